@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"git-runr/gitstore/entrylog"
@@ -51,6 +52,14 @@ var (
 	ErrTooLarge      = gitdir.ErrTooLarge
 	ErrRemote        = gitdir.ErrRemote
 )
+
+// IgnoreNotFound is err unless that says that an object is not here.
+func IgnoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
 
 // Modes of tree entries, as git writes them.
 const (

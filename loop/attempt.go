@@ -13,6 +13,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/workspace"
 )
 
 // attempt has an implementer do one turn, and records what it changed: the
@@ -156,7 +157,7 @@ func (t *turn) watch(while string) watch {
 	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
 		own = append(own, branch)
 	}
-	return watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, dir: FilesDir(t.Store, t.run.ID), while: while}
+	return watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, dir: workspace.FilesDir(t.Store, t.run.ID), while: while}
 }
 
 // session is what a fix goes on with: that of the newest attempt, where the same agent made
@@ -185,7 +186,7 @@ func (t *turn) takeOver(a record.Attempt, before *gitstore.Snapshot) (role.Imple
 	if t.run.Plan.InPlace {
 		return answer, nil // it is there already
 	}
-	ref, err := freeRef(t.ctx, t.Store, t.run.ID, fmt.Sprintf("%d-without", a.Number))
+	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, fmt.Sprintf("%d-without", a.Number))
 	if err != nil {
 		return answer, err
 	}

@@ -45,10 +45,6 @@
 // Of a reviewer the same holds, and nothing is asked. What was there before is kept beside
 // the run's files, and the stop has the lines that put it back.
 //
-// What a landing, a revert, a resumed run or a restore did to a working tree can be
-// undone, and the undo undone (Undo); a landing that is undone makes the run
-// what it was before it landed.
-//
 // Every step can be done twice. One that was killed is done again by the next process
 // from the events, the refs and the files as they are: a branch that was moved before
 // its event, a working tree that is half made, gone or locked is no error.
@@ -66,18 +62,19 @@
 // "runr" alone is another program, whose timelines package runrimport reads and whose names for
 // stops and receipts are kept; this one is git-runr.
 //
-// A review that needs nobody any more is closed by whoever submitted or answered last (Close),
+// A review that needs nobody any more is closed by whoever submitted or answered last (closing.Close),
 // once a day by whoever comes by (Tidy); old findings are held against later code (Verifier).
 //
 // Several reviewers of one review are a panel: what they come to together is folded in package
 // record. A judge, and verify, have an agent look at findings of others (exam).
 //
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
-// kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go); where a run keeps things and who holds
-// it (run_files, locks); one process's turn at a run (turn.go) and what it does: worktree, attempt,
-// revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
-// and restore; closing and verify; gc, tidy, batch; the worker (what it does: worker, judge, retry; what it
-// knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.
+// kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go);
+// one process's turn at a run (turn.go) and what it does: worktree, attempt, revert, round, stop,
+// person, evidence; plans (task, plan_review, plan_checkout); verify; gc, tidy; the worker (what
+// it does: worker, judge, retry; what it knows of other reviews: known; where: places, lease; what
+// waits: queue, board); and on top the runner. What comes before a review is asked for is in
+// package intake; how a run's work lands, and what is undone, in landing; how reviews end in closing.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is
 // bound to it (record.Asked), stops, and makes the round of what people answer.

@@ -17,6 +17,7 @@ import (
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // EvidenceFiles are the names of the files among a run's in which people leave the output
@@ -42,7 +43,7 @@ const (
 
 // HasEvidence reports whether somebody left evidence since run stopped that is not recorded.
 func HasEvidence(s *record.Store, run record.Run) bool {
-	found, err := evidenceLeft(run, FilesDir(s, run.ID))
+	found, err := evidenceLeft(run, workspace.FilesDir(s, run.ID))
 	return err == nil && len(found) > 0
 }
 
@@ -102,7 +103,7 @@ func read(e *record.Evidence) {
 // takeEvidence records what people left with the commit that it is of. What was
 // written before the newest change of the run's work is of something else.
 func (t *turn) takeEvidence(iv *record.Intervention) error {
-	found, err := evidenceLeft(t.run, FilesDir(t.Store, t.run.ID))
+	found, err := evidenceLeft(t.run, workspace.FilesDir(t.Store, t.run.ID))
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -152,7 +153,7 @@ func (t *turn) newestChange(iv record.Intervention) (newest time.Time, file stri
 // setEvidenceAside keeps what is there when a run stops from being taken for what a
 // person leaves afterwards.
 func (t *turn) setEvidenceAside() {
-	dir := FilesDir(t.Store, t.run.ID)
+	dir := workspace.FilesDir(t.Store, t.run.ID)
 	for _, name := range EvidenceFiles(t.run.Plan.Checks) {
 		path := filepath.Join(dir, name)
 		if err := os.Rename(path, path+".before"); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -119,11 +119,11 @@ func (e exam) prompt(group []examined, nonce string) string {
 func writeLines(ctx context.Context, b *strings.Builder, s *record.Store, tag string, version gitstore.ID, f reply.Finding, around int) error {
 	entry, err := s.Repo.File(ctx, version, f.File)
 	if f.File == "" || err != nil {
-		return ignoreMissing(err)
+		return gitstore.IgnoreNotFound(err)
 	}
 	text, err := s.Repo.ReadBlob(ctx, entry.ID)
 	if err != nil {
-		return ignoreMissing(err)
+		return gitstore.IgnoreNotFound(err)
 	}
 	all := splitText(text)
 	from, to := max(0, f.Line-1-around), min(len(all), max(f.Line, f.EndLine)+around)

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -486,31 +485,5 @@ func TestFoldRunAndNextNeverPanic(t *testing.T) {
 		if why != nil {
 			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, strings.Join(runtest.Types(events), "\n"))
 		}
-	}
-}
-
-// A log comes from anywhere, and may name any branch for a run: landing and aborting
-// must never move or delete one that is not the run's own.
-func TestRunMovesNoBranchButItsOwn(t *testing.T) {
-	s, ctx := runtest.NewStore(t), context.Background()
-	main := runtest.Commit(t, s, "the user's")
-	for _, ref := range []string{"refs/heads/precious", "refs/heads/runr/" + runtest.Run} {
-		if err := s.Repo.SwapRef(ctx, ref, main, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
-		started := runtest.EventAt(1, record.EventRunStarted.Name, record.RunPlan{Branch: named, Base: main})
-		started.Run = runtest.Run
-		run, bad := record.FoldRun([]record.Event{started})
-		if len(bad) > 0 || run.Plan.Branch != "runr/"+runtest.Run {
-			t.Errorf("%q is taken for %q, %v", named, run.Plan.Branch, bad)
-		}
-		if err := dropBranch(ctx, s, run); err != nil {
-			t.Errorf("%q: %v", named, err)
-		}
-	}
-	if id, err := s.Repo.Ref(ctx, "refs/heads/precious"); err != nil || id != main {
-		t.Errorf("the branch is at %q, %v", id, err)
 	}
 }

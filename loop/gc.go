@@ -16,6 +16,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // Garbage is what gc leaves out of lists, and what of old runs it removes from this
@@ -141,13 +142,13 @@ func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarb
 		if !run.UpdatedAt.Before(then) {
 			continue
 		}
-		g := RunGarbage{Run: run, Worktree: present(TreeDir(s, run.ID)), Files: present(FilesDir(s, run.ID)), Snapshots: []string{}}
+		g := RunGarbage{Run: run, Worktree: present(workspace.TreeDir(s, run.ID)), Files: present(workspace.FilesDir(s, run.ID)), Snapshots: []string{}}
 		given, err := givenSnapshots(ctx, s, run.ID, refs)
 		if err != nil {
 			return found, err
 		}
 		for ref := range refs {
-			if strings.HasPrefix(ref, snapshotRefs(run.ID)) || given != "" && strings.HasPrefix(ref, given) {
+			if strings.HasPrefix(ref, workspace.SnapshotRefs(run.ID)) || given != "" && strings.HasPrefix(ref, given) {
 				g.Snapshots = append(g.Snapshots, ref)
 			}
 		}
@@ -169,14 +170,14 @@ func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarb
 // givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
 // work was taken from; "" when there are none.
 func givenSnapshots(ctx context.Context, s *record.Store, id string, refs map[string]gitstore.ID) (string, error) {
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, contextRefs) }) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, workspace.ContextRefs) }) {
 		return "", nil
 	}
 	run, err := s.Run(ctx, id)
 	if err != nil || run.Plan.Context == nil {
 		return "", err
 	}
-	return contextRefs + string(run.Plan.Context.Commit), nil
+	return workspace.ContextRefs + string(run.Plan.Context.Commit), nil
 }
 
 // present is path if something is there, else "".
@@ -190,7 +191,7 @@ func present(path string) string {
 // needed reports whether a run that is over may still be asked for what it left:
 // it can land, or a process is at it.
 func needed(ctx context.Context, s *record.Store, line record.RunSummary) (bool, error) {
-	if Live(s, line.ID) {
+	if workspace.Live(s, line.ID) {
 		return true, nil
 	}
 	if line.Status != record.RunCompleted || line.Landed {
@@ -240,7 +241,7 @@ func collect(ctx context.Context, s *record.Store, g Garbage) error {
 }
 
 func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
-	unlock, free, err := s.Repo.TryLock(runLock(g.Run.ID))
+	unlock, free, err := s.Repo.TryLock(workspace.LockName(g.Run.ID))
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err
 	}
@@ -249,15 +250,15 @@ func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
 		return err
 	}
 	if g.Worktree != "" {
-		if err := s.Repo.RemoveWorktree(ctx, TreeDir(s, g.Run.ID)); err != nil {
+		if err := s.Repo.RemoveWorktree(ctx, workspace.TreeDir(s, g.Run.ID)); err != nil {
 			return err
 		}
 	}
 	if g.Files != "" {
-		if err := os.RemoveAll(FilesDir(s, g.Run.ID)); err != nil {
+		if err := os.RemoveAll(workspace.FilesDir(s, g.Run.ID)); err != nil {
 			return fmt.Errorf("drop transcripts: %w", err)
 		}
 	}
-	s.Repo.DropLock(runLock(g.Run.ID))
+	s.Repo.DropLock(workspace.LockName(g.Run.ID))
 	return nil
 }

@@ -40,11 +40,11 @@ type toldText struct {
 func instructionsIn(ctx context.Context, s *record.Store, base gitstore.ID, file string) (toldText, error) {
 	entry, err := s.Repo.File(ctx, base, file)
 	if err != nil || !strings.HasPrefix(entry.Mode, "100") { // a link may lead out of the base
-		return toldText{}, ignoreMissing(err)
+		return toldText{}, gitstore.IgnoreNotFound(err)
 	}
 	data, err := s.Repo.ReadBlob(ctx, entry.ID)
 	if err != nil {
-		return toldText{}, ignoreMissing(err)
+		return toldText{}, gitstore.IgnoreNotFound(err)
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
 	if text == "" {

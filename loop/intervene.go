@@ -10,6 +10,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // InterventionSpec is what a person says of an intervention.
@@ -28,7 +29,7 @@ type InterventionSpec struct {
 // evidence. The counters start afresh.
 func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
 	var iv record.Intervention
-	unlock, err := HoldRun(r.Store, run.ID)
+	unlock, err := workspace.HoldRun(r.Store, run.ID)
 	if err != nil {
 		return run, iv, err
 	}
@@ -188,7 +189,7 @@ func (t *turn) recordIntervention(iv record.Intervention) (record.Run, record.In
 
 // TakeEvidence records what people left since run stopped, as an intervention.
 func (r *Runner) TakeEvidence(ctx context.Context, run record.Run) (record.Run, record.Intervention, error) {
-	found, err := evidenceLeft(run, FilesDir(r.Store, run.ID))
+	found, err := evidenceLeft(run, workspace.FilesDir(r.Store, run.ID))
 	if err != nil || len(found) == 0 {
 		return run, record.Intervention{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -46,7 +47,7 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 	}
 	review, err = w.Store.JudgeReview(ctx, review.ID, judgement, raw)
 	if err == nil {
-		_, err = Close(ctx, w.Store, review, w.Closing)
+		_, err = closing.Close(ctx, w.Store, review, w.Closing)
 	}
 	return turnsDone{answered: 1}, err
 }

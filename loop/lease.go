@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/share"
 )
 
 // reviewLock names the lock of the process of this clone that does a review.
@@ -35,14 +36,14 @@ func (w *Worker) lease(ctx context.Context, review record.Review) (release func(
 		return none, nil
 	}
 	if !w.ForAll {
-		if published, err := w.Store.Published(ctx, w.Remote, review.ID); err != nil || !published {
+		if published, err := share.Published(ctx, w.Store, w.Remote, review.ID); err != nil || !published {
 			return none, err
 		}
 	}
-	lease, err := w.Store.TakeLease(ctx, w.Remote, review.ID)
+	lease, err := share.TakeLease(ctx, w.Store, w.Remote, review.ID)
 	if err == nil {
 		if err = w.Sync(ctx); err != nil { // what cannot be given back now is by the next worker
-			_ = w.Store.DropLease(context.WithoutCancel(ctx), lease)
+			_ = share.DropLease(context.WithoutCancel(ctx), w.Store, lease)
 		}
 	}
 	if w.unreachable(ctx, err) && !w.foreign(review.Writer) {
@@ -62,7 +63,7 @@ func (w *Worker) lease(ctx context.Context, review record.Review) (release func(
 		if err := w.Sync(ctx); err != nil { // the lease keeps others from doing it again until it lapses
 			return err
 		}
-		return w.Store.DropLease(ctx, lease)
+		return share.DropLease(ctx, w.Store, lease)
 	}, nil
 }
 
@@ -75,9 +76,9 @@ func (w *Worker) unreachable(ctx context.Context, err error) bool {
 func (w *Worker) foreign(writer string) bool { return writer != w.Store.Repo.Writer() }
 
 // renew renews a lease until stop is called, or it is somebody else's.
-func (w *Worker) renew(ctx context.Context, lease *record.Lease) (stop func()) {
-	return Renew(ctx, record.LeaseTime, func(ctx context.Context) (lost bool) {
-		return errors.Is(w.Store.RenewLease(ctx, lease), gitstore.ErrLostRace)
+func (w *Worker) renew(ctx context.Context, lease *share.Lease) (stop func()) {
+	return Renew(ctx, share.LeaseTime, func(ctx context.Context) (lost bool) {
+		return errors.Is(share.RenewLease(ctx, w.Store, lease), gitstore.ErrLostRace)
 	})
 }
 
@@ -111,7 +112,7 @@ func (w *Worker) dropLeases(ctx context.Context) error {
 	if w.Remote == "" {
 		return nil
 	}
-	leases, err := w.Store.OwnLeases(ctx, w.Remote)
+	leases, err := share.OwnLeases(ctx, w.Store, w.Remote)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (w *Worker) dropLeases(ctx context.Context) error {
 			synced = err == nil
 		}
 		if err == nil {
-			err = w.Store.DropLease(ctx, lease)
+			err = share.DropLease(ctx, w.Store, lease)
 		}
 		dropBoard(w.Store, lease.Review)
 		unlock()

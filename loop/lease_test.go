@@ -2,43 +2,22 @@ package loop
 
 import (
 	"context"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
+	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/share"
 )
 
 // leaseClones are clones of one remote that know a request of the first.
 func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
 	t.Helper()
-	a = runtest.NewStore(t)
-	root := t.TempDir()
-	hub = filepath.Join(root, "hub.git")
-	git := func(args ...string) {
-		t.Helper()
-		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
-			t.Fatalf("git %q: %v\n%s", args, err, out)
-		}
-	}
-	dir := a.Repo.WorkTree
-	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	git("-C", dir, "add", ".")
-	git("-C", dir, "commit", "-q", "-m", "one")
-	git("clone", "-q", "--bare", dir, hub)
-	git("-C", dir, "remote", "add", "origin", hub)
-	git("clone", "-q", hub, filepath.Join(root, "b"))
-	git("-C", filepath.Join(root, "b"), "config", "user.name", "Ann")
-	git("-C", filepath.Join(root, "b"), "config", "user.email", "ann@example.org")
-	a = runtest.GitStore(t, dir)
-	b = runtest.GitStore(t, filepath.Join(root, "b"))
+	a, b, hub = runtest.Clones(t, time.Now)
 	subject, err := a.Subject(t.Context(), "HEAD")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +25,7 @@ func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
 	review, err := a.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
 	for _, s := range []*record.Store{a, b} {
 		if err == nil {
-			_, err = s.Sync(t.Context(), "origin", false)
+			_, err = share.Sync(t.Context(), s, "origin", false)
 		}
 	}
 	if err != nil {
@@ -62,7 +41,7 @@ func leaseWorker(s *record.Store, m role.Reviewer, sync func() error) *Worker {
 			if err := sync(); err != nil {
 				return err
 			}
-			_, err := s.Sync(ctx, "origin", false)
+			_, err := share.Sync(ctx, s, "origin", false)
 			return err
 		},
 	}
@@ -94,7 +73,7 @@ func TestLeaseBringsNews(t *testing.T) {
 		_, err = a.SubmitReview(t.Context(), id, sub, "")
 	}
 	if err == nil {
-		_, err = a.Sync(t.Context(), "origin", false)
+		_, err = share.Sync(t.Context(), a, "origin", false)
 	}
 	if err == nil {
 		review, err = b.Review(t.Context(), id)
@@ -126,7 +105,7 @@ func TestLeaseIsGivenBackAfterTheResultIsShared(t *testing.T) {
 		if (err != nil) != away || leaseThere(t, hub) != away {
 			t.Errorf("away %t: %v, lease %t", away, err, leaseThere(t, hub))
 		}
-		if _, err := a.Sync(t.Context(), "origin", false); err != nil {
+		if _, err := share.Sync(t.Context(), a, "origin", false); err != nil {
 			t.Fatal(err)
 		}
 		if review, err := a.Review(t.Context(), id); err != nil || (len(review.Submissions) == 1) == away {
@@ -150,7 +129,7 @@ func (r answering) Review(ctx context.Context, job role.ReviewJob) (role.ReviewA
 // before, and also where the remote is away.
 func TestOwnReviewIsLeasedOncePublished(t *testing.T) {
 	a, b, hub, id := leaseClones(t)
-	if _, err := b.TakeLease(t.Context(), "origin", id); err != nil {
+	if _, err := share.TakeLease(t.Context(), b, "origin", id); err != nil {
 		t.Fatal(err)
 	}
 	review, err := a.Review(t.Context(), id)

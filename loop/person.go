@@ -1,10 +1,12 @@
 package loop
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
+	"git-runr/loop/closing"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -68,7 +70,7 @@ func (t *turn) askPeople(subject record.Subject, round record.Round) (record.Rev
 	}
 	before := t.run
 	t.run.Asked = &record.Asked{Review: review.ID, Commit: subject.Commit, Round: round.Number}
-	return review, settleAsked(t.ctx, t.Store, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
+	return review, closing.SettleAsked(t.ctx, t.Store, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
 }
 
 // requestMessage tells a person what an agent's prompt would tell an agent.
@@ -136,4 +138,14 @@ func joinSubmissions(subs []record.Submission) reply.Report {
 	r.Summary = strings.TrimSpace(strings.Join(messages, "\n\n"))
 	r.Text = prose.CutMiddle(strings.TrimSpace(strings.Join(texts, "\n\n")), reply.MaxText)
 	return r
+}
+
+// Waits is the review that run has stopped for and that nobody has answered with a
+// verdict; ok is false where it waits for none.
+func Waits(ctx context.Context, s *record.Store, run record.Run) (review record.Review, ok bool, err error) {
+	if run.Asked == nil || run.Stop == nil || run.Stop.Review != run.Asked.Review || len(run.News()) > 0 {
+		return review, false, nil
+	}
+	review, err = s.Review(ctx, run.Asked.Review)
+	return review, err == nil && review.Status != record.ReviewCancelled && len(review.Verdicts()) == 0, err
 }

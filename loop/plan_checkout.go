@@ -11,6 +11,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/workspace"
 )
 
 // withoutDir makes the paths in an implementer's report relative.
@@ -38,7 +39,7 @@ func placeFor(s *record.Store, plan *record.RunPlan) (*gitstore.Worktree, error)
 		return nil, err
 	}
 	plan.InPlace, plan.Checkout = true, tree.ID()
-	_, free, err := lockCheckout(s, record.Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
+	_, free, err := workspace.LockCheckout(s, record.Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
 	free()
 	return tree, err
 }
@@ -185,7 +186,7 @@ func keepGiven(ctx context.Context, s *record.Store, plan *record.RunPlan, tree,
 // snapGiven records the checkout as the executor left it, and as it was before.
 func snapGiven(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *record.RunPlan, work executed) error {
 	given := plan.Context
-	ref := contextRefs + string(given.Commit)
+	ref := workspace.ContextRefs + string(given.Commit)
 	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+prose.OneLine(plan.Entity.Name()))
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-runr/loop/record"
+	"git-runr/loop/share"
 )
 
 func isAgent(name string) bool { return name != record.Human && name != "" }
@@ -128,14 +129,14 @@ func (w *Worker) Queue(ctx context.Context) ([]Turn, error) {
 }
 
 // leases are those of other clones, as far as this one knows.
-func (w *Worker) leases(ctx context.Context) (map[string]*record.LeasedError, error) {
+func (w *Worker) leases(ctx context.Context) (map[string]*share.LeasedError, error) {
 	if w.Remote == "" {
 		return nil, nil
 	}
-	return w.Store.Leases(ctx, w.Remote)
+	return share.Leases(ctx, w.Store, w.Remote)
 }
 
-func (w *Worker) turn(ctx context.Context, r record.ReviewSummary, name string, at map[string]atWork, leased *record.LeasedError) (Turn, error) {
+func (w *Worker) turn(ctx context.Context, r record.ReviewSummary, name string, at map[string]atWork, leased *share.LeasedError) (Turn, error) {
 	turn := Turn{Review: r.ID, Reviewer: name, Title: cmp.Or(r.Title, r.Spec), State: TurnDue}
 	retryAt, failed := w.retryAt(r, name)
 	working, running := at[name]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 )
 
@@ -26,7 +27,7 @@ func (w *Worker) fail(ctx context.Context, review record.Review, name string, fa
 	}
 	review, err := w.Store.FailReview(ctx, review.ID, name, failure)
 	if err == nil { // it may be complete by what the others said
-		_, err = Close(ctx, w.Store, review, w.Closing)
+		_, err = closing.Close(ctx, w.Store, review, w.Closing)
 	}
 	return err
 }

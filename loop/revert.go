@@ -10,6 +10,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // revert undoes an attempt: exactly the files that it changed, back to what they
@@ -59,7 +60,7 @@ func (t *turn) undoGiven(a record.Attempt, reverted *record.Reverted) error {
 	if a.Mode != record.ModeGiven || t.run.Plan.InPlace || given.Before == "" {
 		return nil
 	}
-	checkout, err := checkoutIfAny(t.Store)
+	checkout, err := workspace.Checkout(t.Store)
 	if err != nil {
 		return err
 	}

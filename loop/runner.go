@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/workspace"
 )
 
 // Start records a run and carries it out. source is who asked for it.
@@ -29,7 +31,7 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
-	unlock, err := HoldRun(r.Store, run.ID)
+	unlock, err := workspace.HoldRun(r.Store, run.ID)
 	if err != nil {
 		return run, err
 	}
@@ -64,7 +66,7 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
 	}
 	if turn.run.Status == record.RunCompleted {
-		r.Store.Repo.DropLock(runLock(run.ID))
+		r.Store.Repo.DropLock(workspace.LockName(run.ID))
 	}
 	return turn.run, nil
 }
@@ -240,21 +242,21 @@ func (t *turn) complete(result string) error {
 	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
 		return err
 	}
-	return settleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
+	return closing.SettleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
 
 // Abort ends a run for good and removes its worktree. Its commits stay on its
 // branch until the branch is deleted; left is a snapshot of what else was in the
 // worktree, "" for nothing.
 func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
-	unlock, err := HoldRun(s, run.ID)
+	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
 	defer unlock()
 	run, err = s.RunEvent(ctx, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
 	if err == nil {
-		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
+		err = closing.SettleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 	}
 	if err != nil || run.Plan.InPlace {
 		return run, "", err
@@ -272,7 +274,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 	if choice == record.ChoiceStop {
 		return run, "", nil
 	}
-	unlock, err := HoldRun(s, run.ID)
+	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
@@ -282,7 +284,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 		return run, "", err
 	}
 	if left, err = t.cleanUp(); err == nil && choice == record.ChoiceSkip {
-		err = settleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
+		err = closing.SettleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 	}
 	return t.run, left, err
 }

@@ -10,6 +10,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/workspace"
 )
 
 // facts adds to stop what the run knows of its cause beyond the reason: the setting
@@ -100,7 +101,7 @@ func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload])
 		stop, files = t.Explain(t.run, stop)
 	}
 	t.setEvidenceAside()
-	if err := WriteFiles(FilesDir(t.Store, t.run.ID), files); err != nil {
+	if err := workspace.WriteFiles(workspace.FilesDir(t.Store, t.run.ID), files); err != nil {
 		t.Progress.Say(err.Error())
 	}
 	title := stop.Reason

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 )
 
@@ -15,7 +16,7 @@ const (
 // Tidy does what nobody should have to think of, at most once a day and unless somebody is
 // at it: it drops what was over longer than retention ago, as git runr gc does, and closes
 // reviews of this clone that need nobody and that nobody was there to close.
-func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how Closing) error {
+func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how closing.Rule) error {
 	unlock, free, err := s.Repo.TryLock("gc")
 	if err != nil || !free {
 		return err
@@ -42,7 +43,7 @@ func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how Clo
 
 // closeLeft closes the passes of this clone that are still open: they are older than this
 // rule, or came from reviewers in several clones.
-func closeLeft(ctx context.Context, s *record.Store, how Closing) error {
+func closeLeft(ctx context.Context, s *record.Store, how closing.Rule) error {
 	left, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Limit: tidyMost, Review: func(r record.ReviewSummary) bool {
 		return r.Writer == s.Repo.Writer() && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
 	}})
@@ -52,7 +53,7 @@ func closeLeft(ctx context.Context, s *record.Store, how Closing) error {
 		}
 		var review record.Review
 		if review, err = s.Review(ctx, line.ID); err == nil && !review.Reopened {
-			_, err = Close(ctx, s, review, how)
+			_, err = closing.Close(ctx, s, review, how)
 		}
 	}
 	return err

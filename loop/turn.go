@@ -11,6 +11,7 @@ import (
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/workspace"
 )
 
 // Runner carries out runs: it does what Next says until nothing is left to do.
@@ -50,7 +51,7 @@ type turn struct {
 // checkouts of reviews. The context is for all that is started now, which is noted until
 // ended is called.
 func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Context, ended func(), err error) {
-	dir := FilesDir(r.Store, run.ID)
+	dir := workspace.FilesDir(r.Store, run.ID)
 	notes := filepath.Join(dir, "started")
 	if agent.StopNoted(notes) > 0 {
 		r.Progress.Say("stopped what a killed process had left at work")
@@ -76,7 +77,7 @@ func (t *turn) record(d record.NewEvent) error {
 
 // transcript opens a file for what an agent says, in full and for this clone only.
 func (t *turn) transcript(name string) (io.WriteCloser, error) {
-	dir := FilesDir(t.Store, t.run.ID)
+	dir := workspace.FilesDir(t.Store, t.run.ID)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("open transcript: %w", err)
 	}

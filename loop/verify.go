@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
+	"git-runr/loop/locate"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -21,7 +23,7 @@ type Verifier struct {
 	Judge    string                                             // the agent that judges the rest, one by one; "": none
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required with Judge
 	Terms    Terms
-	Closing  Closing
+	Closing  closing.Rule
 	Progress Progress // required
 }
 
@@ -89,7 +91,7 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 		}
 		review = answered
 	}
-	_, err := Close(ctx, v.Store, review, v.Closing)
+	_, err := closing.Close(ctx, v.Store, review, v.Closing)
 	return err
 }
 
@@ -102,7 +104,7 @@ func codeOfNow(ctx context.Context, s *record.Store, review record.Review) (at g
 		return "", "it is of what was in no commit yet", nil
 	}
 	if _, err := s.Repo.ReadCommit(ctx, commit); err != nil {
-		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), ignoreMissing(err)
+		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), gitstore.IgnoreNotFound(err)
 	}
 	branch := func(ctx context.Context) (gitstore.ID, error) {
 		return s.Repo.Ref(ctx, "refs/heads/"+review.Request.Subject.Branch)
@@ -175,7 +177,7 @@ func (s *scene) byRules(f reply.Finding) bool {
 
 // placeFinding is where a finding of a review is in a commit or tree; nil when what was
 // reviewed has no such place.
-func placeFinding(ctx context.Context, s *record.Store, review record.Review, f reply.Finding, at gitstore.ID) (*record.Placed, error) {
+func placeFinding(ctx context.Context, s *record.Store, review record.Review, f reply.Finding, at gitstore.ID) (*locate.Placed, error) {
 	if f.File == "" {
 		return nil, nil
 	}
@@ -191,17 +193,17 @@ func placeFinding(ctx context.Context, s *record.Store, review record.Review, f 
 	if c.Blob == "" {
 		entry, err := s.Repo.File(ctx, c.Commit, c.File)
 		if err != nil {
-			return nil, ignoreMissing(err)
+			return nil, gitstore.IgnoreNotFound(err)
 		}
 		c.Blob = entry.ID
 	}
-	placed, err := s.Place(ctx, c, at)
+	placed, err := locate.Place(ctx, s, c, at)
 	return &placed, err
 }
 
 // byRule runs the rule that found f on the file as it is now. What it finds in lines that it
 // found before, at other places, is another finding's.
-func (s *scene) byRule(ctx context.Context, f reply.Finding, place record.Placed, result *Verified) error {
+func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed, result *Verified) error {
 	before, err := s.found(ctx, s.review.Request.Subject.Tree, f.File, f.Rule)
 	if err != nil {
 		return err
@@ -251,7 +253,7 @@ func (s *scene) found(ctx context.Context, version gitstore.ID, file, rule strin
 	repo := s.v.Store.Repo
 	entry, err := repo.File(ctx, version, file)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, gitstore.IgnoreNotFound(err)
 	}
 	key := string(entry.ID) + " " + file
 	all, known := s.rules[key]
@@ -295,13 +297,13 @@ func (s *scene) runRules(ctx context.Context, version gitstore.ID, file string) 
 
 // deleted reports whether the lines of f, or its file, were taken out and nothing was put in
 // their place.
-func (s *scene) deleted(ctx context.Context, f reply.Finding, place record.Placed) (bool, error) {
+func (s *scene) deleted(ctx context.Context, f reply.Finding, place locate.Placed) (bool, error) {
 	if !place.Outdated {
 		return false, nil
 	}
 	repo, tree := s.v.Store.Repo, s.review.Request.Subject.Tree
 	if _, err := repo.File(ctx, s.at, f.File); err != nil {
-		return errors.Is(err, gitstore.ErrNotFound), ignoreMissing(err)
+		return errors.Is(err, gitstore.ErrNotFound), gitstore.IgnoreNotFound(err)
 	}
 	if f.Line == 0 {
 		return false, nil

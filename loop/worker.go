@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
+	"git-runr/loop/intake"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/share"
 )
 
 // Worker does the reviews that agents were asked for. What is to be done follows from the
@@ -39,7 +42,7 @@ type Worker struct {
 	// what came of it by Sync, which is required then, as Remote is.
 	ForAll     bool
 	Sync       func(ctx context.Context) error
-	Closing    Closing                                         // what ends by itself
+	Closing    closing.Rule                                    // what ends by itself
 	Heard      func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
 	Generated  bool                                            // look at generated and vendored files as well
 	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
@@ -86,7 +89,7 @@ func (w *Worker) begin(ctx context.Context) error {
 		if err := w.Sync(ctx); err != nil {
 			return err
 		}
-		_ = w.Store.FetchLeases(ctx, w.Remote) // a lease that is not known is met when the review is taken
+		_ = share.FetchLeases(ctx, w.Store, w.Remote) // a lease that is not known is met when the review is taken
 	}
 	if err := w.follow(ctx); err != nil {
 		return err
@@ -227,7 +230,7 @@ func (s *shift) start(ctx context.Context, id string, place func()) {
 
 // count takes the end of a review into account; an error ends the shift.
 func (s *shift) count(end shiftEnd) error {
-	leased, state, missing, refused := new(record.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
+	leased, state, missing, refused := new(share.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
 	switch err := end.err; {
 	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // see Queue
 	case errors.As(err, &state): // somebody else was quicker
@@ -246,7 +249,7 @@ func (s *shift) count(end shiftEnd) error {
 
 // Review has every agent that was asked and has not answered do its review, side by side,
 // and records the answers, or why there are none. It is gitstore.ErrBusy when another
-// process of this clone is at it, and a *record.LeasedError when another clone is.
+// process of this clone is at it, and a *share.LeasedError when another clone is.
 func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
 	review, _, err := w.take(ctx, review, w.crew())
 	return review, err
@@ -468,7 +471,7 @@ func (w *sitting) review(ctx context.Context, review record.Review, turn string)
 func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) error {
 	review, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
 	if err == nil {
-		_, err = Close(ctx, w.Store, review, w.Closing)
+		_, err = closing.Close(ctx, w.Store, review, w.Closing)
 	}
 	return err
 }
@@ -487,9 +490,9 @@ func (w *sitting) answer(ctx context.Context, review record.Review, name string,
 	}.answer(ctx)
 	sub.Census, sub.Told, sub.Spent = census, answer.Told, record.NewSpent(name, answer.Calls)
 	if err == nil && census.Files == 0 {
-		err = nothing(ctx, w.Store, subject)
-		if none := new(NothingError); errors.As(err, &none) {
-			sub.Report.Summary, err = none.text(), nil
+		err = intake.Nothing(ctx, w.Store, subject)
+		if none := new(intake.NothingError); errors.As(err, &none) {
+			sub.Report.Summary, err = none.Text(), nil
 		}
 	}
 	if err != nil || census.Nothing() || answer.Failure != nil {

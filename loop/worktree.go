@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/landing"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // openTree gives the run its working tree, and mends what a killed process left
@@ -18,7 +20,7 @@ import (
 func (t *turn) openTree() (free func(), err error) {
 	free = func() {}
 	if t.run.Plan.InPlace {
-		t.tree, free, err = lockCheckout(t.Store, t.run)
+		t.tree, free, err = workspace.LockCheckout(t.Store, t.run)
 	} else {
 		t.tree, err = t.openWorktree()
 	}
@@ -34,9 +36,9 @@ func (t *turn) openTree() (free func(), err error) {
 
 // finishReverts does the rest of what was killed in a working tree.
 func (t *turn) finishReverts(tree *gitstore.Worktree) error {
-	finished, err := settle(t.ctx, t.Store, tree)
+	finished, err := landing.SettleTree(t.ctx, t.Store, tree)
 	for _, done := range finished {
-		t.Progress.Say(FinishedText(done))
+		t.Progress.Say(landing.FinishedText(done))
 	}
 	return err
 }
@@ -55,7 +57,7 @@ func (t *turn) openWorktree() (*gitstore.Worktree, error) {
 }
 
 func (t *turn) findWorktree() (*gitstore.Worktree, error) {
-	repo, dir := t.Store.Repo, TreeDir(t.Store, t.run.ID)
+	repo, dir := t.Store.Repo, workspace.TreeDir(t.Store, t.run.ID)
 	tree, err := repo.OpenWorktree(t.ctx, dir)
 	switch {
 	case err == nil && !tree.Half:
@@ -145,7 +147,7 @@ var snapshotWhen = map[string]string{
 // keep records a working tree under the run's snapshots. None is ever written over:
 // what was recorded when the same thing was done before has the name without a number.
 func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Snapshot, error) {
-	ref, err := freeRef(t.ctx, t.Store, t.run.ID, name)
+	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, name)
 	if err != nil {
 		return gitstore.Snapshot{}, fmt.Errorf("record the working tree: %w", err)
 	}
@@ -166,7 +168,7 @@ func (t *turn) gone() bool {
 // no commit, which came too late for the run, is kept first: left is its snapshot, ""
 // where there is nothing.
 func removeTree(ctx context.Context, s *record.Store, run record.Run) (left gitstore.ID, err error) {
-	dir := TreeDir(s, run.ID)
+	dir := workspace.TreeDir(s, run.ID)
 	tree, err := s.Repo.OpenWorktree(ctx, dir)
 	if err == nil {
 		left, err = keepLeft(ctx, s, run, tree)
@@ -185,7 +187,7 @@ func keepLeft(ctx context.Context, s *record.Store, run record.Run, tree *gitsto
 			return "", err
 		}
 	}
-	ref, err := freeRef(ctx, s, run.ID, "left") // a removal that was killed must not hide what it began with
+	ref, err := workspace.FreeRef(ctx, s, run.ID, "left") // a removal that was killed must not hide what it began with
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/agenthook"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 )
 
@@ -57,7 +57,7 @@ func (s *session) agentGate(store *record.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	held, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
+	held, err := intake.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}

@@ -7,7 +7,9 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/loop"
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
+	"git-runr/loop/share"
 )
 
 // steps takes the steps of reviews, on the remote that is synced with and here.
@@ -16,14 +18,14 @@ func (s *session) steps(store *record.Store) steps.Taker {
 		Store: store, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
 			if remote := s.sharedRemote(store); remote != "" {
-				return store.ClaimShared(ctx, remote, id, by)
+				return share.Claim(ctx, store, remote, id, by)
 			}
 			review, err = store.ClaimReview(ctx, id, by)
 			return review, "", err
 		},
 		Held: func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error) {
 			if remote := s.sharedRemote(store); remote != "" {
-				return store.CheckShared(ctx, remote, id, by, ask)
+				return share.CheckClaim(ctx, store, remote, id, by, ask)
 			}
 			return record.Review{}, nil
 		},
@@ -43,10 +45,10 @@ func (c *console) tidy(ctx context.Context, store *record.Store) {
 }
 
 // closing is what ends by itself here; nothing where the configuration cannot be read.
-func (s *session) closing(store *record.Store) loop.Closing {
+func (s *session) closing(store *record.Store) closing.Rule {
 	conf, err := s.configuration(store)
 	if err != nil {
-		return loop.CloseNever
+		return closing.Never
 	}
 	return conf.Inbox.Closing
 }
@@ -88,7 +90,7 @@ func (s *session) unshare(store *record.Store, review record.Review, by record.H
 	if remote == "" {
 		return
 	}
-	if err := store.DropShared(s.ctx, remote, review.ID, by); err != nil {
+	if err := share.DropClaim(s.ctx, store, remote, review.ID, by); err != nil {
 		s.say("the claim stays on %s for now: %v", remote, err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 func (p *program) continueCommand() *cli.Command {
@@ -40,7 +40,7 @@ const sameStopsAllowed = 2
 // needsPerson says why run is not taken up by itself; nil when it may be.
 func needsPerson(store *record.Store, run record.Run) error {
 	switch {
-	case run.Status == record.RunRunning && loop.Live(store, run.ID):
+	case run.Status == record.RunRunning && workspace.Live(store, run.ID):
 		return exit.Problemf(exit.Busy, "run %s is being carried out now", run.ID).WithHint("git runr log --follow " + run.ID)
 	case run.Status == record.RunRunning:
 		return nil

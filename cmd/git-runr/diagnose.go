@@ -13,9 +13,9 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 func (p *program) diagnoseCommand() *cli.Command {
@@ -97,7 +97,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 		return err
 	}
 	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
-	live := loop.Live(store, run.ID)
+	live := workspace.Live(store, run.ID)
 	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop"
+	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
@@ -95,7 +96,7 @@ func (c *console) writeAndSubmit(ctx context.Context, store *record.Store, file 
 	person.Decision = written.Decision
 	person.Message = strings.TrimSpace(person.Message + "\n\n" + written.Message)
 	for _, said := range written.Comments {
-		comment, err := store.Anchor(ctx, subject, said.Path, said.Side, said.Start, said.End)
+		comment, err := locate.Anchor(ctx, store, subject, said.Path, said.Side, said.Start, said.End)
 		if err != nil {
 			return record.Review{}, person, exit.Problemf(exit.Usage, "line %d: %w", said.Line, err)
 		}

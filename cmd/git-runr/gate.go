@@ -12,7 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/hooks"
-	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -74,7 +74,7 @@ func (s *session) gate(store *record.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	held, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
+	held, err := intake.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
 	if err != nil || len(held) == 0 {
 		return err
 	}
@@ -100,7 +100,7 @@ func isCode(ref string) bool {
 }
 
 // writeHeldUp names the commits that are held up, why, and what to type.
-func writeHeldUp(w io.Writer, conf *config.Config, all int, held []loop.Gated) {
+func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated) {
 	what := "not reviewed"
 	if conf.Hooks.PrePushRequire == "passed" {
 		what = "not reviewed with a pass"
@@ -130,7 +130,7 @@ func stands(c lineage.Covered) string {
 }
 
 // gateHints are what to type: once for each kind of what is in the way.
-func gateHints(held []loop.Gated) []string {
+func gateHints(held []intake.Gated) []string {
 	var lines []string
 	add := func(line string) {
 		if !slices.Contains(lines, line) && len(lines) < hintsShown {

@@ -29,7 +29,8 @@ var layers = [][]string{
 	{"gitstore"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
-	{"loop/role", "loop/lineage"},
+	{"loop/role", "loop/lineage", "loop/locate", "loop/share", "loop/closing", "loop/workspace"},
+	{"loop/intake", "loop/landing"},
 	{"loop/internal/runtest"},
 	{"loop/agent", "loop/builtin"},
 	{"loop"},

@@ -11,6 +11,7 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
+	"git-runr/loop/locate"
 	"git-runr/loop/record"
 )
 
@@ -107,7 +108,7 @@ func placeComments(ctx context.Context, store *record.Store, doc *render.ReviewD
 	for _, c := range doc.Comments {
 		comments = append(comments, c.Comment)
 	}
-	places, err := store.Places(ctx, comments, head)
+	places, err := locate.Places(ctx, store, comments, head)
 	if err != nil {
 		return err
 	}

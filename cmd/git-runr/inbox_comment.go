@@ -13,6 +13,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
+	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -131,7 +132,7 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 // is that file, whatever it looks like.
 func commentPlace(ctx context.Context, store *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
 	if place == "" {
-		return store.AnchorComment(ctx, subject, c)
+		return locate.AnchorComment(ctx, store, subject, c)
 	}
 	var first error
 	for _, file := range []string{place, cutLines(place)} {
@@ -143,7 +144,7 @@ func commentPlace(ctx context.Context, store *record.Store, subject record.Subje
 		}
 		for _, path := range append(topPaths(store, []string{file}), filepath.ToSlash(filepath.Clean(file))) {
 			c.File = path
-			placed, err := store.AnchorComment(ctx, subject, c)
+			placed, err := locate.AnchorComment(ctx, store, subject, c)
 			if err == nil || !errors.As(err, new(*record.NotFoundError)) {
 				return placed, err
 			}

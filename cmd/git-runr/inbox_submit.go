@@ -10,6 +10,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -111,7 +112,7 @@ func (s *session) fileComments(store *record.Store, subject record.Subject) ([]r
 		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}
 	for i, c := range comments {
-		if comments[i], err = store.AnchorComment(s.ctx, subject, c); err != nil {
+		if comments[i], err = locate.AnchorComment(s.ctx, store, subject, c); err != nil {
 			return nil, fmt.Errorf("%q, comment %d: %w", name, i+1, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/landing"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -44,7 +44,7 @@ func land(s *session) error {
 	if err != nil {
 		return err
 	}
-	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
+	how := landing.Spec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
 	if store.Repo.IsOwnWorktree() {
 		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + landAgain("", run, how))
 	}
@@ -53,7 +53,7 @@ func land(s *session) error {
 			return err
 		}
 	}
-	finished, err := loop.Settle(s.ctx, store)
+	finished, err := landing.Settle(s.ctx, store)
 	s.sayFinished(finished)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func land(s *session) error {
 			return err
 		}
 	}
-	run, done, err := loop.Land(s.ctx, store, run, how)
+	run, done, err := landing.Land(s.ctx, store, run, how)
 	if err != nil {
 		return landProblem(run, how, err)
 	}
@@ -87,7 +87,7 @@ func writeLanded(w io.Writer, doc landedJSON) {
 }
 
 // landAgain is the line that lands run in dir ("" is here) as how says.
-func landAgain(dir string, run record.Run, how loop.LandSpec) string {
+func landAgain(dir string, run record.Run, how landing.Spec) string {
 	argv := []string{"git", "runr", "land", run.ID}
 	if dir != "" {
 		argv = slices.Insert(argv, 1, "-C", dir)
@@ -108,7 +108,7 @@ func landAgain(dir string, run record.Run, how loop.LandSpec) string {
 }
 
 // landProblem says what to type when a result did not land.
-func landProblem(run record.Run, how loop.LandSpec, err error) error {
+func landProblem(run record.Run, how landing.Spec, err error) error {
 	state, elsewhere := new(record.StateError), new(gitstore.CheckedOutError)
 	switch {
 	case errors.As(err, &elsewhere):

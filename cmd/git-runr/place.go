@@ -7,14 +7,14 @@ import (
 
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/diagnose"
-	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 // placeOf is where run keeps its things in this clone, as the user can type it.
 func (c *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
-	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: c.width()}
+	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: workspace.FilesDir(store, run.ID), Width: c.width()}
 	if !onDisk(place.Files) {
 		place.Files = ""
 	}
@@ -33,7 +33,7 @@ func (c *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
 
 // treeDir is the working tree that a run has of its own, "" where it has none here.
 func treeDir(store *record.Store, run string) string {
-	if dir := loop.TreeDir(store, run); onDisk(dir) {
+	if dir := workspace.TreeDir(store, run); onDisk(dir) {
 		return dir
 	}
 	return ""

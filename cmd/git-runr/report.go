@@ -10,9 +10,9 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 func (p *program) reportCommand() *cli.Command {
@@ -59,7 +59,7 @@ func reportRun(s *session) error {
 // clone have no counts of lines: the logs travel without them.
 func reportInput(ctx context.Context, store *record.Store, run record.Run, events []record.Event) (diagnose.ReportInput, error) {
 	in := diagnose.ReportInput{
-		Run: run, Events: events, Live: run.Status == record.RunRunning && loop.Live(store, run.ID),
+		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, a := range run.Attempts {

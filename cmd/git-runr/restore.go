@@ -9,7 +9,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/landing"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
@@ -47,15 +47,15 @@ func restore(s *session) error {
 	if paths, err = pathsInside(store, paths); err != nil {
 		return err
 	}
-	var done loop.Restored
+	var done landing.Restored
 	doc := restoredJSON{To: s.String("to")}
 	if s.IsSet("to") {
 		if doc.To == "" {
 			return exit.Problemf(exit.Usage, "--to wants a directory")
 		}
-		done, err = loop.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
+		done, err = landing.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
 	} else {
-		done, err = loop.Restore(s.ctx, store, names[0], paths, s.Bool("staged"))
+		done, err = landing.Restore(s.ctx, store, names[0], paths, s.Bool("staged"))
 	}
 	s.sayFinished(done.Finished)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -61,7 +61,7 @@ func review(s *session) error {
 		return err
 	}
 	request, err := s.reviewRequest(store, conf)
-	if nothing := new(loop.NothingError); errors.As(err, &nothing) {
+	if nothing := new(intake.NothingError); errors.As(err, &nothing) {
 		return s.showNothing(nothing)
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ type nothingJSON struct {
 	Next    []record.NextStep `json:"next_steps"` // what may have been meant
 }
 
-func (c *console) showNothing(nothing *loop.NothingError) error {
+func (c *console) showNothing(nothing *intake.NothingError) error {
 	doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
 	err := c.print(doc, func(w io.Writer) {
 		safetext.Fprintf(w, "Nothing to review: %s.\n", doc.Why)
@@ -177,7 +177,7 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 		return request, err
 	}
 	if request.Subject.Paths, err = pathsInside(store, paths); err == nil {
-		err = loop.CheckSubject(s.ctx, store, request.Subject)
+		err = intake.CheckSubject(s.ctx, store, request.Subject)
 	}
 	return request, err
 }

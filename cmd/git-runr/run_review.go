@@ -10,6 +10,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/share"
 )
 
 // runLease is the lease of the claim that a run has on the review it addresses. It
@@ -46,7 +47,7 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 	remote := s.sharedRemote(store)
 	stop := loop.Renew(context.WithoutCancel(s.ctx), hold.Lease, func(ctx context.Context) (lost bool) {
 		state := new(record.StateError)
-		return errors.As(store.RenewClaim(ctx, remote, review.ID, hold), &state)
+		return errors.As(share.RenewClaim(ctx, store, remote, review.ID, hold), &state)
 	})
 	return func() {
 		stop()

@@ -11,7 +11,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -34,10 +34,10 @@ func (p *program) scanCommand() *cli.Command {
 
 // scannedJSON is the answer of git runr scan.
 type scannedJSON struct {
-	Range   string         `json:"range"`
-	DryRun  bool           `json:"dry_run"`
-	Queued  int            `json:"queued"` // reviews that are asked for, or would be
-	Commits []loop.Scanned `json:"commits"`
+	Range   string           `json:"range"`
+	DryRun  bool             `json:"dry_run"`
+	Queued  int              `json:"queued"` // reviews that are asked for, or would be
+	Commits []intake.Scanned `json:"commits"`
 }
 
 func scan(s *session) error {
@@ -62,7 +62,7 @@ func scan(s *session) error {
 	if err != nil {
 		return err
 	}
-	if doc.Commits, err = loop.Scan(s.ctx, store, commits, conf.Hooks.Skip, branch); err != nil {
+	if doc.Commits, err = intake.Scan(s.ctx, store, commits, conf.Hooks.Skip, branch); err != nil {
 		return err
 	}
 	if err := s.askMissing(store, conf, &doc); err != nil {
@@ -102,7 +102,7 @@ func (s *session) scanSpan(store *record.Store, doc *scannedJSON) ([]gitstore.Lo
 // askMissing asks for the reviews that are missing, oldest first, and starts the worker.
 func (s *session) askMissing(store *record.Store, conf *config.Config, doc *scannedJSON) error {
 	for i, c := range slices.Backward(doc.Commits) {
-		if c.State != loop.ScanQueue {
+		if c.State != intake.ScanQueue {
 			continue
 		}
 		doc.Queued++
@@ -146,5 +146,5 @@ func writeScanned(w io.Writer, doc scannedJSON) {
 
 // joinRequests makes one request of those that the hook made, as is configured.
 func joinRequests(ctx context.Context, store *record.Store, conf *config.Config) error {
-	return loop.Batch{Rows: conf.Hooks.Debounce > 0, Branch: conf.Hooks.Scope == "branch"}.Join(ctx, store)
+	return intake.Batch{Rows: conf.Hooks.Debounce > 0, Branch: conf.Hooks.Scope == "branch"}.Join(ctx, store)
 }

@@ -7,8 +7,8 @@ import (
 
 	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 func (p *program) showCommand() *cli.Command {
@@ -48,7 +48,7 @@ func showRun(s *session) error {
 		return err
 	}
 	return s.print(run, func(w io.Writer) {
-		render.Run(w, run, loop.Live(store, run.ID), treeDir(store, run.ID))
+		render.Run(w, run, workspace.Live(store, run.ID), treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}

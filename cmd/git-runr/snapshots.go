@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/landing"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
@@ -39,7 +39,7 @@ func snapshots(s *session) error {
 	if err != nil {
 		return err
 	}
-	list, err := loop.Snapshots(s.ctx, store, run)
+	list, err := landing.Snapshots(s.ctx, store, run)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/overview"
-	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 func (p *program) statusCommand() *cli.Command {
@@ -39,7 +39,7 @@ func showOverview(s *session) error {
 		return err
 	}
 	return s.print(doc, func(w io.Writer) {
-		doc.Write(w, func(id string) bool { return loop.Live(store, id) }, s.listStyle())
+		doc.Write(w, func(id string) bool { return workspace.Live(store, id) }, s.listStyle())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/share"
 )
 
 func (p *program) syncCommand() *cli.Command {
@@ -34,7 +35,7 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
-	done, err := store.Sync(s.ctx, remote, conf.Sync.Notes)
+	done, err := share.Sync(s.ctx, store, remote, conf.Sync.Notes)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func syncWith(s *session) error {
 // unreadableShown is how many of the records that say nothing a sync names.
 const unreadableShown = 5
 
-func writeSynced(w io.Writer, done record.Synced) {
+func writeSynced(w io.Writer, done share.Synced) {
 	for _, line := range done.Recovered {
 		safetext.Fprintf(w, "recovered: %s\n", line)
 	}

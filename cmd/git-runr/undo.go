@@ -15,7 +15,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/landing"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -64,7 +64,7 @@ func undo(s *session) error {
 	if s.Bool("list") {
 		return s.listOperations(s.ctx, store, run)
 	}
-	undone, err := loop.Undo(s.ctx, store, run)
+	undone, err := landing.Undo(s.ctx, store, run)
 	if err != nil {
 		return undoProblem(s, store, undone, err)
 	}
@@ -89,12 +89,12 @@ func (c *console) printFinished(finished []gitstore.Reverted) error {
 	}
 	return c.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
 		for _, done := range finished {
-			safetext.Fprintf(w, "%s\n", loop.FinishedText(done))
+			safetext.Fprintf(w, "%s\n", landing.FinishedText(done))
 		}
 	})
 }
 
-func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone loop.Undone, doc undoneJSON) {
+func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone landing.Undone, doc undoneJSON) {
 	safetext.Fprintf(w, "Undone: %s\n", doc.Took.What)
 	if moved := movedBack(ctx, store, undone); moved != "" {
 		safetext.Fprintf(w, "  %s\n", moved)
@@ -128,7 +128,7 @@ func addedBy(ctx context.Context, store *record.Store, op gitstore.Recorded) map
 }
 
 // movedBack says where a branch went, "" when none did.
-func movedBack(ctx context.Context, store *record.Store, undone loop.Undone) string {
+func movedBack(ctx context.Context, store *record.Store, undone landing.Undone) string {
 	now, err := store.Repo.ReadSnapshot(ctx, undone.Took.Before)
 	if err != nil || undone.Took.Kind != gitstore.OpLand {
 		return ""
@@ -141,7 +141,7 @@ func movedBack(ctx context.Context, store *record.Store, undone loop.Undone) str
 }
 
 // undoProblem says what to type when a landing was not undone, or not done again.
-func undoProblem(s *session, store *record.Store, undone loop.Undone, err error) error {
+func undoProblem(s *session, store *record.Store, undone landing.Undone, err error) error {
 	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
 		return err
 	}
@@ -259,7 +259,7 @@ func (c *console) listOperations(ctx context.Context, store *record.Store, run s
 // sayFinished tells what became of what killed processes had begun.
 func (c *console) sayFinished(finished []gitstore.Reverted) {
 	for _, done := range finished {
-		c.say("%s", loop.FinishedText(done))
+		c.say("%s", landing.FinishedText(done))
 	}
 }
 

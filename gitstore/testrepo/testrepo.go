@@ -12,8 +12,14 @@ import (
 // Git runs git as a user would, with nothing of the machine's configuration.
 func Git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
+	return GitInput(t, dir, "", args...)
+}
+
+// GitInput is Git with something on its standard input.
+func GitInput(t *testing.T, dir, input string, args ...string) string {
+	t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

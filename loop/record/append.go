@@ -50,6 +50,36 @@ func (s *Store) Append(ctx context.Context, decide func(*View) (NewEvent, error)
 	return event, err
 }
 
+// AppendAgain appends an event once more, as it was but for its writer and clock, in this clone's log.
+func (s *Store) AppendAgain(ctx context.Context, entry gitstore.Entry) (Event, error) {
+	old, err := DecodeEvent(entry)
+	if err != nil {
+		return Event{}, err
+	}
+	attachments := map[string][]byte{}
+	roles, err := s.Repo.Attachments(ctx, entry.ID)
+	if err != nil {
+		return Event{}, err
+	}
+	for _, role := range roles {
+		if attachments[role], err = s.Repo.Attachment(ctx, entry.ID, role); err != nil {
+			return Event{}, err
+		}
+	}
+	recorded, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+		again := old
+		again.Writer = writer
+		var err error
+		if again.Clock, err = s.nextClock(ctx, tips); err != nil {
+			return gitstore.Record{}, err
+		}
+		message, err := again.CommitText("")
+		return gitstore.Record{Author: entry.Author, When: entry.When, Message: message, Attachments: attachments}, err
+	})
+	old.ID = recorded.ID
+	return old, err
+}
+
 // nextClock is one more than the highest clock that is believed of any log. The newest
 // event of a log has the highest of that log; one that does not is left to the cache.
 func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, error) {

@@ -54,62 +54,6 @@ func texts(comments []Comment) string {
 	return strings.Join(all, ", ")
 }
 
-func TestAnchorComment(t *testing.T) {
-	s, ctx := newTestStore(t), context.Background()
-	review := personReview(t, s, map[string]string{
-		"a.go": "one\ntwo\nthree\n", "crlf": "one\r\ntwo", "empty": "", "bin": "a\x00b\n", "latin": "caf\xe9\n",
-	})
-	for _, test := range []struct {
-		in   Comment
-		want string // the quoted text, or the error
-	}{
-		{Comment{File: "a.go", StartLine: 2}, "two"},
-		{Comment{File: "a.go", StartLine: 2, EndLine: 3}, "two\nthree"},
-		{Comment{File: "a.go", StartLine: 1, EndLine: 2, SelectedText: "one\r\ntwo\r\n"}, "one\ntwo"},
-		{Comment{File: "a.go", StartLine: 3, SelectedText: "hre"}, "three"},
-		{Comment{File: "a.go"}, ""},
-		{Comment{File: "a.go", SelectedText: "anything"}, ""},
-		{Comment{SelectedText: "anything", StartLine: 3}, ""},
-		{Comment{File: "crlf", StartLine: 1, EndLine: 2}, "one\r\ntwo"},
-		{Comment{File: "latin", StartLine: 1}, "caf\uFFFD"},
-		{Comment{File: "bin"}, ""},
-		{Comment{File: "bin", StartLine: 1}, `"bin" is binary`},
-		{Comment{File: "a.go", StartLine: 4}, `"a.go" has 3 lines, no line 4`},
-		{Comment{File: "a.go", StartLine: 2, EndLine: 9}, `no line 9`},
-		{Comment{File: "a.go", StartLine: 3, EndLine: 2}, "3-2 is no range"},
-		{Comment{File: "a.go", StartLine: -1}, "is no range"},
-		{Comment{File: "a.go", EndLine: 2}, "0-2 is no range"},
-		{Comment{File: "empty", StartLine: 1}, "has 0 lines"},
-		{Comment{File: "a.go", StartLine: 1, SelectedText: "two"}, "does not read as"},
-		{Comment{File: "a.go", StartLine: 1, EndLine: 2, SelectedText: "one"}, "does not read as"},
-		{Comment{File: "b.go"}, `file "b.go" does not exist in `},
-		{Comment{File: "a.go", Side: SideOld}, `file "a.go" does not exist in 4b825dc`},
-		{Comment{File: "a.go", Side: "left"}, "none of new, old"},
-	} {
-		c, err := s.AnchorComment(ctx, review.Request.Subject, test.in)
-		got := c.SelectedText
-		if err != nil {
-			got = err.Error()
-		}
-		if err == nil && got != test.want || err != nil && (test.want == "" || !strings.Contains(got, test.want)) {
-			t.Errorf("%+v: %q, want %q", test.in, got, test.want)
-		}
-	}
-}
-
-func TestAnchorCommentNamesTheBlob(t *testing.T) {
-	s, ctx := newTestStore(t), context.Background()
-	review := personReview(t, s, map[string]string{"a.go": "one\n"})
-	c, err := s.AnchorComment(ctx, review.Request.Subject, Comment{File: "a.go", StartLine: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// git hash-object of "one\n"
-	if c.Blob != "5626abf0f72e58d7a153368ba57db4c673c0e171" || c.Commit != review.Request.Subject.Tree || c.Side != SideNew || c.EndLine != 1 {
-		t.Errorf("%+v", c)
-	}
-}
-
 func TestDecodeComments(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{`[]`, ""},

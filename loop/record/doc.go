@@ -1,5 +1,5 @@
 // Package record is what is recorded of runs and reviews, and what that comes to: the
-// events, their folds, and the store that appends, reads, indexes, notes and shares them.
+// events, their folds, and the store that appends, reads, indexes and notes them.
 // It knows nothing of agents: what happens next is loop's to say.
 //
 // An event is one commit in a log that gitstore keeps (see its package comment for the
@@ -40,6 +40,5 @@
 // attempt, round, stop, reason, landing, intervention, review, move); what they come to (run.go,
 // run_fold.go, review_fold.go, panel.go, and the summaries that lists show); what they say on commits
 // (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go, run_event.go);
-// what is asked of it: drafts, subjects, the inbox, claims, leases, comments in files that changed;
-// the notes, and sync.
+// what is asked of it: drafts, subjects, the inbox; the notes.
 package record

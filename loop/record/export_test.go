@@ -1,9 +1,26 @@
 package record
 
 import (
+	"context"
+	"git-runr/gitstore"
 	"maps"
 	"slices"
 )
 
 // RunEvents are the names of all types of events that a run is folded from.
 func RunEvents() []string { return slices.Sorted(maps.Keys(runMoves)) }
+
+// PretendRead has the index and the notes say that all of tips was read, though what the
+// event lost says is in neither.
+func (s *Store) PretendRead(ctx context.Context, tips gitstore.Tips, lost gitstore.ID) error {
+	writer := s.Repo.Writer()
+	idx := &index{Tips: tips, Damaged: []damagedRecord{{Writer: writer, ID: lost, Entry: lost, Why: "it is missing"}}}
+	if err := idx.save(s.indexPath()); err != nil {
+		return err
+	}
+	replaces, err := s.Repo.Ref(ctx, NotesRef)
+	if err == nil {
+		_, err = s.Repo.NewNotes(NotesRef, replaces).Commit(ctx, notesMessage(tips, noEvents), noEvents)
+	}
+	return err
+}

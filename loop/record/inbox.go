@@ -136,17 +136,26 @@ type Hold struct {
 	Force bool          // although somebody else holds it
 	Claim gitstore.ID   // the claim under which it is done, or its first digits; "": whichever stands
 	Quiet bool          // of a resolution: no line in the notes, which say it already
+	// Shared is of a claim: the remote decided it.
+	Shared bool
 }
 
 // ClaimReview takes a submitted review for by.Actor, or renews the claim that it
 // has. It is a *StateError with a Holder when somebody else has it.
 func (s *Store) ClaimReview(ctx context.Context, id string, by Hold) (Review, error) {
-	return s.claimReview(ctx, id, by, false)
+	return s.actorEvent(ctx, id, EventReviewClaimed, by.payload())
 }
 
-// claimReview is ClaimReview, also of a claim that the remote decided.
-func (s *Store) claimReview(ctx context.Context, id string, by Hold, shared bool) (Review, error) {
-	return s.actorEvent(ctx, id, EventReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease), Claim: by.Claim, Shared: shared})
+// payload is by of a claim, as its event has it.
+func (by Hold) payload() actorPayload {
+	return actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease), Claim: by.Claim, Shared: by.Shared}
+}
+
+// Claimable is a *StateError where by may not claim the review, in the clone of writer.
+func (r Review) Claimable(by Hold, writer string, now time.Time) error {
+	claim := by.payload()
+	claim.writer = writer
+	return r.allow(EventReviewClaimed.Name, claim, now)
 }
 
 // ReleaseReview gives a claim back.
@@ -257,7 +266,7 @@ func (r Review) settled(d NewEvent, by actorPayload) bool {
 
 // sameAs reports whether a claim for good by by is the one that stands.
 func (c *Claim) sameAs(by actorPayload) bool {
-	return c.By == by.Actor && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.is(by.Claim))
+	return c.By == by.Actor && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.Is(by.Claim))
 }
 
 // errSettled ends a decision that has nothing to record.

@@ -239,7 +239,7 @@ func TestRowFold(t *testing.T) {
 
 // What waits for a reviewer is found without decoding the rest.
 func TestListOfWhatWaits(t *testing.T) {
-	store, _ := anchorRepo(t)
+	store, _ := newRepo(t)
 	ctx := t.Context()
 	var ids []string
 	for _, text := range []string{"answered", `says "waiting_for": nobody`, "waits"} {

@@ -169,3 +169,34 @@ func (r *row) mentions(ids map[string]bool, heap []byte) bool {
 	}
 	return false
 }
+
+// OwnReviews are the reviews among ids in which this clone did something, by the index
+// alone.
+func (s *Store) OwnReviews(ctx context.Context, ids map[string]bool) (among []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	own := s.Repo.Writer()
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		among = nil
+		for _, r := range idx.rows {
+			if r.kind != kindReview || !ids[r.id] {
+				continue
+			}
+			refs, err := idx.refs(r)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(refs, func(ref eventRef) bool { return ref.Writer == own }) {
+				among = append(among, r.id)
+			}
+		}
+		return nil
+	})
+	return among, err
+}

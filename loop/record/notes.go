@@ -98,7 +98,7 @@ func (s *Store) projectNew(ctx context.Context, tips gitstore.Tips) error {
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
 	}
-	known, newest := readNotesMessage(notes.Message())
+	known, newest := ReadNotesMessage(notes.Message())
 	switch {
 	case maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == ""):
 		return nil
@@ -130,10 +130,10 @@ func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips) error {
 // noEvents is the time of notes that speak of nothing.
 var noEvents = time.Unix(0, 0).UTC()
 
-// emptyNotes writes the commit of notes that speak of nothing: what init begins with,
+// EmptyNotes writes the commit of notes that speak of nothing: what init begins with,
 // and what the first notes on a remote stand on, so that a plain fetch of them into a
 // clone that has nothing yet is a fast-forward.
-func (s *Store) emptyNotes(ctx context.Context) (gitstore.Commit, error) {
+func (s *Store) EmptyNotes(ctx context.Context) (gitstore.Commit, error) {
 	tree, err := s.Repo.EmptyTree(ctx)
 	if err != nil {
 		return gitstore.Commit{}, err
@@ -193,7 +193,12 @@ func notesMessage(tips gitstore.Tips, newest time.Time) string {
 	return b.String()
 }
 
-func readNotesMessage(message string) (gitstore.Tips, time.Time) {
+// OwnNotes reports whether this program made the commit of notes that has the message.
+func OwnNotes(message string) bool { return strings.HasPrefix(message, notesTitle) }
+
+// ReadNotesMessage is how far each log was read for notes, by the message of their commit, and
+// when the newest event was; the zero values where that does not say.
+func ReadNotesMessage(message string) (gitstore.Tips, time.Time) {
 	tips := gitstore.Tips{}
 	var newest time.Time
 	if !strings.Contains(message, "\n"+notesVersion+"\n") {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 	"git-runr/loop/reply"
 )
 
@@ -28,11 +29,26 @@ func newTestStore(t *testing.T) *Store {
 			t.Fatal(err)
 		}
 	}
-	if repo, err = gitstore.Open(ctx, dir); err != nil {
+	now, s := testEpoch, gitStore(t, dir)
+	s.Now = func() time.Time { now = now.Add(time.Minute); return now }
+	return s
+}
+
+// gitStore is the store of the repository in dir.
+func gitStore(t *testing.T, dir string) *Store {
+	repo, err := gitstore.Open(context.Background(), dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	now := testEpoch
-	return &Store{Repo: repo, Now: func() time.Time { now = now.Add(time.Minute); return now }}
+	t.Cleanup(func() { repo.Close() })
+	return &Store{Repo: repo, Now: time.Now}
+}
+
+// newRepo is the store of a repository with one commit, and its directory.
+func newRepo(t *testing.T) (*Store, string) {
+	t.Helper()
+	dir := testrepo.New(t)
+	return gitStore(t, dir), dir
 }
 
 // testCommit is a commit that events can speak of.
@@ -319,11 +335,11 @@ func TestNotesOfALogThatIsGoneAreRebuilt(t *testing.T) {
 func TestNotesMessage(t *testing.T) {
 	tips := gitstore.Tips{oneWriter: "1111", twoWriter: "2222"}
 	newest := testEpoch.Add(1234 * time.Millisecond)
-	gotTips, gotNewest := readNotesMessage(notesMessage(tips, newest))
+	gotTips, gotNewest := ReadNotesMessage(notesMessage(tips, newest))
 	if !reflect.DeepEqual(gotTips, tips) || !gotNewest.Equal(newest) {
 		t.Errorf("read %v, %v", gotTips, gotNewest)
 	}
-	if tips, newest := readNotesMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() {
+	if tips, newest := ReadNotesMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() {
 		t.Errorf("of other notes: %v, %v", tips, newest)
 	}
 }

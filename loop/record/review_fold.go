@@ -92,14 +92,14 @@ func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
 	}
 	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && move.held
 	if held && r.fenced(eventType, by, now) {
-		refused.Holder = holderFor(r.Claim.By, by.Actor)
+		refused.Holder = HolderFor(r.Claim.By, by.Actor)
 		return refused
 	}
 	return nil
 }
 
-// holderFor names the holder to actor, who may have the same name.
-func holderFor(holder, actor string) string {
+// HolderFor names the holder to actor, who may have the same name.
+func HolderFor(holder, actor string) string {
 	if holder == actor {
 		return holder + " (another claim)"
 	}
@@ -110,7 +110,7 @@ func holderFor(holder, actor string) string {
 // a claim has to claim again: what they would do rests on a state that is not there.
 func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
 	switch c := r.Claim; {
-	case by.Claim != "" && !c.is(by.Claim):
+	case by.Claim != "" && !c.Is(by.Claim):
 		return true
 	case c.By == by.Actor && c.Writer == by.writer:
 		return false
@@ -125,8 +125,8 @@ func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
 // minClaimID is how many digits name a claim.
 const minClaimID = 7
 
-// is reports whether id, or the digits with which it begins, names the claim.
-func (c *Claim) is(id gitstore.ID) bool {
+// Is reports whether id, or the digits with which it begins, names the claim.
+func (c *Claim) Is(id gitstore.ID) bool {
 	return c.ID == id || len(id) >= minClaimID && strings.HasPrefix(string(c.ID), string(id))
 }
 
@@ -263,7 +263,7 @@ func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
 	}
 	r.Lost = append(r.Lost, Lost{
 		Event: old.ID, Type: e.Type, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
-		Why: (&StateError{What: "review " + r.ID, Holder: holderFor(by.Actor, old.By)}).Error(),
+		Why: (&StateError{What: "review " + r.ID, Holder: HolderFor(by.Actor, old.By)}).Error(),
 	})
 }
 

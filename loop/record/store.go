@@ -458,3 +458,13 @@ func (s *Store) Rebuild(ctx context.Context) error {
 	}
 	return idx.save(s.indexPath())
 }
+
+// Damaged reports whether something of a log is known to be damaged or missing here.
+func (s *Store) Damaged(ctx context.Context) bool {
+	idx := openIndex(s.indexPath())
+	defer idx.close()
+	for _, d := range idx.Damaged {
+		s.Repo.ReportDamage(d.Entry)
+	}
+	return s.Repo.Damaged(ctx)
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 	"git-runr/loop/internal/strictjson"
 )
 
@@ -28,11 +29,11 @@ func byWriter(writer string, clock uint64, at time.Time, eventType, review strin
 
 // writeLog appends events to a log as another program would, whatever they say, and
 // gives their commits.
-func writeLog(t testing.TB, dir, writer string, events ...Event) (ids []gitstore.ID) {
+func writeLog(t *testing.T, dir, writer string, events ...Event) (ids []gitstore.ID) {
 	t.Helper()
-	tree := runGit(t, dir, nil, "mktree")
+	tree := testrepo.Git(t, dir, "mktree")
 	ref := "refs/runr/log/" + writer
-	tip := runGit(t, dir, nil, "for-each-ref", "--format=%(objectname)", ref)
+	tip := testrepo.Git(t, dir, "for-each-ref", "--format=%(objectname)", ref)
 	for _, e := range events {
 		message, err := e.CommitText("")
 		if err != nil {
@@ -42,15 +43,15 @@ func writeLog(t testing.TB, dir, writer string, events ...Event) (ids []gitstore
 		if tip != "" {
 			args = append(args, "-p", tip)
 		}
-		tip = runGit(t, dir, []byte(message), args...)
+		tip = testrepo.GitInput(t, dir, message, args...)
 		ids = append(ids, gitstore.ID(tip))
 	}
-	runGit(t, dir, nil, "update-ref", ref, tip)
+	testrepo.Git(t, dir, "update-ref", ref, tip)
 	return ids
 }
 
 // request records a review of this clone's own.
-func request(t testing.TB, s *Store) Review {
+func request(t *testing.T, s *Store) Review {
 	t.Helper()
 	subject, err := s.Subject(context.Background(), "HEAD")
 	if err != nil {
@@ -64,7 +65,7 @@ func request(t testing.TB, s *Store) Review {
 }
 
 // newest is the newest event of a log, as the program reads it.
-func newestOf(t testing.TB, s *Store, writer string) Event {
+func newestOf(t *testing.T, s *Store, writer string) Event {
 	t.Helper()
 	tips, err := s.Repo.Tips(context.Background())
 	if err != nil {
@@ -101,7 +102,7 @@ func TestForeignClocks(t *testing.T) {
 		{[]uint64{0}, 2},
 	} {
 		for _, cached := range []bool{false, true} {
-			s, dir := anchorRepo(t)
+			s, dir := newRepo(t)
 			first := request(t, s)
 			var foreign []Event
 			for i, clock := range c.clocks {
@@ -136,7 +137,7 @@ func TestForeignClocks(t *testing.T) {
 
 // TestClockStays: where the clock can go no further it stays, and time orders.
 func TestClockStays(t *testing.T) {
-	s, dir := anchorRepo(t)
+	s, dir := newRepo(t)
 	steps := []Event{byWriter(twoWriter, maxClock, testEpoch, "other", "", "{}")}
 	for clock := uint64(maxAhead); clock < maxClock; clock += maxAhead { // as commits they would take a minute
 		steps = append(steps, byWriter(twoWriter, clock, testEpoch, "other", "", "{}"))
@@ -217,7 +218,7 @@ func TestBelieveDependsOnTheEventsOnly(t *testing.T) {
 // in whatever order it came to them; what comes next comes after it.
 func TestEventsBehindThePoison(t *testing.T) {
 	const behind = lateClock + 1
-	s, dir := anchorRepo(t)
+	s, dir := newRepo(t)
 	own := request(t, s)
 	at := func(minutes int) time.Time { return testEpoch.Add(time.Duration(minutes) * time.Minute) }
 	const asked = "20260107120000-pqrstu"
@@ -238,7 +239,7 @@ func TestEventsBehindThePoison(t *testing.T) {
 	fold := func(order []string, step int) []Event {
 		os.RemoveAll(filepath.Dir(s.indexPath()))
 		for writer := range logs {
-			runGit(t, dir, nil, "update-ref", "-d", "refs/runr/log/"+writer)
+			testrepo.Git(t, dir, "update-ref", "-d", "refs/runr/log/"+writer)
 		}
 		for _, writer := range order {
 			for from := 0; from < len(logs[writer]); from += step {
@@ -298,7 +299,7 @@ func sameEvents(a, b []Event) bool {
 // cache alone, from the logs alone, and from both.
 func TestNextClock(t *testing.T) {
 	ctx := context.Background()
-	s, dir := anchorRepo(t)
+	s, dir := newRepo(t)
 	list := func() {
 		t.Helper()
 		if _, _, err := s.Reviews(ctx, Filter{}); err != nil {
@@ -333,7 +334,7 @@ func TestNextClock(t *testing.T) {
 
 // What could not be read again is not written.
 func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
-	s, _ := anchorRepo(t)
+	s, _ := newRepo(t)
 	first := request(t, s)
 	var nested any = "x"
 	for range strictjson.MaxDepth + 2 {

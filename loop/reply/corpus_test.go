@@ -56,7 +56,7 @@ func readSample(t *testing.T, name, data string) sample {
 func corpus(t *testing.T) []sample {
 	var all []sample
 	for _, c := range casetest.Read(t, "corpus") {
-		style := strings.TrimSuffix(filepath.Base(c.Path), ".txtar")
+		style := c.Name()
 		for _, f := range c.Archive.Files {
 			all = append(all, readSample(t, style+"/"+f.Name, string(f.Data)))
 		}

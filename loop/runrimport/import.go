@@ -9,6 +9,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // Options say how a run of another system is imported.
@@ -72,14 +73,14 @@ func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan re
 // recordImport appends events to a run that nobody else knows of or may touch: no
 // event has to be decided on again, so that the cost of each does not grow.
 func recordImport(ctx context.Context, s *record.Store, run record.Run, events []record.NewEvent) (record.Run, error) {
-	unlock, err := loop.HoldRun(s, run.ID)
+	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, err
 	}
 	defer unlock()
 	for _, d := range events {
 		if d.Type == record.EventRunStopped.Name || d.Type == record.EventReviewLoopDetected.Name {
-			if err := loop.WriteFiles(loop.FilesDir(s, run.ID), d.Attachments); err != nil {
+			if err := workspace.WriteFiles(workspace.FilesDir(s, run.ID), d.Attachments); err != nil {
 				return run, fmt.Errorf("import: %w", err)
 			}
 		}

@@ -17,113 +17,22 @@ func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
 			continue
 		}
 		home := a.home
-		a.home = func(url string) map[string]string {
+		a.byACP, a.home = true, func(url string) map[string]string {
 			files := home(url)
 			files[".config/git-runr/config.toml"] = fmt.Sprintf("[agents.%s]\nprotocol = \"acp\"\n%s", a.name, settings)
 			return files
 		}
-		t.Run(a.name, func(t *testing.T) {
+		t.Run(a.name+" by ACP", func(t *testing.T) {
 			t.Parallel()
 			test(t, a)
 		})
 	}
 }
 
-func TestACPReview(t *testing.T) {
-	eachByACP(t, "", func(t *testing.T, a tool) {
-		w := newWorld(t, a, func(r model.Request) model.Reply {
-			switch {
-			case len(r.Tools) == 0:
-				return model.Reply{Text: "Sums"} // a title
-			case r.Turn == 0:
-				reply := a.read("sum.go", "")
-				reply.Text = "### Verdict: CRITICAL\n\nI shall look."
-				return reply
-			case r.Turn == 1:
-				return a.write("planted.txt", "planted by the reviewer")
-			}
-			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added", Fix: "Begin at 0"})
-		})
-		w.files(w.repo, map[string]string{"sum.go": planted})
-		w.commit("sum")
-		out := w.runr(1, "review", "--wait", "--reviewer", a.name)
-		has(t, out, "sum.go:5", "The first element is never added")
-		if strings.Contains(out, "planted.txt") {
-			t.Errorf("it wrote: %s", out)
-		}
-		var review struct {
-			Submissions []struct {
-				Report struct{ Findings []finding }
-			}
-		}
-		w.shown(&review, "show", "latest", "--json")
-		if len(review.Submissions) != 1 || len(review.Submissions[0].Report.Findings) != 1 {
-			t.Errorf("recorded: %+v", review)
-		}
-		if status := w.git("status", "--porcelain"); status != "" {
-			t.Errorf("the reviewer changed the checkout:\n%s", status)
-		}
-		w.asked(func(r model.Request) {
-			if r.Turn > 0 && !r.Told("i := 1") {
-				t.Errorf("the file that its model opened did not come: %s", r.Body)
-			}
-		})
-	})
-}
-
-func TestACPRun(t *testing.T) {
-	eachByACP(t, "", func(t *testing.T, a tool) {
-		var w *world
-		w = newWorld(t, a, func(r model.Request) model.Reply {
-			file := w.tree() + "/greet.txt"
-			switch {
-			case len(r.Tools) == 0:
-				return model.Reply{Text: "Greeting"}
-			case reviews(r) && strings.Contains(r.Prompt, "+rude"):
-				return verdict(r, "CRITICAL", finding{Severity: "critical", File: "greet.txt", Line: 1, Issue: "The greeting is rude", Fix: "Begin again"})
-			case reviews(r) && strings.Contains(r.Prompt, "+hello\n"):
-				return verdict(r, "NEEDS_FIX", finding{Severity: "warning", File: "greet.txt", Line: 1, Issue: "The greeting is not polite", Fix: "Say please"})
-			case reviews(r):
-				return verdict(r, "PASS")
-			case strings.Contains(r.Prompt, "FIX review findings"):
-				return implement(r, a.read(file, ""), a.write(file, "hello, please\n"))
-			case strings.Contains(r.Prompt, "RE-EXECUTE"):
-				return implement(r, a.write(file, "hello\n"))
-			}
-			return implement(r, a.write(file, "rude\n"))
-		})
-		w.files(w.repo, map[string]string{"task.md": task})
-		w.commit("task")
-		out := w.runr(0, "run", "task.md", "--implementer", a.name, "--reviewer", a.name)
-		has(t, out, "attempt 1 (implement) by "+a.name+": 1 file", "reverted", "attempt 2 (re-execute)", "attempt 3 (fix)", "round 3 by "+a.name+": PASS")
-		w.runr(0, "land")
-		if got := w.git("show", "HEAD:greet.txt"); strings.TrimSpace(got) != "hello, please" {
-			t.Errorf("landed: %q", got)
-		}
-	})
-}
-
-// TestACPRefused has the model write outside of its worktree.
-func TestACPRefused(t *testing.T) {
-	eachByACP(t, "", func(t *testing.T, a tool) {
-		var w *world
-		w = newWorld(t, a, func(r model.Request) model.Reply {
-			if len(r.Tools) == 0 {
-				return model.Reply{Text: "Greeting"}
-			}
-			return implement(r, a.write(w.repo+"/outside.txt", "hello"))
-		})
-		w.files(w.repo, map[string]string{"task.md": task})
-		w.commit("task")
-		status, says := 4, "no_change" // gemini's model hears of it and ends as if nothing was
-		if a.name == "opencode" {
-			status, says = 30, "permission denied: "+w.repo
-		}
-		has(t, w.runr(status, "run", "task.md", "--implementer", a.name), says)
-		if status := w.git("status", "--porcelain"); status != "" {
-			t.Errorf("it wrote outside of its worktree: %s", status)
-		}
-	})
+// eachWay runs a test with every tool by its command line, and by the Agent Client Protocol.
+func eachWay(t *testing.T, test func(t *testing.T, a tool)) {
+	each(t, test)
+	eachByACP(t, "", test)
 }
 
 func TestACPFaults(t *testing.T) {

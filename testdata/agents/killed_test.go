@@ -98,8 +98,8 @@ func TestKilledReview(t *testing.T) {
 // TestRefused has the model write outside of its worktree. A tool that keeps it from doing
 // so is said to have, and the run stops for it changed nothing.
 func TestRefused(t *testing.T) {
-	each(t, func(t *testing.T, a tool) {
-		if a.unsandboxed {
+	eachWay(t, func(t *testing.T, a tool) {
+		if a.unsandboxed && !a.byACP { // there it is git-runr that keeps it
 			t.Skipf("SKIP %s writes wherever its user can", a.name)
 		}
 		var w *world
@@ -116,6 +116,9 @@ func TestRefused(t *testing.T) {
 			t.Errorf("it ended with %d: %s", status, out)
 		}
 		has(t, out, a.refusal)
+		if a.byACP && a.refusal == "permission denied" { // by its command lines a tool need not say of what
+			has(t, out, a.refusal+": "+w.repo)
+		}
 		if status := w.git("status", "--porcelain"); status != "" {
 			t.Errorf("it wrote outside of its worktree: %s", status)
 		}

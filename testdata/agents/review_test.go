@@ -19,15 +19,20 @@ func Sum(all []int) (sum int) {
 }
 `
 
-// TestReview has each tool review a planted bug, which its model opens the file for.
+// TestReview has each tool review a planted bug, which its model opens the file for. What the
+// model says on the way is no verdict, and what it tries to write is not written.
 func TestReview(t *testing.T) {
-	each(t, func(t *testing.T, a tool) {
+	eachWay(t, func(t *testing.T, a tool) {
 		w := newWorld(t, a, func(r model.Request) model.Reply {
 			switch {
 			case len(r.Tools) == 0:
 				return model.Reply{Text: "Sums"} // a title
 			case r.Turn == 0:
-				return a.read("sum.go", "")
+				reply := a.read("sum.go", "")
+				reply.Text = "### Verdict: CRITICAL\n\nI shall look."
+				return reply
+			case r.Turn == 1:
+				return a.write("planted.txt", "planted by the reviewer")
 			}
 			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added", Fix: "Begin at 0"})
 		})
@@ -35,6 +40,9 @@ func TestReview(t *testing.T) {
 		w.commit("sum")
 		out := w.runr(1, "review", "--wait", "--reviewer", a.name)
 		has(t, out, "sum.go:5", "The first element is never added")
+		if strings.Contains(out, "planted.txt") {
+			t.Errorf("it wrote: %s", out)
+		}
 
 		var review struct {
 			Submissions []struct {

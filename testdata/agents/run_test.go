@@ -52,7 +52,7 @@ func reviews(r model.Request) bool {
 // TestRun takes a task from a critical finding over a warning to a pass and to the branch,
 // with the tool in both roles.
 func TestRun(t *testing.T) {
-	each(t, func(t *testing.T, a tool) {
+	eachWay(t, func(t *testing.T, a tool) {
 		var w *world
 		w = newWorld(t, a, func(r model.Request) model.Reply {
 			file := w.tree() + "/greet.txt"
@@ -99,6 +99,8 @@ func (w *world) toldOf(r model.Request, seen map[string]bool) {
 		has(t, r.Prompt, knows...)
 	}
 	switch p := r.Prompt; {
+	case strings.HasPrefix(p, "[SUGGESTION MODE"): // qwen asks for its user's next words
+		return
 	case reviews(r) && strings.Contains(p, "<attempt_number>\n1"):
 		round("review 1", "+rude", "I read it again.", "it is polite")
 	case reviews(r) && strings.Contains(p, "<attempt_number>\n2"):

@@ -15,6 +15,8 @@ const key = "the-key-that-stays-home"
 type tool struct {
 	name string
 	form string // of its requests
+	// byACP says that it is talked to by the Agent Client Protocol in this test.
+	byACP bool
 	// model is what its user chose in the tool's own configuration.
 	model string
 	// env is what its user exports.

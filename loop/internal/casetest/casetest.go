@@ -25,6 +25,9 @@ type Case struct {
 	Archive *txtar.Archive
 }
 
+// Name is the name of the archive.
+func (c Case) Name() string { return strings.TrimSuffix(filepath.Base(c.Path), ".txtar") }
+
 // File is the file of the archive called name, "" where there is none.
 func (c Case) File(name string) string {
 	for _, f := range c.Archive.Files {
@@ -101,7 +104,7 @@ func Read(t testing.TB, dir string) []Case {
 // Run runs test on every archive of a folder.
 func Run(t *testing.T, dir string, test func(t *testing.T, c Case)) {
 	for _, c := range Read(t, dir) {
-		t.Run(strings.TrimSuffix(filepath.Base(c.Path), ".txtar"), func(t *testing.T) { test(t, c) })
+		t.Run(c.Name(), func(t *testing.T) { test(t, c) })
 	}
 }
 

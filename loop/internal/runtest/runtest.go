@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 	"git-runr/loop/record"
 )
 
@@ -117,6 +119,21 @@ func NewStore(t *testing.T) *record.Store {
 	store := GitStore(t, dir)
 	store.Now = func() time.Time { now = now.Add(time.Minute); return now }
 	return store
+}
+
+// Clones are two clones of one bare repository, with one commit; now is the time of both.
+func Clones(t *testing.T, now func() time.Time) (a, b *record.Store, remote string) {
+	t.Helper()
+	from, root := testrepo.New(t), t.TempDir()
+	remote = filepath.Join(root, "remote.git")
+	testrepo.Git(t, root, "clone", "-q", "--bare", from, remote)
+	clone := func(name string) *record.Store {
+		testrepo.Git(t, root, "clone", "-q", remote, name)
+		s := GitStore(t, filepath.Join(root, name))
+		s.Now = now
+		return s
+	}
+	return clone("a"), clone("b"), remote
 }
 
 // Commit is a commit that events can speak of.

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/closing"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 )
 
@@ -47,12 +48,12 @@ type Config struct {
 		PrePushRequire string // reviewed or passed
 		Scope          string // commit or branch
 		Debounce       record.Duration
-		Skip           loop.Skip
+		Skip           intake.Skip
 		Desktop        bool
 	}
 	Inbox struct {
 		Retention record.Duration
-		Closing   loop.Closing
+		Closing   closing.Rule
 	}
 	Sync struct {
 		Remote string

@@ -14,9 +14,9 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 // About are the events of a run, a review or a commit; all without a name. unreadable
@@ -111,7 +111,7 @@ func (f *follower) turn(ctx context.Context) (over bool, err error) {
 	if f.run.ID == "" {
 		return false, nil
 	}
-	for f.chatter.copy(f.said, loop.FilesDir(f.store, f.run.ID)) && f.run.Done() { // what was said before the end, to the end
+	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID)) && f.run.Done() { // what was said before the end, to the end
 	}
 	return f.run.Done(), nil
 }

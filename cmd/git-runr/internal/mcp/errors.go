@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -49,7 +49,7 @@ func explanation(err error) string {
 	if state := new(record.StateError); errors.As(err, &state) {
 		return stateRefused(state)
 	}
-	if nothing := new(loop.NothingError); errors.As(err, &nothing) {
+	if nothing := new(intake.NothingError); errors.As(err, &nothing) {
 		return nothingThere(nothing)
 	}
 	if object := new(gitstore.MissingError); errors.As(err, &object) && object.Try != "" {
@@ -63,7 +63,7 @@ func explanation(err error) string {
 	return fmt.Sprintf("Error: %v.", err)
 }
 
-func nothingThere(e *loop.NothingError) string {
+func nothingThere(e *intake.NothingError) string {
 	text := fmt.Sprintf("Error: %v.", e)
 	for _, step := range e.Try {
 		text += fmt.Sprintf(" For %s: %s.", step.What, step.Command)

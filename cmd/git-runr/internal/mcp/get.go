@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -38,7 +39,7 @@ func (c call) places(ctx context.Context, r record.Review) (map[string]string, e
 		return nil, err
 	}
 	comments := r.Comments()
-	placed, err := c.Store.Places(ctx, comments, head)
+	placed, err := locate.Places(ctx, c.Store, comments, head)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -95,13 +95,13 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject record.Subjec
 			return subject, nil, err
 		}
 		if len(in.Files) == 0 {
-			return subject, nil, loop.CheckSubject(ctx, c.Store, subject)
+			return subject, nil, intake.CheckSubject(ctx, c.Store, subject)
 		}
 		return c.limited(ctx, subject, in.Files)
 	}
 	subject, err = c.Store.ChooseSubject(ctx, func(chosen *record.Subject) (bool, error) {
 		if len(in.Files) == 0 {
-			return true, loop.CheckSubject(ctx, c.Store, *chosen)
+			return true, intake.CheckSubject(ctx, c.Store, *chosen)
 		}
 		var err error
 		*chosen, missing, err = c.limited(ctx, *chosen, in.Files)

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"git-runr/diagnose"
-	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -18,11 +18,11 @@ type Branch struct {
 	Since string `json:"since,omitempty"` // what the branch left; "": the newest commits are looked at
 	lineage.CoverCounts
 	Unreviewed []lineage.Covered `json:"commits_unreviewed"` // newest first: unreviewed and stale
-	Skipped    []loop.Gated      `json:"skipped,omitempty"`  // those of them that nobody is to be asked for, and why
+	Skipped    []intake.Gated    `json:"skipped,omitempty"`  // those of them that nobody is to be asked for, and why
 }
 
 // reviewsOfBranch is nil where there is no commit.
-func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (*Branch, error) {
+func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip) (*Branch, error) {
 	commits, since, err := lineage.BranchCommits(ctx, store)
 	if err != nil || len(commits) == 0 {
 		return nil, err
@@ -39,7 +39,7 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (
 		}
 		why, skipErr := skip.Why(ctx, store, commits[i], branch)
 		if err = errors.Join(err, skipErr); why != "" {
-			r.Skipped = append(r.Skipped, loop.Gated{Covered: c, Skipped: why})
+			r.Skipped = append(r.Skipped, intake.Gated{Covered: c, Skipped: why})
 			continue
 		}
 		r.Unreviewed = append(r.Unreviewed, c)

@@ -16,8 +16,11 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
+	"git-runr/loop/intake"
+	"git-runr/loop/landing"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 // runsShown and reviewsShown are how many of each are listed.
@@ -48,7 +51,7 @@ type Overview struct {
 
 // Given is what the command line and the configuration say.
 type Given struct {
-	Skip   loop.Skip                        // commits that nobody is to be asked for
+	Skip   intake.Skip                      // commits that nobody is to be asked for
 	Gate   bool                             // pushes are looked at
 	Config string                           // why the configuration cannot be read
 	Remote string                           // that leases are taken on, "" for none
@@ -100,7 +103,7 @@ func Of(ctx context.Context, store *record.Store, given Given) (Overview, error)
 // landLine is what brings a result to what is checked out: where land would refuse it
 // for conflicts, a merge by hand.
 func landLine(ctx context.Context, store *record.Store, run record.RunSummary) string {
-	if loop.LandConflicts(ctx, store, run.ID) {
+	if landing.Conflicts(ctx, store, run.ID) {
 		return "git merge " + run.Branch
 	}
 	return "git runr land " + run.ID
@@ -134,7 +137,7 @@ func (d Overview) next(ctx context.Context, store *record.Store) []string {
 			}
 		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
 			lines = append(lines, "git runr diagnose "+r.ID)
-		case r.Status == record.RunRunning && !loop.Live(store, r.ID):
+		case r.Status == record.RunRunning && !workspace.Live(store, r.ID):
 			lines = append(lines, "git runr resume "+r.ID)
 		}
 	}
@@ -202,7 +205,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.InboxS
 // the one that they are for, "" for all.
 func CutShort(ctx context.Context, store *record.Store, run string) ([]string, error) {
 	lines := []string{}
-	unfinished, err := loop.Unfinished(ctx, store)
+	unfinished, err := landing.Unfinished(ctx, store)
 	for _, op := range unfinished {
 		if run == "" || op.Run == run {
 			lines = append(lines, op.String())

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -35,7 +36,7 @@ type CommentDocument struct {
 	record.Comment
 	Reviewer string         `json:"reviewer"`
 	Answer   *record.Answer `json:"answer,omitempty"` // what became of it
-	Now      *record.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
+	Now      *locate.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
 }
 
 // NewReviewDocument is the document of a review, without where its comments are now.

@@ -188,7 +188,7 @@ func writeRound(w io.Writer, round record.Round) {
 	}
 }
 
-// CutShort names what a killed command began: operations as loop.Unfinished gives them.
+// CutShort names what a killed command began: operations as landing.Unfinished gives them.
 func CutShort(w io.Writer, cut []string) {
 	for _, op := range cut {
 		safetext.Fprintf(w, "%s was cut short: git runr undo\n", op)

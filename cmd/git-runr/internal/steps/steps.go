@@ -6,7 +6,7 @@ package steps
 import (
 	"context"
 
-	"git-runr/loop"
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 )
 
@@ -25,7 +25,7 @@ type Taker struct {
 	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
 	Unclaim func(review record.Review, by record.Hold)
 	// Closing says what ends by itself once something was submitted or answered.
-	Closing loop.Closing
+	Closing closing.Rule
 	// Closed brings the notes up to date with what was submitted, closed or reopened.
 	Closed func()
 }
@@ -61,12 +61,12 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	return review, err
 }
 
-// close is loop.Close of what a step came to.
+// close is closing.Close of what a step came to.
 func (t Taker) close(ctx context.Context, review record.Review, err error) (record.Review, error) {
 	if err != nil {
 		return review, err
 	}
-	if review, err = loop.Close(ctx, t.Store, review, t.Closing); !review.ClosedAt.IsZero() {
+	if review, err = closing.Close(ctx, t.Store, review, t.Closing); !review.ClosedAt.IsZero() {
 		return t.closed(review, err)
 	}
 	return review, err

@@ -15,6 +15,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -58,7 +59,7 @@ func errorStatus(err error) int {
 	var request *requestError
 	var state *record.StateError
 	switch {
-	case errors.As(err, new(*record.InputError)), errors.As(err, new(*loop.NothingError)):
+	case errors.As(err, new(*record.InputError)), errors.As(err, new(*intake.NothingError)):
 		return http.StatusBadRequest
 	case errors.As(err, &request):
 		return request.status

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/locate"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -149,7 +150,7 @@ func (s *Server) place(ctx context.Context, review record.Review, in commentJSON
 	case in.File == "" && in.StartLine != 0:
 		return record.Comment{}, badRequest("lines need a file")
 	}
-	c, err := s.Store.AnchorComment(ctx, review.Request.Subject, record.Comment{
+	c, err := locate.AnchorComment(ctx, s.Store, review.Request.Subject, record.Comment{
 		File: in.File, Side: record.Side(in.Side), StartLine: in.StartLine, EndLine: in.EndLine,
 		SelectedText: in.SelectedText, Comment: in.Comment, Severity: severity,
 	})

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 )
 
@@ -86,7 +87,7 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 		return subject, badRequest("revision %q: %v", revision, err)
 	}
 	subject.Paths = paths
-	return subject, loop.CheckSubject(ctx, s.Store, subject)
+	return subject, intake.CheckSubject(ctx, s.Store, subject)
 }
 
 // fileSubject is what the working tree changed in paths, else what the last commit
@@ -94,8 +95,8 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 func (s *Server) fileSubject(ctx context.Context, paths []string) (record.Subject, error) {
 	subject, err := s.Store.ChooseSubject(ctx, func(subject *record.Subject) (bool, error) {
 		subject.Paths = paths
-		err := loop.CheckSubject(ctx, s.Store, *subject)
-		if errors.As(err, new(*loop.NothingError)) || errors.As(err, new(*record.InputError)) {
+		err := intake.CheckSubject(ctx, s.Store, *subject)
+		if errors.As(err, new(*intake.NothingError)) || errors.As(err, new(*record.InputError)) {
 			return false, nil
 		}
 		return err == nil, err

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"git-runr/loop/locate"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -144,7 +145,7 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		c, err := p.Store.Anchor(r.Context(), review.Request.Subject, in.File, record.Side(in.Side), in.StartLine, in.EndLine)
+		c, err := locate.Anchor(r.Context(), p.Store, review.Request.Subject, in.File, record.Side(in.Side), in.StartLine, in.EndLine)
 		if err != nil {
 			return err
 		}

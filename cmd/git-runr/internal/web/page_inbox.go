@@ -7,6 +7,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // aPage is how many reviews or runs one page lists.
@@ -142,7 +143,7 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	shown, from, to := lastPage(runs, number)
 	v.Total, v.From, v.To = total, from, to
 	for _, run := range shown {
-		v.Runs = append(v.Runs, runLine{run, run.Status == record.RunRunning && loop.Live(p.Store, run.ID)})
+		v.Runs = append(v.Runs, runLine{run, run.Status == record.RunRunning && workspace.Live(p.Store, run.ID)})
 	}
 	v.Prev, v.Next = neighbours("/runs", "", number, total)
 	return p.show(w, http.StatusOK, "runs.html", v)

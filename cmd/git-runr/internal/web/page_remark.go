@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/locate"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
@@ -181,7 +182,7 @@ func (p *pages) settle(ctx context.Context, subject record.Subject, remarks []*r
 	for i, r := range later {
 		comments[i] = r.made
 	}
-	placed, err := p.Store.Places(ctx, comments, head)
+	placed, err := locate.Places(ctx, p.Store, comments, head)
 	if err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func (p *pages) settleOne(ctx context.Context, subject record.Subject, r *remark
 	if err != nil || r.File == "" || made == "" || made == at || r.Side == record.SideNew && made == subject.Commit {
 		return err
 	}
-	placed, err := p.Store.Place(ctx, r.made, at)
+	placed, err := locate.Place(ctx, p.Store, r.made, at)
 	if err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (p *pages) settleOne(ctx context.Context, subject record.Subject, r *remark
 }
 
 // now says where the remark's lines are in the newest commit, when that is elsewhere.
-func (r *remark) now(at record.Placed) {
+func (r *remark) now(at locate.Placed) {
 	switch {
 	case at.Outdated:
 		r.Later = "outdated: " + at.Why

@@ -14,9 +14,9 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 // runView is the page of one run.
@@ -77,7 +77,7 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
 	v.Watched = run.ID
 	in := diagnose.ReportInput{
-		Run: run, Events: events, Live: run.Status == record.RunRunning && loop.Live(p.Store, run.ID),
+		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(p.Store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, e := range events {
@@ -125,7 +125,7 @@ func (p *pages) diagnosis(v *runView) {
 	}
 	d := diagnose.Of(run, *run.Stop)
 	v.Diagnosis = &d
-	if dir := loop.TreeDir(p.Store, run.ID); isDir(dir) {
+	if dir := workspace.TreeDir(p.Store, run.ID); isDir(dir) {
 		v.Tree, _ = safetext.CommandLine("cd", dir)
 	}
 }

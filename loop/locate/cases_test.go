@@ -1,23 +1,23 @@
-package record
+package locate
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 	"git-runr/loop/anchor"
+	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -26,24 +26,12 @@ import (
 // and want (the new place, or "outdated: why"). options change a file after it was
 // read (crlf, chomp, trail, binary, symlink, submodule, exec, latin1) or make the
 // comment forget what it knew (forget commit, blob, text).
-type anchorCase struct {
-	name    string
-	archive *txtar.Archive
-}
-
-func (c anchorCase) file(name string) string {
-	for _, f := range c.archive.Files {
-		if f.Name == name {
-			return string(f.Data)
-		}
-	}
-	return ""
-}
+type anchorCase struct{ casetest.Case }
 
 // changed applies the options for a file; mode is git's.
 func (c anchorCase) changed(f txtar.File) (mode, text string) {
 	mode, text = gitstore.ModeFile, string(f.Data)
-	for _, line := range anchor.SplitLines(c.file("options")) {
+	for _, line := range anchor.SplitLines(c.File("options")) {
 		option, name, _ := strings.Cut(line, " ")
 		if name != f.Name {
 			continue
@@ -71,8 +59,8 @@ func (c anchorCase) changed(f txtar.File) (mode, text string) {
 }
 
 // comment makes the comment of the case and forgets what it is told to.
-func (c anchorCase) comment(ctx context.Context, s *Store, subject Subject) (Comment, error) {
-	where, side, _ := strings.Cut(strings.TrimSpace(c.file("comment")), " ")
+func (c anchorCase) comment(ctx context.Context, s *record.Store, subject record.Subject) (record.Comment, error) {
+	where, side, _ := strings.Cut(strings.TrimSpace(c.File("comment")), " ")
 	file, lines, _ := strings.Cut(where, ":")
 	from, to, _ := strings.Cut(lines, "-")
 	start, _ := strconv.Atoi(from)
@@ -81,9 +69,9 @@ func (c anchorCase) comment(ctx context.Context, s *Store, subject Subject) (Com
 	if side == "" {
 		anchored.Tree = subject.Base
 	}
-	comment, err := s.Anchor(ctx, anchored, file, Side(side), start, end)
+	comment, err := Anchor(ctx, s, anchored, file, record.Side(side), start, end)
 	gone := gitstore.ID(strings.Repeat("1", len(subject.Base)))
-	for _, what := range strings.Fields(c.file("options")) {
+	for _, what := range strings.Fields(c.File("options")) {
 		switch what {
 		case "forget-commit":
 			comment.Commit = gone
@@ -96,7 +84,7 @@ func (c anchorCase) comment(ctx context.Context, s *Store, subject Subject) (Com
 	return comment, err
 }
 
-// Text is where a comment is, as cases have it.
+// text is where a comment is, as cases have it.
 func (p Placed) text() string {
 	where := reply.Finding{File: p.File, Line: p.StartLine, EndLine: p.EndLine}.Place()
 	switch {
@@ -108,18 +96,12 @@ func (p Placed) text() string {
 	return where
 }
 
-func readAnchorCases(t testing.TB) []anchorCase {
-	paths, err := filepath.Glob(filepath.Join("testdata", "anchor", "*.txtar"))
-	if err != nil || len(paths) < 40 {
-		t.Fatalf("%d cases, %v", len(paths), err)
+func readAnchorCases(t testing.TB) (cases []anchorCase) {
+	for _, c := range casetest.Read(t, "anchor") {
+		cases = append(cases, anchorCase{c})
 	}
-	cases := make([]anchorCase, len(paths))
-	for i, path := range paths {
-		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases[i] = anchorCase{strings.TrimSuffix(filepath.Base(path), ".txtar"), archive}
+	if len(cases) < 40 {
+		t.Fatalf("%d cases", len(cases))
 	}
 	return cases
 }
@@ -129,8 +111,8 @@ func importStream(cases []anchorCase) []byte {
 	var b bytes.Buffer
 	for _, c := range cases {
 		for _, version := range []string{"old", "new"} {
-			fmt.Fprintf(&b, "commit refs/cases/%s/%s\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata 0\n\n", c.name, version)
-			for _, f := range c.archive.Files {
+			fmt.Fprintf(&b, "commit refs/cases/%s/%s\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata 0\n\n", c.Name(), version)
+			for _, f := range c.Archive.Files {
 				path, ours := strings.CutPrefix(f.Name, version+"/")
 				if !ours {
 					continue
@@ -147,36 +129,6 @@ func importStream(cases []anchorCase) []byte {
 	return b.Bytes()
 }
 
-// plainGit keeps the machine's configuration out of a test.
-func plainGit(t testing.TB) {
-	for name, value := range map[string]string{
-		"HOME": t.TempDir(), "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
-	} {
-		t.(interface{ Setenv(string, string) }).Setenv(name, value)
-	}
-}
-
-func runGit(t testing.TB, dir string, stdin []byte, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func gitStore(t testing.TB, dir string) *Store {
-	repo, err := gitstore.Open(context.Background(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { repo.Close() })
-	return &Store{Repo: repo, Now: time.Now}
-}
-
 func TestAnchorCases(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) { testAnchorCases(t, format) })
@@ -184,43 +136,43 @@ func TestAnchorCases(t *testing.T) {
 }
 
 func testAnchorCases(t *testing.T, format string) {
-	plainGit(t)
+	testrepo.Isolate(t)
 	dir, cases := t.TempDir(), readAnchorCases(t)
 	if format == "sha256" { // objects come through git there, which is slow
 		cases = slices.DeleteFunc(cases, func(c anchorCase) bool {
-			return !strings.HasPrefix(c.name, "rename") && !strings.HasPrefix(c.name, "submodule")
+			return !strings.HasPrefix(c.Name(), "rename") && !strings.HasPrefix(c.Name(), "submodule")
 		})
 	}
-	runGit(t, dir, nil, "init", "-q", "--object-format="+format)
+	testrepo.Git(t, dir, "init", "-q", "--object-format="+format)
 	stream := importStream(cases)
 	if format == "sha256" {
 		stream = bytes.ReplaceAll(stream, []byte("M 160000 "), []byte("M 160000 "+strings.Repeat("0", 24)))
 	}
-	runGit(t, dir, stream, "fast-import", "--quiet")
-	store, ctx := gitStore(t, dir), context.Background()
+	testrepo.GitInput(t, dir, string(stream), "fast-import", "--quiet")
+	store, ctx := runtest.GitStore(t, dir), context.Background()
 	for _, c := range cases {
 		var err error
-		subject := Subject{}
+		subject := record.Subject{}
 		for version, id := range map[string]*gitstore.ID{"old": &subject.Base, "new": &subject.Tree} {
-			if *id, err = store.Repo.Resolve(ctx, "refs/cases/"+c.name+"/"+version); err != nil {
+			if *id, err = store.Repo.Resolve(ctx, "refs/cases/"+c.Name()+"/"+version); err != nil {
 				t.Fatal(err)
 			}
 		}
 		comment, err := c.comment(ctx, store, subject)
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: %v", c.Name(), err)
 			continue
 		}
-		placed, err := store.Place(ctx, comment, subject.Tree)
-		if got, want := placed.text(), strings.TrimSpace(c.file("want")); err != nil || got != want {
-			t.Errorf("%s: %s\ngot  %s, %v\nwant %s", c.name, c.archive.Comment, got, err, want)
+		placed, err := Place(ctx, store, comment, subject.Tree)
+		if got, want := placed.text(), strings.TrimSpace(c.File("want")); err != nil || got != want {
+			t.Errorf("%s: %s\ngot  %s, %v\nwant %s", c.Name(), c.Archive.Comment, got, err, want)
 		}
-		back, err := store.Place(ctx, comment, comment.Commit)
+		back, err := Place(ctx, store, comment, comment.Commit)
 		if err == nil && (back.Outdated || back.Moved) {
-			t.Errorf("%s: in its own version it is %s", c.name, back.text())
+			t.Errorf("%s: in its own version it is %s", c.Name(), back.text())
 		}
 		if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
-			t.Errorf("%s: in its own version: %v", c.name, err)
+			t.Errorf("%s: in its own version: %v", c.Name(), err)
 		}
 	}
 }

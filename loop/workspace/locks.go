@@ -1,7 +1,8 @@
-package loop
+package workspace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -9,8 +10,8 @@ import (
 	"git-runr/loop/record"
 )
 
-// runLock names the lock of whoever carries a run on.
-func runLock(run string) string { return "run-" + run }
+// LockName names the lock of whoever carries a run on.
+func LockName(run string) string { return "run-" + run }
 
 // HoldRun keeps others from carrying a run on until unlock is called; "" is no run. It is
 // gitstore.ErrBusy while another process has it.
@@ -18,7 +19,7 @@ func HoldRun(s *record.Store, run string) (unlock func(), err error) {
 	if run == "" {
 		return func() {}, nil
 	}
-	unlock, free, err := s.Repo.TryLock(runLock(run))
+	unlock, free, err := s.Repo.TryLock(LockName(run))
 	if err == nil && !free {
 		err = fmt.Errorf("run %s is being carried out by another process: %w", run, gitstore.ErrBusy)
 	}
@@ -27,7 +28,7 @@ func HoldRun(s *record.Store, run string) (unlock func(), err error) {
 
 // Live reports whether a process is carrying run out on this machine now.
 func Live(s *record.Store, run string) bool {
-	unlock, free, err := s.Repo.TryLock(runLock(run))
+	unlock, free, err := s.Repo.TryLock(LockName(run))
 	if err != nil {
 		return false // a repository that cannot be written to has no run going on in it
 	}
@@ -37,8 +38,8 @@ func Live(s *record.Store, run string) bool {
 	return !free
 }
 
-// holdCheckout keeps runs from working in a checkout, until free is called.
-func holdCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err error) {
+// HoldCheckout keeps runs from working in a checkout, until free is called.
+func HoldCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err error) {
 	free, ok, err := s.Repo.TryLock("in-place-" + filepath.Base(tree.GitDir))
 	if err == nil && !ok {
 		err = fmt.Errorf("another run is at work in this checkout: %w", gitstore.ErrBusy)
@@ -46,9 +47,9 @@ func holdCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err er
 	return free, err
 }
 
-// lockCheckout is the user's checkout for a run in place, held so that no other run
+// LockCheckout is the user's checkout for a run in place, held so that no other run
 // works there at the same time.
-func lockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, free func(), err error) {
+func LockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, free func(), err error) {
 	free = func() {}
 	tree, err = s.Repo.Checkout()
 	if err != nil {
@@ -61,9 +62,18 @@ func lockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, fre
 	if operation := s.Repo.Operation(); operation != "" {
 		return nil, free, &gitstore.UnfinishedError{Operation: operation}
 	}
-	unlock, err := holdCheckout(s, tree)
+	unlock, err := HoldCheckout(s, tree)
 	if err != nil {
 		return nil, free, err
 	}
 	return tree, unlock, nil
+}
+
+// Checkout is the working tree that the repository was opened in; nil in a bare one.
+func Checkout(s *record.Store) (*gitstore.Worktree, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		return nil, nil
+	}
+	return tree, err
 }

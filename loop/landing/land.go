@@ -1,20 +1,28 @@
-package loop
+// Package landing brings what a run made to a branch (Land), and takes back what was done to a
+// working tree: landings, reverts and restores are undone (Undo) from the snapshots that were
+// taken before them, files are put back from one (Restore), and what a killed process left
+// half done is finished first (Settle). An undo can be undone. A landing that is undone makes
+// the run what it was before it landed.
+package landing
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
 	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
-// LandSpec says how to land.
-type LandSpec struct {
+// Spec says how to land.
+type Spec struct {
 	Squash         bool   // as one commit
 	Onto           string // branch; "": the one that is checked out
 	AllowDeletions bool   // also when that removes most of its files
@@ -22,7 +30,7 @@ type LandSpec struct {
 
 // Land brings a completed run's result to a branch. Nothing else ever lands. Undo
 // takes it back. Before, Settle has been called.
-func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (record.Run, gitstore.Landed, error) {
+func Land(ctx context.Context, s *record.Store, run record.Run, spec Spec) (record.Run, gitstore.Landed, error) {
 	none := gitstore.Landed{}
 	run, err := sayUnlanded(ctx, s, run)
 	if err != nil {
@@ -50,7 +58,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (
 }
 
 // land also gives the name of the branch, "" for a detached HEAD.
-func land(ctx context.Context, s *record.Store, run record.Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
+func land(ctx context.Context, s *record.Store, run record.Run, how Spec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return done, "", err
@@ -79,7 +87,7 @@ func land(ctx context.Context, s *record.Store, run record.Run, how LandSpec) (d
 	if err != nil {
 		return done, branch, err
 	}
-	free, err := holdCheckout(s, tree)
+	free, err := workspace.HoldCheckout(s, tree)
 	if err != nil {
 		return done, branch, err
 	}
@@ -131,8 +139,8 @@ func follow(ctx context.Context, s *record.Store, run record.Run) error {
 	return err
 }
 
-// LandConflicts reports whether a result conflicts with what is checked out.
-func LandConflicts(ctx context.Context, s *record.Store, id string) bool {
+// Conflicts reports whether a result conflicts with what is checked out.
+func Conflicts(ctx context.Context, s *record.Store, id string) bool {
 	run, err := s.Run(ctx, id)
 	if err != nil {
 		return false
@@ -154,7 +162,7 @@ func startedFrom(ctx context.Context, s *record.Store, tree *gitstore.Worktree, 
 	}
 	started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
 	if err == nil {
-		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, among(c.Files))
+		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, func(file string) bool { return slices.Contains(c.Files, file) })
 	}
 	return &started, err
 }
@@ -214,7 +222,7 @@ func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) e
 		return err
 	}
 	if op.Back {
-		return errors.Join(reopenFixed(ctx, s, run, landed.Commit), bringBranchBack(ctx, s, run))
+		return errors.Join(closing.ReopenFixed(ctx, s, run, landed.Commit), bringBranchBack(ctx, s, run))
 	}
 	return afterLanding(ctx, s, run)
 }
@@ -253,10 +261,10 @@ func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error
 
 // afterLanding ends what a run that has landed is not asked for any more.
 func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
-	if err := settleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
+	if err := closing.SettleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
 		return err
 	}
-	if err := closeFixed(ctx, s, run); err != nil {
+	if err := closing.CloseFixed(ctx, s, run); err != nil {
 		return err
 	}
 	if err := follow(ctx, s, run); err != nil {

@@ -1,4 +1,8 @@
-package loop
+// Package intake is what stands between commits and reviewers: which commits nobody was asked
+// to review (Scan), which nobody is to be asked about (Skip), which a gate holds back (Gate),
+// in what there is nothing to review (CheckSubject), and which requests become one before
+// anybody works on them (Batch).
+package intake
 
 import (
 	"context"

@@ -1,35 +1,27 @@
-package loop
+package landing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // Settle ends what killed processes began in the working tree that the repository was
 // opened in, and says what came of it. There is mostly nothing to do.
 func Settle(ctx context.Context, s *record.Store) ([]gitstore.Reverted, error) {
-	tree, err := checkoutIfAny(s)
+	tree, err := workspace.Checkout(s)
 	if err != nil {
 		return nil, err
 	}
-	return settle(ctx, s, tree)
+	return SettleTree(ctx, s, tree)
 }
 
-// checkoutIfAny is the working tree that the repository was opened in; nil in a bare one.
-func checkoutIfAny(s *record.Store) (*gitstore.Worktree, error) {
-	tree, err := s.Repo.Checkout()
-	if errors.Is(err, gitstore.ErrBare) {
-		return nil, nil
-	}
-	return tree, err
-}
-
-func settle(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
+// SettleTree is Settle for one working tree, nil for none.
+func SettleTree(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
 	if tree == nil {
 		return nil, nil
 	}
@@ -45,7 +37,7 @@ func settle(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gi
 // Unfinished are the operations that killed processes began in the working tree that the
 // repository was opened in, and that nobody has finished.
 func Unfinished(ctx context.Context, s *record.Store) ([]gitstore.Operation, error) {
-	tree, err := checkoutIfAny(s)
+	tree, err := workspace.Checkout(s)
 	if tree == nil || err != nil {
 		return nil, err
 	}

@@ -1,4 +1,7 @@
-package loop
+// Package closing ends reviews that need nobody any more: what passed without notes, what is
+// answered to the last finding, what a newer review took the place of, and what a run fixed
+// once that has landed.
+package closing
 
 import (
 	"cmp"
@@ -14,12 +17,12 @@ import (
 	"git-runr/loop/reply"
 )
 
-// Closing says whether reviews end by themselves: the values of inbox.auto_resolve.
-type Closing string
+// Rule says whether reviews end by themselves: the values of inbox.auto_resolve.
+type Rule string
 
 const (
-	ClosePass  Closing = "pass"  // those that need nobody any more
-	CloseNever Closing = "never" // none
+	OnPass Rule = "pass"  // those that need nobody any more
+	Never  Rule = "never" // none
 )
 
 // Close ends what needs nobody any more once something was submitted to review or answered
@@ -29,8 +32,8 @@ const (
 // twice, or in two clones, is doing it once.
 //
 // A run's own review is left to the run.
-func Close(ctx context.Context, s *record.Store, review record.Review, how Closing) (record.Review, error) {
-	if how != ClosePass || len(review.Submissions) == 0 || review.Request.Run != "" {
+func Close(ctx context.Context, s *record.Store, review record.Review, how Rule) (record.Review, error) {
+	if how != OnPass || len(review.Submissions) == 0 || review.Request.Run != "" {
 		return review, nil
 	}
 	if err := supersede(ctx, s, review); err != nil {
@@ -178,18 +181,10 @@ func sameContent(ctx context.Context, s *record.Store, review record.Review, b r
 	}
 	treeA, err := s.Repo.TreeOf(ctx, a.Tree)
 	if err != nil {
-		return false, ignoreMissing(err)
+		return false, gitstore.IgnoreNotFound(err)
 	}
 	treeB, err := s.Repo.TreeOf(ctx, b.Tree)
-	return err == nil && treeA == treeB, ignoreMissing(err)
-}
-
-// ignoreMissing is err unless that says that an object is not here.
-func ignoreMissing(err error) error {
-	if errors.Is(err, gitstore.ErrNotFound) {
-		return nil
-	}
-	return err
+	return err == nil && treeA == treeB, gitstore.IgnoreNotFound(err)
 }
 
 // asksNoMore reports whether nothing of an older review is lost when newer takes its place:
@@ -227,9 +222,9 @@ func asksNoMore(old, newer record.Review) bool {
 // fixedBy begins the note of a review that a run has fixed.
 func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
 
-// closeFixed ends the review that a run addressed and has fixed, once that has landed: what
+// CloseFixed ends the review that a run addressed and has fixed, once that has landed: what
 // the run said it fixed then names the commit that landed.
-func closeFixed(ctx context.Context, s *record.Store, run record.Run) error {
+func CloseFixed(ctx context.Context, s *record.Store, run record.Run) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
 		return err
@@ -241,9 +236,9 @@ func closeFixed(ctx context.Context, s *record.Store, run record.Run) error {
 	return err
 }
 
-// reopenFixed takes closeFixed back, when the landing is: landed is what the run's work
+// ReopenFixed takes CloseFixed back, when the landing is: landed is what the run's work
 // was on its branch.
-func reopenFixed(ctx context.Context, s *record.Store, run record.Run, landed gitstore.ID) error {
+func ReopenFixed(ctx context.Context, s *record.Store, run record.Run, landed gitstore.ID) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" {
 		return err
@@ -264,7 +259,7 @@ func reviewOf(ctx context.Context, s *record.Store, run record.Run) (record.Revi
 	}
 	review, err := s.Review(ctx, run.Plan.FromReview)
 	if err != nil {
-		return record.Review{}, ignoreMissing(err)
+		return record.Review{}, gitstore.IgnoreNotFound(err)
 	}
 	return review, nil
 }
@@ -291,4 +286,22 @@ func moveAnswers(ctx context.Context, s *record.Store, review record.Review, fro
 		review = moved
 	}
 	return review, nil
+}
+
+// SettleAsked closes the review that run asked people for, once nobody needs an answer
+// to it any more. Somebody may have closed it before.
+func SettleAsked(ctx context.Context, s *record.Store, run record.Run, note string) error {
+	if run.Asked == nil {
+		return nil
+	}
+	review, err := s.Review(ctx, run.Asked.Review)
+	if err != nil || !review.ClosedAt.IsZero() {
+		return err
+	}
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = end(ctx, s, review, record.Hold{Actor: author.String(), Force: true}, note)
+	return err
 }

@@ -1,4 +1,4 @@
-package loop
+package intake
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ type NothingError struct {
 
 func (e *NothingError) Error() string { return "nothing to review: " + e.Why }
 
-// text is why, and what may have been meant, in one line.
-func (e *NothingError) text() string {
+// Text is why, and what may have been meant, in one line.
+func (e *NothingError) Text() string {
 	text := e.Why
 	for _, step := range e.Try {
 		text += fmt.Sprintf("; %s: %s", step.What, step.Command)
@@ -53,7 +53,7 @@ func CheckSubject(ctx context.Context, s *record.Store, subject record.Subject) 
 	if len(changed) > 0 {
 		return nil
 	}
-	return nothing(ctx, s, subject)
+	return Nothing(ctx, s, subject)
 }
 
 // isPath reports whether something is called path in one of trees or in the working tree.
@@ -72,8 +72,8 @@ func isPath(ctx context.Context, s *record.Store, path string, trees ...gitstore
 	return false, nil
 }
 
-// nothing says why no file of subject differs, as a *NothingError.
-func nothing(ctx context.Context, s *record.Store, subject record.Subject) error {
+// Nothing says why no file of subject differs, as a *NothingError.
+func Nothing(ctx context.Context, s *record.Store, subject record.Subject) error {
 	none := &NothingError{Why: subject.Spec + " changes no file"}
 	merge, err := s.IsMerge(ctx, subject)
 	left, right := rangeEnds(subject.Spec)

@@ -1,4 +1,4 @@
-package loop
+package landing
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // Undone is what an undo did.
@@ -39,13 +40,13 @@ func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 		return Undone{}, err
 	}
 	if tree != nil {
-		free, err := holdCheckout(s, tree)
+		free, err := workspace.HoldCheckout(s, tree)
 		if err != nil {
 			return Undone{}, err
 		}
 		defer free()
 	}
-	finished, err := settle(ctx, s, tree)
+	finished, err := SettleTree(ctx, s, tree)
 	if err != nil || len(finished) > 0 {
 		return Undone{Finished: finished}, err
 	}
@@ -55,7 +56,7 @@ func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 // treeToUndo is the working tree that the repository was opened in, or the run's own
 // one when only that has an operation of the run; nil in a bare repository.
 func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Worktree, error) {
-	tree, err := checkoutIfAny(s)
+	tree, err := workspace.Checkout(s)
 	if err != nil || run == "" {
 		return tree, err
 	}
@@ -63,7 +64,7 @@ func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Wor
 	if err != nil || here != nil {
 		return tree, err
 	}
-	own, err := s.Repo.OpenWorktree(ctx, TreeDir(s, run))
+	own, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run))
 	if errors.Is(err, gitstore.ErrNotFound) {
 		return tree, nil
 	}
@@ -92,7 +93,7 @@ func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, r
 }
 
 func undoOne(ctx context.Context, s *record.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
-	unlock, err := HoldRun(s, op.Run)
+	unlock, err := workspace.HoldRun(s, op.Run)
 	if err != nil {
 		return done, err
 	}

@@ -1,4 +1,8 @@
-package record
+// Package share is what clones of a repository do through a remote: they exchange their logs
+// (Sync), and have it decide who holds a review (Claim) and which of them does one (TakeLease).
+// The logs and the notes are pushed; refs of claims and leases are on the remote alone, and
+// move there by compare-and-swap.
+package share
 
 import (
 	"context"
@@ -10,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Synced is what an exchange with a remote did.
@@ -38,7 +43,7 @@ const syncRetries = 5
 // Sync exchanges logs with a remote: afterwards this clone folds the union of
 // both, and the remote has this clone's log, unless it refuses it. notes says whether
 // to push the notes, which never stops a sync.
-func (s *Store) Sync(ctx context.Context, remote string, notes bool) (Synced, error) {
+func Sync(ctx context.Context, s *record.Store, remote string, notes bool) (Synced, error) {
 	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
 	unlock, err := s.Repo.Lock(ctx, "sync")
@@ -49,14 +54,14 @@ func (s *Store) Sync(ctx context.Context, remote string, notes bool) (Synced, er
 	if err := x.run(ctx); err != nil {
 		return x.done, err
 	}
-	lost, err := s.lostBy(ctx, x.touched, x.fresh)
+	lost, err := lostBy(ctx, s, x.touched, x.fresh)
 	x.done.Lost = append(x.done.Lost, lost...)
 	return x.done, err
 }
 
 // exchange is one Sync at work.
 type exchange struct {
-	*Store
+	*record.Store
 	done    Synced
 	notes   bool
 	fresh   map[gitstore.ID]bool // events that came
@@ -66,7 +71,7 @@ type exchange struct {
 // run exchanges until nothing is left that somebody else was quicker with. What is
 // damaged here is brought again first, and once more when it shows on the way.
 func (x *exchange) run(ctx context.Context) error {
-	if x.damaged(ctx) {
+	if x.Damaged(ctx) {
 		if _, err := x.refetch(ctx); err != nil {
 			return err
 		}
@@ -122,7 +127,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err := x.Project(ctx); err != nil {
 		return gitstore.Pushed{}, err
 	}
-	own, err := x.unpushed(ctx, x.done.Remote)
+	own, err := unpushed(ctx, x.Store, x.done.Remote)
 	if err != nil {
 		return gitstore.Pushed{}, err
 	}
@@ -133,7 +138,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 			return gitstore.Pushed{}, err
 		}
 	}
-	pushed, err := x.Repo.Push(ctx, x.done.Remote, NotesRef, view)
+	pushed, err := x.Repo.Push(ctx, x.done.Remote, record.NotesRef, view)
 	var refused *gitstore.RefusedError
 	if errors.As(err, &refused) && own > 0 { // who may only read has got what there is to read
 		pushed, err = gitstore.Pushed{Log: refused}, nil
@@ -162,7 +167,7 @@ func (x *exchange) answered(own int, pushed gitstore.Pushed) {
 func (x *exchange) take(ctx context.Context) error {
 	ref := ""
 	if x.notes {
-		ref = NotesRef
+		ref = record.NotesRef
 	}
 	fetched, err := x.Repo.FetchLogs(ctx, x.done.Remote, ref)
 	for _, lock := range fetched.Locks {
@@ -193,7 +198,7 @@ func (x *exchange) take(ctx context.Context) error {
 
 // check looks at an event that came, and remembers it.
 func (x *exchange) check(entry gitstore.Entry) error {
-	event, err := DecodeEvent(entry)
+	event, err := record.DecodeEvent(entry)
 	if errors.Is(err, gitstore.ErrNewerFormat) {
 		return err
 	}
@@ -205,7 +210,7 @@ func (x *exchange) check(entry gitstore.Entry) error {
 	return nil // a record that cannot be read is kept, and reported by log and fsck, too
 }
 
-func (x *exchange) heard(event Event) {
+func (x *exchange) heard(event record.Event) {
 	x.fresh[event.ID] = true
 	if event.Review != "" {
 		x.touched[event.Review] = true
@@ -216,7 +221,7 @@ func (x *exchange) heard(event Event) {
 // the commit that the remote's are at, so that only what differs travels. "" is none
 // to push, and why says when the remote's are left as they are though they differ.
 func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why string, err error) {
-	tip, err := x.Repo.Ref(ctx, NotesRef)
+	tip, err := x.Repo.Ref(ctx, record.NotesRef)
 	if err != nil || tip == "" {
 		return "", "", err
 	}
@@ -225,18 +230,18 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 		return "", "", fmt.Errorf("read notes: %w", err)
 	}
 	for _, r := range x.done.Rejected {
-		if r.Writer == NotesRef {
-			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, NotesRef), nil
+		if r.Writer == record.NotesRef {
+			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, record.NotesRef), nil
 		}
 	}
 	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
 	switch {
 	case errors.Is(err, gitstore.ErrNotFound):
-		return "", fmt.Sprintf("%s of the remote is no commit, and is left alone", NotesRef), nil
+		return "", fmt.Sprintf("%s of the remote is no commit, and is left alone", record.NotesRef), nil
 	case err != nil:
 		return "", "", err
 	case theirs.ID == "":
-		empty, err := x.emptyNotes(ctx)
+		empty, err := x.EmptyNotes(ctx)
 		if err != nil || empty.Tree == mine.Tree {
 			return "", "", err
 		}
@@ -245,7 +250,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 		return "", "", nil
 	case x.knowMore(theirs.Message):
 		return "", "those of the remote speak of logs that were not taken over here", nil
-	case !strings.HasPrefix(theirs.Message, notesTitle):
+	case !record.OwnNotes(theirs.Message):
 		x.done.Replaced = theirs.ID
 	}
 	view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
@@ -255,18 +260,8 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 // knowMore reports whether notes were made by a clone that reads a log which this one
 // could not take over: a newer program's may not be replaced by an older one's.
 func (x *exchange) knowMore(message string) bool {
-	known, _ := readNotesMessage(message)
+	known, _ := record.ReadNotesMessage(message)
 	return slices.ContainsFunc(x.done.Rejected, func(r gitstore.Rejection) bool { return known[r.Writer] != "" })
-}
-
-// damaged reports whether something of a log is known to be damaged or missing here.
-func (x *exchange) damaged(ctx context.Context) bool {
-	idx := openIndex(x.indexPath())
-	defer idx.close()
-	for _, d := range idx.Damaged {
-		x.Repo.ReportDamage(d.Entry)
-	}
-	return x.Repo.Damaged(ctx)
 }
 
 // isDamage reports whether err may come of an object that a log needs and that cannot
@@ -291,7 +286,7 @@ func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
 }
 
 // unpushed counts the own events that the remote did not have at the last fetch.
-func (s *Store) unpushed(ctx context.Context, remote string) (int, error) {
+func unpushed(ctx context.Context, s *record.Store, remote string) (int, error) {
 	own := s.Repo.Writer()
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil || tips[own] == "" {
@@ -354,7 +349,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		if again[likeness(e)] {
 			return nil
 		}
-		event, err := x.recordAgain(ctx, e)
+		event, err := x.AppendAgain(ctx, e)
 		if err == nil {
 			x.heard(event)
 		}
@@ -364,47 +359,17 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 
 // likeness is what an event and its copy under another id have in common.
 func likeness(entry gitstore.Entry) string {
-	e, err := DecodeEvent(gitstore.Entry{Message: entry.Message})
+	e, err := record.DecodeEvent(gitstore.Entry{Message: entry.Message})
 	if err != nil {
 		return string(entry.ID)
 	}
 	return fmt.Sprintf("%s %s %s %s %s", e.Timestamp, e.Type, e.Run, e.Review, e.Payload)
 }
 
-// recordAgain appends an event once more, as it was but for its writer and clock.
-func (s *Store) recordAgain(ctx context.Context, entry gitstore.Entry) (Event, error) {
-	old, err := DecodeEvent(entry)
-	if err != nil {
-		return Event{}, err
-	}
-	attachments := map[string][]byte{}
-	roles, err := s.Repo.Attachments(ctx, entry.ID)
-	if err != nil {
-		return Event{}, err
-	}
-	for _, role := range roles {
-		if attachments[role], err = s.Repo.Attachment(ctx, entry.ID, role); err != nil {
-			return Event{}, err
-		}
-	}
-	recorded, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
-		again := old
-		again.Writer = writer
-		var err error
-		if again.Clock, err = s.nextClock(ctx, tips); err != nil {
-			return gitstore.Record{}, err
-		}
-		message, err := again.CommitText("")
-		return gitstore.Record{Author: entry.Author, When: entry.When, Message: message, Attachments: attachments}, err
-	})
-	old.ID = recorded.ID
-	return old, err
-}
-
 // lostBy tells of this clone's own steps in reviews that the fold counted before the
 // fresh events came, and of those in reviews that still wait for somebody.
-func (s *Store) lostBy(ctx context.Context, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
-	ids, err := s.ownAmong(ctx, touched)
+func lostBy(ctx context.Context, s *record.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
+	ids, err := s.OwnReviews(ctx, touched)
 	if err != nil {
 		return nil, err
 	}
@@ -415,45 +380,14 @@ func (s *Store) lostBy(ctx context.Context, touched map[string]bool, fresh map[g
 		if err != nil {
 			return nil, err
 		}
-		review, _ := FoldReview(events)
-		before, _ := FoldReview(slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return fresh[e.ID] }))
+		review, _ := record.FoldReview(events)
+		before, _ := record.FoldReview(slices.DeleteFunc(slices.Clone(events), func(e record.Event) bool { return fresh[e.ID] }))
 		for _, l := range review.Lost {
-			told := slices.ContainsFunc(before.Lost, func(k Lost) bool { return k.Event == l.Event })
-			if l.Writer == own && (WaitingStatus(string(review.Status)) || !told) {
+			told := slices.ContainsFunc(before.Lost, func(k record.Lost) bool { return k.Event == l.Event })
+			if l.Writer == own && (record.WaitingStatus(string(review.Status)) || !told) {
 				lines = append(lines, fmt.Sprintf("%s of %s: %s", l.Type, id, l.Why))
 			}
 		}
 	}
 	return lines, nil
-}
-
-// ownAmong are the reviews among ids in which this clone did something, by the index
-// alone.
-func (s *Store) ownAmong(ctx context.Context, ids map[string]bool) (among []string, err error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	own := s.Repo.Writer()
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
-		among = nil
-		for _, r := range idx.rows {
-			if r.kind != kindReview || !ids[r.id] {
-				continue
-			}
-			refs, err := idx.refs(r)
-			if err != nil {
-				return err
-			}
-			if slices.ContainsFunc(refs, func(ref eventRef) bool { return ref.Writer == own }) {
-				among = append(among, r.id)
-			}
-		}
-		return nil
-	})
-	return among, err
 }

@@ -1,4 +1,4 @@
-package record
+package share
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/record"
 )
 
 // claimRefs are on the shared remote only: who made refs/runr/claims/<review> holds
@@ -30,27 +31,27 @@ type sharedClaim struct {
 	Until  time.Time `json:"until,omitzero"`
 }
 
-// ClaimShared claims a review where all clones decide it: on remote. provisional
+// Claim claims a review where all clones decide it: on remote. provisional
 // says why the claim counts in this clone only; "" when the remote has it. It is a
-// *StateError with a Holder when somebody else has the review, here or elsewhere.
-func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (review Review, provisional string, err error) {
+// *record.StateError with a Holder when somebody else has the review, here or elsewhere.
+func Claim(ctx context.Context, s *record.Store, remote, id string, by record.Hold) (review record.Review, provisional string, err error) {
 	if review, err = s.Review(ctx, id); err != nil {
 		return review, "", err
 	}
-	asked := actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim, writer: s.Repo.Writer()}
-	if refused := review.allow(EventReviewClaimed.Name, asked, s.Now()); refused != nil {
+	if refused := review.Claimable(by, s.Repo.Writer(), s.Now()); refused != nil {
 		return review, "", refused
 	}
 	asking, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
-	claim, err := s.takeShared(asking, remote, review, by)
+	claim, err := takeShared(asking, s, remote, review, by)
 	switch {
 	case outOfReach(ctx, err):
 		claim, provisional = "", err.Error()
 	case err != nil:
 		return review, "", err
 	}
-	review, err = s.claimReview(ctx, review.ID, by, claim != "")
+	by.Shared = claim != ""
+	review, err = s.ClaimReview(ctx, review.ID, by)
 	if err != nil && claim != "" { // somebody in this clone was quicker
 		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
 	}
@@ -65,40 +66,40 @@ func outOfReach(ctx context.Context, err error) bool {
 
 // RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as
 // well unless that is "". It looks first: a claim that was released or taken away is
-// not taken again, which is a *StateError.
-func (s *Store) RenewClaim(ctx context.Context, remote, id string, by Hold) error {
+// not taken again, which is a *record.StateError.
+func RenewClaim(ctx context.Context, s *record.Store, remote, id string, by record.Hold) error {
 	review, err := s.Review(ctx, id)
 	if err != nil {
 		return err
 	}
-	gone := &StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "renewed"}
+	gone := &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "renewed"}
 	switch own := review.Claim; {
-	case review.Status != ReviewClaimed:
+	case review.Status != record.ReviewClaimed:
 		return gone
-	case own.By != by.Actor || own.Writer != s.Repo.Writer() || by.Claim != "" && !own.is(by.Claim):
-		gone.Holder = holderFor(own.By, by.Actor)
+	case own.By != by.Actor || own.Writer != s.Repo.Writer() || by.Claim != "" && !own.Is(by.Claim):
+		gone.Holder = record.HolderFor(own.By, by.Actor)
 		return gone
 	}
 	if remote == "" {
 		_, err = s.ClaimReview(ctx, review.ID, by)
 		return err
 	}
-	_, _, err = s.ClaimShared(ctx, remote, review.ID, by)
+	_, _, err = Claim(ctx, s, remote, review.ID, by)
 	return err
 }
 
 // takeShared makes the review's ref on the remote ours, and gives the commit that it names.
-func (s *Store) takeShared(ctx context.Context, remote string, review Review, by Hold) (gitstore.ID, error) {
-	claim, err := s.claimCommit(ctx, "claim", review.ID, by)
+func takeShared(ctx context.Context, s *record.Store, remote string, review record.Review, by record.Hold) (gitstore.ID, error) {
+	claim, err := claimCommit(ctx, s, "claim", review.ID, by)
 	if err != nil {
 		return "", err
 	}
-	return claim, s.takeRef(ctx, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error { return s.heldBy(ctx, review, held, by) })
+	return claim, takeRef(ctx, s, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error { return heldBy(ctx, s, review, held, by) })
 }
 
 // takeRef makes a ref of the remote name claim, where it does not exist, or where free
 // has no objection to taking the place of the claim that it names.
-func (s *Store) takeRef(ctx context.Context, remote, ref string, claim gitstore.ID, free func(held gitstore.ID) error) error {
+func takeRef(ctx context.Context, s *record.Store, remote, ref string, claim gitstore.ID, free func(held gitstore.ID) error) error {
 	err := s.Repo.SwapShared(ctx, remote, ref, claim, "")
 	if !errors.Is(err, gitstore.ErrLostRace) {
 		return err
@@ -113,10 +114,10 @@ func (s *Store) takeRef(ctx context.Context, remote, ref string, claim gitstore.
 	return s.Repo.SwapShared(ctx, remote, ref, claim, held)
 }
 
-// CheckShared is a *StateError with a Holder, and the review, when the remote says that
+// CheckClaim is a *record.StateError with a Holder, and the review, when the remote says that
 // somebody but by has it, which this clone may not have heard of. Where the remote
 // is not to be asked, or cannot be, what it said last counts.
-func (s *Store) CheckShared(ctx context.Context, remote, id string, by Hold, ask bool) (Review, error) {
+func CheckClaim(ctx context.Context, s *record.Store, remote, id string, by record.Hold, ask bool) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil || !review.ClosedAt.IsZero() {
 		return review, err
@@ -133,33 +134,33 @@ func (s *Store) CheckShared(ctx context.Context, remote, id string, by Hold, ask
 	if err != nil {
 		return review, err
 	}
-	return review, s.heldBy(ctx, review, held, by)
+	return review, heldBy(ctx, s, review, held, by)
 }
 
-// heldBy is a *StateError when the commit held, "" for none, is a claim that keeps by
+// heldBy is a *record.StateError when the commit held, "" for none, is a claim that keeps by
 // from the review: not one that has run out, or that is known to be over.
-func (s *Store) heldBy(ctx context.Context, review Review, held gitstore.ID, by Hold) error {
+func heldBy(ctx context.Context, s *record.Store, review record.Review, held gitstore.ID, by record.Hold) error {
 	if held == "" || by.Force {
 		return nil
 	}
-	holder, err := s.readClaim(ctx, held)
+	holder, err := readClaim(ctx, s, held)
 	if err != nil {
 		return err
 	}
 	own := holder.Actor == by.Actor && holder.Writer == s.Repo.Writer()
-	lapsed := (&Claim{Until: holder.Until}).Lapsed(s.Now())
-	over := slices.ContainsFunc(review.Ended, func(e EndedClaim) bool {
+	lapsed := (&record.Claim{Until: holder.Until}).Lapsed(s.Now())
+	over := slices.ContainsFunc(review.Ended, func(e record.EndedClaim) bool {
 		return e.By == holder.Actor && e.Writer == holder.Writer && !e.Lost && e.At.After(holder.At)
 	})
 	if own || lapsed || over {
 		return nil
 	}
-	return &StateError{What: "review " + review.ID, Status: string(ReviewClaimed), Cannot: "claimed", Holder: holderFor(holder.Actor, by.Actor)}
+	return &record.StateError{What: "review " + review.ID, Status: string(record.ReviewClaimed), Cannot: "claimed", Holder: record.HolderFor(holder.Actor, by.Actor)}
 }
 
 // claimCommit is a commit without files that says who claims a review; what is "claim" or
 // "lease", for people.
-func (s *Store) claimCommit(ctx context.Context, what, review string, by Hold) (gitstore.ID, error) {
+func claimCommit(ctx context.Context, s *record.Store, what, review string, by record.Hold) (gitstore.ID, error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return "", err
@@ -173,7 +174,7 @@ func (s *Store) claimCommit(ctx context.Context, what, review string, by Hold) (
 		return "", err
 	}
 	now := s.EventTime()
-	claim := sharedClaim{V: FormatVersion, Review: review, Actor: by.Actor, Writer: writer, At: now}
+	claim := sharedClaim{V: record.FormatVersion, Review: review, Actor: by.Actor, Writer: writer, At: now}
 	if by.Lease > 0 {
 		claim.Until = now.Add(by.Lease)
 	}
@@ -189,7 +190,7 @@ func (s *Store) claimCommit(ctx context.Context, what, review string, by Hold) (
 
 // readClaim reads who holds a review. A claim that cannot be read is one of a newer
 // program's, or nobody's: either way it is not ours to break without force.
-func (s *Store) readClaim(ctx context.Context, id gitstore.ID) (sharedClaim, error) {
+func readClaim(ctx context.Context, s *record.Store, id gitstore.ID) (sharedClaim, error) {
 	commit, err := s.Repo.ReadCommit(ctx, id)
 	if err != nil {
 		return sharedClaim{}, fmt.Errorf("read claim: %w", err)
@@ -210,16 +211,16 @@ func decodeClaim(message string) sharedClaim {
 	return read
 }
 
-// DropShared gives a review's claim on the remote back, where by.Actor holds it or
+// DropClaim gives a review's claim on the remote back, where by.Actor holds it or
 // forces it. A remote that cannot be reached keeps it until it lapses.
-func (s *Store) DropShared(ctx context.Context, remote, id string, by Hold) error {
+func DropClaim(ctx context.Context, s *record.Store, remote, id string, by record.Hold) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	held, err := s.Repo.ReadShared(ctx, remote, claimRefs+id)
 	if err != nil || held == "" {
 		return err
 	}
-	holder, err := s.readClaim(ctx, held)
+	holder, err := readClaim(ctx, s, held)
 	if err != nil || (holder.Actor != by.Actor || holder.Writer != s.Repo.Writer()) && !by.Force {
 		return err
 	}

@@ -1,18 +1,21 @@
-package record
+package share
 
 import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
 )
 
-func mustSync(t *testing.T, s *Store) Synced {
+func mustSync(t *testing.T, s *record.Store) Synced {
 	t.Helper()
-	done, err := s.Sync(context.Background(), "origin", true)
+	done, err := Sync(context.Background(), s, "origin", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,10 +23,10 @@ func mustSync(t *testing.T, s *Store) Synced {
 }
 
 // remoteNotes is what the remote's notes are at, as a fetch finds it.
-func remoteNotes(t *testing.T, s *Store) gitstore.Commit {
+func remoteNotes(t *testing.T, s *record.Store) gitstore.Commit {
 	t.Helper()
 	ctx := context.Background()
-	_, err := s.Repo.FetchLogs(ctx, "origin", NotesRef)
+	_, err := s.Repo.FetchLogs(ctx, "origin", record.NotesRef)
 	var notes gitstore.Commit
 	if err == nil {
 		notes, err = s.Repo.SharedNotes(ctx, "origin")
@@ -38,10 +41,10 @@ func remoteNotes(t *testing.T, s *Store) gitstore.Commit {
 // one that reads it.
 func TestOlderProgramLeavesTheNotes(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
 	mustSync(t, a)
-	if _, err := b.SubmitPerson(ctx, id, Person{Actor: "bob", Decision: Approve, Message: "as a newer program says"}); err != nil {
+	if _, err := b.SubmitPerson(ctx, id, record.Person{Actor: "bob", Decision: record.Approve, Message: "as a newer program says"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.Repo.Append(ctx, func(context.Context, gitstore.Tips, string) (gitstore.Record, error) {
@@ -66,18 +69,18 @@ func TestOlderProgramLeavesTheNotes(t *testing.T) {
 // A sync that brings nothing reads no review, and one that does reads those that it is
 // about.
 func TestSyncReadsWhatCame(t *testing.T) {
-	now := testEpoch
+	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
 	ctx := context.Background()
 	mustSync(t, a)
-	if _, err := b.ClaimReview(ctx, id, Hold{Actor: "bob"}); err != nil {
+	if _, err := b.ClaimReview(ctx, id, record.Hold{Actor: "bob"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.ClaimReview(ctx, id, Hold{Actor: "ann"}); err != nil {
+	if _, err := a.ClaimReview(ctx, id, record.Hold{Actor: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	var told []string
-	for _, s := range []*Store{a, b, a, b} {
+	for _, s := range []*record.Store{a, b, a, b} {
 		told = append(told, mustSync(t, s).Lost...)
 	}
 	if len(told) != 1 || !strings.HasPrefix(told[0], "review_claimed of "+id) {
@@ -95,43 +98,40 @@ func TestSyncReadsWhatCame(t *testing.T) {
 	}
 }
 
-// What was derived from logs that had lost something is derived again when they are
-// whole: an index and notes that say that everything was read, and lack an event.
-func TestSyncReadsAgainWhatWasLost(t *testing.T) {
-	ctx := context.Background()
-	now := testEpoch
+// A clone that was copied with its configuration records what only it knows under an id of its
+// own, with all that was attached to it, once.
+func TestCopiedCloneRecordsItsOwnAgain(t *testing.T) {
+	ctx, now := t.Context(), runtest.Epoch
 	a, _, id := twoClones(t, &now)
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(a.Repo.WorkTree)); err != nil {
+		t.Fatal(err)
+	}
+	c := runtest.GitStore(t, dir)
+	if _, err := a.SubmitPerson(ctx, id, record.Person{Actor: "ann", Decision: record.Approve}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.SubmitReview(ctx, id, record.Submission{Reviewer: "rex", Outcome: record.OutcomePassed, Report: record.EmptyReport()}, "as it came"); err != nil {
+		t.Fatal(err)
+	}
 	mustSync(t, a)
-	want, err := a.Repo.Ref(ctx, NotesRef)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tips, err := a.Repo.Tips(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lost := tips[a.Repo.Writer()]
-	idx := &index{Tips: tips, Damaged: []damagedRecord{{Writer: a.Repo.Writer(), ID: lost, Entry: lost, Why: "it is missing"}}}
-	if err := idx.save(a.indexPath()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Repo.NewNotes(NotesRef, want).Commit(ctx, notesMessage(tips, testEpoch), testEpoch); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(a.Repo.CommonDir, "objects", string(lost[:2]), string(lost[2:]))); err != nil {
-		t.Fatal(err)
-	}
-	done := mustSync(t, a)
-	if len(done.Recovered) != 1 || len(done.Missing) != 0 {
+	if done := mustSync(t, c); !done.Renewed || c.Repo.Writer() == a.Repo.Writer() {
 		t.Errorf("%+v", done)
 	}
-	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmitted {
-		t.Errorf("%s, %v", review.Status, err)
+	for _, s := range []*record.Store{c, a} {
+		if s == a && mustSync(t, a).Taken != 1 {
+			t.Error("the other clone has not one event more")
+		}
+		review, err := s.Review(ctx, id)
+		if err != nil || len(review.Submissions) != 3 {
+			t.Fatalf("%d submissions, %v", len(review.Submissions), err)
+		}
+		last := review.Submissions[slices.IndexFunc(review.Submissions, func(sub record.Submission) bool { return sub.Reviewer == "rex" })]
+		if text, err := s.Attachment(ctx, last.Event, "review.md"); err != nil || string(text) != "as it came" {
+			t.Errorf("attached: %q, %v", text, err)
+		}
 	}
-	if got, err := a.Repo.Ref(ctx, NotesRef); err != nil || got != want {
-		t.Errorf("notes at %s, %v, want %s", got, err, want)
-	}
-	if done := mustSync(t, a); len(done.Recovered) != 0 {
+	if done := mustSync(t, c); done.Renewed || done.Pushed != 0 {
 		t.Errorf("again: %+v", done)
 	}
 }

@@ -1,4 +1,4 @@
-package loop
+package landing
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // Snapshots are those that this clone keeps, newest first; with a run, what names it,
@@ -75,7 +76,7 @@ func Restore(ctx context.Context, s *record.Store, name string, paths []string, 
 	if err != nil {
 		return done, err
 	}
-	free, err := holdCheckout(s, tree)
+	free, err := workspace.HoldCheckout(s, tree)
 	if err != nil {
 		return done, err
 	}
@@ -83,7 +84,7 @@ func Restore(ctx context.Context, s *record.Store, name string, paths []string, 
 	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
 		return done, err
 	}
-	if done.Finished, err = settle(ctx, s, tree); err != nil {
+	if done.Finished, err = SettleTree(ctx, s, tree); err != nil {
 		return done, err
 	}
 	op := gitstore.Operation{Kind: gitstore.OpRestore, What: "of snapshot " + done.From.ID.Short()}

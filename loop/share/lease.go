@@ -1,4 +1,4 @@
-package record
+package share
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // leaseRefs are on the shared remote only: who made refs/runr/leases/<review> is doing
@@ -50,15 +51,15 @@ func (e *LeasedError) Error() string {
 // TakeLease says on remote that this clone does a review, which it must keep from being
 // done by two processes itself. It is a *LeasedError when another clone does it, and
 // ErrRemote when the remote cannot be asked.
-func (s *Store) TakeLease(ctx context.Context, remote, review string) (*Lease, error) {
+func TakeLease(ctx context.Context, s *record.Store, remote, review string) (*Lease, error) {
 	l := &Lease{Review: review, remote: remote}
-	return l, s.holdLease(ctx, l, func(held gitstore.ID) error { return s.leasedBy(ctx, review, held) })
+	return l, holdLease(ctx, s, l, func(held gitstore.ID) error { return leasedBy(ctx, s, review, held) })
 }
 
 // RenewLease makes the time of a lease begin again. It is ErrLostRace when it is not this
 // clone's any more.
-func (s *Store) RenewLease(ctx context.Context, l *Lease) error {
-	return s.holdLease(ctx, l, func(held gitstore.ID) error {
+func RenewLease(ctx context.Context, s *record.Store, l *Lease) error {
+	return holdLease(ctx, s, l, func(held gitstore.ID) error {
 		if held != l.id {
 			return fmt.Errorf("lease of review %s: %w", l.Review, gitstore.ErrLostRace)
 		}
@@ -66,14 +67,14 @@ func (s *Store) RenewLease(ctx context.Context, l *Lease) error {
 	})
 }
 
-func (s *Store) holdLease(ctx context.Context, l *Lease, free func(held gitstore.ID) error) error {
+func holdLease(ctx context.Context, s *record.Store, l *Lease, free func(held gitstore.ID) error) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	person, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	next, err := s.claimCommit(ctx, "lease", l.Review, Hold{Actor: person.String(), Lease: LeaseTime})
+	next, err := claimCommit(ctx, s, "lease", l.Review, record.Hold{Actor: person.String(), Lease: LeaseTime})
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (s *Store) holdLease(ctx context.Context, l *Lease, free func(held gitstore
 	if err != nil {
 		return err
 	}
-	if err = s.takeRef(ctx, l.remote, leaseRefs+l.Review, next, free); err == nil {
+	if err = takeRef(ctx, s, l.remote, leaseRefs+l.Review, next, free); err == nil {
 		l.id = next
 		return nil
 	}
@@ -96,7 +97,7 @@ func (s *Store) holdLease(ctx context.Context, l *Lease, free func(held gitstore
 }
 
 // DropLease gives a lease back, if it is still this clone's.
-func (s *Store) DropLease(ctx context.Context, l *Lease) error {
+func DropLease(ctx context.Context, s *record.Store, l *Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	own := ownLeases + l.Review
@@ -106,7 +107,7 @@ func (s *Store) DropLease(ctx context.Context, l *Lease) error {
 	}
 	ref := leaseRefs + l.Review
 	held, err := s.Repo.ReadShared(ctx, l.remote, ref)
-	if err == nil && held != "" && s.lease(ctx, held).Writer == s.Repo.Writer() {
+	if err == nil && held != "" && lease(ctx, s, held).Writer == s.Repo.Writer() {
 		err = s.Repo.SwapShared(ctx, l.remote, ref, "", held)
 	}
 	if err != nil && !errors.Is(err, gitstore.ErrLostRace) {
@@ -116,7 +117,7 @@ func (s *Store) DropLease(ctx context.Context, l *Lease) error {
 }
 
 // OwnLeases are the leases of remote that this clone has or that its killed processes left.
-func (s *Store) OwnLeases(ctx context.Context, remote string) ([]*Lease, error) {
+func OwnLeases(ctx context.Context, s *record.Store, remote string) ([]*Lease, error) {
 	refs, err := s.Repo.Refs(ctx, ownLeases)
 	var own []*Lease
 	for ref := range refs {
@@ -127,18 +128,18 @@ func (s *Store) OwnLeases(ctx context.Context, remote string) ([]*Lease, error) 
 }
 
 // FetchLeases asks remote who does which review, for Leases.
-func (s *Store) FetchLeases(ctx context.Context, remote string) error {
+func FetchLeases(ctx context.Context, s *record.Store, remote string) error {
 	return s.Repo.FetchShared(ctx, remote, leaseRefs)
 }
 
 // Leases are those of other clones that counted when the remote was asked last, by review.
-func (s *Store) Leases(ctx context.Context, remote string) (map[string]*LeasedError, error) {
+func Leases(ctx context.Context, s *record.Store, remote string) (map[string]*LeasedError, error) {
 	prefix := "refs/runr-remotes/" + remote + "/leases/"
 	refs, err := s.Repo.Refs(ctx, prefix)
 	leases := map[string]*LeasedError{}
 	for ref, held := range refs {
 		review, leased := strings.TrimPrefix(ref, prefix), new(LeasedError)
-		if errors.As(s.leasedBy(ctx, review, held), &leased) {
+		if errors.As(leasedBy(ctx, s, review, held), &leased) {
 			leases[review] = leased
 		}
 	}
@@ -148,11 +149,11 @@ func (s *Store) Leases(ctx context.Context, remote string) (map[string]*LeasedEr
 // leasedBy is a *LeasedError when the commit held, "" for none, is a lease of another
 // clone's that counts. One that cannot be read keeps nobody from working: at the worst
 // the same is done twice, and counted once.
-func (s *Store) leasedBy(ctx context.Context, review string, held gitstore.ID) error {
+func leasedBy(ctx context.Context, s *record.Store, review string, held gitstore.ID) error {
 	if held == "" {
 		return nil
 	}
-	lease := s.lease(ctx, held)
+	lease := lease(ctx, s, held)
 	if lease.Writer == s.Repo.Writer() || !lease.counts(review, s.Now()) {
 		return nil
 	}
@@ -160,7 +161,7 @@ func (s *Store) leasedBy(ctx context.Context, review string, held gitstore.ID) e
 }
 
 // lease reads a lease; one that cannot be read is the zero value, which counts for nothing.
-func (s *Store) lease(ctx context.Context, id gitstore.ID) sharedClaim {
+func lease(ctx context.Context, s *record.Store, id gitstore.ID) sharedClaim {
 	commit, err := s.Repo.ReadCommit(ctx, id)
 	if err != nil {
 		return sharedClaim{}
@@ -176,7 +177,7 @@ func (c sharedClaim) counts(review string, now time.Time) bool {
 
 // Published reports whether remote had the request of this clone's own review by the last
 // exchange, so that another clone may do it.
-func (s *Store) Published(ctx context.Context, remote, review string) (bool, error) {
+func Published(ctx context.Context, s *record.Store, remote, review string) (bool, error) {
 	there, err := s.Repo.Ref(ctx, stagedLog(remote, s.Repo.Writer()))
 	if err != nil || there == "" {
 		return false, err

@@ -1,4 +1,6 @@
-package loop
+// Package workspace is where a run works in this clone, and who is at it: its worktree, its
+// files, the refs of its snapshots, and the locks of a run and of a checkout.
+package workspace
 
 import (
 	"context"
@@ -28,17 +30,18 @@ func WriteFiles(dir string, files map[string][]byte) error {
 	return nil
 }
 
-func snapshotRefs(run string) string { return "refs/runr-local/snapshots/" + run + "/" }
+// SnapshotRefs is how the refs begin of the snapshots that were taken for a run.
+func SnapshotRefs(run string) string { return "refs/runr-local/snapshots/" + run + "/" }
 
-// contextRefs is how the refs begin of snapshots of checkouts that an executor's work
+// ContextRefs is how the refs begin of snapshots of checkouts that an executor's work
 // was taken from; the commit of that work follows.
-const contextRefs = "refs/runr-local/snapshots/context-"
+const ContextRefs = "refs/runr-local/snapshots/context-"
 
-// freeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
+// FreeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
 // on that does not exist.
-func freeRef(ctx context.Context, s *record.Store, run, name string) (string, error) {
-	have, err := s.Repo.Refs(ctx, snapshotRefs(run))
-	ref := snapshotRefs(run) + name
+func FreeRef(ctx context.Context, s *record.Store, run, name string) (string, error) {
+	have, err := s.Repo.Refs(ctx, SnapshotRefs(run))
+	ref := SnapshotRefs(run) + name
 	free := ref
 	for n := 2; have[free] != ""; n++ {
 		free = fmt.Sprintf("%s-%d", ref, n)

@@ -1,4 +1,4 @@
-package record
+package share
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
 )
 
 func TestLeaseCounts(t *testing.T) {
-	now := testEpoch
+	now := runtest.Epoch
 	for name, c := range map[string]struct {
 		until  time.Duration // from now
 		review string
@@ -47,77 +49,80 @@ func FuzzLease(f *testing.F) {
 	f.Add("")
 	f.Fuzz(func(t *testing.T, message string) {
 		lease := decodeClaim(message)
-		after := testEpoch.Add(2*(LeaseTime+leaseSkew) + time.Second)
-		if lease.counts("r", testEpoch) && lease.counts("r", after) {
+		after := runtest.Epoch.Add(2*(LeaseTime+leaseSkew) + time.Second)
+		if lease.counts("r", runtest.Epoch) && lease.counts("r", after) {
 			t.Errorf("it counts for ever: %+v", lease)
 		}
-		if lease.counts("r", testEpoch) && !strings.Contains(message, `"r"`) {
+		if lease.counts("r", runtest.Epoch) && !strings.Contains(message, `"r"`) {
 			t.Errorf("it is of another review: %+v", lease)
 		}
 	})
 }
 
-func TestTakeLeaseIsExclusive(t *testing.T) {
-	ctx := context.Background()
-	now := testEpoch
-	a, b, id := twoClones(t, &now)
-	lease, err := a.TakeLease(ctx, "origin", id)
+// leasedClones are twoClones, of which the first has a lease of the review.
+func leasedClones(t *testing.T, now *time.Time) (a, b *record.Store, lease *Lease) {
+	t.Helper()
+	a, b, id := twoClones(t, now)
+	lease, err := TakeLease(context.Background(), a, "origin", id)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a, b, lease
+}
+
+func TestTakeLeaseIsExclusive(t *testing.T) {
+	ctx, now := context.Background(), runtest.Epoch
+	a, b, lease := leasedClones(t, &now)
+	id := lease.Review
 	leased := new(LeasedError)
-	if _, err := b.TakeLease(ctx, "origin", id); !errors.As(err, &leased) || leased.Review != id || !leased.Until.Equal(now.Add(LeaseTime)) {
+	if _, err := TakeLease(ctx, b, "origin", id); !errors.As(err, &leased) || leased.Review != id || !leased.Until.Equal(now.Add(LeaseTime)) {
 		t.Errorf("two have it: %v", err)
 	}
-	if known, err := b.Leases(ctx, "origin"); err != nil || known[id] == nil {
+	if known, err := Leases(ctx, b, "origin"); err != nil || known[id] == nil {
 		t.Errorf("%v, %v", known, err)
 	}
-	if own, err := b.OwnLeases(ctx, "origin"); err != nil || len(own) > 0 {
+	if own, err := OwnLeases(ctx, b, "origin"); err != nil || len(own) > 0 {
 		t.Errorf("a lease that was not had is noted: %v, %v", own, err)
 	}
 	now = now.Add(time.Second)
-	if _, err := a.TakeLease(ctx, "origin", id); err != nil {
+	if _, err := TakeLease(ctx, a, "origin", id); err != nil {
 		t.Errorf("the clone that has it: %v", err)
 	}
 	now = now.Add(time.Second)
-	if err := a.RenewLease(ctx, lease); !errors.Is(err, gitstore.ErrLostRace) {
+	if err := RenewLease(ctx, a, lease); !errors.Is(err, gitstore.ErrLostRace) {
 		t.Errorf("a lease that was taken anew is renewed by who had it before: %v", err)
 	}
-	if err := a.DropLease(ctx, lease); err != nil {
+	if err := DropLease(ctx, a, lease); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.TakeLease(ctx, "origin", id); err != nil {
+	if _, err := TakeLease(ctx, b, "origin", id); err != nil {
 		t.Errorf("after it was given back: %v", err)
 	}
 }
 
 func TestLapsedLeaseIsTakenOver(t *testing.T) {
-	ctx := context.Background()
-	now := testEpoch
-	a, b, id := twoClones(t, &now)
-	lease, err := a.TakeLease(ctx, "origin", id)
-	if err != nil {
+	ctx, now := context.Background(), runtest.Epoch
+	a, b, lease := leasedClones(t, &now)
+	id := lease.Review
+	now = now.Add(LeaseTime)
+	if err := RenewLease(ctx, a, lease); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(LeaseTime)
-	if err := a.RenewLease(ctx, lease); err != nil {
-		t.Fatal(err)
-	}
-	now = now.Add(LeaseTime)
-	if _, err := b.TakeLease(ctx, "origin", id); !errors.As(err, new(*LeasedError)) {
+	if _, err := TakeLease(ctx, b, "origin", id); !errors.As(err, new(*LeasedError)) {
 		t.Errorf("a renewed lease was taken over: %v", err)
 	}
 	now = now.Add(leaseSkew)
-	if _, err := b.TakeLease(ctx, "origin", id); err != nil {
+	if _, err := TakeLease(ctx, b, "origin", id); err != nil {
 		t.Errorf("a lapsed lease is not to be had: %v", err)
 	}
-	if err := a.RenewLease(ctx, lease); !errors.Is(err, gitstore.ErrLostRace) {
+	if err := RenewLease(ctx, a, lease); !errors.Is(err, gitstore.ErrLostRace) {
 		t.Errorf("a lost lease was renewed: %v", err)
 	}
-	if err := a.DropLease(ctx, lease); err != nil {
+	if err := DropLease(ctx, a, lease); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.TakeLease(ctx, "origin", id); !errors.As(err, new(*LeasedError)) {
+	if _, err := TakeLease(ctx, a, "origin", id); !errors.As(err, new(*LeasedError)) {
 		t.Errorf("giving back took somebody else's: %v", err)
 	}
 }
@@ -125,7 +130,7 @@ func TestLapsedLeaseIsTakenOver(t *testing.T) {
 // What stands in a lease's place and is none keeps nobody from working.
 func TestHostileLease(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, _, id := twoClones(t, &now)
 	head, err := a.Repo.Head(ctx)
 	if err != nil {
@@ -135,15 +140,15 @@ func TestHostileLease(t *testing.T) {
 		if err := a.Repo.SwapShared(ctx, "origin", leaseRefs+id, what, ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.FetchLeases(ctx, "origin"); err != nil {
+		if err := FetchLeases(ctx, a, "origin"); err != nil {
 			t.Fatal(err)
 		}
-		if known, err := a.Leases(ctx, "origin"); err != nil || len(known) > 0 {
+		if known, err := Leases(ctx, a, "origin"); err != nil || len(known) > 0 {
 			t.Errorf("%v, %v", known, err)
 		}
-		lease, err := a.TakeLease(ctx, "origin", id)
+		lease, err := TakeLease(ctx, a, "origin", id)
 		if err == nil {
-			err = a.DropLease(ctx, lease)
+			err = DropLease(ctx, a, lease)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -151,7 +156,7 @@ func TestHostileLease(t *testing.T) {
 	}
 }
 
-func mustTree(t *testing.T, s *Store) gitstore.ID {
+func mustTree(t *testing.T, s *record.Store) gitstore.ID {
 	t.Helper()
 	tree, err := s.Repo.EmptyTree(context.Background())
 	if err != nil {
@@ -162,15 +167,15 @@ func mustTree(t *testing.T, s *Store) gitstore.ID {
 
 func TestLeaseAwayFromItsRemote(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, _, id := twoClones(t, &now)
 	if err := a.Repo.SetConfig(ctx, "remote.origin.url", t.TempDir()+"/gone"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.TakeLease(ctx, "origin", id); !errors.Is(err, gitstore.ErrRemote) {
+	if _, err := TakeLease(ctx, a, "origin", id); !errors.Is(err, gitstore.ErrRemote) {
 		t.Errorf("%v", err)
 	}
-	if own, err := a.OwnLeases(ctx, "origin"); err != nil || len(own) != 1 {
+	if own, err := OwnLeases(ctx, a, "origin"); err != nil || len(own) != 1 {
 		t.Errorf("it may have been pushed, and is not noted: %v, %v", own, err)
 	}
 }

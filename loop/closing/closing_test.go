@@ -1,4 +1,4 @@
-package loop
+package closing
 
 import (
 	"context"
@@ -122,13 +122,13 @@ func TestSupersede(t *testing.T) {
 	later := ask(record.ReviewRequest{Reviewer: "a"})
 	newer = must(s.SubmitReview(ctx, newer.ID, found, ""))
 	for range 2 { // twice is once
-		must(Close(ctx, s, newer, CloseNever))
+		must(Close(ctx, s, newer, Never))
 	}
 	if review := must(s.Review(ctx, open.ID)); review.Status != record.ReviewOpen {
 		t.Errorf("never: %s", review.Status)
 	}
 	for range 2 {
-		must(Close(ctx, s, newer, ClosePass))
+		must(Close(ctx, s, newer, OnPass))
 	}
 	for name, want := range map[string]struct {
 		review record.Review
@@ -179,13 +179,13 @@ func TestCloseFixed(t *testing.T) {
 			t.Errorf("%s: %s, %+v", name, now.Status, answer)
 		}
 	}
-	step("accepted with issues", func() error { return closeFixed(ctx, s, run) }, record.ReviewSubmitted, landed)
+	step("accepted with issues", func() error { return CloseFixed(ctx, s, run) }, record.ReviewSubmitted, landed)
 	run.Result = record.ResultPass
-	step("undone", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
-	step("landed", func() error { return closeFixed(ctx, s, run) }, record.ReviewResolved, landed)
-	step("undone again", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
+	step("undone", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
+	step("landed", func() error { return CloseFixed(ctx, s, run) }, record.ReviewResolved, landed)
+	step("undone again", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
 	if _, err := s.ResolveReview(ctx, review.ID, record.Hold{Actor: "Ann"}, fixedBy(run)); err != nil {
 		t.Fatal(err)
 	}
-	step("resolved by somebody", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewResolved, fix)
+	step("resolved by somebody", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewResolved, fix)
 }

@@ -1,4 +1,4 @@
-package record
+package locate
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/anchor"
+	"git-runr/loop/record"
 )
 
 // Placed is where a comment's lines are in another version. When they cannot be found
@@ -37,8 +38,8 @@ const (
 // a rebase. For a comment on the old side, at is the base that it is shown in, or a
 // later version, in which it is outdated unless its text is there again. at that is
 // not here is gitstore.ErrNotFound; a comment's own commit and blob may be gone.
-func (s *Store) Place(ctx context.Context, c Comment, at gitstore.ID) (Placed, error) {
-	placed, err := s.Places(ctx, []Comment{c}, at)
+func Place(ctx context.Context, s *record.Store, c record.Comment, at gitstore.ID) (Placed, error) {
+	placed, err := Places(ctx, s, []record.Comment{c}, at)
 	if err != nil {
 		return Placed{}, err
 	}
@@ -47,7 +48,7 @@ func (s *Store) Place(ctx context.Context, c Comment, at gitstore.ID) (Placed, e
 
 // Places is Place for many comments, in their order, with less work for comments on
 // the same file.
-func (s *Store) Places(ctx context.Context, comments []Comment, at gitstore.ID) ([]Placed, error) {
+func Places(ctx context.Context, s *record.Store, comments []record.Comment, at gitstore.ID) ([]Placed, error) {
 	tree, err := s.Repo.TreeOf(ctx, at)
 	if err != nil {
 		return nil, fmt.Errorf("place comments: %w", err)
@@ -98,7 +99,7 @@ type version struct {
 	why  string // there are no lines
 }
 
-func (p *placer) place(ctx context.Context, c Comment) (Placed, error) {
+func (p *placer) place(ctx context.Context, c record.Comment) (Placed, error) {
 	if c.File == "" {
 		return Placed{}, nil
 	}
@@ -120,7 +121,7 @@ func (p *placer) place(ctx context.Context, c Comment) (Placed, error) {
 }
 
 // placeRenamed looks in the file that the comment's became; without one, placed stays.
-func (p *placer) placeRenamed(ctx context.Context, c Comment, placed Placed, rewritten bool) (Placed, error) {
+func (p *placer) placeRenamed(ctx context.Context, c record.Comment, placed Placed, rewritten bool) (Placed, error) {
 	renames, err := p.renames(ctx, c.Commit, rewritten)
 	file := renames[c.File]
 	if err != nil || file == "" {
@@ -139,7 +140,7 @@ func (p *placer) placeRenamed(ctx context.Context, c Comment, placed Placed, rew
 }
 
 // lines finds the comment's lines in a version of its file.
-func (p *placer) lines(ctx context.Context, c Comment, now version, placed *Placed) error {
+func (p *placer) lines(ctx context.Context, c record.Comment, now version, placed *Placed) error {
 	if c.StartLine == 0 {
 		return nil
 	}
@@ -159,7 +160,7 @@ func (p *placer) lines(ctx context.Context, c Comment, now version, placed *Plac
 
 // relocate compares the two versions. The old one, where it is known, counts for more
 // than the quotation: secrets are taken out of that.
-func (p *placer) relocate(c Comment, old, now version, end int) (newStart, newEnd int, why string) {
+func (p *placer) relocate(c record.Comment, old, now version, end int) (newStart, newEnd int, why string) {
 	if now.why != "" {
 		return 0, 0, now.why
 	}
@@ -179,7 +180,7 @@ func (p *placer) relocate(c Comment, old, now version, end int) (newStart, newEn
 }
 
 // old is the version that the comment was made on, as far as it is still here.
-func (p *placer) old(ctx context.Context, c Comment) (version, error) {
+func (p *placer) old(ctx context.Context, c record.Comment) (version, error) {
 	old, err := p.read(ctx, c.Blob)
 	if err == nil && old.why == "" {
 		return old, nil
@@ -261,30 +262,30 @@ func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) 
 // Anchor begins a comment on lines start to end of a file in one version of subject:
 // AnchorComment for places that come one by one. start 0 is the whole file, file ""
 // the whole change, end 0 one line.
-func (s *Store) Anchor(ctx context.Context, subject Subject, file string, side Side, start, end int) (Comment, error) {
+func Anchor(ctx context.Context, s *record.Store, subject record.Subject, file string, side record.Side, start, end int) (record.Comment, error) {
 	if file != "" {
 		file = path.Clean(file)
 	}
-	return s.AnchorComment(ctx, subject, Comment{File: file, Side: side, StartLine: start, EndLine: end})
+	return AnchorComment(ctx, s, subject, record.Comment{File: file, Side: side, StartLine: start, EndLine: end})
 }
 
 // anchoredText reads the file that c is on in the version that c is on. A file of the
 // old version may be named as it is called now, and gets its old name; a comment on
 // the whole of a file that the change deletes goes to the old side.
-func (s *Store) anchoredText(ctx context.Context, subject Subject, c *Comment) ([]byte, error) {
+func anchoredText(ctx context.Context, s *record.Store, subject record.Subject, c *record.Comment) ([]byte, error) {
 	p := placer{repo: s.Repo, at: subject.Tree, found: map[renamesKey]map[string]string{}}
 	now, err := p.version(ctx, c.Commit, c.File)
-	if noSuchFile(err) && c.Side == SideNew && c.StartLine == 0 {
+	if noSuchFile(err) && c.Side == record.SideNew && c.StartLine == 0 {
 		if old, oldErr := p.version(ctx, subject.Base, c.File); oldErr == nil {
-			c.Side, c.Commit = SideOld, subject.Base
+			c.Side, c.Commit = record.SideOld, subject.Base
 			return old.text, nil
 		}
 	}
-	if noSuchFile(err) && c.Side == SideOld {
+	if noSuchFile(err) && c.Side == record.SideOld {
 		now, err = p.oldName(ctx, subject, c, err)
 	}
 	if err == nil && now.why == whyLarge {
-		return nil, &InputError{fmt.Sprintf("%q is too large to comment on", c.File)}
+		return nil, &record.InputError{Why: fmt.Sprintf("%q is too large to comment on", c.File)}
 	}
 	return now.text, err
 }
@@ -295,7 +296,7 @@ func noSuchFile(err error) bool {
 }
 
 // oldName reads the file that c names by the name that the change gave it.
-func (p *placer) oldName(ctx context.Context, subject Subject, c *Comment, notFound error) (version, error) {
+func (p *placer) oldName(ctx context.Context, subject record.Subject, c *record.Comment, notFound error) (version, error) {
 	renames, err := p.renames(ctx, subject.Base, false)
 	if err != nil {
 		return version{}, err

@@ -1,0 +1,84 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"git-runr/gitstore"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
+	"git-runr/loop/workspace"
+)
+
+// What writes to a checkout waits for nobody and overtakes nobody: while a run works there
+// it is refused.
+func TestHeldCheckoutIsLeftAlone(t *testing.T) {
+	store := runtest.NewStore(t)
+	head := runtest.Commit(t, store, "one")
+	tree, err := store.Repo.Checkout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := workspace.HoldCheckout(store, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free()
+	run := record.Run{ID: "20260107120000-aaaaaa", Status: record.RunCompleted, Commit: head, Plan: record.RunPlan{Base: head}}
+	for name, do := range map[string]func(context.Context) error{
+		"land":    func(ctx context.Context) error { _, _, err := land(ctx, store, run, Spec{}); return err },
+		"undo":    func(ctx context.Context) error { _, err := Undo(ctx, store, ""); return err },
+		"restore": func(ctx context.Context) error { _, err := Restore(ctx, store, "HEAD", nil, false); return err },
+		"a run in place": func(context.Context) error {
+			_, free, err := workspace.LockCheckout(store, run)
+			free()
+			return err
+		},
+	} {
+		if err := do(t.Context()); !errors.Is(err, gitstore.ErrBusy) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Nor is taken back what a run that another process carries on did.
+func TestHeldRunIsNotUndone(t *testing.T) {
+	store := runtest.NewStore(t)
+	runtest.Commit(t, store, "one")
+	unlock, err := workspace.HoldRun(store, runtest.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	op := gitstore.Recorded{Operation: gitstore.Operation{Kind: gitstore.OpLand, Run: runtest.Run}, Branch: "refs/heads/x"}
+	if _, err := undoOne(t.Context(), store, store.Repo, nil, op); !errors.Is(err, gitstore.ErrBusy) {
+		t.Errorf("undo: %v", err)
+	}
+}
+
+// A log comes from anywhere, and may name any branch for a run: landing and aborting
+// must never move or delete one that is not the run's own.
+func TestRunMovesNoBranchButItsOwn(t *testing.T) {
+	s, ctx := runtest.NewStore(t), context.Background()
+	main := runtest.Commit(t, s, "the user's")
+	for _, ref := range []string{"refs/heads/precious", "refs/heads/runr/" + runtest.Run} {
+		if err := s.Repo.SwapRef(ctx, ref, main, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
+		started := runtest.EventAt(1, record.EventRunStarted.Name, record.RunPlan{Branch: named, Base: main})
+		started.Run = runtest.Run
+		run, bad := record.FoldRun([]record.Event{started})
+		if len(bad) > 0 || run.Plan.Branch != "runr/"+runtest.Run {
+			t.Errorf("%q is taken for %q, %v", named, run.Plan.Branch, bad)
+		}
+		if err := dropBranch(ctx, s, run); err != nil {
+			t.Errorf("%q: %v", named, err)
+		}
+	}
+	if id, err := s.Repo.Ref(ctx, "refs/heads/precious"); err != nil || id != main {
+		t.Errorf("the branch is at %q, %v", id, err)
+	}
+}

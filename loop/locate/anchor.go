@@ -1,0 +1,103 @@
+// Package locate binds comments to the files under review (Anchor) and says where their lines
+// are in another version (Place): after commits, renames, an amend or a rebase. How lines are
+// found again in a text is package anchor's to know.
+package locate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+// maxSelected is how much of the lines under a comment is quoted with it, in bytes.
+const maxSelected = 32 << 10
+
+// AnchorComment binds a comment on a file to the subject of a review: the commit,
+// the file's blob and the text of its lines. Text that the comment quotes already
+// must be what stands there. It is a *record.NotFoundError when the file is not in that
+// version, and a *record.InputError when the lines are not in the file.
+func AnchorComment(ctx context.Context, s *record.Store, subject record.Subject, c record.Comment) (record.Comment, error) {
+	if c.File == "" {
+		c.StartLine, c.EndLine, c.SelectedText, c.Side = 0, 0, "", ""
+		c.Commit = subject.Tree
+		return c, nil
+	}
+	c.Commit = subject.Tree
+	var err error
+	if subject.Base, err = s.ComparedWith(ctx, subject); err != nil {
+		return c, fmt.Errorf("place comment: %w", err)
+	}
+	switch c.Side {
+	case record.SideOld:
+		c.Commit = subject.Base
+	case "", record.SideNew:
+		c.Side = record.SideNew
+	default:
+		return c, &record.InputError{Why: fmt.Sprintf("side %q is none of new, old", c.Side)}
+	}
+	text, err := anchoredText(ctx, s, subject, &c)
+	if noSuchFile(err) {
+		return c, &record.NotFoundError{What: "file", ID: c.File, Where: "in " + c.Commit.Short()}
+	}
+	if err != nil {
+		return c, fmt.Errorf("place comment: %w", err)
+	}
+	c.Blob = blobID(s.Repo.SHA256(), text)
+	return c, quote(&c, text)
+}
+
+// quote fills in the lines that c is about, out of the whole file.
+func quote(c *record.Comment, text []byte) error {
+	c.EndLine = cmp.Or(c.EndLine, c.StartLine)
+	if c.StartLine == 0 && c.EndLine == 0 {
+		c.SelectedText = ""
+		return nil
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	if lines[len(lines)-1] == "" { // what follows the last line feed is no line
+		lines = lines[:len(lines)-1]
+	}
+	switch {
+	case bytes.IndexByte(text, 0) >= 0:
+		return &record.InputError{Why: fmt.Sprintf("%q is binary: comment on the file, without lines", c.File)}
+	case c.StartLine < 1 || c.EndLine < c.StartLine:
+		return &record.InputError{Why: fmt.Sprintf("%d-%d is no range of lines", c.StartLine, c.EndLine)}
+	case c.EndLine > len(lines):
+		return &record.InputError{Why: fmt.Sprintf("%q has %s, no line %d", c.File, prose.Count(len(lines), "line"), c.EndLine)}
+	}
+	there := strings.TrimSuffix(strings.Join(lines[c.StartLine-1:c.EndLine], ""), "\n")
+	if c.SelectedText != "" && !sameLines(c.SelectedText, there) {
+		return &record.InputError{Why: fmt.Sprintf("%s does not read as the selected text says", c.Place())}
+	}
+	c.SelectedText = prose.Cut(strings.ToValidUTF8(there, "\uFFFD"), maxSelected)
+	return nil
+}
+
+// sameLines compares what was selected with what is there, but for how lines end
+// and for what a selection cuts off at its ends.
+func sameLines(selected, there string) bool {
+	plain := func(s string) string { return strings.ReplaceAll(strings.TrimRight(s, " \t\r\n"), "\r\n", "\n") }
+	selected, there = plain(selected), plain(there)
+	return selected == there || strings.TrimSpace(selected) != "" && strings.Contains(there, strings.TrimSpace(selected)) &&
+		strings.Count(selected, "\n") == strings.Count(there, "\n")
+}
+
+// blobID is git's name for a file's content.
+func blobID(sha256Repo bool, content []byte) gitstore.ID {
+	object := append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...)
+	if sha256Repo {
+		sum := sha256.Sum256(object)
+		return gitstore.ID(hex.EncodeToString(sum[:]))
+	}
+	sum := sha1.Sum(object)
+	return gitstore.ID(hex.EncodeToString(sum[:]))
+}
