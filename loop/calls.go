@@ -15,7 +15,7 @@ import (
 // Terms are on which terms agents are called.
 type Terms struct {
 	Backup func(name string) []string // who is asked, in turn, when that agent gives no answer; nil: nobody
-	Day    record.Budget              // what calls of this clone may take from midnight to midnight
+	Day    record.DayBudget           // what calls of this clone may take from midnight to midnight
 	// Setting is where a limit of Day was set to a value. Required with Day.
 	Setting func(name, value string) record.Setting
 	// WaitForQuota is how long a call outside a run waits for a quota that comes back.
@@ -33,7 +33,7 @@ func (t Terms) crew(name string) []string {
 // spentToday says why no call may begin today in s after calls that took more, which
 // are not recorded yet; nil when one may.
 func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usage) (*record.Failure, error) {
-	if t.Day == (record.Budget{}) {
+	if t.Day == (record.DayBudget{}) {
 		return nil, nil
 	}
 	now := s.Now()
@@ -43,13 +43,17 @@ func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usag
 		return nil, fmt.Errorf("sum up today's calls: %w", err)
 	}
 	total := spending.Total().Add(more)
-	reached, used := t.Day.Used(total, record.SettingDayCost, record.SettingDayTokens)
+	reached, used := t.Day.Used(total)
 	if !used {
 		return nil, nil
 	}
+	took := total.String()
+	if reached.Name == record.SettingDayTime {
+		took = total.Time.String()
+	}
 	setting := t.Setting(reached.Name, reached.Value)
 	return &record.Failure{
-		Reason: record.ReasonSpent, Detail: fmt.Sprintf("today's calls here took %s; %s", total, setting),
+		Reason: record.ReasonSpent, Detail: fmt.Sprintf("today's calls here took %s; %s", took, setting),
 		Setting: &setting, Reached: total, RetryAt: midnight.AddDate(0, 0, 1).UTC(),
 	}, nil
 }
@@ -58,6 +62,7 @@ func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usag
 type calls struct {
 	crew []string
 	say  func(string)
+	now  func() time.Time
 	// refuse says why no further call may begin after those that took spent; nil: it may.
 	refuse func(ctx context.Context, spent record.Usage) (*record.Failure, error)
 	// again makes ready for another call after one that gave no answer, false where that
@@ -106,7 +111,11 @@ func (c *calls) each(ctx context.Context, one call) (failure *record.Failure, ov
 			f := failures[len(failures)-1]
 			c.say(fmt.Sprintf("%s gave no answer (%s): %s is asked instead", c.made[len(c.made)-1].Agent, cmp.Or(f.Detail, f.Reason), name))
 		}
+		began := c.now()
 		usage, failed, err := one(name)
+		if usage.Calls > 0 {
+			usage.Time = record.Duration(c.now().Sub(began))
+		}
 		made := record.Call{Agent: name, Usage: usage}
 		if failed != nil {
 			made.Reason, made.Detail = failed.Reason, failed.Detail
@@ -299,7 +308,7 @@ func (p patience) wait(ctx context.Context, f record.Failure, waited time.Durati
 
 // calls are those that somebody has the agent called name make, within what a day may take.
 func (t Terms) calls(s *record.Store, p Progress, name string) *calls {
-	return &calls{crew: t.crew(name), say: p.Say, refuse: func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
+	return &calls{crew: t.crew(name), say: p.Say, now: s.Now, refuse: func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
 		return t.spentToday(ctx, s, spent)
 	}}
 }

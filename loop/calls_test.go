@@ -36,7 +36,7 @@ func TestCallsInTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
-			c := &calls{crew: strings.Fields(tc.crew), say: func(string) {}, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
+			c := &calls{crew: strings.Fields(tc.crew), say: func(string) {}, now: time.Now, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
 			c.pause = func(_ context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
 				if pause := time.Duration(f.RetryAfter); f.Transient && pause > 0 && waited+pause <= tc.wait {
 					return pause, nil
@@ -71,7 +71,7 @@ func TestCallsThatAreNotMade(t *testing.T) {
 		return record.Usage{Calls: 1, Input: 10}, &record.Failure{Reason: record.ReasonAgentKilled, Detail: "killed"}, nil
 	}
 	refused := &record.Failure{Reason: record.ReasonSpent}
-	c := &calls{crew: []string{"a", "b", "c"}, say: func(string) {}, refuse: func(_ context.Context, spent record.Usage) (*record.Failure, error) {
+	c := &calls{crew: []string{"a", "b", "c"}, say: func(string) {}, now: time.Now, refuse: func(_ context.Context, spent record.Usage) (*record.Failure, error) {
 		if spent.Tokens() >= 20 {
 			return refused, nil
 		}
@@ -80,12 +80,22 @@ func TestCallsThatAreNotMade(t *testing.T) {
 	if failure, err := c.ask(t.Context(), fails); failure != refused || err != nil || len(c.made) != 2 {
 		t.Errorf("%+v, %v, made %+v", failure, err, c.made)
 	}
-	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, again: func() (bool, error) { return false, nil }, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
+	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: time.Now, again: func() (bool, error) { return false, nil }, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
 	if failure, err := c.ask(t.Context(), fails); failure == nil || failure.Detail != "killed" || err != nil || len(c.made) != 1 {
 		t.Errorf("%+v, %v, made %+v", failure, err, c.made)
 	}
+	at := time.Time{}
+	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: func() time.Time { at = at.Add(time.Minute); return at }, refuse: func(_ context.Context, spent record.Usage) (*record.Failure, error) {
+		if spent.Time != record.Duration(time.Minute) {
+			t.Errorf("it took %s", spent.Time)
+		}
+		return refused, nil
+	}}
+	if failure, err := c.ask(t.Context(), fails); failure != refused || err != nil {
+		t.Errorf("%+v, %v", failure, err)
+	}
 	stopped := errors.New("interrupted")
-	c = &calls{crew: []string{"a", "b"}, say: func(string) {}}
+	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: time.Now}
 	_, err := c.ask(t.Context(), func(string) (record.Usage, *record.Failure, error) {
 		return record.Usage{Calls: 1, Input: 3}, nil, stopped
 	})

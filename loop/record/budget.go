@@ -13,6 +13,20 @@ type Budget struct {
 	Tokens int64   `json:"max_tokens,omitempty"`
 }
 
+// DayBudget is what all calls of a clone may take in a day, 0 for no limit.
+type DayBudget struct {
+	Budget
+	Time Duration // of all calls, one after the other
+}
+
+// Used says which limit of b what was spent today has reached, and how much it is.
+func (b DayBudget) Used(spent Usage) (reached Setting, used bool) {
+	if b.Time > 0 && spent.Time >= b.Time {
+		return Setting{Name: SettingDayTime, Value: b.Time.String()}, true
+	}
+	return b.Budget.Used(spent, SettingDayCost, SettingDayTokens)
+}
+
 // Used says which limit of b what was spent has reached: of cost or of tokens, and how
 // much it is. The settings' names are those of cost and tokens.
 func (b Budget) Used(spent Usage, cost, tokens string) (reached Setting, used bool) {

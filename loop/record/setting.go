@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"git-runr/loop/prose"
 )
@@ -33,6 +34,7 @@ const (
 const (
 	SettingDayCost   = "loop.max_cost_per_day"
 	SettingDayTokens = "loop.max_tokens_per_day"
+	SettingDayTime   = "loop.time_budget_per_day"
 )
 
 // raise are the steps that give twice as much where a limit of what is spent ended a run.
@@ -55,6 +57,10 @@ func (s Setting) raised(spent Usage) string {
 
 // double is twice the limit, or twice what was spent where that is more.
 func (s Setting) double(spent Usage) string {
+	if s.Name == SettingDayTime {
+		limit, _ := time.ParseDuration(s.Value)
+		return Duration(2 * max(limit, time.Duration(spent.Time))).String()
+	}
 	limit, _ := strconv.ParseFloat(s.Value, 64)
 	if s.Name == SettingTokens || s.Name == SettingDayTokens {
 		return Amount(2 * max(limit, float64(spent.Tokens())))

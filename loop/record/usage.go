@@ -18,6 +18,8 @@ type Usage struct {
 	Cached int64   `json:"cached_tokens,omitempty"` // of Input, those that a cache had
 	Output int64   `json:"output_tokens,omitempty"` // with those of reasoning
 	Cost   float64 `json:"cost_usd,omitempty"`      // US dollars, where the tool tells it
+	// Time is how long the calls took, one after the other, by the clock of who made them.
+	Time Duration `json:"time_ms,omitzero"`
 }
 
 // Session is what a tool keeps of a call, so that a later one can go on with it.
@@ -33,7 +35,7 @@ func (u Usage) Tokens() int64 { return addCounts(u.Input, u.Output) }
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Calls: int(addCounts(int64(u.Calls), int64(v.Calls))), Input: addCounts(u.Input, v.Input), Cached: addCounts(u.Cached, v.Cached), Output: addCounts(u.Output, v.Output),
-		Cost: math.Round((u.Cost+v.Cost)*1e8) / 1e8,
+		Cost: math.Round((u.Cost+v.Cost)*1e8) / 1e8, Time: Duration(addCounts(int64(u.Time), int64(v.Time))),
 	}
 }
 
@@ -50,7 +52,7 @@ const maxCost = 1e12
 
 // sane is u as a log may have it.
 func (u Usage) sane() Usage {
-	return Usage{max(0, u.Calls), max(0, u.Input), max(0, u.Cached), max(0, u.Output), min(max(0, u.Cost), maxCost)}
+	return Usage{max(0, u.Calls), max(0, u.Input), max(0, u.Cached), max(0, u.Output), min(max(0, u.Cost), maxCost), max(0, u.Time)}
 }
 
 // String is "12,345 tokens, $0.42", without what no tool told; "" where none told anything.

@@ -35,9 +35,9 @@ func TestUsageText(t *testing.T) {
 func TestUsageAddsUp(t *testing.T) {
 	sum := Usage{}
 	for range 3 {
-		sum = sum.Add(Usage{Calls: 1, Input: 10, Cached: 2, Output: 3, Cost: 0.1})
+		sum = sum.Add(Usage{Calls: 1, Input: 10, Cached: 2, Output: 3, Cost: 0.1, Time: 7})
 	}
-	if want := (Usage{3, 30, 6, 9, 0.3}); sum != want {
+	if want := (Usage{3, 30, 6, 9, 0.3, 21}); sum != want {
 		t.Errorf("%+v, want %+v", sum, want)
 	}
 	if got := (Usage{Input: math.MaxInt64 - 1}).Add(Usage{Input: 5}).Input; got != math.MaxInt64 {

@@ -26,7 +26,8 @@ type Config struct {
 		CommitHooks                    bool
 		OnExhausted                    record.Choice
 		TimeBudget, WaitForQuota       record.Duration
-		Budget, Day                    record.Budget // of a run, and of all in a day
+		Budget                         record.Budget    // of a run
+		Day                            record.DayBudget // of all in a day
 		ResumeSession                  bool
 		Threshold                      record.Threshold
 	}
