@@ -49,21 +49,28 @@ func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling
 		if err != nil {
 			return err
 		}
-		for len(findings) > len(said) && failure == nil {
-			group := nextGroup(findings[len(said):])
-			e.progress.Step(e.words.Settles+"?", fmt.Sprintf("%s by %s", prose.Count(len(group), "finding"), e.name))
-			var answer role.ReviewAnswer
-			var rulings []reply.Ruling
-			answer, rulings, err = e.askOf(ctx, tree.Dir, group)
-			calls = append(calls, answer.Calls...)
-			if err != nil {
-				return err
+		tampered, err := watchCheckout(e.store, e.progress, tree, e.name+" worked").during(ctx, func(ctx context.Context) error {
+			for len(findings) > len(said) && failure == nil {
+				group := nextGroup(findings[len(said):])
+				e.progress.Step(e.words.Settles+"?", fmt.Sprintf("%s by %s", prose.Count(len(group), "finding"), e.name))
+				answer, rulings, err := e.askOf(ctx, tree.Dir, group)
+				calls = append(calls, answer.Calls...)
+				if err != nil {
+					return err
+				}
+				failure, texts = answer.Failure, append(texts, answer.Raw)
+				said = append(said, rulings...)
 			}
-			failure, texts = answer.Failure, append(texts, answer.Raw)
-			said = append(said, rulings...)
+			return nil
+		})
+		if tampered != nil {
+			failure = tampered
+		}
+		if failure != nil || err != nil {
+			return err
 		}
 		after, err := tree.NormalTree(ctx)
-		if err == nil && after != before && failure == nil {
+		if err == nil && after != before {
 			failure = &record.Failure{Reason: record.ReasonTampered, Detail: e.name + " changed files that it was only to read"}
 		}
 		return err
