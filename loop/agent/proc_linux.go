@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // endWithUs tells the command to end if we are killed.
@@ -144,11 +145,23 @@ func (f *family) candidates() []proc {
 		if !ok || p.zombie || p.start < f.since || p.pid == os.Getpid() {
 			continue
 		}
-		env, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		p.marked = bytes.Contains(env, f.mark)
+		p.marked = bytes.Contains(environOf(e.Name()), f.mark)
 		procs = append(procs, p)
 	}
 	return procs
+}
+
+// environOf is the environment of a process by its number. In the middle of an exec it is
+// empty, for a moment.
+func environOf(pid string) (env []byte) {
+	for range 3 {
+		var err error
+		if env, err = os.ReadFile(filepath.Join("/proc", pid, "environ")); err != nil || len(env) > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return env
 }
 
 // proc is what /proc/PID says of a process.

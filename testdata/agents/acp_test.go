@@ -35,9 +35,14 @@ func eachWay(t *testing.T, test func(t *testing.T, a tool)) {
 	eachByACP(t, "", test)
 }
 
+// TestACPFaults has the model fail in the ways that differ by the protocol: not in how often
+// a tool asks it again.
 func TestACPFaults(t *testing.T) {
 	eachByACP(t, "idle_timeout = \"40s\"\ntimeout = \"80s\"\n", func(t *testing.T, a tool) {
 		for _, f := range faults {
+			if !slices.Contains([]string{"empty", "401", "cut", "hang"}, f.name) {
+				continue
+			}
 			t.Run(f.name, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, a, func(model.Request) model.Reply { return f.reply })
