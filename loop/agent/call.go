@@ -76,6 +76,9 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 		return Answer{}, res, err
 	}
 	said := inv.judge(res, c, ask.Prompt)
+	if inv.reader != nil && inv.reader.told().fail != "" {
+		said.Again = inv.reader.told().again
+	}
 	if said.unauthorised() {
 		said.Detail += notPassed(inv.preset, s.Name, ask.Base, c.Env)
 	}
