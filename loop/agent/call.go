@@ -107,6 +107,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 		Idle:       s.Idle,
 		Transcript: opts.Transcript,
 		OnLine:     opts.OnLine,
+		Alone:      true,
 	}
 	if inv.reader != nil {
 		c.Idle = cmp.Or(s.Idle, DefaultIdle)
