@@ -111,7 +111,7 @@ func (t *turn) relayed(name string, job role.ImplementJob, again func() (bool, e
 		}
 		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) { return implementer.Implement(ctx, mine) })
 		if err == nil && answer.Failure == nil && t.gone() {
-			answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+			answer.Failure = removedTree(name)
 		}
 		return answer.Usage, answer.Failure, err
 	})
