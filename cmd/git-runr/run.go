@@ -70,7 +70,9 @@ func run(s *session) error {
 		return err
 	}
 	if plan.Implementer != "" {
-		plan.Implementer = config.WithModel(plan.Implementer, s.String("model"))
+		if plan.Implementer, err = config.WithModel(plan.Implementer, s.String("model")); err != nil {
+			return err
+		}
 	}
 	if err := s.readyToRun(conf, plan); err != nil {
 		return err

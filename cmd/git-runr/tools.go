@@ -14,6 +14,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
+	"git-runr/loop/agent"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -127,8 +128,10 @@ func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool
 		if err != nil {
 			return failed, err
 		}
-		a.Check = &agentCheck{OK: failure == nil, Said: answer.Raw, Failure: failure, Duration: record.Duration(time.Since(began)), Usage: answer.Usage}
-		failed = failed || failure != nil
+		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure, Duration: record.Duration(time.Since(began)), Usage: answer.Usage}
+		if failure != nil {
+			failure.Detail, failed = redact(failure.Detail), true
+		}
 	}
 	return failed, nil
 }
@@ -147,11 +150,19 @@ func writeAgents(w io.Writer, agents []agentDoc, named bool) {
 	}
 }
 
+// modelText says which model an agent is given.
+func modelText(t agent.Tool) string {
+	if t.Unused != "" {
+		return "takes none, " + t.Unused + " is not used"
+	}
+	return cmp.Or(t.Model, "its own choice")
+}
+
 func writeAgent(w io.Writer, a agentDoc) {
 	safetext.Fprintf(w, "%-13s %-12s %s\n", a.Name, cmp.Or(a.Version, "-"), cmp.Or(a.Problem, a.Path, "not installed"))
 	if a.Problem == "" {
 		signedIn := map[bool]string{true: "signed in: " + string(a.SignedIn), false: "signed in: yes, by " + a.By}[a.By == ""]
-		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, cmp.Or(a.Model, "its own choice"), a.Arguments)
+		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, modelText(a.Tool), a.Arguments)
 	}
 	if a.Took.Calls > 0 {
 		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "it does not tell what it took"), prose.Count(a.Took.Calls, "call"))
