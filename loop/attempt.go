@@ -111,7 +111,7 @@ func (t *turn) relayed(name string, job role.ImplementJob, again func() (bool, e
 		}
 		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) { return implementer.Implement(ctx, mine) })
 		if err == nil && answer.Failure == nil && t.gone() {
-			answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+			answer.Failure = removedTree(name)
 		}
 		return answer.Usage, answer.Failure, err
 	})
@@ -279,6 +279,9 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)
+		if err := t.lostWork(a, before, after); err != nil {
+			return fmt.Errorf("look for the user's work: %w", err)
+		}
 	}
 	if outside := t.run.Plan.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
 		a.Failure = &record.Failure{Reason: record.ReasonScope, Detail: t.run.Plan.Violations(outside)}

@@ -202,6 +202,9 @@ func (r relay) Review(ctx context.Context, job role.ReviewJob) (answer role.Revi
 		}
 		var err error
 		answer, err = reviewer.Review(ctx, job)
+		if err == nil && answer.Failure == nil && job.Dir != "" && gone(job.Dir) {
+			answer.Failure = removedTree(name)
+		}
 		return answer.Usage, answer.Failure, err
 	})
 	answer.Calls, answer.Failure = r.calls.made[before:], failure

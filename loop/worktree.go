@@ -159,9 +159,16 @@ func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Sna
 }
 
 // gone reports whether the run's working tree was removed while somebody worked in it.
-func (t *turn) gone() bool {
-	info, err := os.Lstat(t.tree.Dir)
+func (t *turn) gone() bool { return gone(t.tree.Dir) }
+
+func gone(dir string) bool {
+	info, err := os.Lstat(dir)
 	return err != nil || !info.IsDir()
+}
+
+// removedTree is the failure of an agent after which the directory that it was given is gone.
+func removedTree(name string) *record.Failure {
+	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
 }
 
 // removeTree removes the worktree of a run that needs it no more. What is in it and in

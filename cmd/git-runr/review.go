@@ -194,7 +194,10 @@ func (s *session) reviewers(conf *config.Config) ([]string, error) {
 	}
 	names = strings.Split(strings.Join(names, ","), ",")
 	for i, name := range names {
-		names[i] = config.WithModel(name, model)
+		var err error
+		if names[i], err = config.WithModel(name, model); err != nil {
+			return nil, err
+		}
 	}
 	return names, nil
 }

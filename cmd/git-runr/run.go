@@ -70,7 +70,9 @@ func run(s *session) error {
 		return err
 	}
 	if plan.Implementer != "" {
-		plan.Implementer = config.WithModel(plan.Implementer, s.String("model"))
+		if plan.Implementer, err = config.WithModel(plan.Implementer, s.String("model")); err != nil {
+			return err
+		}
 	}
 	if err := s.readyToRun(conf, plan); err != nil {
 		return err
@@ -232,7 +234,7 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 				safetext.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
 		case run.Plan.InPlace && run.Status == record.RunCompleted:
-			safetext.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
+			safetext.Fprintf(w, "\n%s. %s\n", resultWords(run), whereWorkIs(run))
 		case run.Status == record.RunCompleted && run.Landed == nil:
 			safetext.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
 		}
@@ -244,6 +246,18 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 		return stopStatus(run.Stop.Reason)
 	}
 	return nil
+}
+
+// whereWorkIs says where a completed run in place left its work.
+func whereWorkIs(run record.Run) string {
+	moved := run.HeadMoved()
+	switch {
+	case moved == nil:
+		return "The work is in your checkout: look at it and commit it."
+	case moved.From == "":
+		return fmt.Sprintf("%s: the work may be committed there. Look at it: git log %s", moved, moved.To.Short())
+	}
+	return fmt.Sprintf("%s: the work may be committed there. Look at it: git log %s..%s", moved, moved.From.Short(), moved.To.Short())
 }
 
 // resultWords are what a completed run came to.

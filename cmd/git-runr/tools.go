@@ -14,6 +14,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
+	"git-runr/loop/agent"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -22,7 +23,7 @@ import (
 func (p *program) agentsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "agents", Usage: "which agents are installed here, and what is known of them", ArgsUsage: "[NAME…]",
-		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation; and what its calls for this repository took so far. --check asks each that is installed, or those that are named, for\none word, which is a real call.\nExit status: 0, with --check 30 where one did not answer.",
+		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation; and what its calls for this repository took so far. --check asks each that is installed, or those that are named, for\none word, which is a real call and ends after 60 s.\nExit status: 0, with --check 30 where one did not answer.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and say what came back"}},
 		Action:      p.action(agents),
 	}
@@ -123,12 +124,14 @@ func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool
 		}
 		progress.Step("agents", a.Name)
 		began := time.Now()
-		answer, failure, err := conf.Ask(s.ctx, a.Name, dir)
+		answer, failure, err := conf.Ask(s.ctx, a.Name, dir, config.CheckLimit)
 		if err != nil {
 			return failed, err
 		}
-		a.Check = &agentCheck{OK: failure == nil, Said: answer.Raw, Failure: failure, Duration: record.Duration(time.Since(began)), Usage: answer.Usage}
-		failed = failed || failure != nil
+		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure, Duration: record.Duration(time.Since(began)), Usage: answer.Usage}
+		if failure != nil {
+			failure.Detail, failed = redact(failure.Detail), true
+		}
 	}
 	return failed, nil
 }
@@ -147,11 +150,19 @@ func writeAgents(w io.Writer, agents []agentDoc, named bool) {
 	}
 }
 
+// modelText says which model an agent is given.
+func modelText(t agent.Tool) string {
+	if t.Unused != "" {
+		return "takes none, " + t.Unused + " is not used"
+	}
+	return cmp.Or(t.Model, "its own choice")
+}
+
 func writeAgent(w io.Writer, a agentDoc) {
 	safetext.Fprintf(w, "%-13s %-12s %s\n", a.Name, cmp.Or(a.Version, "-"), cmp.Or(a.Problem, a.Path, "not installed"))
 	if a.Problem == "" {
 		signedIn := map[bool]string{true: "signed in: " + string(a.SignedIn), false: "signed in: yes, by " + a.By}[a.By == ""]
-		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, cmp.Or(a.Model, "its own choice"), a.Arguments)
+		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, modelText(a.Tool), a.Arguments)
 	}
 	if a.Took.Calls > 0 {
 		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "it does not tell what it took"), prose.Count(a.Took.Calls, "call"))

@@ -76,6 +76,9 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 		return Answer{}, res, err
 	}
 	said := inv.judge(res, c, ask.Prompt)
+	if inv.reader != nil && inv.reader.told().fail != "" {
+		said.Again = inv.reader.told().again
+	}
 	if said.unauthorised() {
 		said.Detail += notPassed(inv.preset, s.Name, ask.Base, c.Env)
 	}
@@ -104,6 +107,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 		Idle:       s.Idle,
 		Transcript: opts.Transcript,
 		OnLine:     opts.OnLine,
+		Alone:      true,
 	}
 	if inv.reader != nil {
 		c.Idle = cmp.Or(s.Idle, DefaultIdle)

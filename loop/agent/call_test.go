@@ -59,6 +59,9 @@ const (
 	limited = `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":2000000000,"rateLimitType":"five_hour"}}
 {"type":"result","is_error":true,"result":"API Error: Request rejected (429)"}
 `
+	sessionLimit = `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":2000000000,"rateLimitType":"five_hour"}}
+{"type":"result","subtype":"success","is_error":true,"result":"You've hit your limit · resets 11pm (UTC)"}
+`
 	turnedAway = `{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}
 `
 )
@@ -77,7 +80,8 @@ func TestCallAnswers(t *testing.T) {
 		{"preset, says why in no event", played{preset: "codex", says: "not logged in\n{\"type\":\"turn.started\"}\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: not logged in"}},
 		{"preset, tried again", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}` + "\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: HTTP 429 rate_limit"}},
 		{"preset, turned away once", played{preset: "claude", says: turnedAway + `{"type":"assistant","message":{}}` + "\n" + turnedAway + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
-		{"preset, says when its limit is over", played{preset: "claude", says: limited, status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: API Error: Request rejected (429); again at 2033-05-18 03:33:20Z"}},
+		{"preset, says when its limit is over", played{preset: "claude", says: limited, status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: API Error: Request rejected (429); again at 2033-05-18 03:33:20Z", Again: time.Unix(2000000000, 0)}},
+		{"preset, has reached its limit", played{preset: "claude", says: sessionLimit, status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: You've hit your limit · resets 11pm (UTC); again at 2033-05-18 03:33:20Z", Again: time.Unix(2000000000, 0)}},
 		{"preset, has got over its limit", played{preset: "claude", says: limited + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
 		{"preset, near its limit", played{preset: "claude", says: strings.Replace(limited, "rejected", "allowed_warning", 1), status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: API Error: Request rejected (429)"}},
 		{"preset, tried again and well", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"}` + "\n" + `{"type":"assistant","message":{}}` + "\n" + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},

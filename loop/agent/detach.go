@@ -6,14 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxDetachLog is the size in bytes at which the log of detached processes is put aside.
 const maxDetachLog = 1 << 20
 
 // StartDetached starts program with args in dir and returns at once, without
-// waiting for it. The process leads a session of its own, so that a closed
+// waiting for it. The process is no part of a call that we run in, and leads a session of its own, so that a closed
 // terminal or an interrupted `git commit` does not reach it; its standard input
 // is empty, its output is appended to logPath (mode 0600; at 1 MiB the file is
 // kept as logPath+".1" and begun anew), and it inherits no other descriptor, so
@@ -33,7 +35,10 @@ func StartDetached(program string, args []string, dir string, env []string, logP
 	defer log.Close()
 	closeInheritedOnExec()
 	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env = dir, env
+	if env == nil {
+		env = os.Environ()
+	}
+	cmd.Dir, cmd.Env = dir, slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, spawnVar+"=") })
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = session
 	if err := cmd.Start(); err != nil {

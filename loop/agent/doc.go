@@ -5,7 +5,7 @@
 // Run starts one command without a shell, in a session of its own, with an
 // environment that is complete as given, and supervises it:
 //
-//	          ┌── ends by itself ─ what its group left: TERM, grace, KILL ─▶ exit code, signal
+//	          ┌── ends by itself ─ what it left: TERM, grace, KILL ─▶ exit code, signal
 //	start ────┼── wall time over ───┐
 //	          ├── silent too long ──┼─ TERM ─▶ grace ─▶ KILL until none is left
 //	          └── ctx is done ──────┘
@@ -15,7 +15,8 @@
 // elsewhere only its process group is stopped. If git-runr itself is killed, the
 // kernel (on Linux) tells the command to end. Of a command that
 // ends by itself the process group is stopped, once its output is read or 2 s are over.
-// A daemon, which has a session of its own, is left alone.
+// A daemon, which has a session of its own, outlives a check; of what an agent started on
+// Linux nothing outlives its call, or it would go on writing where others work.
 //
 // Output is kept in bounded memory, head and tail; a transcript gets all of it.
 //

@@ -32,6 +32,8 @@ type Answer struct {
 	// Detail is one line for people: the cause of a problem, or with a good answer
 	// what the agent was not allowed to do ("" for nothing). It holds no control characters.
 	Detail string
+	// Again is when its provider wants to be asked again; zero where it does not say.
+	Again time.Time
 }
 
 // reader follows the events of one run of an agent, a line at a time, and knows

@@ -88,6 +88,47 @@ while [ ! -e "$0" ]; do sleep 0.02; done`
 	}
 }
 
+// What an agent started ends with its call, whatever session it made for itself: nothing goes
+// on writing where the call was made.
+func TestCallLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	for _, deaf := range []string{"", `trap "" TERM; `} {
+		pidFile := filepath.Join(t.TempDir(), "pid")
+		killAtEnd(t, pidFile)
+		script := `"$1" setsid sh -c '` + deaf + `echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" >/dev/null 2>&1 &
+while [ ! -e "$0" ]; do sleep 0.02; done; echo fine`
+		spec := Spec{Name: "leaves", Command: []string{"sh", "-c", script, pidFile, executablePath()}, Env: []string{helperVar}}
+		answer, _, err := Call(t.Context(), spec, Ask{Role: Implementer, Dir: t.TempDir(), Base: []string{"PATH=" + os.Getenv("PATH"), helperVar + "=1"}}, CallOptions{})
+		if err != nil || answer.Text != "fine" {
+			t.Fatalf("%+v, %v", answer, err)
+		}
+		if p, ok := readStat(strings.TrimSpace(waitForFile(t, pidFile))); ok && !p.zombie {
+			t.Errorf("%q still runs", deaf)
+		}
+	}
+}
+
+// What this program starts in the background of an agent's call is none of the agent's.
+func TestStartDetachedIsNobodysFamily(t *testing.T) {
+	t.Setenv(spawnVar, ":OUTER")
+	log := filepath.Join(t.TempDir(), "log")
+	for _, env := range [][]string{nil, os.Environ()} {
+		if err := StartDetached("/bin/sh", []string{"-c", `echo "got <$` + spawnVar + `>"`}, t.TempDir(), env, log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for {
+		data, _ := os.ReadFile(log)
+		if bytes.Count(data, []byte("\n")) < 2 {
+			time.Sleep(10 * time.Millisecond)
+		} else if bytes.Contains(data, []byte("OUTER")) {
+			t.Fatalf("%s", data)
+		} else {
+			return
+		}
+	}
+}
+
 // A command has a session of its own, so that it cannot reach our terminal.
 func TestRunOwnSession(t *testing.T) {
 	script := `read -r line < /proc/$$/stat; echo "$$ $line"`

@@ -61,6 +61,18 @@ func RetryAfter(text string, now time.Time) time.Duration {
 	return min(max(wait, 0), maxRetryAfter)
 }
 
+// leastRetryAfter is for a limit that has passed before its words were read.
+const leastRetryAfter = time.Second
+
+// RetryAfter is how long the agent's provider wants to be left alone, of what it said at
+// now: 0 when that cannot be read, at most a week.
+func (a Answer) RetryAfter(now time.Time) time.Duration {
+	if !a.Again.IsZero() {
+		return min(max(a.Again.Sub(now), leastRetryAfter), maxRetryAfter)
+	}
+	return RetryAfter(a.Detail, now)
+}
+
 // scaled is a number of units, and a bound where that is too many.
 func scaled(number string, unit time.Duration) time.Duration {
 	n, err := strconv.ParseFloat(number, 64)

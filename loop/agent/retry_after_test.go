@@ -41,6 +41,7 @@ func TestRetryAfter(t *testing.T) {
 		"resets Jan 8, 3pm (No/Where)":                       0,
 		"resets Feb 31, 3pm (UTC)":                           0,
 		"HTTP 429; again at 2026-01-07 13:30:00Z":            90 * time.Minute,
+		"5-hour limit reached ∙ resets 1pm (UTC)":            time.Hour,
 		"resets 99pm (UTC)":                                  0,
 		"resets 3pm (No/Where)":                              0,
 		"try again in 900 days":                              7 * 24 * time.Hour,

@@ -57,7 +57,7 @@ func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer, onLine 
 		Setting: c.limit(answer.Problem), Transient: answer.Transient(),
 	}
 	if failure.Transient {
-		failure.RetryAfter = record.Duration(RetryAfter(answer.Detail, time.Now()))
+		failure.RetryAfter = record.Duration(answer.RetryAfter(time.Now()))
 	}
 	return answer, result, failure, nil
 }

@@ -43,6 +43,7 @@ type Command struct {
 
 	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
 	Merge      bool      // both streams go to Result.Stdout, in the order in which they were written
+	Alone      bool      // nothing that it started outlives it, a daemon neither
 	Transcript io.Writer // gets every byte of both streams as it comes; nil: none. Its errors do not stop the command
 
 	// OnLine is told the newest line of output without escape sequences and
@@ -103,8 +104,8 @@ var errUnstoppable = errors.New("still running after SIGKILL")
 // a command that failed is a Result.
 //
 // Stdin must not block for ever when read: a prompt, not a terminal. A daemon
-// that made itself a session of its own outlives a command which ended by itself:
-// it is left alone, but its output is no longer waited for.
+// that made itself a session of its own outlives a command which ended by itself
+// and is not Alone: it is left, but its output is no longer waited for.
 func Run(ctx context.Context, c Command) (Result, error) {
 	path, err := lookup(c.Args, c.Env)
 	if err != nil {
@@ -321,7 +322,7 @@ func (p *process) finish(why cause) (Result, error) {
 	p.drain()
 	p.rec.close()
 	if why == ended { // after what it still had to say
-		stop(p.family.signalGroup, p.grace())
+		stop(p.left(), p.grace())
 	}
 
 	r := Result{ExitCode: -1, Started: p.began, Duration: took}
@@ -336,6 +337,14 @@ func (p *process) finish(why cause) (Result, error) {
 		r.ExitCode, r.Signal = 0, ""
 	}
 	return r, nil
+}
+
+// left reaches what is to end with a process that ended by itself.
+func (p *process) left() func(syscall.Signal) int {
+	if p.Alone {
+		return p.family.signal
+	}
+	return p.family.signalGroup
 }
 
 // endsByItself reports whether the process does so when nothing more is said to it.

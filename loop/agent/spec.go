@@ -160,6 +160,15 @@ func (s Spec) ReportsEdits() bool {
 	return p != nil && p.edits
 }
 
+// TakesModel reports whether the agent can be told which model it is to use.
+func (s Spec) TakesModel() bool {
+	if s.Protocol == ACP || slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {
+		return true
+	}
+	p := presets[s.preset()]
+	return p != nil && p.model != ""
+}
+
 // checkModel refuses what an agent would read as an option.
 func checkModel(model string) error {
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }

@@ -16,7 +16,8 @@ type Tool struct {
 	Protocol  string   `json:"protocol,omitempty"`
 	Path      string   `json:"path,omitempty"` // of its program, "" where that is not installed
 	Version   string   `json:"version,omitempty"`
-	Model     string   `json:"model,omitempty"` // configured here; "" leaves it to the tool
+	Model     string   `json:"model,omitempty"`        // configured here; "" leaves it to the tool
+	Unused    string   `json:"model_unused,omitempty"` // configured, where the agent takes no model
 	SignedIn  SignedIn `json:"signed_in"`
 	By        string   `json:"signed_in_by,omitempty"` // the variable or file that says so
 	Roles     []Role   `json:"roles"`
@@ -48,6 +49,9 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 	t := Tool{
 		Name: s.Name, Preset: s.preset(), Protocol: s.Protocol, Model: s.ModelFor(""), SignedIn: SignedInUnknown, Roles: []Role{Reviewer, Implementer},
 		Arguments: "a command of your own",
+	}
+	if !s.TakesModel() {
+		t.Model, t.Unused = "", t.Model
 	}
 	p, err := s.form(t.Preset)
 	if err == nil {

@@ -18,8 +18,9 @@ var failureWords = sync.OnceValue(func() []struct {
 		words     *regexp.Regexp
 		transient bool
 	}{
-		{re(`(?i)insufficient[_ ]quota|billing|credit balance|no credit|payment required`), false},
-		{re(`(?i)\b(?:429|529)\b|too many requests|rate.?limit|usage limit|overloaded`), true},
+		{re(`(?i)insufficient[_ ]quota|billing|credit balance|no credit|payment required|spend(?:ing)? (?:limit|cap)`), false},
+		{re(`(?i)\b(?:429|529)\b|too many requests|rate.?limit|usage limit|overloaded` +
+			`|hit your (?:[\w-]+ ){0,2}limit|(?:\d+-hour|session|daily|weekly|monthly) limit|limit reached\b.{0,40}\bresets?\b`), true},
 		{re(`(?i)\b(?:40[0-4])\b|unauthori[sz]ed|forbidden|authenticat|api[ _-]?key|not logged in|please log ?in` +
 			`|unknown (?:option|flag|argument|command|model)|unexpected argument|unrecogni[sz]ed|invalid (?:option|flag|argument|model|credential)` +
 			`|model .*not (?:found|exist)|context (?:window|length)|prompt is too long`), false},
@@ -30,13 +31,16 @@ var failureWords = sync.OnceValue(func() []struct {
 })
 
 // Transient reports whether asking again later may well help: the agent was stopped for
-// taking too long, or says that it was limited or cut off. Warnings decide nothing.
+// taking too long, says when to ask it again, or that it was limited or cut off. Warnings decide nothing.
 func (a Answer) Transient() bool {
 	stopped := a.Problem == ProblemTimeout || a.Problem == ProblemIdle
 	if !stopped && a.Problem != ProblemExitStatus && a.Problem != ProblemAgentError && a.Problem != ProblemEmptyOutput {
 		return false
 	}
 	said := strings.Join(slices.DeleteFunc(strings.Split(a.Detail, "; "), warns), "; ")
+	if !a.Again.IsZero() {
+		return true
+	}
 	for _, f := range failureWords() {
 		if f.words.MatchString(said) {
 			return f.transient

@@ -1,6 +1,9 @@
 package agent
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestTransient(t *testing.T) {
 	for _, tc := range []struct {
@@ -27,6 +30,15 @@ func TestTransient(t *testing.T) {
 		{ProblemExitStatus, "exit status 1: Please log in first", false},
 		{ProblemAgentError, "model gpt-9 does not exist", false},
 		{ProblemExitStatus, "exit status 1", false},
+		{ProblemAgentError, "You've hit your limit · resets 11pm (UTC)", true},
+		{ProblemAgentError, "You've hit your session limit · resets Nov 23, 5am (UTC)", true},
+		{ProblemAgentError, "5-hour limit reached ∙ resets 11pm", true},
+		{ProblemAgentError, "Weekly limit reached", true},
+		{ProblemAgentError, "You've hit your Opus limit", true},
+		{ProblemAgentError, "You've reached your monthly spend limit", false},
+		{ProblemAgentError, "turn limit reached", false},
+		{ProblemAgentError, "the context limit was reached", false},
+		{ProblemExitStatus, "exit status 1: file size limit reached", false},
 		{ProblemExitStatus, "exit status 1: (node:7) [DEP0040] DeprecationWarning: the rate limit helper is deprecated", false},
 		{ProblemExitStatus, "exit status 1: Warning: 429 is retried from now on; error: no space left", false},
 		{ProblemExitStatus, "exit status 1: 2026-01-02T03:04:05Z INFO asked with a rate limit of 5", false},
@@ -43,5 +55,22 @@ func TestTransient(t *testing.T) {
 		if got := (Answer{Problem: tc.problem, Detail: tc.detail}).Transient(); got != tc.want {
 			t.Errorf("%s %q: %v", tc.problem, tc.detail, got)
 		}
+	}
+}
+
+// A provider that says when it wants to be asked again is asked then, whatever the words are,
+// and at once where that has passed meanwhile.
+func TestAgain(t *testing.T) {
+	now := time.Unix(2000000000, 0)
+	for again, want := range map[time.Time]time.Duration{
+		now.Add(4 * time.Second): 4 * time.Second, now: time.Second, now.Add(-time.Hour): time.Second, now.AddDate(1, 0, 0): maxRetryAfter,
+	} {
+		a := Answer{Problem: ProblemAgentError, Detail: "No more today, resets 11pm (UTC)", Again: again}
+		if got := a.RetryAfter(now); !a.Transient() || got != want {
+			t.Errorf("%s: %v, %s", again, a.Transient(), got)
+		}
+	}
+	if (Answer{Problem: ProblemPermissionDenied, Again: now}).Transient() {
+		t.Error("a refusal is no limit")
 	}
 }

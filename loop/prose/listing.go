@@ -12,12 +12,15 @@ const namesShown = 50
 
 // Names are files in one sentence, made safe for terminals: at most namesShown, and how
 // many more there are.
-func Names(files []string) string {
-	shown := make([]string, min(len(files), namesShown))
+func Names(files []string) string { return FirstNames(files, namesShown) }
+
+// FirstNames is Names of at most that many.
+func FirstNames(files []string, most int) string {
+	shown := make([]string, min(len(files), most))
 	for i := range shown {
 		shown[i] = safetext.Line(files[i])
 	}
-	if more := len(files) - namesShown; more > 0 {
+	if more := len(files) - most; more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(shown, ", ")

@@ -1,7 +1,10 @@
 package record
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -31,9 +34,11 @@ type Attempt struct {
 	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
 	Files        []string             `json:"files"`            // changed, from trees
 	Claimed      []string             `json:"claimed,omitempty"`
-	Edited       []string             `json:"edited,omitempty"`    // seen in its tool calls
-	Unclaimed    []string             `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
-	Unchanged    []string             `json:"unchanged,omitempty"` // said, but not changed
+	Edited       []string             `json:"edited,omitempty"`     // seen in its tool calls
+	Unclaimed    []string             `json:"unclaimed,omitempty"`  // changed, but not said; in place they are nobody's that we know, and not among Files
+	Lost         []string             `json:"lost,omitempty"`       // in place: the user's changes that are gone; Before has them
+	Moved        *HeadMove            `json:"head_moved,omitempty"` // in place: HEAD while it worked
+	Unchanged    []string             `json:"unchanged,omitempty"`  // said, but not changed
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
@@ -48,6 +53,41 @@ type Attempt struct {
 	Reverted     *Reverted            `json:"reverted,omitempty"`
 	Spent
 	Event gitstore.ID `json:"event,omitempty"` // that records its end and keeps what it left behind
+}
+
+// HeadMove is where HEAD of a checkout went; refs are full names, "" where it was detached.
+type HeadMove struct {
+	From    gitstore.ID `json:"from"` // "" before the first commit
+	FromRef string      `json:"from_ref,omitempty"`
+	To      gitstore.ID `json:"to"`
+	ToRef   string      `json:"to_ref,omitempty"`
+}
+
+func (m HeadMove) String() string {
+	at := func(ref string, id gitstore.ID) string {
+		name := cmp.Or(strings.TrimPrefix(ref, "refs/heads/"), "a detached HEAD")
+		return fmt.Sprintf("%s (%s)", name, cmp.Or(id.Short(), "without a commit"))
+	}
+	return fmt.Sprintf("HEAD of your checkout went from %s to %s", at(m.FromRef, m.From), at(m.ToRef, m.To))
+}
+
+// HeadMoved is where HEAD went in all while the run's agents worked in the user's checkout; nil
+// where it is still there.
+func (r Run) HeadMoved() (whole *HeadMove) {
+	for _, a := range r.Attempts {
+		switch {
+		case a.Moved == nil:
+		case whole == nil:
+			m := *a.Moved
+			whole = &m
+		default:
+			whole.To, whole.ToRef = a.Moved.To, a.Moved.ToRef
+		}
+	}
+	if whole != nil && whole.From == whole.To && whole.FromRef == whole.ToRef {
+		return nil
+	}
+	return whole
 }
 
 // Failed reports whether the attempt came to no end: it failed, or was killed.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
@@ -47,12 +48,22 @@ func (c *Config) Agents(ctx context.Context) []Agent {
 // CheckPrompt is what an agent is asked to see whether it answers.
 const CheckPrompt = "This is a check whether you can be reached. Use no tools. Answer with the one word: ready\n"
 
-// Ask has the agent called name answer CheckPrompt in dir, as a reviewer does.
-func (c *Config) Ask(ctx context.Context, name, dir string) (role.ReviewAnswer, *record.Failure, error) {
+// CheckLimit is how long an agent has for that one word: less than a person waits.
+const CheckLimit = time.Minute
+
+// Ask has the agent called name answer CheckPrompt in dir, as a reviewer does, within limit.
+func (c *Config) Ask(ctx context.Context, name, dir string, limit time.Duration) (role.ReviewAnswer, *record.Failure, error) {
 	caller, failure := c.caller(name, agent.Reviewer)
 	if failure != nil {
 		return role.ReviewAnswer{}, failure, nil
 	}
+	short := caller.Spec.Timeout == 0 || caller.Spec.Timeout > limit
+	if short {
+		caller.Spec.Timeout = limit
+	}
 	answer, err := caller.Reviewer().Review(ctx, role.ReviewJob{Dir: dir, Prompt: func() string { return CheckPrompt }})
+	if answer.Failure != nil && short && answer.Failure.Reason == record.ReasonAgentTimeout {
+		answer.Failure.Setting = nil // nobody can set it
+	}
 	return answer, answer.Failure, err
 }

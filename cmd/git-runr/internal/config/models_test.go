@@ -43,18 +43,19 @@ func TestConfigModel(t *testing.T) {
 }
 
 func TestConfigModelNames(t *testing.T) {
-	c := repoConfig(t, "[agents.mine]\ncommand = [\"x\"]\n")
+	c := repoConfig(t, "[agents.mine]\ncommand = [\"x\", \"{model}\"]\n[agents.plain]\ncommand = [\"x\"]\n[agents.talks]\ncommand = [\"x\"]\nprotocol = \"acp\"\n")
 	for name, known := range map[string]bool{
 		"codex@gpt-5": true, "mine@a/b": true, "claude@opus[1m]": true, "codex@": false, "codex@--yolo": false, "codex@a b": false,
 		"human@x": false, "builtin@x": false, "nobody@x": false, "@x": false,
+		"plain": true, "plain@x": false, "amp@x": false, "talks@x": true,
 	} {
 		if err := c.KnownAgent("reviewer", name); (err == nil) != known {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, tt := range [][3]string{{"codex", "m", "codex@m"}, {"codex@a", "m", "codex@a"}, {"codex", "", "codex"}, {"human", "m", "human"}, {"builtin", "m", "builtin"}} {
-		if got := WithModel(tt[0], tt[1]); got != tt[2] {
-			t.Errorf("%v: %q", tt, got)
+	for _, tt := range [][3]string{{"codex", "m", "codex@m"}, {"codex@a", "m", "codex@a"}, {"codex", "", "codex"}, {"human", "", "human"}, {"builtin", "m", ""}, {"human", "m", ""}} {
+		if got, err := WithModel(tt[0], tt[1]); got != tt[2] || (err == nil) != (got != "") {
+			t.Errorf("%v: %q, %v", tt, got, err)
 		}
 	}
 	if CheckModel("--model", "--yolo") == nil || CheckModel("--model", "") != nil || CheckModel("--model", "p/m:high") != nil {

@@ -30,10 +30,15 @@ func (c *Config) requestOf(names []string) record.ReviewRequest {
 // RequestOf is Request of those who are named, none for the configured ones, looking for
 // what kind says, "" for everything. It is an error where one of the names is nobody's.
 func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, error) {
-	if len(names) == 0 {
+	configured := len(names) == 0
+	if configured {
 		names = []string{c.Review.Reviewer}
 	}
-	request := c.requestOf(strings.Split(strings.Join(names, ","), ","))
+	names = strings.Split(strings.Join(names, ","), ",")
+	request := c.requestOf(names)
+	if err := c.checkPanel(names, configured); err != nil {
+		return request, err
+	}
 	for _, name := range request.Reviewers() {
 		if err := c.KnownAgent("reviewer", name); err != nil {
 			return request, err
@@ -52,6 +57,29 @@ func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, e
 	prompt, err := c.kindPrompt(kind)
 	request.Kind, request.KindPrompt = kind, prompt
 	return request, err
+}
+
+// checkPanel refuses reviewers of whom one is named twice, and a quorum that they cannot
+// reach. One that is configured for others is no more than they are.
+func (c *Config) checkPanel(names []string, configured bool) error {
+	agents := 0
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return exit.Problemf(exit.Usage, "reviewer: %q is named twice", name)
+		}
+		if name != record.Human {
+			agents++
+		}
+	}
+	from := c.origin("review.quorum")
+	if c.Review.Quorum <= max(1, agents) || from != originFlag && !configured {
+		return nil
+	}
+	where := "--quorum"
+	if from != originFlag {
+		where = "review.quorum (" + from + ")"
+	}
+	return exit.Problemf(exit.Usage, "%s: %d agents cannot agree, %d %s asked", where, c.Review.Quorum, agents, map[bool]string{true: "is", false: "are"}[agents == 1])
 }
 
 // kindPrompt is what is configured for a kind of review; "" for one of the program's own,

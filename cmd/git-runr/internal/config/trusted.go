@@ -74,13 +74,16 @@ func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool
 	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
 }
 
-// WithModel is the agent called name with model in place of the configured one. A model
-// that name brings along stays, and so does who is no agent.
-func WithModel(name, model string) string {
-	if model == "" || role.Reserved(name) || strings.Contains(name, "@") {
-		return name
+// WithModel is the agent called name with model in place of the configured one, "" for none.
+// A model that name brings along stays; who is no agent takes none.
+func WithModel(name, model string) (string, error) {
+	switch {
+	case model == "" || strings.Contains(name, "@"):
+		return name, nil
+	case role.Reserved(name):
+		return "", exit.Problemf(exit.Usage, "--model: %s takes no model; NAME@MODEL is of one agent", name)
 	}
-	return name + "@" + model
+	return name + "@" + model, nil
 }
 
 // CheckModel refuses what cannot be the name of a model.
@@ -91,9 +94,13 @@ func CheckModel(flag, model string) error {
 	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", flag, modelKind.wants, describe(model))
 }
 
-// KnownAgent refuses a name that is no agent; what says what the name is for.
+// KnownAgent refuses a name that is no agent, or a model of one that takes none; what says what the name is for.
 func (c *Config) KnownAgent(what, name string) error {
-	if _, _, known := c.agent(name); known || role.Reserved(name) {
+	spec, _, known := c.agent(name)
+	if _, _, chosen := strings.Cut(name, "@"); known && chosen && !spec.TakesModel() {
+		return exit.Problemf(exit.Usage, "%s: %s takes no model%s", what, spec.Name, map[bool]string{true: ": put {model} into its command"}[len(spec.Command) > 0])
+	}
+	if known || role.Reserved(name) {
 		return nil
 	}
 	all := append(c.AgentNames(), role.Builtin, record.Human)

@@ -18,6 +18,14 @@ type entry struct {
 	list  bool     // path leads to a list, which has value as an element
 	value any
 	ours  func(any) bool // whether what is there is what we would write, or was written by us
+	inner *inner         // of an element that is no more ours than what it holds; nil: it is ours as a whole
+}
+
+// inner is what of a list in an element is ours: others may have put theirs beside it.
+type inner struct {
+	name    string                 // of the list
+	ours    func(any) bool         // as entry's
+	written func(any) (whole bool) // whether it is as it was written, so that it may go
 }
 
 func (e entry) within() []string {
@@ -367,6 +375,11 @@ func removeJSON(data []byte, e entry, kept int) ([]byte, error) {
 		if index = t.element(at, e); index < 0 {
 			return nil, errAbsent
 		}
+		if e.inner != nil {
+			if rest, shared, err := t.cutInner(at, index, e.inner); shared || err != nil {
+				return rest, err
+			}
+		}
 	} else if !e.ours(t.valueOf(at)) {
 		return nil, errAbsent // somebody else's
 	}
@@ -383,6 +396,30 @@ func removeJSON(data []byte, e entry, kept int) ([]byte, error) {
 	v, _ := t.find(path[:len(path)-1])
 	b, _ := boxOf(v)
 	return t.cut(v, slices.IndexFunc(b.items, func(m item) bool { return m.name == path[len(path)-1] })), nil
+}
+
+// cutInner takes what is ours out of an element, where anything stands beside it in its list.
+func (t jsonText) cutInner(list hujson.Value, index int, in *inner) (rest []byte, shared bool, err error) {
+	elements, _ := boxOf(list)
+	group, _ := boxOf(elements.items[index].value)
+	named := slices.IndexFunc(group.items, func(i item) bool { return i.name == in.name })
+	if named < 0 {
+		return nil, false, nil
+	}
+	v := group.items[named].value
+	b, _ := boxOf(v)
+	at := slices.IndexFunc(b.items, func(i item) bool { return in.ours(t.valueOf(i.value)) })
+	if at < 0 {
+		return nil, false, nil
+	}
+	if !in.written(t.valueOf(b.items[at].value)) {
+		return nil, false, errors.New("it says something else than was written")
+	}
+	it := b.items[at]
+	if len(b.items) == 1 && isSpace(slices.Concat(it.before, it.after, b.tail)) {
+		return nil, false, nil
+	}
+	return t.cut(v, at), true, nil
 }
 
 // cut takes an item out, with one comma and the white space before it.

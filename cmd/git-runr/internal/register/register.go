@@ -211,16 +211,21 @@ type command struct {
 // hookEntry is a hook that never fails, whether git-runr is installed or not.
 func hookEntry(t tool, e event) entry {
 	ours := hookCommand + t.name + " " + e.ours
-	return entry{path: []string{"hooks", e.name}, list: true, value: hookGroup{e.matcher, []command{{"command", ours + " || exit 0"}}},
+	whole := command{"command", ours + " || exit 0"}
+	in := inner{name: "hooks", ours: func(c any) bool { return strings.HasPrefix(lineOf(c), ours) }, written: func(c any) bool { return lineOf(c) == whole.Command }}
+	return entry{path: []string{"hooks", e.name}, list: true, value: hookGroup{e.matcher, []command{whole}}, inner: &in,
 		ours: func(have any) bool {
 			group, _ := have.(map[string]any)
-			commands, _ := group["hooks"].([]any)
-			return slices.ContainsFunc(commands, func(c any) bool {
-				object, _ := c.(map[string]any)
-				line, _ := object["command"].(string)
-				return strings.HasPrefix(line, ours)
-			})
+			commands, _ := group[in.name].([]any)
+			return slices.ContainsFunc(commands, in.ours)
 		}}
+}
+
+// lineOf is the command line of a hook.
+func lineOf(hook any) string {
+	object, _ := hook.(map[string]any)
+	line, _ := object["command"].(string)
+	return line
 }
 
 // skillPart is a file that is ours as a whole.

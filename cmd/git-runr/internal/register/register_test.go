@@ -289,3 +289,54 @@ func FuzzAddAndRemove(f *testing.F) {
 		}
 	})
 }
+
+// TestHooksOfOthersStay: a person puts a hook of theirs beside ours, before or behind it.
+func TestHooksOfOthersStay(t *testing.T) {
+	const mine = `{"type":"command","command":"my-own-guard"}`
+	for name, event := range map[string]string{".claude/settings.json": "PreToolUse", ".codex/hooks.json": "SessionStart", ".gemini/settings.json": "BeforeTool"} {
+		for _, before := range []bool{true, false} {
+			place := world(t, nil)
+			add(t, place, true, "claude", "codex", "gemini")
+			now := text(t, place, name)
+			at := strings.Index(now, "\""+event+"\"")
+			open, shut := at+strings.Index(now[at:], "\"hooks\": [")+len("\"hooks\": ["), 0
+			shut = open + strings.Index(now[open:], "}") + 1
+			if before {
+				now = now[:open] + mine + "," + now[open:]
+			} else {
+				now = now[:shut] + ", " + mine + now[shut:]
+			}
+			put(t, place, name, now)
+			remove(t, place)
+			left := text(t, place, name)
+			if !strings.Contains(left, mine) || strings.Contains(left, hookCommand) || !strings.Contains(left, event) {
+				t.Errorf("%s, before ours: %v: %s", name, before, left)
+			}
+			if _, err := readJSON([]byte(left)); err != nil {
+				t.Error(err)
+			}
+			if strings.Count(left, "SessionStart")+strings.Count(left, "Stop") > 1 {
+				t.Errorf("groups that were ours alone: %s", left)
+			}
+		}
+	}
+}
+
+// TestHookThatSomebodyExtended: a line of ours that says more is theirs as well.
+func TestHookThatSomebodyExtended(t *testing.T) {
+	place := world(t, nil)
+	add(t, place, true, "claude")
+	const name = ".claude/settings.json"
+	now := strings.Replace(text(t, place, name), "|| exit 0", "&& my-own-guard", 1)
+	put(t, place, name, now)
+	plan, err := Removing(place, Names())
+	if err == nil {
+		err = plan.Write()
+	}
+	if left := plan.Left(); err != nil || len(left) != 1 || !strings.Contains(left[0], "something else") {
+		t.Errorf("%v, left %q", err, left)
+	}
+	if text(t, place, name) != now {
+		t.Error("it was changed")
+	}
+}

@@ -109,6 +109,9 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	}
 }
 
+// lostShown is how many files are named; the line beside them brings all back.
+const lostShown = 10
+
 func writeAttempt(w io.Writer, a record.Attempt) {
 	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), prose.Count(len(a.Files), "file"))
 	if a.Commit != "" {
@@ -130,6 +133,12 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 	if len(a.Unclaimed) > 0 {
 		safetext.Fprintf(w, "  changed but not said: %s\n", strings.Join(a.Unclaimed, ", "))
+	}
+	if len(a.Lost) > 0 {
+		safetext.Fprintf(w, "  your own work that is gone: %s; as it was: git runr restore %s --to DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
+	}
+	if a.Moved != nil {
+		safetext.Fprintf(w, "  %s\n", a.Moved)
 	}
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
 		safetext.Fprintf(w, "  not taken back, changed since: %s\n", strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
