@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,17 +38,24 @@ type Guard struct {
 // guarded is a file as it was; with mode 0 there was none.
 type guarded struct {
 	mode fs.FileMode
-	data []byte // of a link where it leads
+	link string // where a symbolic link leads
+	at   string // the path without links among the directories
+	real string // and without any
+	data []byte // of a link of what it leads to
 }
 
-func (g guarded) same(as guarded) bool { return g.mode == as.mode && bytes.Equal(g.data, as.data) }
+func (g guarded) same(as guarded) bool {
+	return g.mode == as.mode && g.link == as.link && bytes.Equal(g.data, as.data)
+}
 
 // FileChange is a file that an agent must leave alone and that changed.
 type FileChange struct {
-	Path       string
-	Was, Is    []byte      // nil where there was, or is, none; of a symbolic link where it leads
-	Mode       fs.FileMode // before; of Is where there was none
-	Configures bool        // git is configured by it: else it is a hook
+	Path            string
+	At, Real        string      // before: without symbolic links among its directories, and without any
+	Was, Is         []byte      // nil where there was, or is, none
+	WasLink, IsLink string      // where it led or leads as a symbolic link, "" for none
+	Mode            fs.FileMode // before; of Is where there was none
+	Configures      bool        // git is configured by it: else it is a hook
 }
 
 // RefChange is a ref that moved. Old or New is "" where there was, or is, none.
@@ -74,6 +82,11 @@ func (r *Repo) Guard(ctx context.Context, tree *Worktree, own ...string) (*Guard
 	g.hooks = []string{filepath.Join(r.CommonDir, "hooks")}
 	if dir, err := r.HooksDir(ctx); err == nil && dir.Path != os.DevNull { // else git finds none either
 		g.hooks = append(g.hooks, dir.Path)
+	}
+	for _, dir := range slices.Clone(g.hooks) {
+		if to, err := filepath.EvalSymlinks(dir); err == nil && to != dir {
+			g.hooks = append(g.hooks, to)
+		}
 	}
 	g.before, g.heads = g.look(), g.readHeads()
 	if g.refs, err = r.guardedRefs(ctx); err != nil {
@@ -157,7 +170,7 @@ func filesIn(dir string) (files []string) {
 			return fs.SkipDir
 		case entry.IsDir() && strings.Count(rel, string(filepath.Separator)) >= 2:
 			return fs.SkipDir
-		case !entry.IsDir():
+		case !entry.IsDir() && !strings.HasSuffix(path, ".sample"): // which git does not run
 			files = append(files, path)
 		}
 		return nil
@@ -165,25 +178,33 @@ func filesIn(dir string) (files []string) {
 	return files
 }
 
-// GuardedContent is what a FileChange has of a file as it is now.
+// GuardedContent is what a file holds now, and where it leads; nil when there is none.
 func GuardedContent(path string) []byte {
 	if now := lookAt(path); now.mode != 0 {
-		return append([]byte{}, now.data...)
+		return append([]byte(now.link+"\x00"), now.data...)
 	}
 	return nil
 }
 
 func lookAt(path string) guarded {
+	g := guarded{at: path}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		g.at = filepath.Join(dir, filepath.Base(path))
+	}
+	g.real = g.at
 	info, err := os.Lstat(path)
 	if err != nil {
-		return guarded{}
+		return g
 	}
-	g := guarded{mode: info.Mode()}
+	g.mode = info.Mode()
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		to, _ := os.Readlink(path)
-		real, _ := os.ReadFile(path) // what git reads
-		g.data = append([]byte(to+"\x00"), real[:min(len(real), guardedSize)]...)
+		g.link, _ = os.Readlink(path)
+		if to, err := filepath.EvalSymlinks(path); err == nil {
+			g.real = to
+		}
+		data, _ := os.ReadFile(path) // what git reads
+		g.data = data[:min(len(data), guardedSize)]
 	case info.Mode().IsRegular() && info.Size() <= guardedSize:
 		g.data, _ = os.ReadFile(path)
 	default:
@@ -203,7 +224,7 @@ func (g *Guard) Files() []FileChange {
 		if was.same(is) {
 			continue
 		}
-		c := FileChange{Path: path, Mode: was.mode, Configures: slices.Contains(g.config, path)}
+		c := FileChange{Path: path, At: cmp.Or(was.at, path), Real: cmp.Or(was.real, path), WasLink: was.link, IsLink: is.link, Mode: was.mode, Configures: slices.Contains(g.config, path)}
 		if was.mode != 0 {
 			c.Was = append([]byte{}, was.data...)
 		}
@@ -226,7 +247,7 @@ var harmlessKeys = regexp.MustCompile(`^(branch\..*\.[^.]*|submodule\..*\.(url|a
 // git push -u or a new branch makes. Nothing that the file configures counts meanwhile.
 func (c FileChange) Harmless(ctx context.Context) bool {
 	name := filepath.Base(c.Path)
-	if !c.Configures || !strings.Contains(name, "config") || c.Mode&fs.ModeSymlink != 0 {
+	if !c.Configures || !strings.Contains(name, "config") || c.WasLink != c.IsLink {
 		return false
 	}
 	was, err := settingsOf(ctx, c.Was)

@@ -58,8 +58,11 @@ func (w watch) during(ctx context.Context, use func(context.Context) error) (*re
 	return w.failure(append(found, moved...)), err
 }
 
-// tampering is one thing that an agent changed, and the line that puts it back; "" for none.
-type tampering struct{ what, undo string }
+// tampering is one thing that an agent changed, and the lines that put it back.
+type tampering struct {
+	what string
+	undo []string
+}
 
 func (w watch) failure(found []tampering) *record.Failure {
 	if len(found) == 0 {
@@ -69,8 +72,10 @@ func (w watch) failure(found []tampering) *record.Failure {
 	var what []string
 	for _, t := range found {
 		what = append(what, t.what)
-		if t.undo != "" {
-			f.Undo = append(f.Undo, t.undo)
+		for _, line := range t.undo {
+			if !slices.Contains(f.Undo, line) {
+				f.Undo = append(f.Undo, line)
+			}
 		}
 	}
 	for _, line := range f.Undo {
@@ -113,13 +118,15 @@ func (w watch) name(path string) string {
 // putAside keeps what a file held before and holds now, and says how it is put back.
 func (w watch) putAside(dir string, n int, name string, c gitstore.FileChange) tampering {
 	base := filepath.Join(dir, fmt.Sprintf("%d-%s", n+1, filepath.Base(c.Path)))
-	found := tampering{what: name + " was changed"}
-	argv := []string{"cp", "-p", base + ".was", c.Path}
+	what := name + " was changed"
 	switch {
 	case c.Was == nil:
-		found.what, argv = name+" was written", []string{"rm", c.Path}
+		what = name + " was written"
 	case c.Is == nil:
-		found.what = name + " was removed"
+		what = name + " was removed"
+	}
+	if c.IsLink != c.WasLink && c.IsLink != "" {
+		what = fmt.Sprintf("%s is a link to %s now", name, safetext.Line(c.IsLink))
 	}
 	for suffix, data := range map[string][]byte{".was": c.Was, ".is": c.Is} {
 		if data == nil {
@@ -133,8 +140,35 @@ func (w watch) putAside(dir string, n int, name string, c gitstore.FileChange) t
 			w.progress.Say(err.Error())
 		}
 	}
-	found.undo, _ = safetext.CommandLine(argv...)
-	return found
+	return tampering{what, putFileBack(c, base+".was")}
+}
+
+// putFileBack are the commands that put a file back to what was has of it. What is there is
+// removed first: cp and ln would write through a link.
+func putFileBack(c gitstore.FileChange, was string) (lines []string) {
+	add := func(argv ...string) { lines = append(lines, safetext.ShellLine(argv...)) }
+	path := c.At
+	if c.WasLink != "" && c.WasLink == c.IsLink {
+		path = c.Real // it is what the link leads to
+	}
+	dir, err := os.Lstat(filepath.Dir(path))
+	if err == nil && dir.Mode()&os.ModeSymlink != 0 { // what it leads to is not ours
+		add("rm", "-f", filepath.Dir(path))
+		err = os.ErrNotExist
+	} else if c.Is != nil {
+		add("rm", "-f", path)
+	}
+	if err != nil && c.Was != nil {
+		add("mkdir", "-p", filepath.Dir(path))
+	}
+	switch {
+	case c.Was == nil:
+	case c.WasLink != "" && path == c.At:
+		add("ln", "-s", c.WasLink, path)
+	default:
+		add("cp", "-p", was, path)
+	}
+	return lines
 }
 
 // refs tells the refs that the agent moved, and says which somebody moved meanwhile.
@@ -151,7 +185,7 @@ func (w watch) refs(ctx context.Context, guard *gitstore.Guard) (found []tamperi
 		if c.Old != "" {
 			err = w.store.Repo.KeepCommit(ctx, c.Old)
 		}
-		found = append(found, tampering{what, putBack(c, w.store.Repo.SHA256())})
+		found = append(found, tampering{what, []string{putBack(c, w.store.Repo.SHA256())}})
 	}
 	heads := guard.Heads()
 	for _, dir := range slices.Sorted(maps.Keys(heads)) {
@@ -185,8 +219,7 @@ func putBack(c gitstore.RefChange, sha256 bool) string {
 	case c.New == "":
 		argv[4] = strings.Repeat("0", 40)
 	}
-	line, _ := safetext.CommandLine(argv...)
-	return line
+	return safetext.ShellLine(argv...)
 }
 
 // short is a branch or a commit as HEAD says it, for people.
@@ -221,7 +254,7 @@ func (w watch) mark(changes []gitstore.FileChange, undo []string) error {
 	mark := tamperMark{Files: map[string]string{}, Undo: undo, While: w.while}
 	for _, c := range changes {
 		if c.Configures {
-			mark.Files[c.Path] = contentHash(c.Is)
+			mark.Files[c.Path] = contentHash(gitstore.GuardedContent(c.Path))
 		}
 	}
 	data, err := json.Marshal(mark)
@@ -251,8 +284,7 @@ func (e *TamperedError) Unwrap() error { return gitstore.ErrTampered }
 
 // Accept is the line to type for configuration that is to stay as it is.
 func (e *TamperedError) Accept() string {
-	line, _ := safetext.CommandLine("rm", e.Mark)
-	return line
+	return safetext.ShellLine("rm", e.Mark)
 }
 
 // Untampered is a *TamperedError while configuration is what was made of it.
