@@ -32,11 +32,14 @@ type watch struct {
 	dir      string   // for what changed files held
 	while    string   // "implementer NAME worked"
 	alone    bool     // nothing is said of refs that somebody else may have moved
+
+	meanwhile *[]string // gets what is said of those, with the lines that put them back; nil: nothing does
 }
 
 // during has use started with the context of an agent's turn, and gives a failure where the
 // agent tampered with the repository. The files are looked at before git is run again; when
-// git is configured otherwise than before, it is not run again at all.
+// git is configured otherwise than before, it is not run again at all, and refs are read
+// without it.
 func (w watch) during(ctx context.Context, use func(context.Context) error) (*record.Failure, error) {
 	guard, err := w.store.Repo.Guard(ctx, w.tree, w.own...)
 	if err != nil {
@@ -48,8 +51,12 @@ func (w watch) during(ctx context.Context, use func(context.Context) error) (*re
 	found, stop, filesErr := w.files(after, guard.Files())
 	if err = errors.Join(err, filesErr); stop {
 		w.store.Repo.Stop()
-		failure := w.failure(found)
-		return failure, errors.Join(err, w.mark(guard.Files(), failure.Undo))
+		moved, refsErr := w.refs(after, guard)
+		if errors.Is(refsErr, gitstore.ErrTampered) { // this git keeps refs in tables that it alone reads
+			moved, refsErr = append(moved, tampering{what: "refs could not be compared"}), nil
+		}
+		failure := w.failure(append(found, moved...))
+		return failure, errors.Join(err, refsErr, w.mark(guard.Files(), failure.Undo))
 	}
 	moved, refsErr := w.refs(after, guard)
 	if err == nil {
@@ -73,7 +80,7 @@ func (w watch) failure(found []tampering) *record.Failure {
 	for _, t := range found {
 		what = append(what, t.what)
 		for _, line := range t.undo {
-			if !slices.Contains(f.Undo, line) {
+			if line != "" && !slices.Contains(f.Undo, line) {
 				f.Undo = append(f.Undo, line)
 			}
 		}
@@ -171,47 +178,85 @@ func putFileBack(c gitstore.FileChange, was string) (lines []string) {
 	return lines
 }
 
-// refs tells the refs that the agent moved, and says which somebody moved meanwhile.
+// refs tells what the agent did to refs, the stash and other HEADs, and says what somebody
+// did meanwhile.
 func (w watch) refs(ctx context.Context, guard *gitstore.Guard) (found []tampering, err error) {
+	note := func(byAgent bool, t tampering) {
+		switch {
+		case byAgent:
+			found = append(found, t)
+		case !w.alone:
+			w.asks(t)
+		}
+	}
+	repo := w.store.Repo
 	changes, err := guard.Refs(ctx)
 	for _, c := range changes {
-		what := movedText(c)
-		if !c.ByAgent {
-			if !w.alone {
-				w.progress.Say(fmt.Sprintf("%s while %s: was that you?", what, w.while))
+		t := tampering{movedText(c), []string{putBack(c, repo.SHA256())}}
+		if c.ByAgent {
+			if done, ownErr := repo.PutBackOwn(ctx, c); done || ownErr != nil {
+				t.undo, err = nil, errors.Join(err, ownErr)
 			}
-			continue
 		}
-		if c.Old != "" {
-			err = w.store.Repo.KeepCommit(ctx, c.Old)
-		}
-		found = append(found, tampering{what, []string{putBack(c, w.store.Repo.SHA256())}})
+		err = errors.Join(err, w.keep(ctx, c.Old))
+		note(c.ByAgent, t)
 	}
-	heads := guard.Heads()
-	for _, dir := range slices.Sorted(maps.Keys(heads)) {
-		if !w.alone {
-			at := heads[dir]
-			w.progress.Say(fmt.Sprintf("HEAD of %s went from %s to %s while %s: was that you?", dir, short(at[0]), short(at[1]), w.while))
-		}
+	dropped, byAgent := guard.Dropped()
+	for _, s := range dropped {
+		err = errors.Join(err, w.keep(ctx, s.ID))
+		what := fmt.Sprintf("%s of the stash was dropped (%s)", s.ID.Short(), safetext.Line(s.Message))
+		note(byAgent, tampering{what, []string{safetext.ShellLine("git", "stash", "store", "-m", s.Message, string(s.ID))}})
+	}
+	for _, h := range guard.Heads(ctx) {
+		note(h.ByAgent, tampering{fmt.Sprintf("HEAD of %s went from %s to %s", h.GitDir, short(h.Was), short(h.Is)), []string{putHeadBack(h)}})
 	}
 	return found, err
+}
+
+// asks says what somebody did meanwhile, who may have been the agent.
+func (w watch) asks(t tampering) {
+	w.progress.Say(fmt.Sprintf("%s while %s: was that you?", t.what, w.while))
+	line := fmt.Sprintf("if not: %s", strings.Join(t.undo, "; "))
+	w.progress.Say(line)
+	if w.meanwhile != nil {
+		*w.meanwhile = append(*w.meanwhile, t.what+"; "+line)
+	}
+}
+
+// keep keeps a commit that a ref was moved from.
+func (w watch) keep(ctx context.Context, id gitstore.ID) error {
+	if id == "" || strings.HasPrefix(string(id), "ref:") || id == "?" {
+		return nil
+	}
+	if err := w.store.Repo.KeepCommit(ctx, id); !errors.Is(err, gitstore.ErrTampered) {
+		return err
+	}
+	return nil // gc does not take it for two weeks
 }
 
 func movedText(c gitstore.RefChange) string {
 	name := safetext.Line(strings.TrimPrefix(c.Ref, "refs/heads/"))
 	switch {
 	case c.Old == "":
-		return fmt.Sprintf("%s was made at %s", name, c.New.Short())
+		return fmt.Sprintf("%s was made at %s", name, short(string(c.New)))
 	case c.New == "":
-		return fmt.Sprintf("%s was deleted, from %s", name, c.Old.Short())
+		return fmt.Sprintf("%s was deleted, from %s", name, short(string(c.Old)))
 	}
-	return fmt.Sprintf("%s was moved from %s to %s", name, c.Old.Short(), c.New.Short())
+	return fmt.Sprintf("%s was moved from %s to %s", name, short(string(c.Old)), short(string(c.New)))
 }
 
 // putBack is the command that puts a ref back unless somebody moved it since.
 func putBack(c gitstore.RefChange, sha256 bool) string {
 	argv := []string{"git", "update-ref", c.Ref, string(c.Old), string(c.New)}
+	if target, ok := strings.CutPrefix(string(c.Old), "ref: "); ok {
+		return safetext.ShellLine("git", "symbolic-ref", c.Ref, target)
+	}
+	_, symbolic := strings.CutPrefix(string(c.New), "ref: ")
 	switch {
+	case symbolic && c.Old == "":
+		argv = []string{"git", "symbolic-ref", "-d", c.Ref}
+	case symbolic || c.New == "?":
+		argv = []string{"git", "update-ref", "--no-deref", c.Ref, string(c.Old)}
 	case c.Old == "":
 		argv = []string{"git", "update-ref", "-d", c.Ref, string(c.New)}
 	case c.New == "" && sha256:
@@ -222,12 +267,21 @@ func putBack(c gitstore.RefChange, sha256 bool) string {
 	return safetext.ShellLine(argv...)
 }
 
-// short is a branch or a commit as HEAD says it, for people.
-func short(head string) string {
-	if name, ok := strings.CutPrefix(head, "refs/heads/"); ok {
-		return safetext.Line(name)
+func putHeadBack(h gitstore.HeadChange) string {
+	argv := []string{"git", "--git-dir=" + h.GitDir, "update-ref", "--no-deref", "HEAD", h.Was}
+	if strings.HasPrefix(h.Was, "refs/") {
+		argv = append(argv[:2:2], "symbolic-ref", "HEAD", h.Was)
 	}
-	return gitstore.ID(head).Short()
+	return safetext.ShellLine(argv...)
+}
+
+// short is a branch or a commit as a ref says it, for people.
+func short(says string) string {
+	says = strings.TrimPrefix(says, "ref: ")
+	if strings.HasPrefix(says, "refs/") {
+		return safetext.Line(strings.TrimPrefix(says, "refs/heads/"))
+	}
+	return gitstore.ID(safetext.Line(says)).Short()
 }
 
 // tamperMark is what later processes are told of configuration that was changed while

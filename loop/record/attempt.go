@@ -34,6 +34,7 @@ type Attempt struct {
 	Edited       []string             `json:"edited,omitempty"`    // seen in its tool calls
 	Unclaimed    []string             `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
 	Unchanged    []string             `json:"unchanged,omitempty"` // said, but not changed
+	Meanwhile    []string             `json:"meanwhile,omitempty"` // moved by nobody knows whom, with the lines that put it back
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
