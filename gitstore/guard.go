@@ -33,7 +33,8 @@ type Guard struct {
 	refs    map[string]ID
 	heads   map[string]head // of other working trees, by their git directory
 	stash   []Stashed
-	tracing string // directory of the trace, "" for none
+	place   fs.FileInfo // of the repository's directory
+	tracing string      // directory of the trace, "" for none
 }
 
 // guarded is a file as it was; with mode 0 there was none.
@@ -56,7 +57,8 @@ type FileChange struct {
 	Was, Is         []byte      // nil where there was, or is, none
 	WasLink, IsLink string      // where it led or leads as a symbolic link, "" for none
 	Mode            fs.FileMode // before; of Is where there was none
-	Configures      bool        // git is configured by it: else it is a hook
+	Configures      bool        // git, or this tool, is configured by it: else it is a hook
+	watched         bool        // it is no file of git's
 }
 
 // RefChange is a ref that moved. Old or New is "" where there was, or is, none, and
@@ -106,6 +108,9 @@ func (r *Repo) Guard(ctx context.Context, tree *Worktree, own ...string) (*Guard
 		if to, err := filepath.EvalSymlinks(dir); err == nil && to != dir {
 			g.hooks = append(g.hooks, to)
 		}
+	}
+	if g.place, err = os.Lstat(r.CommonDir); err != nil {
+		return nil, fmt.Errorf("guard repository: %w", err)
 	}
 	g.before, g.heads, g.stash = g.look(), g.readHeads(), r.stashed()
 	if g.refs, err = r.guardedRefs(ctx); err != nil {
@@ -163,6 +168,7 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 	if home := os.Getenv("HOME"); home != "" && os.Getenv("GIT_CONFIG_GLOBAL") == "" {
 		files = append(files, filepath.Join(home, ".gitconfig"))
 	}
+	files = append(files, r.Watched...)
 	slices.Sort(files)
 	return slices.Compact(files), nil
 }
@@ -232,6 +238,16 @@ func lookAt(path string) guarded {
 	return g
 }
 
+// Gone reports whether the repository was removed, replaced, or is none any more.
+func (g *Guard) Gone() bool {
+	now, err := os.Lstat(g.repo.CommonDir)
+	if err != nil || !os.SameFile(now, g.place) {
+		return true
+	}
+	_, err = os.Lstat(filepath.Join(g.repo.CommonDir, "HEAD"))
+	return err != nil
+}
+
 // Files are the guarded files that changed. No git is run.
 func (g *Guard) Files() []FileChange {
 	changes := []FileChange{}
@@ -243,7 +259,7 @@ func (g *Guard) Files() []FileChange {
 		if was.same(is) {
 			continue
 		}
-		c := FileChange{Path: path, At: cmp.Or(was.at, path), Real: cmp.Or(was.real, path), WasLink: was.link, IsLink: is.link, Mode: was.mode, Configures: slices.Contains(g.config, path)}
+		c := FileChange{Path: path, At: cmp.Or(was.at, path), Real: cmp.Or(was.real, path), WasLink: was.link, IsLink: is.link, Mode: was.mode, Configures: slices.Contains(g.config, path), watched: slices.Contains(g.repo.Watched, path)}
 		if was.mode != 0 {
 			c.Was = append([]byte{}, was.data...)
 		}
@@ -266,7 +282,7 @@ var harmlessKeys = regexp.MustCompile(`^(branch\..*\.[^.]*|submodule\..*\.(url|a
 // git push -u or a new branch makes. Nothing that the file configures counts meanwhile.
 func (c FileChange) Harmless(ctx context.Context) bool {
 	name := filepath.Base(c.Path)
-	if !c.Configures || !strings.Contains(name, "config") || c.WasLink != c.IsLink {
+	if !c.Configures || c.watched || !strings.Contains(name, "config") || c.WasLink != c.IsLink {
 		return false
 	}
 	was, err := settingsOf(ctx, c.Was)

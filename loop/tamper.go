@@ -48,6 +48,10 @@ func (w watch) during(ctx context.Context, use func(context.Context) error) (*re
 	defer guard.Close()
 	err = use(agent.Traced(ctx, guard.Trace()))
 	after := context.WithoutCancel(ctx) // also what an interrupted agent did
+	if guard.Gone() {
+		w.store.Repo.Stop()
+		return nil, goneError{w.store.Repo.CommonDir, w.while}
+	}
 	found, stop, filesErr := w.files(after, guard.Files())
 	if err = errors.Join(err, filesErr); stop {
 		w.store.Repo.Stop()
@@ -64,6 +68,15 @@ func (w watch) during(ctx context.Context, use func(context.Context) error) (*re
 	}
 	return w.failure(append(found, moved...)), err
 }
+
+// goneError is for a repository that is there no more.
+type goneError struct{ dir, while string }
+
+func (e goneError) Error() string {
+	return fmt.Sprintf("the repository in %s was removed or replaced while %s", e.dir, e.while)
+}
+
+func (goneError) Unwrap() error { return gitstore.ErrTampered }
 
 // tampering is one thing that an agent changed, and the lines that put it back.
 type tampering struct {
