@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,32 +31,60 @@ type Guard struct {
 	hooks   []string // directories
 	before  map[string]guarded
 	refs    map[string]ID
-	heads   map[string]string // what the HEAD of other working trees says, by its file
-	tracing string            // directory of the trace, "" for none
+	heads   map[string]head // of other working trees, by their git directory
+	stash   []Stashed
+	place   fs.FileInfo // of the repository's directory
+	tracing string      // directory of the trace, "" for none
 }
 
 // guarded is a file as it was; with mode 0 there was none.
 type guarded struct {
 	mode fs.FileMode
-	data []byte // of a link where it leads
+	link string // where a symbolic link leads
+	at   string // the path without links among the directories
+	real string // and without any
+	data []byte // of a link of what it leads to
 }
 
-func (g guarded) same(as guarded) bool { return g.mode == as.mode && bytes.Equal(g.data, as.data) }
+func (g guarded) same(as guarded) bool {
+	return g.mode == as.mode && g.link == as.link && bytes.Equal(g.data, as.data)
+}
 
 // FileChange is a file that an agent must leave alone and that changed.
 type FileChange struct {
-	Path       string
-	Was, Is    []byte      // nil where there was, or is, none; of a symbolic link where it leads
-	Mode       fs.FileMode // before; of Is where there was none
-	Configures bool        // git is configured by it: else it is a hook
+	Path            string
+	At, Real        string      // before: without symbolic links among its directories, and without any
+	Was, Is         []byte      // nil where there was, or is, none
+	WasLink, IsLink string      // where it led or leads as a symbolic link, "" for none
+	Mode            fs.FileMode // before; of Is where there was none
+	Configures      bool        // git, or this tool, is configured by it: else it is a hook
+	watched         bool        // it is no file of git's
 }
 
-// RefChange is a ref that moved. Old or New is "" where there was, or is, none.
+// RefChange is a ref that moved. Old or New is "" where there was, or is, none, and
+// "ref: REF" where it was or is symbolic.
 type RefChange struct {
 	Ref      string
 	Old, New ID
-	ByAgent  bool // the agent's own git says so; else it may have been anybody
+	ByAgent  bool // its own git says so, or no person's work looks like it; else it may have been anybody
 }
+
+// HeadChange is a working tree whose HEAD changed: what it said and says, a full ref name or
+// a commit.
+type HeadChange struct {
+	GitDir  string
+	Was, Is string
+	ByAgent bool // no git checked it out
+}
+
+// Stashed is an entry of the stash.
+type Stashed struct {
+	ID      ID
+	Message string
+}
+
+// head is what a HEAD says, and its reflog.
+type head struct{ says, log string }
 
 const (
 	guardedSize  = 1 << 20 // bytes of a file that are compared
@@ -75,7 +104,15 @@ func (r *Repo) Guard(ctx context.Context, tree *Worktree, own ...string) (*Guard
 	if dir, err := r.HooksDir(ctx); err == nil && dir.Path != os.DevNull { // else git finds none either
 		g.hooks = append(g.hooks, dir.Path)
 	}
-	g.before, g.heads = g.look(), g.readHeads()
+	for _, dir := range slices.Clone(g.hooks) {
+		if to, err := filepath.EvalSymlinks(dir); err == nil && to != dir {
+			g.hooks = append(g.hooks, to)
+		}
+	}
+	if g.place, err = os.Lstat(r.CommonDir); err != nil {
+		return nil, fmt.Errorf("guard repository: %w", err)
+	}
+	g.before, g.heads, g.stash = g.look(), g.readHeads(), r.stashed()
 	if g.refs, err = r.guardedRefs(ctx); err != nil {
 		return nil, fmt.Errorf("guard repository: %w", err)
 	}
@@ -122,7 +159,7 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 			files = append(files, filepath.Clean(path))
 		}
 	}
-	for _, name := range []string{"config", "config.worktree", "info/attributes", "info/exclude", "info/grafts", "objects/info/alternates"} {
+	for _, name := range []string{"config", "config.worktree", "info/attributes", "info/exclude", "info/grafts", "shallow", "objects/info/alternates"} {
 		files = append(files, filepath.Join(r.CommonDir, filepath.FromSlash(name)))
 	}
 	for _, name := range []string{"config.worktree", "commondir", "gitdir", "runr/shadow/commondir"} {
@@ -131,6 +168,7 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 	if home := os.Getenv("HOME"); home != "" && os.Getenv("GIT_CONFIG_GLOBAL") == "" {
 		files = append(files, filepath.Join(home, ".gitconfig"))
 	}
+	files = append(files, r.Watched...)
 	slices.Sort(files)
 	return slices.Compact(files), nil
 }
@@ -157,7 +195,7 @@ func filesIn(dir string) (files []string) {
 			return fs.SkipDir
 		case entry.IsDir() && strings.Count(rel, string(filepath.Separator)) >= 2:
 			return fs.SkipDir
-		case !entry.IsDir():
+		case !entry.IsDir() && !strings.HasSuffix(path, ".sample"): // which git does not run
 			files = append(files, path)
 		}
 		return nil
@@ -165,31 +203,49 @@ func filesIn(dir string) (files []string) {
 	return files
 }
 
-// GuardedContent is what a FileChange has of a file as it is now.
+// GuardedContent is what a file holds now, and where it leads; nil when there is none.
 func GuardedContent(path string) []byte {
 	if now := lookAt(path); now.mode != 0 {
-		return append([]byte{}, now.data...)
+		return append([]byte(now.link+"\x00"), now.data...)
 	}
 	return nil
 }
 
 func lookAt(path string) guarded {
+	g := guarded{at: path}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		g.at = filepath.Join(dir, filepath.Base(path))
+	}
+	g.real = g.at
 	info, err := os.Lstat(path)
 	if err != nil {
-		return guarded{}
+		return g
 	}
-	g := guarded{mode: info.Mode()}
+	g.mode = info.Mode()
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		to, _ := os.Readlink(path)
-		real, _ := os.ReadFile(path) // what git reads
-		g.data = append([]byte(to+"\x00"), real[:min(len(real), guardedSize)]...)
+		g.link, _ = os.Readlink(path)
+		if to, err := filepath.EvalSymlinks(path); err == nil {
+			g.real = to
+		}
+		data, _ := os.ReadFile(path) // what git reads
+		g.data = data[:min(len(data), guardedSize)]
 	case info.Mode().IsRegular() && info.Size() <= guardedSize:
 		g.data, _ = os.ReadFile(path)
 	default:
 		g.data = fmt.Append(nil, info.Size(), info.ModTime())
 	}
 	return g
+}
+
+// Gone reports whether the repository was removed, replaced, or is none any more.
+func (g *Guard) Gone() bool {
+	now, err := os.Lstat(g.repo.CommonDir)
+	if err != nil || !os.SameFile(now, g.place) {
+		return true
+	}
+	_, err = os.Lstat(filepath.Join(g.repo.CommonDir, "HEAD"))
+	return err != nil
 }
 
 // Files are the guarded files that changed. No git is run.
@@ -203,7 +259,7 @@ func (g *Guard) Files() []FileChange {
 		if was.same(is) {
 			continue
 		}
-		c := FileChange{Path: path, Mode: was.mode, Configures: slices.Contains(g.config, path)}
+		c := FileChange{Path: path, At: cmp.Or(was.at, path), Real: cmp.Or(was.real, path), WasLink: was.link, IsLink: is.link, Mode: was.mode, Configures: slices.Contains(g.config, path), watched: slices.Contains(g.repo.Watched, path)}
 		if was.mode != 0 {
 			c.Was = append([]byte{}, was.data...)
 		}
@@ -226,7 +282,7 @@ var harmlessKeys = regexp.MustCompile(`^(branch\..*\.[^.]*|submodule\..*\.(url|a
 // git push -u or a new branch makes. Nothing that the file configures counts meanwhile.
 func (c FileChange) Harmless(ctx context.Context) bool {
 	name := filepath.Base(c.Path)
-	if !c.Configures || !strings.Contains(name, "config") || c.Mode&fs.ModeSymlink != 0 {
+	if !c.Configures || c.watched || !strings.Contains(name, "config") || c.WasLink != c.IsLink {
 		return false
 	}
 	was, err := settingsOf(ctx, c.Was)
@@ -265,14 +321,41 @@ func (r *Repo) Before(check func() error) { r.dir.Gate.Before.Store(&check) }
 
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
 	all := map[string]ID{}
-	for _, prefix := range []string{"refs/heads", "refs/tags", "refs/runr"} {
-		refs, err := r.Refs(ctx, prefix)
+	for _, prefix := range []string{"refs/heads", "refs/tags", "refs/runr", "refs/replace"} {
+		refs, err := r.refs.Sayings(ctx, prefix)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read refs below %s: %w", prefix, err)
 		}
-		maps.Copy(all, refs)
+		for name, says := range refs {
+			all[name] = ID(says)
+		}
 	}
 	return all, nil
+}
+
+// stashed are the entries of the stash, oldest first; none where reflogs are no files.
+func (r *Repo) stashed() (entries []Stashed) {
+	log, _ := os.ReadFile(filepath.Join(r.CommonDir, "logs", "refs", "stash"))
+	for line := range strings.Lines(string(log)) {
+		who, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if fields := strings.Fields(who); len(fields) > 1 {
+			entries = append(entries, Stashed{ID(fields[1]), message})
+		}
+	}
+	return entries
+}
+
+// Dropped are the entries of the stash that are gone, oldest first. byAgent says that the
+// agent's git dropped one.
+func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
+	now := g.repo.stashed()
+	for _, s := range g.stash {
+		if !slices.ContainsFunc(now, func(other Stashed) bool { return other.ID == s.ID }) {
+			gone = append(gone, s)
+		}
+	}
+	trace, _ := os.ReadFile(g.Trace())
+	return gone, traceStash.Match(trace)
 }
 
 // Refs are the refs that moved, but for those that the agent may move, and a branch that
@@ -293,7 +376,7 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 		if c.Old == c.New || slices.Contains(g.own, ref) || ref == on && c.Old == "" {
 			continue
 		}
-		c.ByAgent = slices.Contains(traced[ref], c.New) || g.past(c)
+		c.ByAgent = slices.Contains(traced[ref], c.New) || g.past(ctx, c)
 		if c.ByAgent || !strings.HasPrefix(ref, "refs/runr/") && !strings.HasPrefix(ref, "refs/heads/runr/") {
 			changes = append(changes, c)
 		}
@@ -301,9 +384,16 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	return changes, nil
 }
 
-// past reports whether a branch was moved past git, which would have noted it.
-func (g *Guard) past(c RefChange) bool {
-	if g.repo.Reftable || c.Old == "" || c.New == "" || !strings.HasPrefix(c.Ref, "refs/heads/") {
+// past reports whether a ref was moved as no person does while an agent works: a tag that
+// was there, a branch that became symbolic, one that was moved past git or back by nothing
+// that says what it is.
+func (g *Guard) past(ctx context.Context, c RefChange) bool {
+	switch branch := strings.HasPrefix(c.Ref, "refs/heads/"); {
+	case strings.HasPrefix(c.Ref, "refs/replace/"), branch && !isCommit(c.New) && c.New != "":
+		return true
+	case strings.HasPrefix(c.Ref, "refs/tags/"):
+		return c.Old != ""
+	case g.repo.Reftable || c.Old == "" || c.New == "" || !branch:
 		return false
 	}
 	log, err := os.ReadFile(filepath.Join(g.repo.CommonDir, "logs", filepath.FromSlash(c.Ref)))
@@ -311,13 +401,23 @@ func (g *Guard) past(c RefChange) bool {
 		return false // none is kept
 	}
 	lines := strings.Split(strings.TrimRight(string(log), "\n"), "\n")
-	fields := strings.Fields(lines[len(lines)-1])
-	return len(fields) > 1 && fields[1] == string(c.Old) // the last that git knows is what it was before
+	who, message, _ := strings.Cut(lines[len(lines)-1], "\t")
+	if fields := strings.Fields(who); len(fields) > 1 && fields[1] == string(c.Old) {
+		return true // the last that git knows is what it was before
+	}
+	if message != "" { // every command that people type has one
+		return false
+	}
+	forward, err := g.repo.IsAncestor(ctx, c.Old, c.New)
+	return err != nil || !forward
 }
+
+func isCommit(id ID) bool { return !strings.HasPrefix(string(id), "ref:") && id != "?" }
 
 var (
 	traceUpdate = regexp.MustCompile(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
 	traceRename = regexp.MustCompile(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
+	traceStash  = regexp.MustCompile(` reflog_expire: refs/stash: | \d+: refs/stash \S+ -> 0+ \(F=`)
 	traceDelete = regexp.MustCompile(`^\S+ \S+ +(refs/\S+)$`)
 )
 
@@ -347,27 +447,54 @@ func readTrace(path string) map[string][]ID {
 }
 
 // readHeads are the HEADs of the working trees but the agent's.
-func (g *Guard) readHeads() map[string]string {
-	heads := map[string]string{}
+func (g *Guard) readHeads() map[string]head {
+	heads := map[string]head{}
 	linked, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(g.repo.CommonDir), "worktrees", "*"))
 	for _, dir := range append(linked, g.repo.CommonDir) {
 		if text, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.tree.GitDir && !(registration{gitDir: dir}).own() {
-			heads[dir] = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref: "))
+			log, _ := os.ReadFile(filepath.Join(dir, "logs", "HEAD"))
+			says := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref:"))
+			heads[dir] = head{says, string(log)}
 		}
 	}
 	return heads
 }
 
-// Heads are the working trees whose HEAD says something else than before: their git
-// directories, with what it said and says.
-func (g *Guard) Heads() map[string][2]string {
-	changed := map[string][2]string{}
-	for dir, is := range g.readHeads() {
-		if was := g.heads[dir]; was != "" && was != is {
-			changed[dir] = [2]string{was, is}
+// Heads are the working trees whose HEAD says something else than before, by git directory.
+// What git checks out is in the reflog, but for a branch that has no commit yet.
+func (g *Guard) Heads(ctx context.Context) (changed []HeadChange) {
+	now := g.readHeads()
+	for _, dir := range slices.Sorted(maps.Keys(now)) {
+		was, is := g.heads[dir], now[dir]
+		if was.says == "" || was.says == is.says {
+			continue
 		}
+		c := HeadChange{GitDir: dir, Was: was.says, Is: is.says}
+		if was.log == is.log && was.log != "" {
+			at, err := g.repo.Ref(ctx, is.says)
+			c.ByAgent = err != nil || at != ""
+		}
+		changed = append(changed, c)
 	}
 	return changed
+}
+
+// PutBackOwn puts a ref of this tool's own back to what it was, unless its new commits follow
+// that one; what it was moved to is kept. It reports whether it did.
+func (r *Repo) PutBackOwn(ctx context.Context, c RefChange) (bool, error) {
+	if !strings.HasPrefix(c.Ref, "refs/runr/") || c.Old == "" || !isCommit(c.Old) || !isCommit(c.New) {
+		return false, nil
+	}
+	if c.New != "" {
+		if follows, err := r.IsAncestor(ctx, c.Old, c.New); err == nil && follows {
+			return false, nil
+		}
+		if err := r.KeepCommit(ctx, c.New); err != nil {
+			return false, err
+		}
+	}
+	err := r.refs.SwapAny(ctx, c.Ref, c.Old, c.New)
+	return err == nil, err
 }
 
 // KeepCommit keeps a commit that no ref may hold any more.

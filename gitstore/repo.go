@@ -81,6 +81,10 @@ type Repo struct {
 	objects *odb.Store
 	refs    *refdb.Store
 	trees   *atomic.Pointer[TreePlace] // of all views of the repository
+
+	// Watched are files outside of git by which this tool is configured, that an agent must
+	// leave alone as it must git's.
+	Watched []string
 }
 
 // What a Repo has of the packages below, which document it; what else they can do is for
@@ -128,7 +132,7 @@ func opened(dir *gitdir.Dir, err error) (*Repo, error) {
 	}
 	objects := odb.New(dir)
 	refs := refdb.New(dir, objects)
-	return &Repo{dir.Place, entrylog.New(dir, objects, refs), dir, objects, refs, dir, objects, refs, new(atomic.Pointer[TreePlace])}, nil
+	return &Repo{dir.Place, entrylog.New(dir, objects, refs), dir, objects, refs, dir, objects, refs, new(atomic.Pointer[TreePlace]), nil}, nil
 }
 
 // at is the same repository seen from another place of it: a linked worktree.
@@ -136,5 +140,5 @@ func (r *Repo) at(place gitdir.Place) *Repo {
 	dir := r.dir.At(place)
 	objects := r.objects.At(dir)
 	refs := refdb.New(dir, objects)
-	return &Repo{dir.Place, r.Store.At(dir, objects, refs), dir, objects, refs, dir, objects, refs, r.trees}
+	return &Repo{dir.Place, r.Store.At(dir, objects, refs), dir, objects, refs, dir, objects, refs, r.trees, r.Watched}
 }

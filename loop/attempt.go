@@ -36,6 +36,7 @@ func (t *turn) attempt(step Step) error {
 		return err
 	}
 	started := time.Now()
+	t.meanwhile = nil
 	answer, err := t.implement(name, step, a, &before)
 	if err != nil && t.ctx.Err() == nil {
 		return fmt.Errorf("attempt %d: %w", a.Number, err)
@@ -157,7 +158,7 @@ func (t *turn) watch(while string) watch {
 	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
 		own = append(own, branch)
 	}
-	return watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, dir: workspace.FilesDir(t.Store, t.run.ID), while: while}
+	return watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, dir: workspace.FilesDir(t.Store, t.run.ID), while: while, meanwhile: &t.meanwhile}
 }
 
 // session is what a fix goes on with: that of the newest attempt, where the same agent made
@@ -249,7 +250,7 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
-	a.Told, a.Failure, a.Spent = answer.Told, answer.Failure, record.NewSpent(a.Agent, answer.Calls)
+	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, record.NewSpent(a.Agent, answer.Calls), t.meanwhile
 	if !t.gone() && !t.Store.Repo.Stopped() {
 		if err := t.takeStock(&a, before, answer); err != nil {
 			return err

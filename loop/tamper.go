@@ -32,11 +32,14 @@ type watch struct {
 	dir      string   // for what changed files held
 	while    string   // "implementer NAME worked"
 	alone    bool     // nothing is said of refs that somebody else may have moved
+
+	meanwhile *[]string // gets what is said of those, with the lines that put them back; nil: nothing does
 }
 
 // during has use started with the context of an agent's turn, and gives a failure where the
 // agent tampered with the repository. The files are looked at before git is run again; when
-// git is configured otherwise than before, it is not run again at all.
+// git is configured otherwise than before, it is not run again at all, and refs are read
+// without it.
 func (w watch) during(ctx context.Context, use func(context.Context) error) (*record.Failure, error) {
 	guard, err := w.store.Repo.Guard(ctx, w.tree, w.own...)
 	if err != nil {
@@ -45,11 +48,19 @@ func (w watch) during(ctx context.Context, use func(context.Context) error) (*re
 	defer guard.Close()
 	err = use(agent.Traced(ctx, guard.Trace()))
 	after := context.WithoutCancel(ctx) // also what an interrupted agent did
+	if guard.Gone() {
+		w.store.Repo.Stop()
+		return nil, goneError{w.store.Repo.CommonDir, w.while}
+	}
 	found, stop, filesErr := w.files(after, guard.Files())
 	if err = errors.Join(err, filesErr); stop {
 		w.store.Repo.Stop()
-		failure := w.failure(found)
-		return failure, errors.Join(err, w.mark(guard.Files(), failure.Undo))
+		moved, refsErr := w.refs(after, guard)
+		if errors.Is(refsErr, gitstore.ErrTampered) { // this git keeps refs in tables that it alone reads
+			moved, refsErr = append(moved, tampering{what: "refs could not be compared"}), nil
+		}
+		failure := w.failure(append(found, moved...))
+		return failure, errors.Join(err, refsErr, w.mark(guard.Files(), failure.Undo))
 	}
 	moved, refsErr := w.refs(after, guard)
 	if err == nil {
@@ -58,8 +69,20 @@ func (w watch) during(ctx context.Context, use func(context.Context) error) (*re
 	return w.failure(append(found, moved...)), err
 }
 
-// tampering is one thing that an agent changed, and the line that puts it back; "" for none.
-type tampering struct{ what, undo string }
+// goneError is for a repository that is there no more.
+type goneError struct{ dir, while string }
+
+func (e goneError) Error() string {
+	return fmt.Sprintf("the repository in %s was removed or replaced while %s", e.dir, e.while)
+}
+
+func (goneError) Unwrap() error { return gitstore.ErrTampered }
+
+// tampering is one thing that an agent changed, and the lines that put it back.
+type tampering struct {
+	what string
+	undo []string
+}
 
 func (w watch) failure(found []tampering) *record.Failure {
 	if len(found) == 0 {
@@ -69,8 +92,10 @@ func (w watch) failure(found []tampering) *record.Failure {
 	var what []string
 	for _, t := range found {
 		what = append(what, t.what)
-		if t.undo != "" {
-			f.Undo = append(f.Undo, t.undo)
+		for _, line := range t.undo {
+			if line != "" && !slices.Contains(f.Undo, line) {
+				f.Undo = append(f.Undo, line)
+			}
 		}
 	}
 	for _, line := range f.Undo {
@@ -113,13 +138,15 @@ func (w watch) name(path string) string {
 // putAside keeps what a file held before and holds now, and says how it is put back.
 func (w watch) putAside(dir string, n int, name string, c gitstore.FileChange) tampering {
 	base := filepath.Join(dir, fmt.Sprintf("%d-%s", n+1, filepath.Base(c.Path)))
-	found := tampering{what: name + " was changed"}
-	argv := []string{"cp", "-p", base + ".was", c.Path}
+	what := name + " was changed"
 	switch {
 	case c.Was == nil:
-		found.what, argv = name+" was written", []string{"rm", c.Path}
+		what = name + " was written"
 	case c.Is == nil:
-		found.what = name + " was removed"
+		what = name + " was removed"
+	}
+	if c.IsLink != c.WasLink && c.IsLink != "" {
+		what = fmt.Sprintf("%s is a link to %s now", name, safetext.Line(c.IsLink))
 	}
 	for suffix, data := range map[string][]byte{".was": c.Was, ".is": c.Is} {
 		if data == nil {
@@ -133,51 +160,116 @@ func (w watch) putAside(dir string, n int, name string, c gitstore.FileChange) t
 			w.progress.Say(err.Error())
 		}
 	}
-	found.undo, _ = safetext.CommandLine(argv...)
-	return found
+	return tampering{what, putFileBack(c, base+".was")}
 }
 
-// refs tells the refs that the agent moved, and says which somebody moved meanwhile.
+// putFileBack are the commands that put a file back to what was has of it. What is there is
+// removed first: cp and ln would write through a link.
+func putFileBack(c gitstore.FileChange, was string) (lines []string) {
+	add := func(argv ...string) { lines = append(lines, safetext.ShellLine(argv...)) }
+	path := c.At
+	if c.WasLink != "" && c.WasLink == c.IsLink {
+		path = c.Real // it is what the link leads to
+	}
+	dir, err := os.Lstat(filepath.Dir(path))
+	if err == nil && dir.Mode()&os.ModeSymlink != 0 { // what it leads to is not ours
+		add("rm", "-f", filepath.Dir(path))
+		err = os.ErrNotExist
+	} else if c.Is != nil {
+		add("rm", "-f", path)
+	}
+	if err != nil && c.Was != nil {
+		add("mkdir", "-p", filepath.Dir(path))
+	}
+	switch {
+	case c.Was == nil:
+	case c.WasLink != "" && path == c.At:
+		add("ln", "-s", c.WasLink, path)
+	default:
+		add("cp", "-p", was, path)
+	}
+	return lines
+}
+
+// refs tells what the agent did to refs, the stash and other HEADs, and says what somebody
+// did meanwhile.
 func (w watch) refs(ctx context.Context, guard *gitstore.Guard) (found []tampering, err error) {
+	note := func(byAgent bool, t tampering) {
+		switch {
+		case byAgent:
+			found = append(found, t)
+		case !w.alone:
+			w.asks(t)
+		}
+	}
+	repo := w.store.Repo
 	changes, err := guard.Refs(ctx)
 	for _, c := range changes {
-		what := movedText(c)
-		if !c.ByAgent {
-			if !w.alone {
-				w.progress.Say(fmt.Sprintf("%s while %s: was that you?", what, w.while))
+		t := tampering{movedText(c), []string{putBack(c, repo.SHA256())}}
+		if c.ByAgent {
+			if done, ownErr := repo.PutBackOwn(ctx, c); done || ownErr != nil {
+				t.undo, err = nil, errors.Join(err, ownErr)
 			}
-			continue
 		}
-		if c.Old != "" {
-			err = w.store.Repo.KeepCommit(ctx, c.Old)
-		}
-		found = append(found, tampering{what, putBack(c, w.store.Repo.SHA256())})
+		err = errors.Join(err, w.keep(ctx, c.Old))
+		note(c.ByAgent, t)
 	}
-	heads := guard.Heads()
-	for _, dir := range slices.Sorted(maps.Keys(heads)) {
-		if !w.alone {
-			at := heads[dir]
-			w.progress.Say(fmt.Sprintf("HEAD of %s went from %s to %s while %s: was that you?", dir, short(at[0]), short(at[1]), w.while))
-		}
+	dropped, byAgent := guard.Dropped()
+	for _, s := range dropped {
+		err = errors.Join(err, w.keep(ctx, s.ID))
+		what := fmt.Sprintf("%s of the stash was dropped (%s)", s.ID.Short(), safetext.Line(s.Message))
+		note(byAgent, tampering{what, []string{safetext.ShellLine("git", "stash", "store", "-m", s.Message, string(s.ID))}})
+	}
+	for _, h := range guard.Heads(ctx) {
+		note(h.ByAgent, tampering{fmt.Sprintf("HEAD of %s went from %s to %s", h.GitDir, short(h.Was), short(h.Is)), []string{putHeadBack(h)}})
 	}
 	return found, err
+}
+
+// asks says what somebody did meanwhile, who may have been the agent.
+func (w watch) asks(t tampering) {
+	w.progress.Say(fmt.Sprintf("%s while %s: was that you?", t.what, w.while))
+	line := fmt.Sprintf("if not: %s", strings.Join(t.undo, "; "))
+	w.progress.Say(line)
+	if w.meanwhile != nil {
+		*w.meanwhile = append(*w.meanwhile, t.what+"; "+line)
+	}
+}
+
+// keep keeps a commit that a ref was moved from.
+func (w watch) keep(ctx context.Context, id gitstore.ID) error {
+	if id == "" || strings.HasPrefix(string(id), "ref:") || id == "?" {
+		return nil
+	}
+	if err := w.store.Repo.KeepCommit(ctx, id); !errors.Is(err, gitstore.ErrTampered) {
+		return err
+	}
+	return nil // gc does not take it for two weeks
 }
 
 func movedText(c gitstore.RefChange) string {
 	name := safetext.Line(strings.TrimPrefix(c.Ref, "refs/heads/"))
 	switch {
 	case c.Old == "":
-		return fmt.Sprintf("%s was made at %s", name, c.New.Short())
+		return fmt.Sprintf("%s was made at %s", name, short(string(c.New)))
 	case c.New == "":
-		return fmt.Sprintf("%s was deleted, from %s", name, c.Old.Short())
+		return fmt.Sprintf("%s was deleted, from %s", name, short(string(c.Old)))
 	}
-	return fmt.Sprintf("%s was moved from %s to %s", name, c.Old.Short(), c.New.Short())
+	return fmt.Sprintf("%s was moved from %s to %s", name, short(string(c.Old)), short(string(c.New)))
 }
 
 // putBack is the command that puts a ref back unless somebody moved it since.
 func putBack(c gitstore.RefChange, sha256 bool) string {
 	argv := []string{"git", "update-ref", c.Ref, string(c.Old), string(c.New)}
+	if target, ok := strings.CutPrefix(string(c.Old), "ref: "); ok {
+		return safetext.ShellLine("git", "symbolic-ref", c.Ref, target)
+	}
+	_, symbolic := strings.CutPrefix(string(c.New), "ref: ")
 	switch {
+	case symbolic && c.Old == "":
+		argv = []string{"git", "symbolic-ref", "-d", c.Ref}
+	case symbolic || c.New == "?":
+		argv = []string{"git", "update-ref", "--no-deref", c.Ref, string(c.Old)}
 	case c.Old == "":
 		argv = []string{"git", "update-ref", "-d", c.Ref, string(c.New)}
 	case c.New == "" && sha256:
@@ -185,16 +277,24 @@ func putBack(c gitstore.RefChange, sha256 bool) string {
 	case c.New == "":
 		argv[4] = strings.Repeat("0", 40)
 	}
-	line, _ := safetext.CommandLine(argv...)
-	return line
+	return safetext.ShellLine(argv...)
 }
 
-// short is a branch or a commit as HEAD says it, for people.
-func short(head string) string {
-	if name, ok := strings.CutPrefix(head, "refs/heads/"); ok {
-		return safetext.Line(name)
+func putHeadBack(h gitstore.HeadChange) string {
+	argv := []string{"git", "--git-dir=" + h.GitDir, "update-ref", "--no-deref", "HEAD", h.Was}
+	if strings.HasPrefix(h.Was, "refs/") {
+		argv = append(argv[:2:2], "symbolic-ref", "HEAD", h.Was)
 	}
-	return gitstore.ID(head).Short()
+	return safetext.ShellLine(argv...)
+}
+
+// short is a branch or a commit as a ref says it, for people.
+func short(says string) string {
+	says = strings.TrimPrefix(says, "ref: ")
+	if strings.HasPrefix(says, "refs/") {
+		return safetext.Line(strings.TrimPrefix(says, "refs/heads/"))
+	}
+	return gitstore.ID(safetext.Line(says)).Short()
 }
 
 // tamperMark is what later processes are told of configuration that was changed while
@@ -221,7 +321,7 @@ func (w watch) mark(changes []gitstore.FileChange, undo []string) error {
 	mark := tamperMark{Files: map[string]string{}, Undo: undo, While: w.while}
 	for _, c := range changes {
 		if c.Configures {
-			mark.Files[c.Path] = contentHash(c.Is)
+			mark.Files[c.Path] = contentHash(gitstore.GuardedContent(c.Path))
 		}
 	}
 	data, err := json.Marshal(mark)
@@ -251,8 +351,7 @@ func (e *TamperedError) Unwrap() error { return gitstore.ErrTampered }
 
 // Accept is the line to type for configuration that is to stay as it is.
 func (e *TamperedError) Accept() string {
-	line, _ := safetext.CommandLine("rm", e.Mark)
-	return line
+	return safetext.ShellLine("rm", e.Mark)
 }
 
 // Untampered is a *TamperedError while configuration is what was made of it.

@@ -45,6 +45,8 @@ type turn struct {
 	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
 	warned string                        // the implementer of whose silence people were told
 	quiet  map[string]bool               // agents of which people were told what they do not tell
+
+	meanwhile []string // what watch.meanwhile says of the attempt
 }
 
 // stopLeft stops what a killed process has left at work for run, in its working tree and in

@@ -21,7 +21,7 @@ func (s *session) offered(store *record.Store, run record.Run) (record.Run, erro
 	if run.Writer == store.Repo.Writer() {
 		return run, nil
 	}
-	run.Stop = run.Stop.Elsewhere()
+	run = run.Elsewhere()
 	if len(run.Plan.Checks) == 0 {
 		return run, nil
 	}

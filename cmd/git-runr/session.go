@@ -76,6 +76,7 @@ func (s *session) open() (*record.Store, error) {
 		return nil, err
 	}
 	repo.Before(untampered)
+	repo.Watched = config.Outside(s.getenv, repo.CommonDir)
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := &record.Store{Repo: repo, Now: s.now, Redact: redact, Tell: s.tell}
 	if s.verbose {

@@ -8,6 +8,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/loop/agent"
 	"git-runr/loop/safetext"
 )
 
@@ -30,6 +31,9 @@ type trustJSON struct {
 }
 
 func trust(s *session) error {
+	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" && !s.Bool("show") {
+		return exit.Problemf(exit.Untrusted, "git-runr started this (%s is set): only a person says what is trusted", agent.DepthVar)
+	}
 	_, conf, err := s.configured()
 	if err != nil {
 		return err

@@ -126,8 +126,54 @@ func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) 
 // looseRefs reads all ref files below a directory such as refs/runr/.
 func (s *Store) looseRefs(dir string) (map[string]odb.ID, error) {
 	refs := map[string]odb.ID{}
+	err := s.eachLoose(dir, func(name string, id odb.ID, target string, err error) error {
+		if target != "" {
+			return errNotPlain
+		}
+		if id != "" {
+			refs[name] = id
+		}
+		return err
+	})
+	return refs, err
+}
+
+// Sayings are what the refs below a prefix say: an id, or "ref: REF" of a symbolic ref. One
+// that says neither is "?". Where refs are files, no git is run.
+func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, error) {
+	dir, says := strings.TrimSuffix(prefix, "/")+"/", map[string]string{}
+	if !s.nativeRefs(dir) {
+		out, err := s.dir.Git(ctx, "for-each-ref", "--format=%(refname) %(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end)", "--", dir)
+		for line := range strings.Lines(string(out)) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			says[name] = value
+		}
+		return says, err
+	}
+	loose := map[string]string{}
+	err := s.eachLoose(dir, func(name string, id odb.ID, target string, err error) error {
+		switch {
+		case errors.Is(err, errNotPlain):
+			loose[name] = "?"
+			return nil
+		case target != "":
+			loose[name] = "ref: " + target
+		case id != "":
+			loose[name] = string(id)
+		}
+		return err
+	})
+	if err == nil { // after the loose ones: packing moves them that way
+		err = s.scanPacked(dir, func(name string, id odb.ID) bool { says[name] = string(id); return true })
+	}
+	maps.Copy(says, loose)
+	return says, err
+}
+
+// eachLoose visits all ref files below a directory with what readLooseRef says.
+func (s *Store) eachLoose(dir string, visit func(name string, id odb.ID, target string, err error) error) error {
 	root := filepath.Join(s.dir.CommonDir, filepath.FromSlash(dir))
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil // there is none, or gc has just removed an empty directory
 		}
@@ -143,15 +189,8 @@ func (s *Store) looseRefs(dir string) (map[string]odb.ID, error) {
 			return nil
 		}
 		id, target, err := s.readLooseRef(name)
-		if target != "" {
-			return errNotPlain
-		}
-		if id != "" {
-			refs[name] = id
-		}
-		return err
+		return visit(name, id, target, err)
 	})
-	return refs, err
 }
 
 // Path is the file of a ref that git keeps loose; it need not exist.

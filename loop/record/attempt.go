@@ -39,6 +39,7 @@ type Attempt struct {
 	Lost         []string             `json:"lost,omitempty"`       // in place: the user's changes that are gone; Before has them
 	Moved        *HeadMove            `json:"head_moved,omitempty"` // in place: HEAD while it worked
 	Unchanged    []string             `json:"unchanged,omitempty"`  // said, but not changed
+	Meanwhile    []string             `json:"meanwhile,omitempty"`  // moved by nobody knows whom, with the lines that put it back
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`

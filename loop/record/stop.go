@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,15 +51,19 @@ type StopPayload struct {
 	otherStop
 }
 
-// Elsewhere is a stop of another clone's run: what puts back files and refs there is
-// nothing to type here. nil stays nil.
-func (s *Stop) Elsewhere() *Stop {
-	if s == nil {
-		return nil
+// Elsewhere is another clone's run: what puts back files and refs there is nothing to type
+// here.
+func (r Run) Elsewhere() Run {
+	if r.Stop != nil {
+		stop := *r.Stop
+		stop.Undo = nil
+		r.Stop = &stop
 	}
-	here := *s
-	here.Undo = nil
-	return &here
+	r.Attempts = slices.Clone(r.Attempts)
+	for n := range r.Attempts {
+		r.Attempts[n].Meanwhile = nil
+	}
+	return r
 }
 
 // otherStop is what runr calls the fields of a stop.

@@ -1,6 +1,9 @@
 package safetext
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // ShellWord writes arg as one word that sh, bash, zsh and fish all read as arg: as
 // it is, in double quotes when it is plain words with spaces between them, else in
@@ -37,6 +40,28 @@ func CommandLine(argv ...string) (string, bool) {
 		words[0] = quoted(argv[0])
 	}
 	return strings.Join(words, " "), len(argv) > 0
+}
+
+// ShellLine is CommandLine, but a word that must not be pasted as it is stands as printf
+// makes it, in bytes that are shown. A newline at the end of such a word is lost.
+func ShellLine(argv ...string) string {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		word, ok := ShellWord(arg)
+		if !ok {
+			var b strings.Builder
+			for n, c := range []byte(arg) {
+				if plainWord(string(c)) && (n > 0 || c != '-') {
+					b.WriteByte(c)
+				} else {
+					fmt.Fprintf(&b, `\%03o`, c)
+				}
+			}
+			word = `"$(printf '` + b.String() + `')"`
+		}
+		words[i] = word
+	}
+	return strings.Join(words, " ")
 }
 
 // PortableCommand is cmd, which is text for "sh -c", as a line that does the same

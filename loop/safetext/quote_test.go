@@ -44,6 +44,29 @@ func TestShellWordRefuses(t *testing.T) {
 	}
 }
 
+func TestShellLine(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want string
+	}{
+		{"/a b/c", `cp "/a b/c"`},
+		{"/a\nb/\x1b[2J%s'\\é", `cp "$(printf '/a\012b/\033\1332J\045s\047\134\303\251')"`},
+		{"-e\x01", `cp "$(printf '\055e\001')"`},
+	} {
+		got := ShellLine("cp", tt.in)
+		if got != tt.want || Line(got) != got {
+			t.Errorf("ShellLine(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+		sh, err := exec.LookPath("sh")
+		if err != nil {
+			continue
+		}
+		if read, err := exec.Command(sh, "-c", "cp() { printf %s \"$1\"; }; "+got).Output(); err != nil || string(read) != tt.in {
+			t.Errorf("sh reads %q from %q, %v", read, got, err)
+		}
+	}
+}
+
 func TestPortableCommand(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"npm run typecheck", "npm run typecheck"},

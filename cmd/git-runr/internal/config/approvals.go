@@ -129,6 +129,17 @@ func (t approvals) read(identity string) (trustRecord, error) {
 	return record, nil
 }
 
+// Outside are the files that say what is obeyed and lie outside of the repository: the
+// user's own configuration and what was approved.
+func Outside(getenv func(string) string, commonDir string) (files []string) {
+	for _, path := range []string{userPath(getenv), newApprovals(getenv).file(commonDir)} {
+		if filepath.IsAbs(path) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
 // file is named by the repository, so that a new approval replaces the old one.
 func (t approvals) file(identity string) string {
 	sum := sha256.Sum256([]byte(realPath(identity)))

@@ -128,6 +128,9 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	if a.Failure != nil {
 		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
 	}
+	for _, line := range a.Meanwhile {
+		safetext.Fprintf(w, "  meanwhile: %s\n", line)
+	}
 	if len(a.Unchanged) > 0 {
 		safetext.Fprintf(w, "  said to be changed but is not: %s\n", strings.Join(a.Unchanged, ", "))
 	}

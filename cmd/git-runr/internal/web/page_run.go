@@ -115,7 +115,7 @@ func (p *pages) diagnosis(v *runView) {
 	}
 	run := v.Run
 	if run.Writer != p.repo.Writer() {
-		run.Stop = run.Stop.Elsewhere()
+		run = run.Elsewhere()
 		run.Plan.Checks = slices.Clone(run.Plan.Checks)
 		for i, c := range run.Plan.Checks {
 			if !slices.ContainsFunc(p.Checks, func(known record.Check) bool { return known.Command == c.Command }) {
