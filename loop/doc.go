@@ -36,11 +36,16 @@
 //
 //	hooks changed                     the run stops: tampered
 //	configuration, attributes,        likewise, and this process runs no git any more; others, a
-//	alternates changed                server too, do not until it is put back or accepted (Untampered)
+//	alternates, shallow changed, or   server too, do not until it is put back or accepted (Untampered);
+//	git-runr's own files outside      refs are compared by reading files: with reftable they are not
 //	settings of branches, submodules  asked about: people and git write them all the time
-//	a ref moved by the agent's git,   tampered, but for the run's own branch, and a new one that
-//	or past git                       the agent's own working tree is on
-//	a ref moved, HEAD elsewhere       asked about: a person may be at work
+//	a ref moved, the stash dropped    tampered, but for the run's own branch, and a new one that
+//	by the agent's git                the agent's own working tree is on; event logs are put back
+//	a tag moved or deleted, a branch  tampered, whatever the agent's git says
+//	moved past git or symbolic, a
+//	replacement, HEAD past git
+//	another ref moved, HEAD elsewhere asked about: a person may be at work
+//	the repository removed, replaced  the run ends with an error, and nothing is written
 //
 // Of a reviewer the same holds, and nothing is asked. What was there before is kept beside
 // the run's files, and the stop has the lines that put it back.

@@ -129,11 +129,14 @@ type LeftError struct {
 	Before  gitstore.ID // snapshot of the checkout from before the attempt
 	Paths   []string
 	Killed  bool // the attempt never ended; else they changed after it
+	Unseen  bool // see record.Attempt
 }
 
 func (e *LeftError) Error() string {
 	why := fmt.Sprintf("attempt %d was killed, and these files differ from what they were before it", e.Attempt)
-	if !e.Killed {
+	if e.Unseen {
+		why = fmt.Sprintf("nobody looked at what attempt %d changed, and these files differ from what they were before it", e.Attempt)
+	} else if !e.Killed {
 		why = fmt.Sprintf("attempt %d failed, and these files of it changed since", e.Attempt)
 	}
 	return why + ": " + strings.Join(e.Paths, ", ") + "; they were left alone"
@@ -180,9 +183,13 @@ func (t *turn) takeUpKilled(a record.Attempt) error {
 		return err
 	}
 	if t.run.Plan.InPlace && !t.Keep {
-		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true}
+		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true, Unseen: a.Unseen()}
 	}
-	t.Progress.Say(fmt.Sprintf("attempt %d was killed; what it left stays as it is: %s", a.Number, strings.Join(paths, ", ")))
+	why := fmt.Sprintf("attempt %d was killed", a.Number)
+	if a.Unseen() {
+		why = fmt.Sprintf("nobody looked at what attempt %d changed", a.Number)
+	}
+	t.Progress.Say(fmt.Sprintf("%s; what it left stays as it is: %s", why, strings.Join(paths, ", ")))
 	return nil
 }
 

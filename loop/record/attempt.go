@@ -94,6 +94,12 @@ func (r Run) HeadMoved() (whole *HeadMove) {
 // Failed reports whether the attempt came to no end: it failed, or was killed.
 func (a Attempt) Failed() bool { return a.Failure != nil || a.EndedAt.IsZero() }
 
+// Unseen reports whether the attempt ended where git was not to be run any more, so that
+// nobody has looked at what it changed.
+func (a Attempt) Unseen() bool {
+	return a.After == "" && a.Failure != nil && a.Failure.Reason == ReasonTamperedRepo
+}
+
 // undone reports whether nothing is left of the attempt: one that was reverted with
 // conflicts still stands on the run's branch.
 func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }

@@ -113,7 +113,11 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 const lostShown = 10
 
 func writeAttempt(w io.Writer, a record.Attempt) {
-	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), prose.Count(len(a.Files), "file"))
+	changed := prose.Count(len(a.Files), "file")
+	if a.Unseen() {
+		changed = "its files were not looked at"
+	}
+	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), changed)
 	if a.Commit != "" {
 		safetext.Fprintf(w, ", %s", a.Commit.Short())
 	}
