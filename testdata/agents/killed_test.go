@@ -2,6 +2,8 @@ package agents
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +34,7 @@ func TestKilled(t *testing.T) {
 		})
 		w.files(w.repo, map[string]string{"task.md": task})
 		w.commit("task")
-		w.kill(asked, "run", "task.md", "--implementer", a.name, "--reviewer", "builtin")
-		left := w.processes()
+		left := w.kill(asked, "run", "task.md", "--implementer", a.name, "--reviewer", "builtin")
 		close(killed)
 		out := w.runr(0, "resume")
 		has(t, out, "completed")
@@ -54,8 +55,9 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// kill starts git-runr and kills it as soon as the model was asked.
-func (w *world) kill(asked <-chan bool, args ...string) {
+// kill starts git-runr and kills it as soon as the model was asked. It gives what the tool
+// was at work with then: a quick one has ended before anybody can look again.
+func (w *world) kill(asked <-chan bool, args ...string) (left []string) {
 	w.t.Helper()
 	cmd := w.command(context.Background(), "git-runr", args...)
 	if err := cmd.Start(); err != nil {
@@ -66,10 +68,13 @@ func (w *world) kill(asked <-chan bool, args ...string) {
 	case <-time.After(3 * time.Minute):
 		w.t.Error("the model was not asked")
 	}
+	own := fmt.Sprint(cmd.Process.Pid, " ")
+	left = slices.DeleteFunc(w.processes(), func(p string) bool { return strings.HasPrefix(p, own) })
 	if err := cmd.Process.Kill(); err != nil {
 		w.t.Error(err)
 	}
 	_ = cmd.Wait() // it was killed
+	return left
 }
 
 // TestKilledReview is the same with a reviewer: the next worker stops what was left and does
