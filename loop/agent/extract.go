@@ -278,42 +278,39 @@ func (u claudeUsage) usage() record.Usage {
 	return record.Usage{Input: input, Cached: u.Read, Output: u.Output}
 }
 
+// claudeEvent is a line of claude's stream, and of those of tools that speak as it does.
+type claudeEvent struct {
+	Type    string          `json:"type"`
+	Subtype string          `json:"subtype"`
+	Session string          `json:"session_id"`
+	IsError bool            `json:"is_error"`
+	Result  string          `json:"result"`
+	Status  json.RawMessage `json:"error_status"`
+	Error   json.RawMessage `json:"error"`
+	Message json.RawMessage `json:"message"`
+	Denials []struct {
+		Tool string `json:"tool_name"`
+	} `json:"permission_denials"`
+	Limit struct {
+		Status   string `json:"status"`
+		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+	} `json:"rate_limit_info"`
+	Usage *claudeUsage `json:"usage"`
+	Cost  float64      `json:"total_cost_usd"`
+	Call  cursorCall   `json:"tool_call"`
+	ID    string       `json:"call_id"`
+}
+
 func (c *claudeReader) event(line []byte) (string, bool) {
-	var ev struct {
-		Type    string          `json:"type"`
-		Subtype string          `json:"subtype"`
-		Session string          `json:"session_id"`
-		IsError bool            `json:"is_error"`
-		Result  string          `json:"result"`
-		Status  json.RawMessage `json:"error_status"`
-		Error   json.RawMessage `json:"error"`
-		Message json.RawMessage `json:"message"`
-		Denials []struct {
-			Tool string `json:"tool_name"`
-		} `json:"permission_denials"`
-		Limit struct {
-			Status   string `json:"status"`
-			ResetsAt int64  `json:"resetsAt"` // seconds since 1970
-		} `json:"rate_limit_info"`
-		Usage *claudeUsage `json:"usage"`
-		Cost  float64      `json:"total_cost_usd"`
-		Call  cursorCall   `json:"tool_call"`
-		ID    string       `json:"call_id"`
-	}
+	var ev claudeEvent
 	if !decode(line, &ev) {
 		return "", false
 	}
 	switch ev.Type {
 	case "system":
 		c.session(ev.Session)
-		if ev.Subtype == "api_retry" { // it goes on by itself, perhaps for longer than it may
-			if status := string(ev.Status); status == "401" || status == "403" {
-				c.turnedAway++
-			} else {
-				c.turnedAway = 0
-			}
-			c.fail = strings.TrimSpace(fmt.Sprintf("HTTP %s %s", ev.Status, strings.Trim(string(ev.Error), `"`)))
-			return c.fail + ", trying again", false
+		if ev.Subtype == "api_retry" {
+			return c.retry(ev), false
 		}
 	case "assistant":
 		c.seen, c.fail, c.turnedAway = true, "", 0
@@ -328,19 +325,35 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		return c.cursorTool(ev.Subtype, ev.ID, ev.Call), false
 	case "result":
 		c.session(ev.Session)
-		c.seen, c.done, c.text, c.fail, c.denied = true, true, ev.Result, "", nil
-		for _, d := range ev.Denials {
-			c.denied = append(c.denied, d.Tool)
-		}
-		if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
-			c.fail = cmp.Or(ev.Result, errorWords(ev.Error), ev.Subtype, "unnamed error")
-		}
-		if ev.Usage != nil {
-			c.taken, c.messages = ev.Usage.usage(), nil
-		}
-		c.taken.Cost = ev.Cost
+		c.result(ev)
 	}
 	return "", false
+}
+
+// retry takes that it goes on by itself, perhaps for longer than it may.
+func (c *claudeReader) retry(ev claudeEvent) string {
+	if status := string(ev.Status); status == "401" || status == "403" {
+		c.turnedAway++
+	} else {
+		c.turnedAway = 0
+	}
+	c.fail = strings.TrimSpace(fmt.Sprintf("HTTP %s %s", ev.Status, strings.Trim(string(ev.Error), `"`)))
+	return c.fail + ", trying again"
+}
+
+// result takes the last event, which has all of the answer.
+func (c *claudeReader) result(ev claudeEvent) {
+	c.seen, c.done, c.text, c.fail, c.denied = true, true, ev.Result, "", nil
+	for _, d := range ev.Denials {
+		c.denied = append(c.denied, d.Tool)
+	}
+	if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
+		c.fail = cmp.Or(ev.Result, errorWords(ev.Error), ev.Subtype, "unnamed error")
+	}
+	if ev.Usage != nil {
+		c.taken, c.messages = ev.Usage.usage(), nil
+	}
+	c.taken.Cost = ev.Cost
 }
 
 // errorWords are the words of an error that is text or an object with a message.
