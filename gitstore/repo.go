@@ -51,6 +51,7 @@ var (
 	ErrSign          = gitdir.ErrSign
 	ErrTooLarge      = gitdir.ErrTooLarge
 	ErrRemote        = gitdir.ErrRemote
+	ErrEntangled     = entrylog.ErrEntangled
 )
 
 // IgnoreNotFound is err unless that says that an object is not here.
