@@ -1,0 +1,393 @@
+// Package segment keeps rows in files that are written once and read in place: a reader takes
+// the pages that it asks for, each with a checksum, and never one that is damaged. A change is
+// another segment above the ones that are there.
+//
+// A file is a mark of eight bytes, the parts of its rows one after the other, a table of entries
+// of one size in the order of rows, the numbers of the entries sorted by key, the marks of rows
+// sorted with the numbers of their entries, a checksum for each page of all that, and a footer.
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"sort"
+)
+
+const (
+	// KeySize is the length of a key in bytes.
+	KeySize = 22
+	// HeadSize is the length of a head, and OrderSize that of its beginning, by which rows
+	// are sorted.
+	HeadSize  = 70
+	OrderSize = 17
+	// Parts is how many parts a row has.
+	Parts = 3
+
+	magic      = "RUNRSEG1"
+	pageSize   = 4096
+	entrySize  = KeySize + HeadSize + 8 + 4*Parts + 4
+	markSize   = 12
+	footerSize = 7*8 + 4
+	chunkRows  = 512 // that are read at once by a Cursor
+	cachedMost = 256 // pages
+)
+
+// ErrDamaged is a file that is not as it was written.
+var ErrDamaged = errors.New("damaged segment")
+
+var sums = crc32.MakeTable(crc32.Castagnoli)
+
+// Key names a row.
+type Key [KeySize]byte
+
+// Row is what is written of a row. Rows are sorted by the first OrderSize bytes of their heads,
+// the greatest first, and then by their keys.
+type Row struct {
+	Key   Key
+	Head  [HeadSize]byte
+	Parts [Parts][]byte
+	Marks []uint64 // by which it is found, too
+}
+
+// Entry is a row as it stands in the table of a segment.
+type Entry struct{ b []byte }
+
+// Key is the row's key.
+func (e Entry) Key() Key { return Key(e.b) }
+
+// Head is the row's head.
+func (e Entry) Head() []byte { return e.b[KeySize:][:HeadSize] }
+
+// Len is how long a part is in bytes.
+func (e Entry) Len(part int) int {
+	return int(binary.BigEndian.Uint32(e.b[KeySize+HeadSize+8+4*part:]))
+}
+
+func before(a, b []byte) bool {
+	if c := bytes.Compare(a[KeySize:][:OrderSize], b[KeySize:][:OrderSize]); c != 0 {
+		return c > 0
+	}
+	return bytes.Compare(a[:KeySize], b[:KeySize]) > 0
+}
+
+func (e Entry) at() int64 { return int64(binary.BigEndian.Uint64(e.b[KeySize+HeadSize:])) }
+
+func (e Entry) marks() int {
+	return int(binary.BigEndian.Uint32(e.b[KeySize+HeadSize+8+4*Parts:]))
+}
+
+// footer says where things are in a file, in bytes from its beginning, and how many.
+type footer struct {
+	table, rows, byKey, marks, marked, sums, size int64
+}
+
+func (f *footer) fields() []*int64 {
+	return []*int64{&f.table, &f.rows, &f.byKey, &f.marks, &f.marked, &f.sums, &f.size}
+}
+
+// consistent reports whether f is what a writer makes of a file of that size.
+func (f footer) consistent(size int64) bool {
+	pages := (f.sums + pageSize - 1) / pageSize
+	return f.size == size && f.table >= int64(len(magic)) && f.rows >= 0 && f.marked >= 0 && f.rows <= size && f.marked <= size &&
+		f.byKey == f.table+f.rows*entrySize && f.marks == f.byKey+4*f.rows && f.sums == f.marks+markSize*f.marked &&
+		size == f.sums+4*pages+footerSize
+}
+
+// Segment is a file that is read. It is used by one goroutine at a time.
+type Segment struct {
+	source io.ReaderAt
+	close  func() error
+	foot   footer
+	sums   []byte
+	pages  map[int64][]byte
+}
+
+// Open reads the footer of a file. It is ErrDamaged where that is not as it was written; what
+// else is damaged shows when it is read.
+func Open(path string) (*Segment, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openFile(file)
+	if err != nil {
+		file.Close()
+	}
+	return s, err
+}
+
+func openFile(file *os.File) (*Segment, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s, err := New(file, info.Size())
+	if err == nil {
+		s.close = file.Close
+	}
+	return s, err
+}
+
+// New reads the footer of a segment of size bytes.
+func New(source io.ReaderAt, size int64) (*Segment, error) {
+	s := &Segment{source: source, close: func() error { return nil }, pages: map[int64][]byte{}}
+	tail := make([]byte, footerSize)
+	if size < footerSize {
+		return nil, ErrDamaged
+	}
+	if _, err := source.ReadAt(tail, size-footerSize); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	for i, field := range s.foot.fields() {
+		*field = int64(binary.BigEndian.Uint64(tail[8*i:]))
+	}
+	if !s.foot.consistent(size) {
+		return nil, ErrDamaged
+	}
+	rest := make([]byte, size-s.foot.sums)
+	if _, err := source.ReadAt(rest, s.foot.sums); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	checked := rest[:len(rest)-4]
+	if crc32.Checksum(checked, sums) != binary.BigEndian.Uint32(rest[len(checked):]) {
+		return nil, ErrDamaged
+	}
+	s.sums = rest[:len(rest)-footerSize]
+	return s, nil
+}
+
+// Close closes the file.
+func (s *Segment) Close() error { return s.close() }
+
+// Len is the number of rows.
+func (s *Segment) Len() int { return int(s.foot.rows) }
+
+// Size is that of the file in bytes.
+func (s *Segment) Size() int64 { return s.foot.size }
+
+// read gives n bytes at off.
+func (s *Segment) read(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off+n > s.foot.sums {
+		return nil, ErrDamaged
+	}
+	first, last := off/pageSize, (off+max(n, 1)-1)/pageSize
+	if first == last {
+		page, err := s.page(first)
+		if err != nil {
+			return nil, err
+		}
+		return page[off-first*pageSize:][:n:n], nil
+	}
+	data, err := s.readPages(first, last)
+	if err != nil {
+		return nil, err
+	}
+	return data[off-first*pageSize:][:n:n], nil
+}
+
+// page is one page, kept for those who ask again.
+func (s *Segment) page(number int64) ([]byte, error) {
+	if page, ok := s.pages[number]; ok {
+		return page, nil
+	}
+	page, err := s.readPages(number, number)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.pages) >= cachedMost {
+		clear(s.pages)
+	}
+	s.pages[number] = page
+	return page, nil
+}
+
+func (s *Segment) readPages(first, last int64) ([]byte, error) {
+	data := make([]byte, min((last+1)*pageSize, s.foot.sums)-first*pageSize)
+	if _, err := s.source.ReadAt(data, first*pageSize); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	for i := first; i <= last; i++ {
+		page := data[(i-first)*pageSize:]
+		if crc32.Checksum(page[:min(len(page), pageSize)], sums) != binary.BigEndian.Uint32(s.sums[4*i:]) {
+			return nil, ErrDamaged
+		}
+	}
+	return data, nil
+}
+
+// Entry is the i-th row.
+func (s *Segment) Entry(i int) (Entry, error) {
+	b, err := s.read(s.foot.table+int64(i)*entrySize, entrySize)
+	return Entry{b}, err
+}
+
+// Part is a part of a row of s.
+func (s *Segment) Part(e Entry, part int) ([]byte, error) {
+	at := e.at()
+	for i := range part {
+		at += int64(e.Len(i))
+	}
+	return s.read(at, int64(e.Len(part)))
+}
+
+// Row is all of a row of s.
+func (s *Segment) Row(e Entry) (r Row, err error) {
+	r.Key, r.Head = e.Key(), [HeadSize]byte(e.Head())
+	end := e.at()
+	for i := range r.Parts {
+		if r.Parts[i], err = s.Part(e, i); err != nil {
+			return r, err
+		}
+		end += int64(e.Len(i))
+	}
+	marks, err := s.read(end, 8*int64(e.marks()))
+	if err != nil {
+		return r, err
+	}
+	r.Marks = make([]uint64, e.marks())
+	for i := range r.Marks {
+		r.Marks[i] = binary.BigEndian.Uint64(marks[8*i:])
+	}
+	return r, nil
+}
+
+// search is the first of n things that is not less.
+func search(n int64, less func(i int64) (bool, error)) (at int, err error) {
+	at = sort.Search(int(n), func(i int) bool {
+		if err != nil {
+			return true
+		}
+		var l bool
+		l, err = less(int64(i))
+		return !l
+	})
+	return at, err
+}
+
+func (s *Segment) number(off int64) (int, error) {
+	b, err := s.read(off, 4)
+	if err != nil {
+		return 0, err
+	}
+	n := binary.BigEndian.Uint32(b)
+	if int64(n) >= s.foot.rows {
+		return 0, ErrDamaged
+	}
+	return int(n), nil
+}
+
+// byKey is the i-th row in the order of keys.
+func (s *Segment) byKey(i int64) (Entry, error) {
+	n, err := s.number(s.foot.byKey + 4*i)
+	if err != nil {
+		return Entry{}, err
+	}
+	return s.Entry(n)
+}
+
+// Beginning visits the rows whose keys begin with prefix, in the order of keys, until visit
+// says that it has enough.
+func (s *Segment) Beginning(prefix []byte, visit func(Entry) (more bool)) error {
+	from, err := search(s.foot.rows, func(i int64) (bool, error) {
+		e, err := s.byKey(i)
+		return err == nil && bytes.Compare(e.b[:KeySize], prefix) < 0, err
+	})
+	for i := int64(from); err == nil && i < s.foot.rows; i++ {
+		var e Entry
+		if e, err = s.byKey(i); err != nil || !bytes.HasPrefix(e.b[:KeySize], prefix) || !visit(e) {
+			return err
+		}
+	}
+	return err
+}
+
+// Find is the row of a key; ok says whether there is one.
+func (s *Segment) Find(key Key) (found Entry, ok bool, err error) {
+	err = s.Beginning(key[:], func(e Entry) bool { found, ok = e, true; return false })
+	return found, ok, err
+}
+
+// Marked visits the rows that have a mark.
+func (s *Segment) Marked(mark uint64, visit func(Entry) error) error {
+	at := func(i int64) int64 { return s.foot.marks + markSize*i }
+	value := func(i int64) (uint64, error) {
+		b, err := s.read(at(i), 8)
+		if err != nil {
+			return 0, err
+		}
+		return binary.BigEndian.Uint64(b), nil
+	}
+	from, err := search(s.foot.marked, func(i int64) (bool, error) { v, err := value(i); return v < mark, err })
+	for i := int64(from); err == nil && i < s.foot.marked; i++ {
+		v, err := value(i)
+		if err != nil || v != mark {
+			return err
+		}
+		n, err := s.number(at(i) + 8)
+		if err != nil {
+			return err
+		}
+		e, err := s.Entry(n)
+		if err != nil {
+			return err
+		}
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// Shelf are the rows whose heads begin with a byte, in their order.
+func (s *Segment) Shelf(shelf byte) (*Cursor, error) {
+	bound := func(below byte) (int, error) { // the first row whose shelf is at most below
+		return search(s.foot.rows, func(i int64) (bool, error) {
+			e, err := s.Entry(int(i))
+			return err == nil && e.Head()[0] > below, err
+		})
+	}
+	from, err := bound(shelf)
+	if err != nil {
+		return nil, err
+	}
+	to := s.Len()
+	if shelf > 0 {
+		if to, err = bound(shelf - 1); err != nil {
+			return nil, err
+		}
+	}
+	return &Cursor{s: s, next: from, end: to}, nil
+}
+
+// All are all rows in their order.
+func (s *Segment) All() *Cursor { return &Cursor{s: s, end: s.Len()} }
+
+// Cursor goes through rows in their order.
+type Cursor struct {
+	s         *Segment
+	next, end int
+	chunk     []byte // of entries; the first of them is at first
+	first     int
+}
+
+// Next is the next row; ok is false after the last.
+func (c *Cursor) Next() (e Entry, ok bool, err error) {
+	if c.next >= c.end {
+		return Entry{}, false, nil
+	}
+	if c.next >= c.first+len(c.chunk)/entrySize {
+		n := min(chunkRows, c.end-c.next)
+		if c.chunk, err = c.s.read(c.s.foot.table+int64(c.next)*entrySize, int64(n)*entrySize); err != nil {
+			return Entry{}, false, err
+		}
+		c.first = c.next
+	}
+	e = Entry{c.chunk[(c.next-c.first)*entrySize:][:entrySize]}
+	c.next++
+	return e, true, nil
+}
