@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -131,16 +132,31 @@ func (a *auditor) record(id gitstore.ID, c AuditedCommit) {
 // look remembers what a landed copy of the run's work would look like.
 func (a *auditor) look(run record.Run, files []string) {
 	if len(files) > 0 {
-		name := cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)
-		a.looks[looksLike(name, files)] = run.ID
+		a.looks[looksLike(run.Name(), files)] = run.ID
 	}
 }
 
 // looksLike joins a subject, which may have been cut, and the files changed.
 func looksLike(subject string, files []string) string {
-	const cut = 190
-	subject = oneLine(subject)
-	return subject[:min(len(subject), cut)] + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
+	return record.NameForMatch(subject) + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
+}
+
+// namedRun is the run that trailers name.
+func namedRun(trailers map[string]string) string {
+	return oneLine(cmp.Or(trailers["runr-run"], trailers["runr-run-id"]))
+}
+
+// RunsFor are the runs by which an audit of commits goes, and what cannot be read of the logs.
+func RunsFor(ctx context.Context, store *record.Store, commits []gitstore.LoggedCommit) ([]record.Run, []error, error) {
+	var ids []gitstore.ID
+	var names, runs []string
+	for _, c := range commits {
+		ids, names = append(ids, c.ID), append(names, c.Subject)
+		if run := namedRun(trailersOf(c.Message)); run != "" {
+			runs = append(runs, run)
+		}
+	}
+	return store.RunsAbout(ctx, ids, names, runs)
 }
 
 func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) AuditedCommit {
@@ -148,7 +164,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 		return known
 	}
 	trailers := trailersOf(c.Message)
-	run := oneLine(cmp.Or(trailers["runr-run"], trailers["runr-run-id"]))
+	run := namedRun(trailers)
 	attempt := oneLine(trailers["runr-attempt"])
 	switch {
 	case attempt != "" && a.runs[run]:

@@ -44,11 +44,11 @@ func (w *Worker) remember(ctx context.Context, review record.Review, change Chan
 		found := slices.DeleteFunc(r.Open(), func(f reply.Finding) bool { return !slices.Contains(change.Files, f.File) })
 		return placedIn(ctx, s, r, found, subject.Tree)
 	}
-	p.Known = w.gather(ctx, record.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: knownReviews, Review: here}, open)
+	p.Known = w.gather(ctx, record.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: knownReviews, Some: true, Review: here}, open)
 	if subject.Commit != "" {
 		fixes := func(r record.ReviewSummary) bool { return slices.Contains(r.FixedBy, subject.Commit) }
 		fixed := func(r record.Review) []reply.Finding { return fixedIn(r, subject.Commit) }
-		p.Fixes = w.gather(ctx, record.Filter{Limit: knownReviews, Mention: map[string]bool{string(subject.Commit): true}, Review: fixes}, fixed)
+		p.Fixes = w.gather(ctx, record.Filter{Limit: knownReviews, Some: true, Mention: map[string]bool{string(subject.Commit): true}, Review: fixes}, fixed)
 	}
 }
 

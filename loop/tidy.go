@@ -44,7 +44,7 @@ func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how clo
 // closeLeft closes the passes of this clone that are still open: they are older than this
 // rule, or came from reviewers in several clones.
 func closeLeft(ctx context.Context, s *record.Store, how closing.Rule) error {
-	left, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Limit: tidyMost, Review: func(r record.ReviewSummary) bool {
+	left, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true, Review: func(r record.ReviewSummary) bool {
 		return r.Writer == s.Repo.Writer() && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
 	}})
 	for _, line := range left {

@@ -57,7 +57,7 @@ func audit(s *session) error {
 	if err != nil {
 		return err
 	}
-	events, bad, err := store.Events(s.ctx)
+	runs, bad, err := diagnose.RunsFor(s.ctx, store, span.commits)
 	if err != nil {
 		return err
 	}
@@ -67,11 +67,6 @@ func audit(s *session) error {
 	covered, err := lineage.Coverage(s.ctx, store, span.commits)
 	if err != nil {
 		return err
-	}
-	histories, _ := diagnose.Histories(events, nil)
-	runs := make([]record.Run, len(histories))
-	for i, h := range histories {
-		runs[i] = h.Run
 	}
 	doc := diagnose.NewAudit(span.commits, runs, covered)
 	doc.Range, doc.Run = span.name, span.run

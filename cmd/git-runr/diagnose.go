@@ -92,7 +92,8 @@ type notStoppedJSON struct {
 // notStopped says how run is, and what to type: the next step for it, and the
 // newest run that did stop.
 func (s *session) notStopped(store *record.Store, run record.Run) error {
-	runs, _, err := store.Runs(s.ctx, record.Filter{})
+	others := func(r record.RunSummary) bool { return r.Reason != "" && r.ID != run.ID }
+	runs, _, err := store.Runs(s.ctx, record.Filter{Limit: 1, Some: true, Run: others})
 	if err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 	default:
 		doc.Next = append(doc.Next, "git runr show "+run.ID)
 	}
-	if i := slices.IndexFunc(runs, func(r record.RunSummary) bool { return r.Reason != "" && r.ID != run.ID }); i >= 0 {
-		doc.Next = append(doc.Next, "git runr diagnose "+runs[i].ID)
+	if len(runs) > 0 {
+		doc.Next = append(doc.Next, "git runr diagnose "+runs[0].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
 		state := "it is " + render.RunState(run.Summary(), live)
@@ -168,11 +169,11 @@ func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error 
 	if known, err := s.runsAbout(store, ids, true); err != nil || known {
 		return err
 	}
-	events, _, err := store.Events(s.ctx)
+	events, _, err := store.EventsAbout(s.ctx, commit)
 	if err != nil {
 		return err
 	}
-	for _, e := range slices.Backward(record.EventsOfCommit(events, commit)) {
+	for _, e := range slices.Backward(events) {
 		if e.Run != "" {
 			ids = append(ids, e.Run)
 		}

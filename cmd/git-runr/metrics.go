@@ -82,32 +82,9 @@ func moment(text string, now time.Time, end bool) (time.Time, error) {
 	return at, nil
 }
 
-// measure reads the events once, and folds only what was begun in the period.
+// measure folds what was begun in the period.
 func measure(ctx context.Context, store *record.Store, since, until time.Time) (diagnose.Metrics, error) {
-	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
-	runs, _, err := store.Runs(ctx, record.Filter{})
-	if err != nil {
-		return diagnose.Metrics{}, err
-	}
-	reviews, _, err := store.Reviews(ctx, record.Filter{})
-	if err != nil {
-		return diagnose.Metrics{}, err
-	}
-	chosen := map[string]bool{}
-	for _, r := range runs {
-		if within(r.CreatedAt) {
-			chosen[r.ID] = true
-		}
-	}
-	for _, r := range reviews {
-		if within(r.CreatedAt) {
-			chosen[r.ID] = true
-		}
-	}
-	if len(chosen) == 0 {
-		return diagnose.NewMetrics(since, until, nil, nil), nil
-	}
-	events, _, err := store.Events(ctx)
+	events, chosen, err := store.EventsOf(ctx, record.Filter{CreatedSince: since, CreatedUntil: until})
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -231,6 +232,10 @@ func (s *session) message(piped bool) (string, error) {
 // what is in use: collecting it took 2 ms of a list of 10,000 reviews, of 15.
 const shortGC = 400
 
+// shortMemory is from how many bytes on it is collected more often than that: what reads a million
+// events needs little at a time.
+const shortMemory = 160 << 20
+
 // longGC is Go's own value, for a process that stays.
 const longGC = 100
 
@@ -238,6 +243,11 @@ const longGC = 100
 func collect(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
+		limit := int64(math.MaxInt64)
+		if percent == shortGC && os.Getenv("GOMEMLIMIT") == "" {
+			limit = shortMemory
+		}
+		debug.SetMemoryLimit(limit)
 	}
 }
 

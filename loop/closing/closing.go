@@ -136,10 +136,14 @@ func answersText(review record.Review) string {
 // again: one change has one entry in the inbox.
 func supersede(ctx context.Context, s *record.Store, review record.Review) error {
 	follows, subject := review.Request.Follows, review.Request.Subject
-	older, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
+	filter := record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
 		begun := cmp.Or(cmp.Compare(r.Clock, review.Clock), strings.Compare(r.ID, review.ID))
 		return r.ID == follows || r.At() == subject.Commit && begun < 0 && r.Run == ""
-	}})
+	}}
+	if subject.Commit != "" { // else it is of files as they were, and any other may be of the same
+		filter.Mention = map[string]bool{string(subject.Commit): true, follows: true}
+	}
+	older, _, err := s.Reviews(ctx, filter)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func newestOfBranch(ctx context.Context, s *record.Store, subject record.Subject
 	same := func(r record.ReviewSummary) bool {
 		return r.Kind == record.SubjectRange && r.Spec == subject.Spec && r.Source == "hook"
 	}
-	found, _, err := s.Reviews(ctx, record.Filter{Status: answered, Review: same, Limit: 1})
+	found, _, err := s.Reviews(ctx, record.Filter{Status: answered, Review: same, Limit: 1, Some: true})
 	if err != nil || len(found) == 0 {
 		return "", err
 	}

@@ -83,8 +83,7 @@ func (s *Store) AppendAgain(ctx context.Context, entry gitstore.Entry) (Event, e
 // nextClock is one more than the highest clock that is believed of any log. The newest
 // event of a log has the highest of that log; one that does not is left to the cache.
 func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, error) {
-	idx := openIndex(s.indexPath())
-	defer idx.close()
+	idx := readManifest(s.indexPath())
 	clock := idx.Clock
 	for writer, tip := range tips {
 		if idx.Tips[writer] == tip && writer != s.Repo.Writer() { // ours: a newer program may have written it
@@ -173,19 +172,24 @@ func (v *View) record(event Event, d NewEvent) (gitstore.Record, error) {
 	return gitstore.Record{Author: author, When: v.Now, Message: message, Attachments: attachments}, nil
 }
 
-// events are those of one run or review as the decision sees them.
-func (v *View) events(kind entityKind, id string) ([]Event, error) {
-	var events []Event
-	err := v.store.retryIndex(func() error {
+// state is that of one run or review as the decision sees it.
+func (v *View) state(of entity) (st state, err error) {
+	err = v.store.retryIndex(func() error {
 		idx, err := v.store.indexAt(v.ctx, v.tips)
 		if err != nil {
 			return err
 		}
 		defer idx.close()
-		events, err = v.store.eventsOf(v.ctx, idx, kind, id)
-		return err
+		r, err := idx.begun(of)
+		if err != nil {
+			return err
+		}
+		return v.store.told(idx, func() (err error) {
+			st, err = v.store.stateOf(v.ctx, idx, r)
+			return err
+		})
 	})
-	return events, err
+	return st, err
 }
 
 // redactJSON takes secrets out of every string value of one JSON document.

@@ -26,7 +26,7 @@ func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, 
 		return nil, nil, err
 	}
 	defer cache.close()
-	events, err := s.newEvents(ctx, &index{Tips: since}, tips)
+	events, err := s.newEvents(ctx, &index{manifest: manifest{Tips: since}}, tips)
 	if errors.Is(err, errAfresh) {
 		events, err = s.newEvents(ctx, emptyIndex(), tips)
 	}
@@ -38,21 +38,8 @@ func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, 
 // others, those that speak of them: that is where its review is.
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviewed := map[gitstore.ID]bool{}
-	for _, e := range events {
-		if e.Type == EventReviewMoved.Name {
-			if m, err := EventReviewMoved.Payload(e); err == nil && m.To == commit {
-				reviewed[m.From] = true
-			}
-		}
-		if e.Type != EventRunLanded.Name {
-			continue
-		}
-		landed, err := EventRunLanded.Payload(e)
-		for _, c := range landed.Carried {
-			if err == nil && c.To == commit {
-				reviewed[c.From] = true
-			}
-		}
+	for _, from := range tookPlaceOf(events, commit) {
+		reviewed[from] = true
 	}
 	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return !speaksOf(e, commit, reviewed) })
 }

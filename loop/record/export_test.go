@@ -14,8 +14,9 @@ func RunEvents() []string { return slices.Sorted(maps.Keys(runMoves)) }
 // event lost says is in neither.
 func (s *Store) PretendRead(ctx context.Context, tips gitstore.Tips, lost gitstore.ID) error {
 	writer := s.Repo.Writer()
-	idx := &index{Tips: tips, Damaged: []damagedRecord{{Writer: writer, ID: lost, Entry: lost, Why: "it is missing"}}}
-	if err := idx.save(s.indexPath()); err != nil {
+	idx := openIndex(s.indexPath()).afresh()
+	idx.Tips, idx.Segments, idx.Damaged = tips, nil, []damagedRecord{{Writer: writer, ID: lost, Entry: lost, Why: "it is missing"}}
+	if err := idx.save(s); err != nil {
 		return err
 	}
 	replaces, err := s.Repo.Ref(ctx, NotesRef)

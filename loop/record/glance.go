@@ -12,12 +12,11 @@ func (s *Store) Glance() Glance {
 	idx := openIndex(s.indexPath())
 	defer idx.close()
 	var g Glance
-	for _, r := range idx.rows {
-		if r.kind == kindReview && WaitingStatus(r.status) {
-			g.Critical += r.critical
-			g.Waiting++
-		}
-	}
+	_ = idx.scan([]byte{shelfWaiting}, func(r *row) error {
+		g.Critical += r.critical
+		g.Waiting++
+		return nil
+	})
 	return g
 }
 
@@ -32,16 +31,17 @@ func (s *Store) Critical(branch string) []ReviewSummary {
 	defer idx.close()
 	var found []ReviewSummary
 	looked := 0
-	for _, r := range idx.rows {
-		if r.kind != kindReview || r.need != needCritical || !r.begun() {
-			continue
+	_ = idx.scan([]byte{shelfWaiting}, func(r *row) error {
+		if r.need != needCritical {
+			return nil
 		}
 		if looked++; looked > criticalMost {
-			break
+			return errEnough
 		}
-		if line, err := loadLine[ReviewSummary](idx, r); err == nil && line.Branch == branch {
+		if line, err := loadLine[ReviewSummary](r); err == nil && line.Branch == branch {
 			found = append(found, line)
 		}
-	}
+		return nil
+	})
 	return found
 }

@@ -302,11 +302,11 @@ func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Fai
 func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actorPayload) (Review, error) {
 	var before Review
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
-		events, err := v.events(kindReview, id)
+		st, err := v.state(entity{kindReview, id})
 		if err != nil {
 			return NewEvent{}, err
 		}
-		before, _ = FoldReview(events)
+		before = st.review
 		by.writer = v.Writer
 		if before.settled(d, by) {
 			return NewEvent{}, errSettled

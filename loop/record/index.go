@@ -1,41 +1,45 @@
 package record
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
+	"git-runr/loop/internal/segment"
 )
 
-// The index is a cache of the folded state: for each run and review a summary and
-// the ids of its events, keyed by the tips of the logs that it has read. It holds
-// nothing that cannot be read again from the logs, and may be deleted at any time.
+// The index is a cache of the folded state: for each run and review a summary, the ids of
+// its events and, of a long one, the state after some of them, as of the tips of the logs that it
+// has read. It holds nothing that cannot be read again from the logs, and may be deleted at
+// any time.
 //
-// The file is a prefix (magic, header length, number of rows, length of the heap, checksum
-// of what follows up to the heap), a JSON header, a table of fixed-size rows, newest first,
-// and a heap that the rows point into, each with a checksum of its part. So a list reads
-// the table and the few summaries that it shows, and never a damaged one.
+// Its rows are in segments, files that are written once. What changed is written as another
+// segment above the others, joined with those below it that are not much larger, so that
+// what is written does not grow with what is there. A manifest, replaced as a whole, names the
+// segments and says how far the logs were read: a reader sees one state or the next.
 const (
-	indexMagic   = "RUNRIDXG"
-	indexName    = "index"
-	rowSize      = 88
-	prefixSize   = len(indexMagic) + 16
-	maxIndexSize = 1 << 31
+	indexMagic    = "RUNRIDXH" // of the manifest: another form of anything here wants another
+	indexName     = "index"
+	segmentNames  = "index-*.seg"
+	manifestTries = 3 // to open what a manifest names while others replace it
 )
 
 // errIndex is a cache that cannot be used: it is made again.
-var errIndex = errors.New("damaged index")
+var errIndex = segment.ErrDamaged
 
 type entityKind byte
 
@@ -43,6 +47,18 @@ const (
 	kindReview entityKind = 'r'
 	kindRun    entityKind = 'R'
 )
+
+// entity names a run or a review.
+type entity struct {
+	kind entityKind
+	id   string
+}
+
+// key is e's in a segment; ok is false where no row can have it.
+func (e entity) key() (key segment.Key, ok bool) {
+	key[0] = byte(e.kind)
+	return key, copy(key[1:], e.id) == len(e.id) && len(e.id) == segment.KeySize-1
+}
 
 // eventRef is where an event stands in the order, and its commit.
 type eventRef struct {
@@ -54,39 +70,145 @@ type eventRef struct {
 
 func refOf(e Event) eventRef { return eventRef{e.Clock, e.Writer, e.ID, e.late} }
 
-// row is one run or review. Its summary and events are read from the file when
-// they are asked for.
+// before reports whether e comes after ref.
+func (ref eventRef) before(e Event) bool {
+	return Event{Clock: ref.Clock, Writer: ref.Writer, ID: ref.ID, late: ref.Late}.compare(e) < 0
+}
+
+// Parts of a row.
+const (
+	partSummary = iota
+	partRefs    // one line an event, in order: clock, writer, commit, late
+	partState   // see row.covered
+)
+
+// row is what lists go by of one run or review.
 type row struct {
-	kind     entityKind
+	entity
 	status   string
-	id       string
 	sort     int64  // milliseconds since 1970, newest first
 	seq      uint64 // clock of its first event: what began last is the latest
-	closed   int64  // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
-	need     need   // of a review
-	critical int    // findings of a review that nobody answered
-	summary  []byte
-	events   []byte // one line an event: clock, writer, commit, late
+	created  int64  // milliseconds since 1970
+	updated  int64
+	closed   int64 // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
+	need     need  // of a review
+	critical int   // findings of a review that nobody answered
+	waits    bool  // somebody was asked who has not answered
+	spent    bool  // an agent's tool told what its calls took
+	events   int   // how many it has
+	covered  int   // how many of them, the first ones, are in the newest state that was kept
+	kept     int   // the size of that state in bytes
+	older    bool  // a segment below has a row of it, too
+	whole    bool  // its refs are all; else those of the rows below come before them
 
-	summaryAt, summaryLen, eventsAt, eventsLen uint32 // in the heap, while not read
-	sum                                        uint32 // of summary and events
+	in    *segment.Segment
+	entry segment.Entry
 }
 
 // begun reports whether the event that begins r is here. A log that names a run of
 // another log may come first.
 func (r *row) begun() bool { return r.status != "" }
 
-// index is the cache in memory.
+// Shelves: where rows stand in a segment, so that a list reads those that it may show.
+const (
+	shelfNone byte = iota // its beginning is not here yet
+	shelfRun
+	shelfClosed
+	shelfWaiting
+)
+
+func (r *row) shelf() byte {
+	switch {
+	case !r.begun():
+		return shelfNone
+	case r.kind == kindRun:
+		return shelfRun
+	case WaitingStatus(r.status):
+		return shelfWaiting
+	}
+	return shelfClosed
+}
+
+// Flags of a row.
+const (
+	flagWaits = 1 << iota
+	flagOlder
+	flagWhole
+	flagSpent
+)
+
+func (r *row) flags() (flags byte) {
+	for flag, set := range map[byte]bool{flagWaits: r.waits, flagOlder: r.older, flagWhole: r.whole, flagSpent: r.spent} {
+		if set {
+			flags |= flag
+		}
+	}
+	return flags
+}
+
+// statusAt and statusSize are where the status stands in a head.
+const statusAt, statusSize = 17, 13
+
+// head is r in its segment.
+func (r *row) head() (h [segment.HeadSize]byte) {
+	h[0] = r.shelf()
+	binary.BigEndian.PutUint64(h[1:], uint64(r.sort)^1<<63)
+	binary.BigEndian.PutUint64(h[9:], r.seq)
+	copy(h[statusAt:][:statusSize], r.status)
+	binary.BigEndian.PutUint64(h[30:], uint64(r.closed))
+	h[38], h[39] = byte(r.need), r.flags()
+	binary.BigEndian.PutUint16(h[40:], uint16(min(r.critical, math.MaxUint16)))
+	for i, n := range []int{r.events, r.covered, r.kept} {
+		binary.BigEndian.PutUint32(h[42+4*i:], uint32(n))
+	}
+	binary.BigEndian.PutUint64(h[54:], uint64(r.created))
+	binary.BigEndian.PutUint64(h[62:], uint64(r.updated))
+	return h
+}
+
+// rowOf reads the entry of a segment.
+func rowOf(in *segment.Segment, entry segment.Entry) (r row) {
+	r.read(in, entry)
+	return r
+}
+
+func (r *row) read(in *segment.Segment, entry segment.Entry) {
+	key, h := entry.Key(), entry.Head()
+	number := func(at int) int { return int(binary.BigEndian.Uint32(h[at:])) }
+	time := func(at int) int64 { return int64(binary.BigEndian.Uint64(h[at:])) }
+	status, _, _ := bytes.Cut(h[statusAt:][:statusSize], []byte{0})
+	if r.status != string(status) {
+		r.status = string(status)
+	}
+	*r = row{
+		entity: entity{entityKind(key[0]), string(key[1:])}, status: r.status,
+		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
+		created: time(54), updated: time(62), spent: h[39]&flagSpent != 0, need: need(h[38]), waits: h[39]&flagWaits != 0, older: h[39]&flagOlder != 0, whole: h[39]&flagWhole != 0,
+		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(46), kept: number(50),
+		in: in, entry: entry,
+	}
+}
+
+func (r *row) part(part int) ([]byte, error) { return r.in.Part(r.entry, part) }
+
+// manifest is what is read of an index at once.
+type manifest struct {
+	Tips     gitstore.Tips    `json:"tips"`
+	Clock    uint64           `json:"clock"`             // the highest that is believed of any log
+	Late     map[string]int64 `json:"late,omitempty"`    // of the newest event of a writer that has one
+	Ahead    []eventRef       `json:"ahead,omitempty"`   // events whose clocks are not believed yet
+	Damaged  []damagedRecord  `json:"damaged,omitempty"` // records that are missing or damaged here
+	Bad      []string         `json:"bad,omitempty"`     // why records were read that say nothing
+	Segments []string         `json:"segments"`          // names of files, the newest first
+	read     uint32           // checksum of the file, 0 without one
+}
+
+// index is a manifest with its segments.
 type index struct {
-	Tips    gitstore.Tips    `json:"tips"`
-	Clock   uint64           `json:"clock"`             // the highest that is believed of any log
-	Late    map[string]int64 `json:"late,omitempty"`    // of the newest event of a writer that has one
-	Ahead   []eventRef       `json:"ahead,omitempty"`   // events whose clocks are not believed yet
-	Damaged []damagedRecord  `json:"damaged,omitempty"` // records that are missing or damaged here
-	bad     []error          // records that were read and say nothing
-	rows    []*row
-	file    *os.File // for what was not read yet; nil when everything is in memory
-	heap    int64
+	manifest
+	stack  []*segment.Segment
+	top    *written            // the one on top, while no manifest names it
+	newest map[segment.Key]int // in which segment the newest row is of what is in several; nil while nobody asked
 }
 
 // damagedRecord is one that cannot be read here and may come again.
@@ -105,7 +227,15 @@ func damagedIDs(records []damagedRecord) []gitstore.ID {
 	return ids
 }
 
-func emptyIndex() *index { return &index{Tips: gitstore.Tips{}} }
+func emptyIndex() *index { return &index{manifest: manifest{Tips: gitstore.Tips{}}} }
+
+// afresh is an index of nothing that takes the place of idx.
+func (idx *index) afresh() *index {
+	idx.close()
+	empty := emptyIndex()
+	empty.read = idx.read
+	return empty
+}
 
 // damage notes a record that cannot be read, once.
 func (idx *index) damage(d *gitstore.DamagedError) {
@@ -126,7 +256,10 @@ func (idx *index) soundTips(tips gitstore.Tips) gitstore.Tips {
 
 // unreadable are the records that are not among the events, and why.
 func (idx *index) unreadable() []error {
-	list := slices.Clone(idx.bad)
+	var list []error
+	for _, why := range idx.Bad {
+		list = append(list, errors.New(why))
+	}
 	for _, d := range idx.Damaged {
 		list = append(list, fmt.Errorf("in the log of %s: %s", d.Writer, d.Why))
 	}
@@ -173,223 +306,158 @@ func (idx *index) isAhead(e Event) bool {
 	return slices.ContainsFunc(idx.Ahead, func(ref eventRef) bool { return ref.ID == e.ID })
 }
 
-// openIndex reads the header and the table. A missing or damaged file is an empty
-// index, for everything in it can be read again.
+// readManifest reads what is in the file. A missing or damaged one is that of an empty index,
+// for everything can be read again.
+func readManifest(path string) manifest {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return manifest{Tips: gitstore.Tips{}}
+	}
+	m, err := decodeManifest(data)
+	if err != nil {
+		m = manifest{Tips: gitstore.Tips{}}
+	}
+	m.read = crc32.ChecksumIEEE(data)
+	return m
+}
+
+func decodeManifest(data []byte) (m manifest, err error) {
+	body, ok := bytes.CutPrefix(data, []byte(indexMagic))
+	if !ok || len(body) < 4 || crc32.ChecksumIEEE(body[4:]) != binary.BigEndian.Uint32(body) {
+		return m, errIndex
+	}
+	if err := json.Unmarshal(body[4:], &m); err != nil {
+		return m, fmt.Errorf("%w: %w", errIndex, err)
+	}
+	return m, nil
+}
+
+// badMost is how many records that say nothing are named by an index that was saved.
+const badMost = 200
+
+func (m manifest) encode() ([]byte, error) {
+	if n := len(m.Bad); n > badMost {
+		m.Bad = append(m.Bad[:badMost:badMost], fmt.Sprintf("and at least %d records more: git runr fsck names them", n-badMost))
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	return append(binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.ChecksumIEEE(body)), body...), nil
+}
+
+// openIndex reads the manifest and opens its segments. What is missing or damaged of it
+// makes an empty index.
 func openIndex(path string) *index {
-	file, err := os.Open(path)
-	if err != nil {
-		return emptyIndex()
+	for range manifestTries {
+		idx := &index{manifest: readManifest(path)}
+		err := idx.openSegments(filepath.Dir(path))
+		if err == nil {
+			return idx
+		}
+		idx.close()
+		if !errors.Is(err, fs.ErrNotExist) { // else somebody has joined it with others meanwhile
+			break
+		}
 	}
-	idx, err := readIndex(file)
-	if err != nil {
-		file.Close()
-		return emptyIndex()
-	}
+	idx := emptyIndex()
+	idx.read = readManifest(path).read
 	return idx
 }
 
-func readIndex(file *os.File) (*index, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	prefix := make([]byte, prefixSize)
-	if _, err := file.ReadAt(prefix, 0); err != nil || string(prefix[:len(indexMagic)]) != indexMagic {
-		return nil, fmt.Errorf("not an index of this version")
-	}
-	headerLen := int64(binary.BigEndian.Uint32(prefix[len(indexMagic):]))
-	rows := int64(binary.BigEndian.Uint32(prefix[len(indexMagic)+4:]))
-	heap := int64(prefixSize) + headerLen + rows*rowSize
-	if heap+int64(binary.BigEndian.Uint32(prefix[len(indexMagic)+8:])) != info.Size() || info.Size() > maxIndexSize {
-		return nil, fmt.Errorf("truncated index")
-	}
-	body := make([]byte, headerLen+rows*rowSize)
-	if _, err := file.ReadAt(body, int64(prefixSize)); err != nil {
-		return nil, err
-	}
-	if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(prefix[len(indexMagic)+12:]) {
-		return nil, errIndex
-	}
-	idx := &index{file: file, heap: heap, rows: make([]*row, 0, rows)}
-	if err := json.Unmarshal(body[:headerLen], idx); err != nil {
-		return nil, err
-	}
-	table := body[headerLen:]
-	text, slab := string(table), make([]row, rows) // one of each for all rows: there may be many
-	for i := range slab {
-		slab[i].decode(table[i*rowSize:][:rowSize], text[i*rowSize:][:rowSize])
-		idx.rows = append(idx.rows, &slab[i])
-	}
-	return idx, nil
-}
-
-// decode reads an entry of the table; text is the same bytes.
-func (r *row) decode(b []byte, text string) {
-	at := func(from int) uint32 { return binary.BigEndian.Uint32(b[from:]) }
-	*r = row{
-		kind: entityKind(b[0]), status: strings.TrimRight(text[1:14], "\x00"), id: strings.TrimRight(text[14:40], "\x00"), sort: int64(binary.BigEndian.Uint64(b[40:])), seq: binary.BigEndian.Uint64(b[64:]),
-		need: need(b[84]), critical: int(binary.BigEndian.Uint16(b[86:])),
-		summaryAt: at(48), summaryLen: at(52), eventsAt: at(56), eventsLen: at(60), sum: at(72), closed: int64(binary.BigEndian.Uint64(b[76:])),
-	}
-}
-
-// parts are r's summary and events with their checksum. What was not read is taken
-// out of old, the heap that it is in, with the checksum that it has.
-func (r *row) parts(old []byte) (summary, events []byte, sum uint32, err error) {
-	if r.summary != nil {
-		return r.summary, r.events, checksum(r.summary, r.events), nil
-	}
-	for _, end := range []uint64{uint64(r.summaryAt) + uint64(r.summaryLen), uint64(r.eventsAt) + uint64(r.eventsLen)} {
-		if end > uint64(len(old)) {
-			return nil, nil, 0, errIndex
+func (idx *index) openSegments(dir string) error {
+	for _, name := range idx.Segments {
+		if filepath.Base(name) != name {
+			return errIndex
 		}
-	}
-	return old[r.summaryAt:][:r.summaryLen], old[r.eventsAt:][:r.eventsLen], r.sum, nil
-}
-
-// encode fills in b, r's entry of the table. Its parts go to the end of out, whose
-// heap begins at heap.
-func (r *row) encode(b, out, old []byte, heap int) ([]byte, error) {
-	summary, events, sum, err := r.parts(old)
-	if err != nil {
-		return out, err
-	}
-	b[0] = byte(r.kind)
-	copy(b[1:14], r.status)
-	copy(b[14:40], r.id)
-	binary.BigEndian.PutUint64(b[40:], uint64(r.sort))
-	binary.BigEndian.PutUint64(b[64:], r.seq)
-	binary.BigEndian.PutUint32(b[72:], sum)
-	binary.BigEndian.PutUint64(b[76:], uint64(r.closed))
-	b[84] = byte(r.need)
-	binary.BigEndian.PutUint16(b[86:], uint16(min(r.critical, math.MaxUint16)))
-	at := len(out) - heap
-	for i, n := range []int{at, len(summary), at + len(summary), len(events)} {
-		binary.BigEndian.PutUint32(b[48+4*i:], uint32(n))
-	}
-	return append(append(out, summary...), events...), nil
-}
-
-// load reads r's summary and events from the file.
-func (idx *index) load(r *row) error {
-	if r.summary != nil {
-		return nil
-	}
-	var err error
-	if r.summary, err = idx.heapAt(r.summaryAt, r.summaryLen); err != nil {
-		return err
-	}
-	if r.events, err = idx.heapAt(r.eventsAt, r.eventsLen); err != nil {
-		return err
-	}
-	if checksum(r.summary, r.events) != r.sum {
-		r.summary, r.events = nil, nil
-		return errIndex
+		s, err := segment.Open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		idx.stack = append(idx.stack, s)
 	}
 	return nil
-}
-
-func checksum(parts ...[]byte) uint32 {
-	sum := uint32(0)
-	for _, part := range parts {
-		sum = crc32.Update(sum, crc32.IEEETable, part)
-	}
-	return sum
-}
-
-func (idx *index) heapAt(at, n uint32) ([]byte, error) {
-	b := make([]byte, n)
-	if _, err := idx.file.ReadAt(b, idx.heap+int64(at)); err != nil {
-		return nil, fmt.Errorf("%w: %w", errIndex, err)
-	}
-	return b, nil
-}
-
-// wholeHeap is the heap of the file, none when everything is in memory.
-func (idx *index) wholeHeap() ([]byte, error) {
-	if idx.file == nil {
-		return nil, nil
-	}
-	info, err := idx.file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	old := make([]byte, info.Size()-idx.heap)
-	if _, err := idx.file.ReadAt(old, idx.heap); err != nil {
-		return nil, fmt.Errorf("%w: %w", errIndex, err)
-	}
-	return old, nil
 }
 
 func (idx *index) close() {
-	if idx.file != nil {
-		idx.file.Close()
+	for _, s := range idx.stack {
+		s.Close()
 	}
+	idx.top.drop()
+	idx.stack, idx.top = nil, nil
 }
 
-// save writes the index as a whole, so that a reader sees the old or the new one.
-func (idx *index) save(path string) error {
-	slices.SortFunc(idx.rows, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(b.sort, a.sort), cmp.Compare(b.seq, a.seq), strings.Compare(b.id, a.id))
-	})
-	out, err := idx.encode()
-	if err != nil {
-		return err
+// find is the row of e, nil when there is none.
+func (idx *index) find(e entity) (*row, error) {
+	rows, err := idx.versions(e, 1)
+	if err != nil || len(rows) == 0 {
+		return nil, err
 	}
-	return safefile.WriteFile(path, out, 0o666)
+	return &rows[0], nil
 }
 
-// encode is the file's content.
-func (idx *index) encode() ([]byte, error) {
-	old, err := idx.wholeHeap()
+// versions are the rows of e in all segments, the newest first, at most so many.
+func (idx *index) versions(e entity, most int) ([]row, error) {
+	key, ok := e.key()
+	if !ok {
+		return nil, nil
+	}
+	var rows []row
+	for _, s := range idx.stack {
+		entry, found, err := s.Find(key)
+		if err != nil {
+			return nil, fmt.Errorf("read index: %w", err)
+		}
+		if !found {
+			continue
+		}
+		r := rowOf(s, entry)
+		if rows = append(rows, r); !r.older || len(rows) == most {
+			break
+		}
+	}
+	return rows, nil
+}
+
+// refs are the events of e in order, the last so many of them; all for 0.
+func (idx *index) refs(e entity, last int) ([]eventRef, error) {
+	rows, err := idx.versions(e, 0)
 	if err != nil {
 		return nil, err
 	}
-	header, err := json.Marshal(idx)
-	if err != nil {
-		return nil, err
-	}
-	table := prefixSize + len(header)
-	heap := table + len(idx.rows)*rowSize
-	out := make([]byte, heap, heap+len(old)+len(old)/64+4096) // it grows a little each time
-	for i, r := range idx.rows {
-		if out, err = r.encode(out[table+i*rowSize:][:rowSize], out, old, heap); err != nil {
+	lines := []string{}
+	for i := range rows {
+		text, err := rows[i].part(partRefs)
+		if err != nil {
 			return nil, err
 		}
-	}
-	copy(out, indexMagic)
-	copy(out[prefixSize:], header)
-	sum := int(crc32.ChecksumIEEE(out[prefixSize:heap]))
-	for i, n := range []int{len(header), len(idx.rows), len(out) - heap, sum} {
-		binary.BigEndian.PutUint32(out[len(indexMagic)+4*i:], uint32(n))
-	}
-	return out, nil
-}
-
-// find is the row of id, nil when there is none.
-func (idx *index) find(kind entityKind, id string) *row {
-	for _, r := range idx.rows {
-		if r.kind == kind && r.id == id {
-			return r
+		lines = slices.Concat(slices.Collect(strings.Lines(lastLines(string(text), last))), lines)
+		if rows[i].whole || last > 0 && len(lines) >= last {
+			break
 		}
 	}
-	return nil
-}
-
-// refs are the events of r, in no particular order.
-func (idx *index) refs(r *row) ([]eventRef, error) {
-	if err := idx.load(r); err != nil {
-		return nil, err
+	if last > 0 {
+		lines = lines[max(len(lines)-last, 0):]
 	}
-	var refs []eventRef
-	for line := range strings.Lines(string(r.events)) {
-		ref, err := parseRef(strings.Fields(line))
-		if err != nil {
-			return nil, fmt.Errorf("read index: event %q", line)
+	refs := make([]eventRef, len(lines))
+	for i, line := range lines {
+		if refs[i], err = parseRef(strings.Fields(line)); err != nil {
+			return nil, fmt.Errorf("read index: event %q: %w", line, errIndex)
 		}
-		refs = append(refs, ref)
 	}
 	return refs, nil
+}
+
+// lastLines is the end of text with so many lines; all of it for 0.
+func lastLines(text string, lines int) string {
+	at := len(text)
+	for ; lines > 0 && at > 0; lines-- {
+		at = strings.LastIndexByte(text[:at-1], '\n') + 1
+		if lines == 1 {
+			return text[at:]
+		}
+	}
+	return text
 }
 
 func parseRef(fields []string) (ref eventRef, err error) {
@@ -416,4 +484,215 @@ func encodeRefs(events []Event) []byte {
 		b = append(b, '\n')
 	}
 	return b
+}
+
+// scan visits the rows of shelves in their order. A row is the visitor's until it returns.
+func (idx *index) scan(shelves []byte, visit func(*row) error) error {
+	if err := idx.findNewest(); err != nil {
+		return err
+	}
+	var ends []*scanEnd
+	for i, s := range idx.stack {
+		for _, shelf := range shelves {
+			cursor, err := s.Shelf(shelf)
+			if err != nil {
+				return fmt.Errorf("read index: %w", err)
+			}
+			ends = append(ends, &scanEnd{at: i, cursor: cursor})
+		}
+	}
+	for r := (row{}); ; {
+		var next *scanEnd
+		for _, end := range ends {
+			if err := end.fill(idx.newest); err != nil {
+				return fmt.Errorf("read index: %w", err)
+			}
+			if end.ok && (next == nil || inOrder(end.entry, next.entry) < 0) {
+				next = end
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		next.held = false
+		r.read(idx.stack[next.at], next.entry)
+		if err := visit(&r); err != nil {
+			return err
+		}
+	}
+}
+
+// inOrder is the order of lists: what is newest first, whatever shelf it is on.
+func inOrder(a, b segment.Entry) int {
+	if c := bytes.Compare(b.Head()[1:segment.OrderSize], a.Head()[1:segment.OrderSize]); c != 0 {
+		return c
+	}
+	x, y := a.Key(), b.Key()
+	return bytes.Compare(y[:], x[:])
+}
+
+// scanEnd is how far a shelf of a segment was read in a scan.
+type scanEnd struct {
+	at       int // of the segment
+	cursor   *segment.Cursor
+	entry    segment.Entry
+	ok, held bool
+}
+
+// fill holds the next row that no newer one stands for.
+func (s *scanEnd) fill(newest map[segment.Key]int) (err error) {
+	for !s.held {
+		s.entry, s.ok, err = s.cursor.Next()
+		if err != nil {
+			return err
+		}
+		s.held = true
+		if s.ok && len(newest) > 0 {
+			in, several := newest[s.entry.Key()]
+			s.held = !several || in >= s.at
+		}
+	}
+	return nil
+}
+
+// findNewest notes which rows stand for others in segments below.
+func (idx *index) findNewest() error {
+	if idx.newest != nil {
+		return nil
+	}
+	idx.newest = map[segment.Key]int{}
+	for i, s := range idx.stack[:max(len(idx.stack)-1, 0)] {
+		for cursor := s.All(); ; {
+			entry, ok, err := cursor.Next()
+			if err != nil {
+				idx.newest = nil
+				return fmt.Errorf("read index: %w", err)
+			}
+			if !ok {
+				break
+			}
+			if _, seen := idx.newest[entry.Key()]; !seen && entry.Head()[39]&flagOlder != 0 {
+				idx.newest[entry.Key()] = i
+			}
+		}
+	}
+	return nil
+}
+
+// markOf is by which rows are found that speak of a commit or of anything else with such an id.
+func markOf(id string) (mark uint64, ok bool) {
+	var b [8]byte
+	if len(id) < 2*len(b) {
+		return 0, false
+	}
+	_, err := hex.Decode(b[:], []byte(id[:2*len(b)]))
+	return binary.BigEndian.Uint64(b[:]), err == nil
+}
+
+// hexIDs gives each run of hexadecimal digits in text that is as long as an id.
+func hexIDs(text []byte, visit func(id []byte)) {
+	for start, i := -1, 0; i <= len(text); i++ {
+		digit := i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f')
+		switch {
+		case digit && start < 0:
+			start = i
+		case !digit && start >= 0:
+			if i-start >= 40 {
+				visit(text[start:i])
+			}
+			start = -1
+		}
+	}
+}
+
+// marked are the runs and reviews that have one of ids, or of which an event names one, the
+// newest first.
+func (idx *index) marked(ids map[string]bool) ([]row, error) {
+	marks := map[uint64]bool{}
+	var keys []segment.Key
+	for id := range ids {
+		if mark, ok := markOf(id); ok {
+			marks[mark] = true
+		}
+		for _, kind := range []entityKind{kindReview, kindRun} {
+			if key, ok := (entity{kind, id}).key(); ok {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return idx.withMarks(marks, keys...)
+}
+
+// withMarks are the rows that have one of the marks, or one of the keys, the newest first.
+func (idx *index) withMarks(marks map[uint64]bool, keys ...segment.Key) ([]row, error) {
+	for mark := range marks {
+		for _, s := range idx.stack {
+			err := s.Marked(mark, func(entry segment.Entry) error { keys = append(keys, entry.Key()); return nil })
+			if err != nil {
+				return nil, fmt.Errorf("read index: %w", err)
+			}
+		}
+	}
+	seen := map[segment.Key]bool{}
+	var rows []row
+	for _, key := range keys {
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		r, err := idx.find(entity{entityKind(key[0]), string(key[1:])})
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			rows = append(rows, *r)
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return inOrder(a.entry, b.entry) })
+	return rows, nil
+}
+
+// begunBefore is the order in which runs and reviews were begun.
+func begunBefore(a, b row) int { return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.id, b.id)) }
+
+// resolve is the full id of what a person typed: an id, a unique prefix, a suffix or latest.
+func (idx *index) resolve(kind entityKind, typed string) (string, error) {
+	exact, err := idx.find(entity{kind, typed})
+	if err != nil || exact != nil && exact.begun() {
+		return typed, err
+	}
+	var fits []string
+	latest := row{}
+	err = idx.scan(shelvesOf(kind), func(r *row) error {
+		if strings.HasPrefix(r.id, typed) && typed != "" || strings.HasSuffix(r.id, "-"+typed) {
+			fits = append(fits, r.id)
+		}
+		if latest.id == "" || r.seq > latest.seq {
+			latest = *r
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case typed == Latest && latest.id != "":
+		return latest.id, nil
+	case len(fits) == 1:
+		return fits[0], nil
+	}
+	refused := notFound(kind, typed)
+	refused.Among = fits
+	if exact != nil {
+		refused.Where = "here: its beginning is in a log that did not come yet, git runr sync fetches it"
+	}
+	return "", refused
+}
+
+// shelvesOf are those on which all of a kind are that have begun.
+func shelvesOf(kind entityKind) []byte {
+	if kind == kindRun {
+		return []byte{shelfRun}
+	}
+	return []byte{shelfWaiting, shelfClosed}
 }

@@ -1,9 +1,11 @@
 package record
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,153 +14,102 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/segment"
 )
 
-// testIndex is an index of three entities, in memory.
-func testIndex() *index {
-	refs := func(clocks ...int) []byte {
-		var events []Event
-		for _, c := range clocks {
-			events = append(events, eventAt(c, "x", "{}"))
-		}
-		return encodeRefs(events)
-	}
-	return &index{
-		Tips: gitstore.Tips{oneWriter: "1111111111111111111111111111111111111111", twoWriter: "2222222222222222222222222222222222222222"}, Clock: 41,
-		Damaged: []damagedRecord{{oneWriter, "3333333333333333333333333333333333333333", "5555555555555555555555555555555555555555", "object is missing"}},
-		Ahead:   []eventRef{{1 << 50, twoWriter, "4444444444444444444444444444444444444444", 7}}, Late: map[string]int64{twoWriter: 7},
-		rows: []*row{
-			{kind: kindReview, status: "open", id: "20260107120000-aaaaaa", sort: 1000, seq: 1, summary: []byte(`{"review_id":"one"}`), events: refs(1)},
-			{kind: kindRun, status: "reviewing", id: "20260107120000-bbbbbb", sort: 3000, seq: 9, summary: []byte(`{"run_id":"two"}`), events: refs(2, 3, 9)},
-			{kind: kindReview, status: "resolved", id: "20260108120000-cccccc", sort: 2000, seq: 4, summary: []byte(`{}`), events: refs(4, 8)},
-		},
-	}
-}
-
-// content is all that an index says, with every row read.
-type content struct {
-	tips    gitstore.Tips
-	clock   uint64
-	damaged []damagedRecord
-	ahead   []eventRef
-	late    map[string]int64
-	rows    []row
-	refs    [][]eventRef
-}
-
-func contentOf(idx *index) (content, error) {
-	c := content{tips: idx.Tips, clock: idx.Clock, damaged: idx.Damaged, ahead: idx.Ahead, late: idx.Late}
-	for _, r := range idx.rows {
-		refs, err := idx.refs(r)
-		if err != nil {
-			return c, err
-		}
-		plain := *r
-		plain.summaryAt, plain.summaryLen, plain.eventsAt, plain.eventsLen, plain.sum = 0, 0, 0, 0, 0
-		c.rows, c.refs = append(c.rows, plain), append(c.refs, refs)
-	}
-	return c, nil
-}
-
-// saveTestIndex writes the index and gives the file's bytes and what it says.
-func saveTestIndex(t *testing.T) (path string, data []byte, want content) {
+// indexOf is an index of rows in memory, in one segment for each list.
+func indexOf(t *testing.T, lists ...[]segment.Row) *index {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "cache", "index")
-	idx := testIndex()
-	if err := idx.save(path); err != nil {
-		t.Fatal(err)
+	idx := emptyIndex()
+	for _, rows := range lists {
+		idx.put(0, segmentOf(t, func(w *segment.Writer) error {
+			for _, r := range rows {
+				if err := w.Add(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
 	}
-	data, err := os.ReadFile(path)
+	return idx
+}
+
+func segmentOf(t *testing.T, write func(*segment.Writer) error) *written {
+	t.Helper()
+	k := newSink(t.TempDir(), false)
+	w := segment.NewWriter(k)
+	err := write(w)
+	var top *written
+	if err == nil {
+		top, err = k.open(w)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, err = contentOf(idx); err != nil {
-		t.Fatal(err)
-	}
-	return path, data, want
+	return top
 }
 
-func TestIndexRoundTrip(t *testing.T) {
-	path, data, want := saveTestIndex(t)
-	idx := openIndex(path)
-	defer idx.close()
-	got, err := contentOf(idx)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("read %+v, %v, want %+v", got, err, want)
+// indexRow is a row of an index, with a summary and events at clocks.
+func indexRow(r row, summary string, clocks ...int) segment.Row {
+	var events []Event
+	for _, c := range clocks {
+		events = append(events, eventAt(c, "x", "{}"))
 	}
-	order := []string{idx.rows[0].id, idx.rows[1].id, idx.rows[2].id}
-	if !slices.Equal(order, []string{"20260107120000-bbbbbb", "20260108120000-cccccc", "20260107120000-aaaaaa"}) {
-		t.Errorf("order %v, want the newest first", order)
+	out := segment.Row{Parts: [segment.Parts][]byte{partSummary: []byte(summary), partRefs: encodeRefs(events)}}
+	out.Key, _ = r.key()
+	r.events = len(clocks)
+	out.Head = r.head()
+	return out
+}
+
+// testRows are those of three entities.
+func testRows() []segment.Row {
+	return []segment.Row{
+		indexRow(row{entity: entity{kindReview, "20260107120000-aaaaaa"}, status: "open", sort: 1000, seq: 1}, `{"review_id":"one"}`, 1),
+		indexRow(row{entity: entity{kindRun, "20260107120000-bbbbbb"}, status: "reviewing", sort: 3000, seq: 9}, `{"run_id":"two"}`, 2, 3, 9),
+		indexRow(row{entity: entity{kindReview, "20260108120000-cccccc"}, status: "resolved", sort: 2000, seq: 4}, `{}`, 4, 8),
 	}
-	if r := idx.find(kindRun, "20260107120000-bbbbbb"); r == nil || r.status != "reviewing" || string(r.summary) != `{"run_id":"two"}` {
-		t.Errorf("found %+v", r)
+}
+
+func testIndex(t *testing.T) *index { return indexOf(t, testRows()) }
+
+func TestManifestRoundTrip(t *testing.T) {
+	want := manifest{
+		Tips: gitstore.Tips{oneWriter: "1111111111111111111111111111111111111111", twoWriter: "2222222222222222222222222222222222222222"}, Clock: 41,
+		Damaged:  []damagedRecord{{oneWriter, "3333333333333333333333333333333333333333", "5555555555555555555555555555555555555555", "object is missing"}},
+		Ahead:    []eventRef{{1 << 50, twoWriter, "4444444444444444444444444444444444444444", 7}},
+		Late:     map[string]int64{twoWriter: 7},
+		Segments: []string{"index-b.seg", "index-a.seg"},
 	}
-	if r := idx.find(kindReview, "20260107120000-bbbbbb"); r != nil {
-		t.Errorf("found a review that is a run: %+v", r)
-	}
-	// What was read from the file and saved again, rows not yet loaded, is the same file.
-	again := openIndex(path)
-	defer again.close()
-	if err := again.save(path); err != nil {
+	data, err := want.encode()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if saved, err := os.ReadFile(path); err != nil || !bytes.Equal(saved, data) {
-		t.Errorf("saved again: %d bytes, was %d, %v", len(saved), len(data), err)
+	if got, err := decodeManifest(data); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, %v, want %+v", got, err, want)
+	}
+	for i := range data {
+		if _, err := decodeManifest(data[:i]); err == nil {
+			t.Errorf("the first %d of %d bytes are taken for a manifest", i, len(data))
+		}
+		damaged := slices.Clone(data)
+		damaged[i] ^= 1 << (i % 8)
+		if _, err := decodeManifest(damaged); err == nil {
+			t.Errorf("byte %d may be anything", i)
+		}
 	}
 }
 
 func TestIndexMissing(t *testing.T) {
 	idx := openIndex(filepath.Join(t.TempDir(), "nothing"))
 	defer idx.close()
-	if len(idx.rows) != 0 || len(idx.Tips) != 0 || idx.Tips == nil {
+	if len(idx.stack) != 0 || len(idx.Tips) != 0 || idx.Tips == nil {
 		t.Errorf("index %+v", idx)
 	}
 }
 
-// checkDamaged opens a damaged file: it must be as if it were not there, or right.
-// noticed allows for damage that is found, and said, when a row is read.
-func checkDamaged(t *testing.T, path, what string, data []byte, want content, noticed bool) {
-	t.Helper()
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if why := panics(func() {
-		idx := openIndex(path)
-		defer idx.close()
-		got, err := contentOf(idx)
-		if len(idx.Tips) == 0 && len(idx.rows) == 0 {
-			return
-		}
-		if err != nil && noticed {
-			return
-		}
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: neither empty nor right: %v", what, err)
-		}
-	}); why != nil {
-		t.Errorf("%s: %v", what, why)
-	}
-}
-
-func TestIndexTruncated(t *testing.T) {
-	path, data, want := saveTestIndex(t)
-	for n := range len(data) {
-		checkDamaged(t, path, fmt.Sprintf("first %d of %d bytes", n, len(data)), data[:n], want, false)
-	}
-	checkDamaged(t, path, "bytes after the end", append(slices.Clone(data), "more"...), want, false)
-}
-
-func TestIndexFlipped(t *testing.T) {
-	path, data, want := saveTestIndex(t)
-	for i := range data {
-		damaged := slices.Clone(data)
-		damaged[i] ^= 1 << (i % 8)
-		checkDamaged(t, path, fmt.Sprintf("byte %d of %d", i, len(data)), damaged, want, true)
-	}
-}
-
 func TestIndexResolve(t *testing.T) {
-	idx := testIndex()
+	idx := testIndex(t)
 	for _, test := range []struct {
 		kind        entityKind
 		typed, want string
@@ -178,7 +129,7 @@ func TestIndexResolve(t *testing.T) {
 }
 
 func TestIndexResolveRefuses(t *testing.T) {
-	idx := testIndex()
+	idx := testIndex(t)
 	for _, test := range []struct {
 		kind        entityKind
 		typed, says string
@@ -188,7 +139,7 @@ func TestIndexResolveRefuses(t *testing.T) {
 		{kindRun, "", `run "" does not exist here`},
 		{kindReview, "aaaaa", `review "aaaaa" does not exist here`},
 		{kindReview, "-aaaaaa", `review "-aaaaaa" does not exist here`},
-		{kindReview, "202601", `review "202601" is ambiguous: 20260107120000-aaaaaa, 20260108120000-cccccc`},
+		{kindReview, "202601", `review "202601" is ambiguous: 20260108120000-cccccc, 20260107120000-aaaaaa`},
 	} {
 		got, err := idx.resolve(test.kind, test.typed)
 		if got != "" || !errors.Is(err, gitstore.ErrNotFound) || err.Error() != test.says {
@@ -200,41 +151,290 @@ func TestIndexResolveRefuses(t *testing.T) {
 	}
 }
 
-func TestIndexResolveTakesAnIDBeforeAPrefix(t *testing.T) {
-	idx := &index{rows: []*row{{kind: kindRun, status: "running", id: "20260107120000-aaaaaa2", seq: 2}, {kind: kindRun, status: "running", id: "20260107120000-aaaaaa", seq: 1}}}
-	if got, err := idx.resolve(kindRun, "20260107120000-aaaaaa"); got != "20260107120000-aaaaaa" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
 func TestIndexLatestIsWhatBeganLast(t *testing.T) {
-	idx := &index{rows: []*row{{kind: kindRun, status: "running", id: "old", seq: 1, sort: 9000}, {kind: kindRun, status: "running", id: "new", seq: 2, sort: 5}, {kind: kindRun, id: "not begun", seq: 3, sort: 9999}}}
-	if got, err := idx.resolve(kindRun, "latest"); got != "new" || err != nil {
+	idx := indexOf(t, []segment.Row{
+		indexRow(row{entity: entity{kindRun, "20260107120000-aaaaaa"}, status: "running", seq: 1, sort: 9000}, "{}"),
+		indexRow(row{entity: entity{kindRun, "20260107120000-bbbbbb"}, status: "running", seq: 2, sort: 5}, "{}"),
+		indexRow(row{entity: entity{kindRun, "20260107120000-cccccc"}, seq: 3, sort: 9999}, "{}"),
+	})
+	if got, err := idx.resolve(kindRun, "latest"); got != "20260107120000-bbbbbb" || err != nil {
 		t.Errorf("%q, %v: a wall clock decided", got, err)
 	}
 }
 
 func TestIndexRefsOfDamagedRows(t *testing.T) {
+	of := entity{kindRun, "20260107120000-aaaaaa"}
 	for _, events := range []string{"1 w\n", "x w id\n", "1 w id more\n", "-1 w id\n"} {
-		if _, err := (&index{}).refs(&row{summary: []byte("{}"), events: []byte(events)}); err == nil || !strings.Contains(err.Error(), "read index") {
+		r := indexRow(row{entity: of}, "{}")
+		r.Parts[partRefs] = []byte(events)
+		if _, err := indexOf(t, []segment.Row{r}).refs(of, 0); !errors.Is(err, errIndex) || !strings.Contains(err.Error(), "read index") {
 			t.Errorf("%q: %v", events, err)
 		}
 	}
 }
 
-func TestRowFold(t *testing.T) {
-	events := reviewEvents(t, "submit rex", "claim ann")
-	r := &row{kind: kindReview, id: testReview}
-	slices.Reverse(events)
-	if err := r.fold(events); err != nil {
+func TestIndexRefsFromTheEnd(t *testing.T) {
+	of := entity{kindRun, "20260107120000-aaaaaa"}
+	at := func(older bool, clocks ...int) []segment.Row {
+		return []segment.Row{indexRow(row{entity: of, older: older}, "{}", clocks...)}
+	}
+	idx := indexOf(t, at(false, 1, 2), at(true, 3), at(true, 4, 5, 6))
+	for last, want := range [][]uint64{{1, 2, 3, 4, 5, 6}, {6}, {5, 6}, {4, 5, 6}, {3, 4, 5, 6}, {2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}} {
+		refs, err := idx.refs(of, last)
+		var clocks []uint64
+		for _, ref := range refs {
+			clocks = append(clocks, ref.Clock)
+		}
+		if err != nil || !slices.Equal(clocks, want) {
+			t.Errorf("the last %d: %v, %v, want %v", last, clocks, err, want)
+		}
+	}
+}
+
+// story is a row of events of a few reviews and runs, by several writers, as it may come.
+func story(t *testing.T, rng *rand.Rand, n int) []Event {
+	t.Helper()
+	words := []string{"submit rex", "submit ann", "claim ann", "claim bob", "release ann", "resolve ann", "reopen ann", "answer ann", "cancel ann"}
+	var all []Event
+	for clock := 1; len(all) < n; clock++ {
+		review := fmt.Sprintf("2026010712000%d-aaaaaa", rng.IntN(3))
+		e := reviewEventAt(clock, EventReviewRequested.Name, ReviewRequest{Reviewer: "rex", Others: []string{"ann"}, Message: "look"})
+		if rng.IntN(8) > 0 {
+			e = reviewStep(t, clock, words[rng.IntN(len(words))])
+		}
+		e.Review, e.Writer = review, []string{oneWriter, twoWriter}[rng.IntN(2)]
+		e.ID = gitstore.ID(fmt.Sprintf("%040x", rng.Uint64()))
+		all = append(all, e)
+	}
+	return all
+}
+
+// TestIndexIsTheFold: whatever comes in whatever order and in whatever parts, the index says
+// what all events say together, in as many segments as there are parts and in one.
+func TestIndexIsTheFold(t *testing.T) {
+	store, dir := newRepo(t)
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range 12 {
+		written := writeStory(t, store, dir, story(t, rng, 20+rng.IntN(90)))
+		want := emptyIndex()
+		foldInto(t, store, want, written)
+		parts := emptyIndex()
+		rest := slices.Clone(written)
+		if rng.IntN(2) == 0 { // of two logs the one comes after the other
+			slices.SortStableFunc(rest, func(a, b Event) int { return strings.Compare(a.Writer, b.Writer) })
+		}
+		for len(rest) > 0 {
+			n := min(1+rng.IntN(9), len(rest))
+			foldInto(t, store, parts, rest[:n])
+			rest = rest[n:]
+			if depth := len(parts.stack); depth > 3 && rng.IntN(3) == 0 {
+				joinSome(t, parts, 2+rng.IntN(depth-1))
+			}
+		}
+		compareIndexes(t, store, fmt.Sprintf("seed %d, %d segments", seed, len(parts.stack)), parts, want)
+		joinSome(t, parts, len(parts.stack))
+		compareIndexes(t, store, fmt.Sprintf("seed %d, joined", seed), parts, want)
+	}
+}
+
+// writeStory stores events as commits that can be read again.
+func writeStory(t *testing.T, s *Store, dir string, events []Event) []Event {
+	t.Helper()
+	var out []Event
+	for i, id := range writeCommits(t, dir, events) {
+		e := events[i]
+		entry, err := s.Repo.Entry(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err = DecodeEvent(entry); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func foldInto(t *testing.T, s *Store, idx *index, events []Event) {
+	t.Helper()
+	b := &build{store: s, idx: idx}
+	for _, e := range events {
+		b.add(e)
+	}
+	if err := b.finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r.status != "claimed" || r.seq != 1 || r.sort != testEpoch.UnixMilli()+2*60_000 || !strings.Contains(string(r.summary), `"claimed_by":"ann"`) {
-		t.Errorf("row %+v, summary %s", r, r.summary)
+}
+
+// joinSome joins the topmost segments.
+func joinSome(t *testing.T, idx *index, n int) {
+	t.Helper()
+	idx.put(n, segmentOf(t, func(w *segment.Writer) error { return joinRows(idx.stack[:n], w) }))
+}
+
+// compareIndexes compares all that two indexes say.
+func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
+	t.Helper()
+	for _, f := range []Filter{{}, {Limit: 1}, {ByNeed: true}, {Status: WaitingStatus}, {Waiting: true}, {Status: func(s string) bool { return s == "resolved" }}} {
+		a, n, err := listIndex[ReviewSummary](got, kindReview, f)
+		b, m, err2 := listIndex[ReviewSummary](want, kindReview, f)
+		if err := errors.Join(err, err2); err != nil || n != m || !reflect.DeepEqual(a, b) {
+			t.Fatalf("%s: list %+v:\n%d %+v\n%d %+v\n%v", what, f, n, a, m, b, err)
+		}
 	}
-	if lines := strings.Split(strings.TrimSpace(string(r.events)), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "1 "+oneWriter+" ") {
-		t.Errorf("events %q", r.events)
+	err := want.scan([]byte{shelfNone, shelfRun, shelfClosed, shelfWaiting}, func(r *row) error {
+		events, err := s.readRow(t.Context(), want, r.entity)
+		if err != nil {
+			return err
+		}
+		review, _ := FoldReview(events)
+		refs, err := got.refs(r.entity, 0)
+		if err != nil || !reflect.DeepEqual(refs, refsOf(events)) {
+			t.Fatalf("%s: %s: refs %v, want %v, %v", what, r.id, refs, refsOf(events), err)
+		}
+		there, err := got.find(r.entity)
+		if err != nil || there == nil {
+			t.Fatalf("%s: %s is not found, %v", what, r.id, err)
+		}
+		st, err := s.stateOf(t.Context(), got, there)
+		if err != nil || !reflect.DeepEqual(jsonOf(t, st.review), jsonOf(t, review)) {
+			t.Fatalf("%s: %s after %d events, %d of them kept:\n%s\n%s\n%v", what, r.id, there.events, there.covered, jsonOf(t, st.review), jsonOf(t, review), err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+}
+
+func refsOf(events []Event) []eventRef {
+	refs := make([]eventRef, len(events))
+	for i, e := range events {
+		refs[i] = refOf(e)
+	}
+	return refs
+}
+
+// TestIndexDamagedFiles: each file of the cache cut short, emptied, removed or changed at any
+// place: the list is as it was.
+func TestIndexDamagedFiles(t *testing.T) {
+	store, _ := newRepo(t)
+	var want []string
+	for range 3 {
+		want = append(want, request(t, store).ID)
+		listed(t, store)
+	}
+	slices.Reverse(want)
+	damage := map[string]func(data []byte) []byte{
+		"removed": nil,
+		"emptied": func([]byte) []byte { return nil },
+		"cut":     func(data []byte) []byte { return data[:len(data)/2] },
+		"longer":  func(data []byte) []byte { return append(data, "more"...) },
+		"zeroed":  func(data []byte) []byte { return make([]byte, len(data)) },
+	}
+	for i := range 64 {
+		damage[fmt.Sprintf("a bit changed at %d/64", i)] = func(data []byte) []byte {
+			data[i*len(data)/64] ^= 1 << (i % 8)
+			return data
+		}
+	}
+	for what, change := range damage {
+		files, err := filepath.Glob(filepath.Join(store.cacheDir(), "index*"))
+		if err != nil || len(files) < 2 {
+			t.Fatalf("files %v, %v", files, err)
+		}
+		for _, path := range files {
+			data, err := os.ReadFile(path)
+			if err != nil || len(data) == 0 {
+				continue // joined with another meanwhile, or what the turn before left
+			}
+			if change == nil {
+				err = os.Remove(path)
+			} else {
+				err = os.WriteFile(path, change(data), 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := listed(t, store); !slices.Equal(got, want) {
+				t.Errorf("%s %s: %v, want %v", filepath.Base(path), what, got, want)
+			}
+		}
+	}
+}
+
+func listed(t *testing.T, s *Store) (ids []string) {
+	t.Helper()
+	reviews, _, err := s.Reviews(t.Context(), Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range reviews {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// TestIndexOfTheProgramBefore: its cache is replaced.
+func TestIndexOfTheProgramBefore(t *testing.T) {
+	store, _ := newRepo(t)
+	want := []string{request(t, store).ID}
+	if err := os.MkdirAll(store.cacheDir(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []string{"RUNRIDXG\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00{}", "RUNRIDXZ of tomorrow"} {
+		if err := os.WriteFile(store.indexPath(), []byte(before), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := listed(t, store); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		if m := readManifest(store.indexPath()); len(m.Segments) == 0 || len(m.Tips) == 0 {
+			t.Errorf("it was not replaced: %+v", m)
+		}
+	}
+}
+
+// TestGroupsThroughAFile: what does not fit into memory is the same afterwards.
+func TestGroupsThroughAFile(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var small, large groups
+	for i, e := range story(t, rng, 300) {
+		e.late = int64(i % 3)
+		small.add(e)
+		large.add(e)
+		if i%50 == 0 {
+			large.writeOut()
+		}
+	}
+	defer large.close()
+	if large.spill == nil {
+		t.Fatal("nothing was written")
+	}
+	read := func(g *groups) map[entity][]Event {
+		all := map[entity][]Event{}
+		for part := range g.parts() {
+			if err := g.visit(part, func(of entity, events []Event) error { all[of] = slices.Clone(events); return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return all
+	}
+	a, b := read(&small), read(&large)
+	if !reflect.DeepEqual(slices.Sorted(maps.Keys(ids(a))), slices.Sorted(maps.Keys(ids(b)))) || !reflect.DeepEqual(a, b) {
+		t.Errorf("in memory %d, through a file %d", len(a), len(b))
+	}
+}
+
+func ids(m map[entity][]Event) map[string]bool {
+	all := map[string]bool{}
+	for of, events := range m {
+		for _, e := range events {
+			all[of.id+" "+string(e.ID)] = true
+		}
+	}
+	return all
 }
 
 // What waits for a reviewer is found without decoding the rest.
@@ -258,4 +458,13 @@ func TestListOfWhatWaits(t *testing.T) {
 			t.Errorf("%d, %+v, %v", total, found, err)
 		}
 	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

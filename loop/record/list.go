@@ -1,11 +1,11 @@
 package record
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -13,16 +13,25 @@ import (
 // Filter chooses lines of a list.
 type Filter struct {
 	Status func(string) bool        // nil: any
-	Limit  int                      // 0: all
+	Skip   int                      // the first ones that fit are only counted
+	Limit  int                      // of those after Skip; 0: all
 	Review func(ReviewSummary) bool // nil: any; reads the summary of each review that fits otherwise
-	// Mention leaves out what names none of these ids of commits, or of changes; nil: nothing.
+	Run    func(RunSummary) bool    // the same of runs
+	// Mention leaves out what has, or names, none of these ids, of commits, changes, runs and reviews; nil: nothing.
 	Mention map[string]bool
 	Waiting bool // leaves out reviews that everybody who was asked has answered
 	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
 	// leaves out nothing.
 	ClosedSince time.Time
+	// CreatedSince and CreatedUntil leave out what was begun before the one, and at the other or
+	// later; zero Times leave out nothing.
+	CreatedSince, CreatedUntil time.Time
+	UpdatedSince               time.Time // leaves out where nothing happened at it or later; the zero Time leaves out nothing
+	Spent                      bool      // leaves out what took no calls of agents, as far as tools told
 	// ByNeed puts first what needs a person most: see need.
 	ByNeed bool
+	// Some says that what is beyond Limit need not be counted.
+	Some bool
 }
 
 // inboxStatus is what is there to be addressed.
@@ -63,6 +72,20 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]RunSummary, int, error) {
 	return list[RunSummary](ctx, s, kindRun, f)
 }
 
+// CountReviews is how many reviews that fit have each status.
+func (s *Store) CountReviews(ctx context.Context, f Filter) (counts map[string]int, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		counts = map[string]int{}
+		return f.inOrder(idx, kindReview, func(r *row) error { counts[r.status]++; return nil })
+	})
+	return counts, err
+}
+
 func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
@@ -78,56 +101,125 @@ func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (foun
 
 func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 	found, total := []T{}, 0
-	var heap []byte
-	if f.Mention != nil || f.Waiting {
-		var err error
-		if heap, err = idx.wholeHeap(); err != nil {
-			return nil, 0, err
-		}
-	}
-	for _, r := range f.order(idx.rows) {
-		if r.kind != kind || !r.begun() || !f.fits(r) || f.Mention != nil && !r.mentions(f.Mention, heap) || f.Waiting && !r.waits(heap) {
-			continue
-		}
+	err := f.visit(idx, kind, func(r *row) error {
 		full := f.Limit > 0 && len(found) >= f.Limit
-		if full && f.Review == nil {
+		if r == nil || (full || total < f.Skip) && !f.reads() {
 			total++
-			continue
+			return nil
 		}
-		line, err := loadLine[T](idx, r)
+		line, err := loadLine[T](r)
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
-		if review, ok := any(line).(ReviewSummary); ok && f.Review != nil && !f.Review(review) {
-			continue
+		if !f.fitsLine(line) {
+			return nil
 		}
-		total++
-		if !full {
+		if total++; !full && total > f.Skip {
 			found = append(found, line)
 		}
+		if f.Some && len(found) == f.Limit {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
 	}
-	return found, total, nil
+	return found, total, err
 }
 
-// order is that in which rows are listed.
-func (f Filter) order(rows []*row) []*row {
+// visit visits the rows that fit, in the order in which they are listed; nil for one that
+// is only to be counted.
+func (f Filter) visit(idx *index, kind entityKind, visit func(*row) error) error {
 	if !f.ByNeed {
-		return rows
+		return f.inOrder(idx, kind, visit)
 	}
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b *row) int { return cmp.Compare(a.need, b.need) })
-	return rows
+	var byNeed [needClosed + 1][]row
+	most := f.Skip + f.Limit
+	if f.Limit == 0 || f.reads() {
+		most = math.MaxInt
+	}
+	err := f.inOrder(idx, kind, func(r *row) error {
+		rows := &byNeed[min(r.need, needClosed)]
+		if len(*rows) == most {
+			return visit(nil)
+		}
+		*rows = append(*rows, *r)
+		return nil
+	})
+	for _, rows := range byNeed {
+		for i := range rows {
+			if err != nil {
+				return err
+			}
+			err = visit(&rows[i])
+		}
+	}
+	return err
 }
+
+// inOrder visits the rows that fit, the newest first.
+func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) error {
+	if f.Mention == nil {
+		return idx.scan(f.shelves(kind), func(r *row) error {
+			if !f.fits(r) {
+				return nil
+			}
+			return visit(r)
+		})
+	}
+	rows, err := idx.marked(f.Mention)
+	for i := range rows {
+		r := &rows[i]
+		if err != nil {
+			return err
+		}
+		if r.kind != kind || !r.begun() || !f.fits(r) {
+			continue
+		}
+		var named bool
+		if named, err = r.mentions(f.Mention); named {
+			err = visit(r)
+		}
+	}
+	return err
+}
+
+// shelves are those on which something may fit.
+func (f Filter) shelves(kind entityKind) []byte {
+	shelves := shelvesOf(kind)
+	if kind == kindReview && f.Status != nil && !f.Status(string(ReviewResolved)) && !f.Status(string(ReviewCancelled)) {
+		return []byte{shelfWaiting}
+	}
+	return shelves
+}
+
+// errEnough ends a scan.
+var errEnough = errors.New("enough")
 
 // loadLine reads the summary of one row.
-func loadLine[T any](idx *index, r *row) (line T, err error) {
-	if err = idx.load(r); err == nil {
-		err = json.Unmarshal(r.summary, &line)
-	}
+func loadLine[T any](r *row) (line T, err error) {
+	summary, err := r.part(partSummary)
 	if err != nil {
 		return line, fmt.Errorf("read index: %w", err)
 	}
+	if err := json.Unmarshal(summary, &line); err != nil {
+		return line, fmt.Errorf("read index: %w: %w", errIndex, err)
+	}
 	return line, nil
+}
+
+// reads reports whether a summary is read to see whether it fits.
+func (f Filter) reads() bool { return f.Review != nil || f.Run != nil }
+
+func (f Filter) fitsLine(line any) bool {
+	switch line := line.(type) {
+	case ReviewSummary:
+		return f.Review == nil || f.Review(line)
+	case RunSummary:
+		return f.Run == nil || f.Run(line)
+	}
+	return true
 }
 
 // fits goes by what the index knows without reading a summary.
@@ -135,39 +227,39 @@ func (f Filter) fits(r *row) bool {
 	if f.Status != nil && !f.Status(r.status) {
 		return false
 	}
+	if f.Waiting && !r.waits || f.Spent && !r.spent {
+		return false
+	}
+	if r.created < millis(f.CreatedSince, math.MinInt64) || r.created >= millis(roundUp(f.CreatedUntil), math.MaxInt64) || r.updated < millis(f.UpdatedSince, math.MinInt64) {
+		return false
+	}
 	return r.closed == 0 || f.ClosedSince.IsZero() || r.closed >= f.ClosedSince.UnixMilli()
 }
 
-// waitingKey stands in the summary of a review that waits for a reviewer, and nowhere else
-// with these quotation marks.
-const waitingKey = `"waiting_for":`
+// roundUp is at in whole milliseconds, not before it.
+func roundUp(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(time.Millisecond - 1).Truncate(time.Millisecond)
+}
 
-// waits reports whether the summary of r says that somebody was asked who has not answered,
-// without decoding it.
-func (r *row) waits(heap []byte) bool {
-	summary, _, _, err := r.parts(heap)
-	return err != nil || bytes.Contains(summary, []byte(waitingKey)) // who reads a damaged one says so
+// millis are those since 1970 of a time, none those of the zero Time.
+func millis(at time.Time, none int64) int64 {
+	if at.IsZero() {
+		return none
+	}
+	return at.UnixMilli()
 }
 
 // mentions reports whether the summary of r names one of ids, without decoding it.
-func (r *row) mentions(ids map[string]bool, heap []byte) bool {
-	summary, _, _, err := r.parts(heap)
-	if err != nil {
-		return true // whoever reads it says so
+func (r *row) mentions(ids map[string]bool) (named bool, err error) {
+	if ids[r.id] {
+		return true, nil
 	}
-	for start, i := -1, 0; i <= len(summary); i++ {
-		hex := i < len(summary) && (summary[i] >= '0' && summary[i] <= '9' || summary[i] >= 'a' && summary[i] <= 'f')
-		switch {
-		case hex && start < 0:
-			start = i
-		case !hex && start >= 0:
-			if i-start >= 40 && ids[string(summary[start:i])] {
-				return true
-			}
-			start = -1
-		}
-	}
-	return false
+	summary, err := r.part(partSummary)
+	hexIDs(summary, func(id []byte) { named = named || ids[string(id)] })
+	return named, err
 }
 
 // OwnReviews are the reviews among ids in which this clone did something, by the index
@@ -184,18 +276,16 @@ func (s *Store) OwnReviews(ctx context.Context, ids map[string]bool) (among []st
 		}
 		defer idx.close()
 		among = nil
-		for _, r := range idx.rows {
-			if r.kind != kindReview || !ids[r.id] {
-				continue
-			}
-			refs, err := idx.refs(r)
+		for id := range ids {
+			refs, err := idx.refs(entity{kindReview, id}, 0)
 			if err != nil {
 				return err
 			}
 			if slices.ContainsFunc(refs, func(ref eventRef) bool { return ref.Writer == own }) {
-				among = append(among, r.id)
+				among = append(among, id)
 			}
 		}
+		slices.Sort(among)
 		return nil
 	})
 	return among, err

@@ -105,7 +105,7 @@ func (s *Store) projectNew(ctx context.Context, tips gitstore.Tips) error {
 	case len(known) == 0: // the first time, or somebody else wrote the ref
 		return errAfresh
 	}
-	idx := &index{Tips: known}
+	idx := &index{manifest: manifest{Tips: known}}
 	fresh, err := s.newEvents(ctx, idx, tips)
 	if err != nil {
 		return err

@@ -78,6 +78,9 @@ func (r Run) News() []Intervention {
 // getting on in between.
 func (r Run) StoppedAlike() int { return r.sameStops.times }
 
+// Name is what the run works on, for people.
+func (r Run) Name() string { return cmp.Or(r.Plan.Entity.Name(), "run "+r.ID) }
+
 // Done reports whether nothing more will happen by itself.
 func (r Run) Done() bool { return r.Status != RunRunning }
 

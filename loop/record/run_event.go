@@ -29,9 +29,8 @@ func (s *Store) BeginRun(ctx context.Context, source, title string, plan RunPlan
 // ended the run meanwhile: the newest state decides.
 func (s *Store) RunEvent(ctx context.Context, run Run, d NewEvent) (Run, error) {
 	return s.runEvent(ctx, run, d, func(v *View) (Run, error) {
-		events, err := v.events(kindRun, run.ID)
-		newest, _ := FoldRun(events)
-		return newest, err
+		st, err := v.state(entity{kindRun, run.ID})
+		return st.run, err
 	})
 }
 

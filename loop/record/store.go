@@ -3,14 +3,12 @@ package record
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -92,29 +90,33 @@ func (s *Store) index(ctx context.Context) (*index, error) {
 func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error) {
 	idx := openIndex(s.indexPath())
 	if len(idx.Damaged) > 0 && s.Repo.AnyReadable(ctx, damagedIDs(idx.Damaged)) {
-		idx.close()
-		idx = emptyIndex() // what was missing is back, and belongs in between
+		idx = idx.afresh() // what was missing is back, and belongs in between
 	}
 	if maps.Equal(idx.Tips, tips) {
 		return idx, nil
 	}
 	err := s.readOn(ctx, idx, tips)
 	if errors.Is(err, errAfresh) {
-		idx.close()
-		idx = emptyIndex()
+		idx = idx.afresh()
 		err = s.readOn(ctx, idx, tips)
 	}
 	if err != nil {
 		idx.close()
 		return nil, err
 	}
-	_ = idx.save(s.indexPath()) // only a cache: a read-only repository is still readable
+	_ = idx.save(s) // only a cache: a read-only repository is still readable
 	return idx, nil
 }
 
 // readOn takes into idx what the logs hold beyond it.
 func (s *Store) readOn(ctx context.Context, idx *index, tips gitstore.Tips) error {
-	fresh, err := s.newEvents(ctx, idx, tips)
+	b := &build{store: s, idx: idx}
+	defer func() { b.groups.close() }()
+	err := s.eachNew(ctx, idx, tips, func() func(Event) {
+		b.groups.close()
+		b.groups, b.high = groups{}, nil
+		return b.add
+	})
 	if err != nil {
 		return err
 	}
@@ -122,7 +124,8 @@ func (s *Store) readOn(ctx context.Context, idx *index, tips gitstore.Tips) erro
 	if err != nil {
 		return err
 	}
-	if err := s.merge(ctx, idx, idx.believe(append(fresh, ahead...))); err != nil {
+	b.high = append(b.high, ahead...)
+	if err := b.finish(ctx); err != nil {
 		return err
 	}
 	idx.Tips = maps.Clone(tips)
@@ -135,131 +138,108 @@ var errAfresh = errors.New("read the logs afresh")
 
 // newEvents reads what the logs hold beyond the tips that idx has read, and notes what
 // cannot be read.
-func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) ([]Event, error) {
+func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) (fresh []Event, err error) {
+	err = s.eachNew(ctx, idx, tips, func() func(Event) {
+		fresh = nil
+		return func(e Event) { fresh = append(fresh, idx.placed(e)) }
+	})
+	return fresh, err
+}
+
+// eachNew visits what newEvents gives, in no order but that those of one log whose clocks are
+// beyond lateClock come oldest first. begin gives the visitor: again, when what was visited
+// does not count, for the logs have to be read one by one.
+func (s *Store) eachNew(ctx context.Context, idx *index, tips gitstore.Tips, begin func() func(Event)) error {
 	for writer := range idx.Tips {
 		if _, still := tips[writer]; !still {
-			return nil, fmt.Errorf("%w: log of %s", errAfresh, writer)
+			return fmt.Errorf("%w: log of %s", errAfresh, writer)
 		}
 	}
-	var fresh []Event
+	bad, visit, late := len(idx.Bad), begin(), map[string][]Event{}
+	err := s.Repo.WalkAll(ctx, tips, idx.Tips, func(entry gitstore.Entry) error {
+		if e, ok := s.decode(idx, entry); ok && e.Clock > lateClock {
+			late[e.Writer] = append(late[e.Writer], e)
+		} else if ok {
+			visit(e)
+		}
+		return nil
+	})
+	if err == nil {
+		for _, writer := range slices.Sorted(maps.Keys(late)) {
+			for _, e := range slices.Backward(late[writer]) {
+				visit(e)
+			}
+		}
+		return nil
+	}
+	if !errors.Is(err, gitstore.ErrNotFound) && !errors.Is(err, gitstore.ErrCorrupt) && !errors.Is(err, gitstore.ErrEntangled) {
+		return fmt.Errorf("read logs: %w", err)
+	}
+	idx.Bad = idx.Bad[:bad]
+	return s.eachNewByLog(ctx, idx, tips, begin())
+}
+
+// eachNewByLog reads one log after the other, each from its beginning to its end, and what is
+// left of one that has lost something.
+func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips, visit func(Event)) error {
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		if idx.Tips[writer] == tips[writer] {
 			continue
 		}
-		entries, err := s.readLog(ctx, idx, writer, tips[writer])
+		err := s.readLog(ctx, idx, writer, tips[writer], func(entry gitstore.Entry) {
+			if e, ok := s.decode(idx, entry); ok {
+				visit(e)
+			}
+		})
 		if err != nil {
-			return nil, fmt.Errorf("read log of %s: %w", writer, err)
-		}
-		fresh = append(fresh, s.decode(idx, entries)...)
-	}
-	return fresh, nil
-}
-
-// decode gives the events of records of one log, and notes those that say nothing.
-func (s *Store) decode(idx *index, entries []gitstore.Entry) []Event {
-	events := make([]Event, 0, len(entries))
-	for _, entry := range entries {
-		event, err := DecodeEvent(entry)
-		if err == nil {
-			events = append(events, idx.placed(event))
-			continue
-		}
-		idx.bad = append(idx.bad, err)
-		if s.Warn != nil {
-			s.Warn(entry.ID, err.Error())
-		}
-	}
-	return events
-}
-
-// readLog reads the records of one log beyond what idx has read of it. Where records
-// are lost or damaged it reads the rest, and notes them.
-func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gitstore.ID) (entries []gitstore.Entry, err error) {
-	known := idx.Tips[writer]
-	collect := func(entry gitstore.Entry) error { entries = append(entries, entry); return nil }
-	err = s.Repo.Walk(ctx, writer, tip, known, collect)
-	switch {
-	case err == nil || known == "" && !errors.Is(err, gitstore.ErrCorrupt):
-		return entries, err
-	case known != "" && (errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)):
-		return nil, fmt.Errorf("%w: %w", errAfresh, err)
-	case known != "":
-		return nil, err
-	}
-	entries = nil
-	damaged, err := s.Repo.Salvage(ctx, writer, tip, isEntry, collect)
-	for _, d := range damaged {
-		idx.damage(d)
-	}
-	return entries, err
-}
-
-// merge folds the runs and reviews that fresh events speak of.
-func (s *Store) merge(ctx context.Context, idx *index, fresh []Event) error {
-	type entity struct {
-		kind entityKind
-		id   string
-	}
-	groups := map[entity][]Event{}
-	for _, e := range fresh {
-		for _, key := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
-			if key.id != "" {
-				groups[key] = append(groups[key], e)
-			}
-		}
-	}
-	known := map[entity]*row{}
-	for _, r := range idx.rows {
-		known[entity{r.kind, r.id}] = r
-	}
-	for key, events := range groups {
-		r := known[key]
-		if r == nil {
-			r = &row{kind: key.kind, id: key.id}
-			idx.rows = append(idx.rows, r)
-		} else {
-			old, err := s.readRow(ctx, idx, r)
-			if err != nil {
-				return err
-			}
-			events = append(old, events...)
-		}
-		if err := r.fold(events); err != nil {
-			return err
+			return fmt.Errorf("read log of %s: %w", writer, err)
 		}
 	}
 	return nil
 }
 
-// fold makes r the summary of events.
-func (r *row) fold(events []Event) error {
-	Sort(events)
-	r.events, r.seq = encodeRefs(events), events[0].Clock
-	var summary any
-	if r.kind == kindReview {
-		review, _ := FoldReview(events)
-		s := review.Summary()
-		r.status, r.sort, r.closed, summary = string(review.Status), s.sortKey().UnixMilli(), closedMillis(s), s
-		r.need, r.critical = s.need(), s.Critical
-	} else {
-		run, _ := FoldRun(events)
-		r.status, r.sort, summary = string(run.Status), run.CreatedAt.UnixMilli(), run.Summary()
+// decode gives the event of a record; one that says nothing is noted.
+func (s *Store) decode(idx *index, entry gitstore.Entry) (Event, bool) {
+	event, err := DecodeEvent(entry)
+	if err == nil {
+		return event, true
 	}
-	var err error
-	r.summary, err = json.Marshal(summary)
+	idx.Bad = append(idx.Bad, err.Error())
+	if s.Warn != nil {
+		s.Warn(entry.ID, err.Error())
+	}
+	return event, false
+}
+
+// readLog visits the records of one log beyond what idx has read of it. Where records
+// are lost or damaged it visits the rest, and notes them.
+func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gitstore.ID, visit func(gitstore.Entry)) error {
+	known, visited := idx.Tips[writer], gitstore.ID("")
+	took := func(entry gitstore.Entry) error { visited = entry.ID; visit(entry); return nil }
+	err := s.Repo.Walk(ctx, writer, tip, known, took)
+	switch {
+	case err == nil || known == "" && !errors.Is(err, gitstore.ErrCorrupt):
+		return err
+	case known != "" && (errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)):
+		return fmt.Errorf("%w: %w", errAfresh, err)
+	case known != "":
+		return err
+	}
+	var left []gitstore.Entry
+	damaged, err := s.Repo.Salvage(ctx, writer, tip, isEntry, func(entry gitstore.Entry) error { left = append(left, entry); return nil })
+	for _, d := range damaged {
+		idx.damage(d)
+	}
+	done := slices.IndexFunc(left, func(entry gitstore.Entry) bool { return entry.ID == visited })
+	for _, entry := range left[done+1:] {
+		visit(entry)
+	}
 	return err
 }
 
-func closedMillis(s ReviewSummary) int64 {
-	if s.ClosedAt.IsZero() {
-		return 0
-	}
-	return s.ClosedAt.UnixMilli()
-}
-
-// readRow reads the events that r lists, and notes those that are lost.
-func (s *Store) readRow(ctx context.Context, idx *index, r *row) ([]Event, error) {
-	refs, err := idx.refs(r)
+// readRow reads the events of a run or review, in order, and notes those that are lost.
+func (s *Store) readRow(ctx context.Context, idx *index, of entity) ([]Event, error) {
+	refs, err := idx.refs(of, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -267,6 +247,7 @@ func (s *Store) readRow(ctx context.Context, idx *index, r *row) ([]Event, error
 	for _, d := range lost {
 		idx.damage(d)
 	}
+	Sort(events)
 	return events, err
 }
 
@@ -293,16 +274,21 @@ func (s *Store) readRefs(ctx context.Context, refs []eventRef) (events []Event, 
 	return events, lost, nil
 }
 
-func (s *Store) eventsOf(ctx context.Context, idx *index, kind entityKind, id string) ([]Event, error) {
-	r := idx.find(kind, id)
-	if r == nil || !r.begun() {
-		return nil, notFound(kind, id)
+// begun is the row of a run or review; a *NotFoundError where its beginning is not here.
+func (idx *index) begun(of entity) (*row, error) {
+	r, err := idx.find(of)
+	if err == nil && (r == nil || !r.begun()) {
+		err = notFound(of.kind, of.id)
 	}
+	return r, err
+}
+
+// told runs read and names the records that it found lost.
+func (s *Store) told(idx *index, read func() error) error {
 	known := len(idx.Damaged)
-	events, err := s.readRow(ctx, idx, r)
+	err := read()
 	s.tellDamage(idx.Damaged[known:])
-	Sort(events)
-	return events, err
+	return err
 }
 
 // tellDamage names records that cannot be read.
@@ -316,55 +302,21 @@ func notFound(kind entityKind, id string) *NotFoundError {
 	return &NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
 }
 
-// resolve is the full id of what a person typed: an id, a unique prefix or latest.
-func (idx *index) resolve(kind entityKind, typed string) (string, error) {
-	var fits []string
-	var latest *row
-	for _, r := range idx.rows {
-		if r.kind != kind || !r.begun() {
-			continue
-		}
-		if r.id == typed {
-			return r.id, nil
-		}
-		if strings.HasPrefix(r.id, typed) && typed != "" || strings.HasSuffix(r.id, "-"+typed) {
-			fits = append(fits, r.id)
-		}
-		if latest == nil || r.seq > latest.seq {
-			latest = r
-		}
-	}
-	switch {
-	case typed == Latest && latest != nil:
-		return latest.id, nil
-	case len(fits) == 1:
-		return fits[0], nil
-	}
-	refused := notFound(kind, typed)
-	refused.Among = fits
-	if idx.find(kind, typed) != nil {
-		refused.Where = "here: its beginning is in a log that did not come yet, git runr sync fetches it"
-	}
-	return "", refused
-}
-
 // Review is the review that id names: an id, a unique prefix or latest.
 func (s *Store) Review(ctx context.Context, id string) (Review, error) {
-	events, err := s.entityEvents(ctx, kindReview, id)
-	review, _ := FoldReview(events)
-	return review, err
+	st, err := s.entityState(ctx, kindReview, id)
+	return st.review, err
 }
 
 // Run is the run that id names: an id, a unique prefix or latest.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
-	events, err := s.entityEvents(ctx, kindRun, id)
-	run, _ := FoldRun(events)
-	return run, err
+	st, err := s.entityState(ctx, kindRun, id)
+	return st.run, err
 }
 
-func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) ([]Event, error) {
-	var events []Event
-	err := s.retryIndex(func() error {
+// ofTyped reads from an index what concerns the run or review that was typed.
+func (s *Store) ofTyped(ctx context.Context, kind entityKind, typed string, read func(*index, *row) error) error {
+	return s.retryIndex(func() error {
 		idx, err := s.index(ctx)
 		if err != nil {
 			return err
@@ -374,7 +326,25 @@ func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string)
 		if err != nil {
 			return err
 		}
-		events, err = s.eventsOf(ctx, idx, kind, id)
+		r, err := idx.begun(entity{kind, id})
+		if err != nil {
+			return err
+		}
+		return s.told(idx, func() error { return read(idx, r) })
+	})
+}
+
+func (s *Store) entityState(ctx context.Context, kind entityKind, typed string) (st state, err error) {
+	err = s.ofTyped(ctx, kind, typed, func(idx *index, r *row) (err error) {
+		st, err = s.stateOf(ctx, idx, r)
+		return err
+	})
+	return st, err
+}
+
+func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) (events []Event, err error) {
+	err = s.ofTyped(ctx, kind, typed, func(idx *index, r *row) (err error) {
+		events, err = s.readRow(ctx, idx, r.entity)
 		return err
 	})
 	return events, err
@@ -390,7 +360,8 @@ func (s *Store) ReviewEvents(ctx context.Context, id string) ([]Event, error) {
 	return s.entityEvents(ctx, kindReview, id)
 }
 
-// Events are all events of all logs in order, and what could not be read.
+// Events are all events of all logs in order, and what could not be read. It holds all of
+// them: what concerns a part of them is asked for otherwise.
 func (s *Store) Events(ctx context.Context) ([]Event, []error, error) {
 	tips, err := s.tips(ctx)
 	if err != nil {
@@ -415,11 +386,16 @@ func (s *Store) Check(ctx context.Context) (events int, unreadable []error, err 
 	idx := emptyIndex()
 	var all []Event
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
-		entries, err := s.readLog(ctx, idx, writer, tips[writer])
+		var entries []gitstore.Entry
+		err := s.readLog(ctx, idx, writer, tips[writer], func(entry gitstore.Entry) {
+			entries = append(entries, entry)
+			if e, ok := s.decode(idx, entry); ok {
+				all = append(all, idx.placed(e))
+			}
+		})
 		if err != nil {
 			return 0, nil, fmt.Errorf("read log of %s: %w", writer, err)
 		}
-		all = append(all, s.decode(idx, entries)...)
 		damaged, err := s.Repo.CheckAttachments(ctx, entries)
 		if err != nil {
 			return 0, nil, err
@@ -441,7 +417,7 @@ func (s *Store) noteDamage(ctx context.Context, tips gitstore.Tips, damaged []da
 	defer idx.close()
 	if !slices.Equal(idx.Damaged, damaged) {
 		idx.Damaged = damaged
-		_ = idx.save(s.indexPath())
+		_ = idx.save(s)
 	}
 	return nil
 }
@@ -452,18 +428,17 @@ func (s *Store) Rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	idx := emptyIndex()
+	idx := openIndex(s.indexPath()).afresh()
+	defer idx.close()
 	if err := s.readOn(ctx, idx, tips); err != nil {
 		return err
 	}
-	return idx.save(s.indexPath())
+	return idx.save(s)
 }
 
 // Damaged reports whether something of a log is known to be damaged or missing here.
 func (s *Store) Damaged(ctx context.Context) bool {
-	idx := openIndex(s.indexPath())
-	defer idx.close()
-	for _, d := range idx.Damaged {
+	for _, d := range readManifest(s.indexPath()).Damaged {
 		s.Repo.ReportDamage(d.Entry)
 	}
 	return s.Repo.Damaged(ctx)

@@ -250,11 +250,11 @@ func spentOn(e Event) (agent string, spent Spent) {
 // Spent is what all calls for runs and reviews took so far, in whichever clone, by agent. No
 // event is read for it.
 func (s *Store) Spent(ctx context.Context) (spending Spending, err error) {
-	runs, _, err := s.Runs(ctx, Filter{})
+	runs, _, err := s.Runs(ctx, Filter{Spent: true})
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}
-	reviews, _, err := s.Reviews(ctx, Filter{Review: func(r ReviewSummary) bool { return r.Usage != Usage{} }})
+	reviews, _, err := s.Reviews(ctx, Filter{Spent: true})
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}
@@ -269,11 +269,12 @@ func (s *Store) Spent(ctx context.Context) (spending Spending, err error) {
 
 // SpentSince is what the calls took that ended in this clone at since or later, by agent.
 func (s *Store) SpentSince(ctx context.Context, since time.Time) (Spending, error) {
-	runs, _, err := s.Runs(ctx, Filter{})
+	recent := Filter{Spent: true, UpdatedSince: since.Truncate(time.Millisecond)}
+	runs, _, err := s.Runs(ctx, recent)
 	if err != nil {
 		return nil, err
 	}
-	reviews, _, err := s.Reviews(ctx, Filter{Review: func(r ReviewSummary) bool { return r.Usage != Usage{} && !r.UpdatedAt.Before(since) }})
+	reviews, _, err := s.Reviews(ctx, recent)
 	if err != nil {
 		return nil, err
 	}
@@ -289,10 +290,8 @@ func (s *Store) SpentSince(ctx context.Context, since time.Time) (Spending, erro
 		return err
 	}
 	for _, r := range runs {
-		if (r.Usage != Usage{}) && !r.UpdatedAt.Before(since) {
-			if err := add(s.RunEvents(ctx, r.ID)); err != nil {
-				return nil, err
-			}
+		if err := add(s.RunEvents(ctx, r.ID)); err != nil {
+			return nil, err
 		}
 	}
 	for _, r := range reviews {

@@ -162,7 +162,7 @@ func handBack(ctx context.Context, store *record.Store, lead string) (string, er
 	if err != nil {
 		return "", err
 	}
-	lines, _, err := store.Reviews(ctx, record.Filter{Status: inbox, ByNeed: true, Limit: maxReviews, Review: func(r record.ReviewSummary) bool {
+	lines, _, err := store.Reviews(ctx, record.Filter{Status: inbox, ByNeed: true, Limit: maxReviews, Some: true, Review: func(r record.ReviewSummary) bool {
 		return r.Branch == branch && r.Run == "" && r.Status != record.ReviewClaimed && r.Critical+r.Warnings > 0
 	}})
 	if err != nil || len(lines) == 0 {

@@ -40,8 +40,7 @@ func About(ctx context.Context, store *record.Store, what string) (events []reco
 	if err != nil {
 		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
 	}
-	all, bad, err := store.Events(ctx)
-	return record.EventsOfCommit(all, commit), bad, err
+	return store.EventsAbout(ctx, commit)
 }
 
 // pollEvery is how often Events looks for something new.

@@ -56,15 +56,15 @@ func absent(err error) bool {
 }
 
 func (c call) newestStop(ctx context.Context) (d diagnose.Diagnosis, calm string, err error) {
-	runs, _, err := c.Store.Runs(ctx, record.Filter{})
+	stopped := func(r record.RunSummary) bool { return r.Reason != "" }
+	runs, _, err := c.Store.Runs(ctx, record.Filter{Limit: 1, Some: true, Run: stopped})
 	if err != nil {
 		return d, "", err
 	}
-	i := slices.IndexFunc(runs, func(r record.RunSummary) bool { return r.Reason != "" })
-	if i < 0 {
+	if len(runs) == 0 {
 		return d, string(errNoStop), nil
 	}
-	run, err := c.Store.Run(ctx, runs[i].ID)
+	run, err := c.Store.Run(ctx, runs[0].ID)
 	if err != nil {
 		return d, "", err
 	}
@@ -104,11 +104,10 @@ func (c call) ofReview(ctx context.Context, review record.Review) (d diagnose.Di
 // ofCommit is that of the newest run that stopped, or else of the newest review that
 // asks for something, of all that speak of commit.
 func (c call) ofCommit(ctx context.Context, commit gitstore.ID) (d diagnose.Diagnosis, calm string, err error) {
-	events, _, err := c.Store.Events(ctx)
+	about, _, err := c.Store.EventsAbout(ctx, commit)
 	if err != nil {
 		return d, "", err
 	}
-	about := record.EventsOfCommit(events, commit)
 	run, found, err := newest(ctx, about, func(e record.Event) string { return e.Run }, c.Store.Run, func(r record.Run) bool { return r.Stop != nil })
 	if err != nil {
 		return d, "", err

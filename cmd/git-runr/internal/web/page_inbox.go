@@ -49,20 +49,20 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("%v", err)
 	}
 	number := pageNumber(r)
-	counts := map[string]int{}
-	filter := record.Filter{Limit: number * aPage, Status: func(status string) bool {
-		counts[status]++
-		return fits(status)
-	}}
-	if filter.ClosedSince, err = loop.ClosedSince(p.Store); err != nil {
-		return err
-	}
-	reviews, total, err := p.Store.Reviews(r.Context(), filter)
+	since, err := loop.ClosedSince(p.Store)
 	if err != nil {
 		return err
 	}
-	v.Total, v.EmptyAtAll = total, len(counts) == 0
-	v.Reviews, v.From, v.To = lastPage(reviews, number)
+	counts, err := p.Store.CountReviews(r.Context(), record.Filter{ClosedSince: since})
+	if err != nil {
+		return err
+	}
+	reviews, total, err := p.Store.Reviews(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since})
+	if err != nil {
+		return err
+	}
+	v.Total, v.EmptyAtAll, v.Reviews = total, len(counts) == 0, reviews
+	v.From, v.To = shownOf(len(reviews), number)
 	v.Prev, v.Next = neighbours("/review", v.Status, number, total)
 	for _, t := range inboxTabs {
 		fits, _ := record.StatusFilter(t.name) // of our own list
@@ -86,14 +86,12 @@ func pageNumber(r *http.Request) int {
 	return min(max(n, 1), 1_000_000)
 }
 
-// lastPage is the last page of a list that goes up to it, and which items those are.
-func lastPage[T any](list []T, number int) (shown []T, from, to int) {
-	start := min((number-1)*aPage, len(list))
-	shown = list[start:]
-	if len(shown) == 0 {
-		return shown, 0, 0
+// shownOf is which items of a list a page of n shows.
+func shownOf(n, number int) (from, to int) {
+	if n == 0 {
+		return 0, 0
 	}
-	return shown, start + 1, len(list)
+	return (number-1)*aPage + 1, (number-1)*aPage + n
 }
 
 // neighbours are the pages before and after, "" where there is none.
@@ -136,13 +134,13 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	v := runsView{page: p.page(r, "Runs", "runs")}
 	v.Watched = "*"
 	number := pageNumber(r)
-	runs, total, err := p.Store.Runs(r.Context(), record.Filter{Limit: number * aPage})
+	runs, total, err := p.Store.Runs(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage})
 	if err != nil {
 		return err
 	}
-	shown, from, to := lastPage(runs, number)
-	v.Total, v.From, v.To = total, from, to
-	for _, run := range shown {
+	v.From, v.To = shownOf(len(runs), number)
+	v.Total = total
+	for _, run := range runs {
 		v.Runs = append(v.Runs, runLine{run, run.Status == record.RunRunning && workspace.Live(p.Store, run.ID)})
 	}
 	v.Prev, v.Next = neighbours("/runs", "", number, total)

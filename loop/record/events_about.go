@@ -1,0 +1,201 @@
+package record
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+
+	"git-runr/gitstore"
+	"git-runr/loop/internal/segment"
+	"git-runr/loop/prose"
+)
+
+// EventsAbout are the events that speak of commit, in order, as EventsOfCommit has it, and what
+// cannot be read of any log. The index says in which runs and reviews to look.
+func (s *Store) EventsAbout(ctx context.Context, commit gitstore.ID) (about []Event, unreadable []error, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		all, err := s.naming(ctx, idx, map[string]bool{string(commit): true})
+		if err != nil {
+			return err
+		}
+		if from := tookPlaceOf(all, commit); len(from) > 0 {
+			ids := map[string]bool{string(commit): true}
+			for _, id := range from {
+				ids[string(id)] = true
+			}
+			if all, err = s.naming(ctx, idx, ids); err != nil {
+				return err
+			}
+		}
+		about = EventsOfCommit(all, commit)
+		unreadable = idx.unreadable()
+		return nil
+	})
+	return about, unreadable, err
+}
+
+// naming are the events of the runs and reviews that name one of ids, in order.
+func (s *Store) naming(ctx context.Context, idx *index, ids map[string]bool) ([]Event, error) {
+	rows, err := idx.marked(ids)
+	if err != nil {
+		return nil, err
+	}
+	return s.eventsOfRows(ctx, idx, rows)
+}
+
+// eachAlone is how many events are read one by one before all are read in one go, which costs
+// less for each.
+const eachAlone = 500
+
+// eventsOfRows are the events of some runs and reviews, in order, each once.
+func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all []Event, err error) {
+	among, n := map[entity]bool{}, 0
+	for _, r := range rows {
+		among[r.entity] = true
+		n += r.events
+	}
+	if n > eachAlone {
+		return s.eventsAmong(ctx, idx, among)
+	}
+	for of := range among {
+		events, err := s.readRow(ctx, idx, of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, events...)
+	}
+	Sort(all)
+	return slices.CompactFunc(all, func(a, b Event) bool { return a.ID == b.ID }), nil
+}
+
+// tookPlaceOf are the commits that events say commit took the place of.
+func tookPlaceOf(events []Event, commit gitstore.ID) []gitstore.ID {
+	var from []gitstore.ID
+	for _, e := range events {
+		switch e.Type {
+		case EventReviewMoved.Name:
+			if m, err := EventReviewMoved.Payload(e); err == nil && m.To == commit {
+				from = append(from, m.From)
+			}
+		case EventRunLanded.Name:
+			landed, err := EventRunLanded.Payload(e)
+			for _, c := range landed.Carried {
+				if err == nil && c.To == commit {
+					from = append(from, c.From)
+				}
+			}
+		}
+	}
+	return from
+}
+
+// markOfName is by which a run is found that works on something of that name.
+func markOfName(name string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(NameForMatch(name)))
+	return h.Sum64()
+}
+
+// NameForMatch is a name, or the subject of a commit, as far as two are compared: a subject
+// may have been cut.
+func NameForMatch(name string) string {
+	const cut = 190
+	name = prose.OneLine(name)
+	return name[:min(len(name), cut)]
+}
+
+// RunsAbout are the runs that name one of the commits, or work on something of one of the
+// names, or have one of the ids, in the order in which they were begun; and what cannot be
+// read of any log.
+func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids []string) (runs []Run, unreadable []error, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		marks := map[uint64]bool{}
+		for _, id := range commits {
+			if mark, ok := markOf(string(id)); ok {
+				marks[mark] = true
+			}
+		}
+		for _, name := range names {
+			marks[markOfName(name)] = true
+		}
+		var keys []segment.Key
+		for _, id := range ids {
+			if key, ok := (entity{kindRun, id}).key(); ok {
+				keys = append(keys, key)
+			}
+		}
+		rows, err := idx.withMarks(marks, keys...)
+		if err != nil {
+			return err
+		}
+		runs, err = s.runsOf(ctx, idx, rows)
+		unreadable = idx.unreadable()
+		return err
+	})
+	return runs, unreadable, err
+}
+
+// runsOf are the runs among rows, in the order in which they were begun.
+func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]Run, error) {
+	rows = slices.DeleteFunc(rows, func(r row) bool { return r.kind != kindRun || !r.begun() })
+	slices.SortFunc(rows, begunBefore)
+	var runs []Run
+	for i := range rows {
+		st, err := s.stateOf(ctx, idx, &rows[i])
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, st.run)
+	}
+	return runs, nil
+}
+
+// EventsOf are the events of all runs and reviews that fit, in order, and the ids of these.
+func (s *Store) EventsOf(ctx context.Context, f Filter) (events []Event, ids map[string]bool, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		ids = map[string]bool{}
+		var rows []row
+		for _, kind := range []entityKind{kindRun, kindReview} {
+			err := f.visit(idx, kind, func(r *row) error {
+				rows, ids[r.id] = append(rows, *r), true
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		events, err = s.eventsOfRows(ctx, idx, rows)
+		return err
+	})
+	return events, ids, err
+}
+
+// eventsAmong reads all logs, and gives the events of some runs and reviews, in order.
+func (s *Store) eventsAmong(ctx context.Context, idx *index, among map[entity]bool) (events []Event, err error) {
+	scratch := emptyIndex()
+	err = s.eachNew(ctx, scratch, idx.Tips, func() func(Event) {
+		events = nil
+		return func(e Event) {
+			if e = scratch.placed(e); among[entity{kindRun, e.Run}] || among[entity{kindReview, e.Review}] {
+				events = append(events, e)
+			}
+		}
+	})
+	Sort(events)
+	return slices.DeleteFunc(events, idx.isAhead), err
+}

@@ -1,0 +1,384 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/internal/segment"
+)
+
+// build makes the segment of what events change, which are sorted by run and review first.
+// Many go through a file, so that memory does not grow with them.
+type build struct {
+	store  *Store
+	idx    *index
+	groups groups
+	high   []Event // whose clocks are far ahead, of one log oldest first
+}
+
+// add takes in an event of a log, in whose log it comes after those that were added.
+func (b *build) add(e Event) {
+	e = b.idx.placed(e)
+	if e.Clock > b.idx.Clock+maxAhead || e.late != 0 {
+		b.high = append(b.high, e)
+		return
+	}
+	b.groups.add(e)
+}
+
+// finish folds what was added, and puts it on top of the index.
+func (b *build) finish(ctx context.Context) error {
+	b.idx.Clock = max(b.idx.Clock, b.groups.clock)
+	for _, e := range b.idx.believe(b.high) {
+		b.groups.add(e)
+	}
+	top, err := b.write(ctx)
+	if err == nil && top != nil {
+		b.idx.put(0, top)
+	}
+	return err
+}
+
+// put puts a segment in the place of the topmost n.
+func (idx *index) put(n int, top *written) {
+	for _, s := range idx.stack[:n] {
+		s.Close()
+	}
+	idx.top.drop()
+	idx.stack, idx.Segments = slices.Replace(idx.stack, 0, n, top.Segment), slices.Replace(idx.Segments, 0, n, top.name())
+	idx.top, idx.newest = top, nil
+}
+
+// write folds each run and review, and gives the segment of them; nil where there is none.
+func (b *build) write(ctx context.Context) (*written, error) {
+	if b.groups.empty() {
+		return nil, nil
+	}
+	sink := newSink(b.store.cacheDir(), b.groups.spill != nil)
+	w := segment.NewWriter(sink)
+	if err := b.fold(ctx, w); err != nil {
+		sink.drop()
+		return nil, err
+	}
+	return sink.open(w)
+}
+
+// fold folds the groups: those of a new index side by side, for nothing is read for them.
+func (b *build) fold(ctx context.Context, w *segment.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		mu      sync.Mutex
+		workers sync.WaitGroup
+		parts   = make(chan int)
+	)
+	n := 1
+	if len(b.idx.stack) == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	for range n {
+		workers.Go(func() {
+			for part := range parts {
+				err := b.groups.visit(part, func(of entity, events []Event) error {
+					if ctx.Err() != nil {
+						return context.Cause(ctx)
+					}
+					r, err := b.store.foldOn(ctx, b.idx, of, events)
+					if err != nil {
+						return err
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					return w.Add(r)
+				})
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for part := range b.groups.parts() {
+		parts <- part
+	}
+	close(parts)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// foldOn is the row of a run or review after fresh events.
+func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []Event) (segment.Row, error) {
+	Sort(fresh)
+	old, err := idx.find(of)
+	if err != nil {
+		return segment.Row{}, err
+	}
+	if old == nil {
+		st := state{kind: of.kind}
+		st.apply(fresh)
+		return newRow(of, row{seq: fresh[0].Clock, events: len(fresh), whole: true}, &st, fresh)
+	}
+	last, err := idx.refs(of, 1)
+	if err != nil {
+		return segment.Row{}, err
+	}
+	if len(last) > 0 && last[0].before(fresh[0]) {
+		st, err := s.stateOf(ctx, idx, old)
+		if err != nil {
+			return segment.Row{}, err
+		}
+		st.apply(fresh)
+		return newRow(of, row{seq: old.seq, events: old.events + len(fresh), covered: old.covered, kept: old.kept, older: true}, &st, fresh)
+	}
+	before, err := s.readRow(ctx, idx, of)
+	if err != nil {
+		return segment.Row{}, err
+	}
+	all := append(before, fresh...)
+	Sort(all)
+	st := state{kind: of.kind}
+	st.apply(all)
+	return newRow(of, row{seq: all[0].Clock, events: len(all), older: true, whole: true}, &st, all)
+}
+
+// newRow is what is written of a run or review in a state, with refs to events; was says what
+// does not follow from these.
+func newRow(of entity, was row, st *state, events []Event) (segment.Row, error) {
+	r, summary, err := st.row()
+	if err != nil {
+		return segment.Row{}, err
+	}
+	r.entity, r.seq, r.events, r.covered, r.kept, r.older, r.whole = of, was.seq, was.events, was.covered, was.kept, was.older, was.whole
+	out := segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}
+	if was.keepsState(r.events) {
+		kept, err := st.encode()
+		if err != nil {
+			return out, err
+		}
+		out.Parts[partState], r.covered, r.kept = kept, r.events, len(kept)
+	}
+	var ok bool
+	if out.Key, ok = of.key(); !ok {
+		return out, fmt.Errorf("index %q: not an id", of.id)
+	}
+	out.Head, out.Marks = r.head(), marksOf(summary, events, st)
+	return out, nil
+}
+
+// marksOf are the marks of all ids that the summary and the events name, and that of a run's
+// name, sorted.
+func marksOf(summary []byte, events []Event, st *state) []uint64 {
+	var marks []uint64
+	if st.kind == kindRun && st.run.ID != "" {
+		marks = append(marks, markOfName(st.run.Name()))
+	}
+	add := func(id []byte) {
+		if mark, ok := markOf(string(id)); ok {
+			marks = append(marks, mark)
+		}
+	}
+	hexIDs(summary, add)
+	for _, e := range events {
+		hexIDs(e.Payload, add)
+	}
+	slices.Sort(marks)
+	return slices.Compact(marks)
+}
+
+// stateOf is the folded state of what r is the newest row of, from the newest that was kept on.
+func (s *Store) stateOf(ctx context.Context, idx *index, r *row) (state, error) {
+	st := state{kind: r.kind}
+	if r.covered > 0 {
+		rows, err := idx.versions(r.entity, 0)
+		if err != nil {
+			return st, err
+		}
+		i := slices.IndexFunc(rows, func(r row) bool { return r.entry.Len(partState) > 0 })
+		if i < 0 || rows[i].covered != r.covered {
+			return st, fmt.Errorf("read index: state of %s after %d events: %w", r.id, r.covered, errIndex)
+		}
+		data, err := rows[i].part(partState)
+		if err != nil {
+			return st, err
+		}
+		if st, err = decodeState(r.kind, data); err != nil || r.events == r.covered {
+			return st, err
+		}
+	}
+	refs, err := idx.refs(r.entity, r.events-r.covered)
+	if err != nil {
+		return st, err
+	}
+	if len(refs) < r.events-r.covered {
+		return st, fmt.Errorf("read index: %d events of %s: %w", r.events-r.covered, r.id, errIndex)
+	}
+	events, lost, err := s.readRefs(ctx, refs)
+	for _, d := range lost {
+		idx.damage(d)
+	}
+	Sort(events)
+	st.apply(events)
+	return st, err
+}
+
+// A stack of segments is kept short: one on top is joined with those below that are less than
+// joinFactor times as large, or while all of them are no larger than joinSmall bytes.
+const (
+	joinFactor = 4
+	joinSmall  = 64 << 10
+)
+
+// save writes what is new of the index, under a lock, unless somebody else has written another
+// one meanwhile. It is only a cache: what cannot be written stays in memory.
+func (idx *index) save(s *Store) error {
+	unlock, ok, err := s.Repo.TryLock("index")
+	if err != nil || !ok {
+		return err
+	}
+	defer unlock()
+	old := readManifest(s.indexPath())
+	if old.read != idx.read {
+		return nil
+	}
+	if err := idx.join(s.cacheDir()); err != nil {
+		return err
+	}
+	data, err := idx.encode()
+	if err != nil {
+		return err
+	}
+	if err := safefile.WriteFile(s.indexPath(), data, 0o666); err != nil {
+		return err
+	}
+	idx.read, idx.top = crc32.ChecksumIEEE(data), nil
+	s.dropSegments(idx.Segments, old.Segments)
+	return nil
+}
+
+// join joins the topmost segments, unless the one on top is large and in its place.
+func (idx *index) join(dir string) error {
+	if idx.top == nil {
+		return nil
+	}
+	n, size := 1, idx.stack[0].Size()
+	for ; n < len(idx.stack); n++ {
+		if below := idx.stack[n].Size(); below >= joinFactor*size && below+size > joinSmall {
+			break
+		}
+		size += idx.stack[n].Size()
+	}
+	if n == 1 && idx.Segments[0] != "" {
+		return nil
+	}
+	sink := newSink(dir, true)
+	w := segment.NewWriter(sink)
+	if err := joinRows(idx.stack[:n], w); err != nil {
+		sink.drop()
+		return err
+	}
+	top, err := sink.open(w)
+	if err != nil {
+		return err
+	}
+	if idx.put(n, top); idx.Segments[0] == "" {
+		return errNoRoom
+	}
+	return nil
+}
+
+// errNoRoom is an index that cannot be written where it belongs.
+var errNoRoom = errors.New("the index cannot be written")
+
+// joinRows writes the rows of segments, the newest first, each once.
+func joinRows(stack []*segment.Segment, w *segment.Writer) error {
+	seen := map[segment.Key]bool{}
+	for i, s := range stack {
+		for cursor := s.All(); ; {
+			entry, ok, err := cursor.Next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			if seen[entry.Key()] {
+				continue
+			}
+			joined, err := s.Row(entry)
+			if err != nil {
+				return err
+			}
+			if r := rowOf(s, entry); r.older {
+				seen[entry.Key()] = true
+				if err := joinOlder(&joined, r, stack[i+1:]); err != nil {
+					return err
+				}
+			}
+			if err := w.Add(joined); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// joinOlder adds to a row what those of the same key in the segments below have beyond it.
+func joinOlder(joined *segment.Row, r row, below []*segment.Segment) error {
+	for _, s := range below {
+		entry, ok, err := s.Find(joined.Key)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		old, err := s.Row(entry)
+		if err != nil {
+			return err
+		}
+		was := rowOf(s, entry)
+		if !r.whole {
+			joined.Parts[partRefs] = slices.Concat(old.Parts[partRefs], joined.Parts[partRefs])
+			r.whole = was.whole
+		}
+		if len(joined.Parts[partState]) == 0 && was.covered == r.covered {
+			joined.Parts[partState] = old.Parts[partState]
+		}
+		joined.Marks = append(joined.Marks, old.Marks...)
+		if r.older = was.older; !r.older {
+			break
+		}
+	}
+	slices.Sort(joined.Marks)
+	joined.Marks, joined.Head = slices.Compact(joined.Marks), r.head()
+	return nil
+}
+
+func (s *Store) cacheDir() string { return filepath.Dir(s.indexPath()) }
+
+// leftAfter is how long a segment that no manifest names may be somebody's who is at work.
+const leftAfter = time.Hour
+
+// dropSegments removes the segments that were taken out of the manifest, and what a killed
+// process left.
+func (s *Store) dropSegments(named, old []string) {
+	files, _ := filepath.Glob(s.indexPath() + "?*")
+	for _, path := range files {
+		name := filepath.Base(path)
+		if slices.Contains(named, name) {
+			continue
+		}
+		info, err := os.Stat(path)
+		if slices.Contains(old, name) || err == nil && time.Since(info.ModTime()) > leftAfter {
+			_ = os.Remove(path) // the next one tries again
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// state is a folded run or review.
+type state struct {
+	kind   entityKind
+	review Review
+	run    Run
+}
+
+// apply folds events on, which come after those that were folded before. Those that cannot be
+// read are left out.
+func (st *state) apply(events []Event) {
+	for _, e := range events {
+		if st.kind == kindReview {
+			_ = st.review.apply(e)
+		} else {
+			_ = st.run.Apply(e)
+		}
+	}
+}
+
+// keptRun is a run with what its JSON does not say.
+type keptRun struct {
+	Run      Run       `json:"run"`
+	Last     string    `json:"last"`
+	News     int       `json:"news"`
+	Began    time.Time `json:"began"`
+	Reason   string    `json:"reason"`
+	Progress int       `json:"progress"`
+	Times    int       `json:"times"`
+}
+
+// encode is st as decodeState reads it.
+func (st *state) encode() ([]byte, error) {
+	if st.kind == kindReview {
+		return json.Marshal(st.review)
+	}
+	r := st.run
+	return json.Marshal(keptRun{r, r.Last, r.news, r.Began, r.sameStops.reason, r.sameStops.progress, r.sameStops.times})
+}
+
+func decodeState(kind entityKind, data []byte) (state, error) {
+	st := state{kind: kind}
+	var err error
+	if kind == kindReview {
+		err = json.Unmarshal(data, &st.review)
+		st.review.join()
+	} else {
+		var kept keptRun
+		err = json.Unmarshal(data, &kept)
+		st.run = kept.Run
+		st.run.Last, st.run.news, st.run.Began = kept.Last, kept.News, kept.Began
+		st.run.sameStops = stopCount{kept.Reason, kept.Progress, kept.Times}
+	}
+	if err != nil {
+		return st, fmt.Errorf("read kept state: %w: %w", errIndex, err)
+	}
+	return st, nil
+}
+
+// row is what lists go by, and the summary.
+func (st *state) row() (r row, summary []byte, err error) {
+	if st.kind == kindReview {
+		s := st.review.Summary()
+		r.status, r.sort, r.closed = string(st.review.Status), s.sortKey().UnixMilli(), closedMillis(s)
+		r.need, r.critical, r.waits = s.need(), s.Critical, len(s.Waiting) > 0
+		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != Usage{}
+		summary, err = json.Marshal(s)
+	} else {
+		s := st.run.Summary()
+		r.status, r.sort = string(s.Status), s.CreatedAt.UnixMilli()
+		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != Usage{}
+		summary, err = json.Marshal(s)
+	}
+	r.kind = st.kind
+	return r, summary, err
+}
+
+func closedMillis(s ReviewSummary) int64 {
+	if s.ClosedAt.IsZero() {
+		return 0
+	}
+	return s.ClosedAt.UnixMilli()
+}
+
+// When the state of a run or review is kept: from so many events on, when so many came since, or
+// at once when it is small. A large one is kept the more seldom the larger it is.
+const (
+	stateFrom   = 16
+	stateEvery  = 64
+	stateSmall  = 16 << 10
+	stateWeight = 64 << 10 // bytes of a kept state that one event more is read for
+)
+
+// keepsState reports whether the state is to be kept when r, the row as it was, has got events.
+func (r *row) keepsState(events int) bool {
+	return events > stateFrom && (r.kept <= stateSmall || events-r.covered >= max(stateEvery, r.kept/stateWeight))
+}
