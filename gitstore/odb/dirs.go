@@ -34,7 +34,7 @@ func (s *nativeStore) addDir(path string, depth int) {
 			return
 		}
 	}
-	s.dirs = append(s.dirs, &objectDir{path: path})
+	s.dirs = append(s.dirs, &objectDir{path: path, bases: &s.bases})
 	if depth >= maxAlternateDepth {
 		return
 	}

@@ -106,31 +106,42 @@ func (p *packFile) readAt(id ID, offset, limit int64) (kind string, data []byte,
 }
 
 // read inflates the object at an offset and applies its deltas, innermost first.
-// Neither the object nor anything it is made from may be larger than limit.
+// Neither the object nor anything it is made from may be larger than limit. What it is
+// made from is kept for the next one, which often is made from the same.
 func (p *packFile) read(offset, limit int64) (plumbing.ObjectType, []byte, error) {
 	scanner := packfile.NewScanner(io.NewSectionReader(p.pack, 0, p.size))
-	var deltas [][]byte
+	var deltas []packDelta
 	budget := 2 * max(limit, MaxObject) // for the deltas together
 	for {
+		if base, ok := p.bases.get(baseKey{p, offset}); ok && int64(len(base.data)) <= limit {
+			return p.applyDeltas(base, deltas)
+		}
 		header, body, err := readPackEntry(scanner, offset, limit)
 		if err != nil {
 			return 0, nil, err
 		}
 		if !header.Type.IsDelta() {
-			data, err := applyDeltas(body, deltas)
-			return header.Type, data, err
+			base := packBase{header.Type, body}
+			p.bases.put(baseKey{p, offset}, base)
+			return p.applyDeltas(base, deltas)
 		}
 		budget -= int64(len(body))
 		if budget < 0 || deltaResultSize(body) > uint64(limit) {
 			return 0, nil, gitdir.ErrTooLarge
 		}
-		if deltas = append(deltas, body); len(deltas) > maxDeltas {
+		if deltas = append(deltas, packDelta{offset, body}); len(deltas) > maxDeltas {
 			return 0, nil, errors.New("chain of deltas too long")
 		}
 		if offset, err = p.deltaBase(header); err != nil {
 			return 0, nil, err
 		}
 	}
+}
+
+// packDelta is an object as what is to be changed in another one.
+type packDelta struct {
+	offset int64
+	delta  []byte
 }
 
 func readPackEntry(s *packfile.Scanner, offset, limit int64) (*packfile.ObjectHeader, []byte, error) {
@@ -162,13 +173,18 @@ func (p *packFile) deltaBase(header *packfile.ObjectHeader) (int64, error) {
 	return offset, nil
 }
 
-func applyDeltas(data []byte, deltas [][]byte) (_ []byte, err error) {
-	for _, delta := range slices.Backward(deltas) {
-		if data, err = packfile.PatchDelta(data, delta); err != nil {
-			return nil, err
+// applyDeltas gives an object that the caller may change.
+func (p *packFile) applyDeltas(base packBase, deltas []packDelta) (_ plumbing.ObjectType, _ []byte, err error) {
+	for _, d := range slices.Backward(deltas) {
+		if base.data, err = packfile.PatchDelta(base.data, d.delta); err != nil {
+			return 0, nil, err
 		}
+		p.bases.put(baseKey{p, d.offset}, base)
 	}
-	return data, nil
+	if len(base.data) <= maxBase { // it may have been kept
+		base.data = bytes.Clone(base.data)
+	}
+	return base.kind, base.data, nil
 }
 
 // deltaResultSize is how large the object becomes that a delta makes: the second
@@ -270,7 +286,7 @@ func (d *objectDir) listPacks() error {
 		path := filepath.Join(dir, name)
 		p := known[path]
 		if p == nil {
-			p = &packFile{path: path}
+			p = &packFile{path: path, bases: d.bases}
 		}
 		delete(known, path)
 		d.packs = append(d.packs, p)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sort"
 
 	"git-runr/gitstore/gitdir"
 )
@@ -20,16 +21,18 @@ const (
 	idxEntry     = idxHash + 4 + 4
 	idxWideFlag  = 1 << 31
 	idxMagicSize = 8
+	idxBlock     = 128 // ids that are read at once
 )
 
 var errBadIndex = fmt.Errorf("%w: pack index not of version 2, or cut short", gitdir.ErrCorrupt)
 
 // packIndex finds objects in a pack without loading its index: a pack of a
-// million objects has 28 MB of it.
+// million objects has 28 MB of it. One at a time may look.
 type packIndex struct {
 	r      io.ReaderAt
 	fanout [256]uint32
 	wide   int64 // how many 64-bit offsets there are
+	block  [idxBlock * idxHash]byte
 }
 
 // openPackIndex reads the first KiB of an index and checks it against size, the
@@ -68,22 +71,27 @@ func (x *packIndex) find(hash [idxHash]byte) (int64, error) {
 	if hash[0] > 0 {
 		low = int64(x.fanout[hash[0]-1])
 	}
-	var name [idxHash]byte
-	for low < high {
+	block := &x.block
+	for high-low > idxBlock {
 		mid := (low + high) / 2
-		if _, err := x.r.ReadAt(name[:], idxNames+mid*idxHash); err != nil {
+		if _, err := x.r.ReadAt(block[:idxHash], idxNames+mid*idxHash); err != nil {
 			return 0, fmt.Errorf("pack index: %w", err)
 		}
-		switch order := bytes.Compare(hash[:], name[:]); {
-		case order == 0:
-			return x.offset(mid)
-		case order < 0:
+		if bytes.Compare(hash[:], block[:idxHash]) < 0 {
 			high = mid
-		default:
-			low = mid + 1
+		} else {
+			low = mid
 		}
 	}
-	return 0, gitdir.ErrNotFound
+	names := block[:(high-low)*idxHash]
+	if _, err := x.r.ReadAt(names, idxNames+low*idxHash); err != nil {
+		return 0, fmt.Errorf("pack index: %w", err)
+	}
+	n, found := sort.Find(len(names)/idxHash, func(i int) int { return bytes.Compare(hash[:], names[i*idxHash:][:idxHash]) })
+	if !found {
+		return 0, gitdir.ErrNotFound
+	}
+	return x.offset(low + int64(n))
 }
 
 // offset reads the offset of the object at a position in the sorted table.

@@ -21,6 +21,8 @@ type nativeStore struct {
 	own  string       // our own directory
 	mu   sync.Mutex   // held while a pack is read, so that none is closed under a reader
 	dirs []*objectDir // our own first, then the alternates; nil until first needed
+
+	bases baseCache
 }
 
 // objectDir is one directory of objects: the repository's own or an alternate.
@@ -30,6 +32,7 @@ type objectDir struct {
 	listed time.Time   // when packs was read
 	stamp  time.Time   // of the pack directory at that moment
 	stale  bool        // a listed pack is gone
+	bases  *baseCache
 }
 
 // packFile is one pack, opened when it is first looked into.
@@ -38,5 +41,6 @@ type packFile struct {
 	idx   *os.File
 	pack  *os.File
 	size  int64 // of the pack
+	bases *baseCache
 	index *packIndex
 }

@@ -104,6 +104,10 @@ type sample struct {
 // checkDecode holds one text to the reference, decoded into values of three types.
 func checkDecode(t *testing.T, data []byte) {
 	t.Helper()
+	scanned, reference := Scan(string(data), nil), decodeReference(data, new(any))
+	if (scanned == nil) != (reference == nil) {
+		t.Fatalf("%q: scanned: %v, want %v", data, scanned, reference)
+	}
 	for _, into := range []func() any{
 		func() any { return new(any) },
 		func() any { return new(json.RawMessage) },
@@ -123,7 +127,7 @@ func checkDecode(t *testing.T, data []byte) {
 
 var seeds = []string{
 	`{"v":1,"clock":41,"writer":"3f9c0a12be47","timestamp":"2026-01-07T12:00:00.123Z","type":"review_submitted","source":"cli","review":"20260107120000-abcdef","payload":{"verdict":"fail","comments":[{"file":"a b/c.go","startLine":3,"text":"\"quoted\" \\ \u00e9 日本 \ud83d\ude00"}],"cost":1.25e-3,"none":null,"ok":true,"off":false}}`,
-	`{"a":1,"A":2}`, `{"a":1}x`, `{"a":1} {}`, "\"\xff\"", `[{"k":1,"\u212a":2}]`, `null`, ` null `, ``, " \t\r\n", `{"s":1,"ſ":2}`, `{"ı":1,"i":2}`, `{"İ":1,"i":2}`,
+	`{"a":1,"A":2}`, `{"a":{"b":1},"b":2}`, `{"a":{"b":1},"b":2,"B":3}`, "\"\x1f\"", "\"a\tb\"", `["\u123"]`, `{"a":1}x`, `{"a":1} {}`, "\"\xff\"", `[{"k":1,"\u212a":2}]`, `null`, ` null `, ``, " \t\r\n", `{"s":1,"ſ":2}`, `{"ı":1,"i":2}`, `{"İ":1,"i":2}`,
 	`{"Clock":1}`, `{"c\u006cock":1,"clock":2}`, `{"camelcase":true}`, `{"untagged":1}`, `{"left":1,"-":2}`, `{"deep":{"Clock":1}}`, `{"clock":-0}`, `{"v":-0}`, `{"v":1.0}`, `{"v":1e2}`,
 	`1e999`, `-1e-999`, `[1e309]`, `01`, `-`, `1.`, `.5`, `1e`, `1e+`, `+1`, `- 1`, strings.Repeat("9", 400), strings.Repeat("9", 308), "0." + strings.Repeat("1", 400),
 	`"\ud800"`, `"\udc00\ud800"`, `{"\ud800":1,"\udfff":2}`, `"\u12"`, `"\u12G4"`, `"\x"`, "\"a\nb\"", "\"\x00\"", "\x00", "{\x00}", `"\`, `"`, "\u2028", `"` + "\u2028" + `"`, "\ufeff{}", "\v1", "\u00a01",
