@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"log"
+	"slices"
+	"strings"
+)
+
+// withoutOurs is git log --all as it was before there were events.
+var withoutOurs = []string{"git", "log", "--oneline", "--exclude=refs/runr*", "--exclude=refs/notes/*", "--all"}
+
+// beside is the user's own git in a repository with many events and in the same without.
+func (b *bench) beside() {
+	h := b.history(slices.Max(b.sizes), 1)
+	if b.events > 0 {
+		h = b.manyWriters()
+	}
+	of := measured{size: fmt.Sprintf("%d events", h.Events)}
+	with, without := b.userOf(h, true), b.userOf(h, false)
+	defer b.remove(with, without, with+".git", without+".git")
+	for _, argv := range [][]string{
+		{"git", "status"}, {"git", "log", "-1000", "--oneline"}, withoutOurs, {"git", "fetch", "-q"}, {"git", "push", "-q", "origin", "main"},
+	} {
+		b.besides(of, with, without, argv)
+	}
+	if a, z := b.must(with, withoutOurs...), b.must(without, "git", "log", "--oneline", "--all"); a != z {
+		log.Fatalf("%s shows %d lines, not %d", strings.Join(withoutOurs, " "), strings.Count(a, "\n")+1, strings.Count(z, "\n")+1)
+	}
+	b.besides(of, with, without, []string{"git", "log", "--oneline", "--all"})
+	b.atMost(3, func() { b.besides(of, with, without, []string{"git", "gc", "-q"}) })
+}
+
+func (b *bench) besides(of measured, with, without string, argv []string) {
+	took := b.compare(command{dir: without, argv: argv}, command{dir: with, argv: argv})
+	name := command{argv: argv}.name()
+	b.both("the user's "+name, of, aim{}, "without us", took[0], "with us", took[1])
+}
+
+// userOf is a clone of a history with its remote; both have our refs, or neither.
+func (b *bench) userOf(h history, ours bool) string {
+	dir := b.scratch("user")
+	b.must(b.work, "git", "clone", "-q", "--bare", h.Dir, dir+".git")
+	if ours {
+		b.must(dir+".git", "git", "fetch", "-q", h.Dir, "refs/runr/*:refs/runr/*")
+	}
+	b.must(b.work, "git", "clone", "-q", dir+".git", dir)
+	if ours {
+		b.must(dir, "git", "fetch", "-q", "origin", "refs/runr/*:refs/runr/*")
+	}
+	return dir
+}

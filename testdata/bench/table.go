@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// row is a line of the table.
+type row struct {
+	what   string
+	size   string
+	events int // of the history, 0 where there is none
+	git    string
+	gitDid string
+	ours   string
+	did    string
+	ratio  float64 // 0 for none
+	aim    string
+	held   string
+	took   usage
+}
+
+// aim is what a row is to reach.
+type aim struct {
+	text string
+	held func(git, ours usage) bool
+}
+
+// atMostTimes is a limit on the ratio of wall times.
+func atMostTimes(n float64) aim {
+	return aim{fmt.Sprintf("≤ %g×", n), func(git, ours usage) bool { return ours.Wall <= n*git.Wall }}
+}
+
+// within is a limit on the wall time.
+func within(limit time.Duration) aim {
+	return aim{"≤ " + limit.String(), func(_, ours usage) bool { return ours.Wall <= ms(limit) }}
+}
+
+// add measures both sides and makes a row of them. It gives both.
+func (b *bench) add(what string, of measured, a aim, git, ours command) (usage, usage) {
+	took := b.compare(git, ours)
+	b.both(what, of, a, git.name(), took[0], ours.name(), took[1])
+	return took[0], took[1]
+}
+
+// measured is what a row is measured on.
+type measured struct {
+	size   string
+	events int
+}
+
+func (b *bench) both(what string, of measured, a aim, git string, peer usage, ours string, took usage) {
+	r := row{what: what, size: of.size, events: of.events, git: git, gitDid: told(peer), ours: ours, did: told(took), ratio: took.Wall / peer.Wall, took: took}
+	if a.held != nil {
+		r.aim, r.held = a.text, yes(a.held(peer, took))
+	}
+	b.put(r)
+}
+
+// counted is a row of something that is no time.
+func (b *bench) counted(what string, of measured, git, ours, aim string, held bool) {
+	r := row{what: what, size: of.size, gitDid: git, did: ours}
+	if aim != "" {
+		r.aim, r.held = aim, yes(held)
+	}
+	b.put(r)
+}
+
+func (b *bench) put(r row) {
+	b.rows = append(b.rows, r)
+	fmt.Fprintf(b.log, "  %s · %s: %s / %s  %s %s %s\n", r.what, r.size, r.did, r.gitDid, r.times(), r.aim, r.held)
+}
+
+// remark is a line below the table.
+func (b *bench) remark(format string, args ...any) {
+	b.remarks = append(b.remarks, fmt.Sprintf(format, args...))
+	fmt.Fprintf(b.log, "  "+format+"\n", args...)
+}
+
+func yes(held bool) string {
+	if held {
+		return "yes"
+	}
+	return "**no**"
+}
+
+func (r row) times() string {
+	if r.ratio == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f×", r.ratio)
+}
+
+func told(u usage) string {
+	return fmt.Sprintf("%s, %.0f MB", duration(u.Wall), u.Peak)
+}
+
+func duration(ms float64) string {
+	switch {
+	case ms < 100:
+		return fmt.Sprintf("%.1f ms", ms)
+	case ms < 10000:
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.1f s", ms/1000)
+}
+
+func bytesText(n float64) string {
+	switch {
+	case n < 10e3:
+		return fmt.Sprintf("%.0f B", n)
+	case n < 10e6:
+		return fmt.Sprintf("%.0f KB", n/1e3)
+	}
+	return fmt.Sprintf("%.0f MB", n/1e6)
+}
+
+// report writes the table, growth, and the remarks.
+func (b *bench) report(file, picture string) error {
+	out := os.Stdout
+	if file != "" {
+		var err error
+		if out, err = os.Create(file); err != nil {
+			return err
+		}
+	}
+	version, _ := exec.Command("git", "--version").Output()
+	fmt.Fprintf(out, "Measured %s on %d processors, %s, %s. Medians of at most %d turns, in turns; memory is the most\n"+
+		"that one process of the tree had, and below about 6 MB is not told apart.\n\n",
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), strings.TrimSpace(string(version)), runtime.Version(), b.rounds)
+	fmt.Fprintf(out, "| what | size | git's command | git | ours | we | ratio | aim | reached |\n|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range b.rows {
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.what, r.size, code(r.git), r.gitDid, code(r.ours), r.did, r.times(), r.aim, r.held)
+	}
+	g := b.growth()
+	fmt.Fprint(out, g.table())
+	for i, line := range b.remarks {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, "- "+line)
+	}
+	if picture != "" {
+		if err := os.WriteFile(picture, []byte(g.svg()), 0o644); err != nil {
+			return err
+		}
+	}
+	if out == os.Stdout {
+		return nil
+	}
+	return out.Close()
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + strings.ReplaceAll(s, "|", "\\|") + "`"
+}
