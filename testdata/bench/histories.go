@@ -140,7 +140,7 @@ func (b *bench) following(of measured, dir string) {
 		log.Fatal(err)
 	}
 	watched := min(6*time.Second, b.budget)
-	for last := time.Duration(-1); cpuTime(cmd.Process.Pid) != last; time.Sleep(2 * time.Second) { // what is there is printed first
+	for last := time.Duration(-1); cpuTime(cmd.Process.Pid) != last; { // what is there is printed first
 		last = cpuTime(cmd.Process.Pid)
 		time.Sleep(time.Second)
 	}

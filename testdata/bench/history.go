@@ -112,7 +112,7 @@ type maker struct {
 func (m *maker) all(w *bufio.Writer) {
 	m.code(w, m.h.At, -1)
 	for i := range m.h.Reviews {
-		at := m.h.At.Add(time.Duration(i+1) * year / time.Duration(m.h.Reviews+1))
+		at := m.h.asked(i)
 		f := m.code(w, at, i)
 		f.id, f.writer = reviewID(at, i), writerID(i%m.h.Writers)
 		m.review(w, f, i)
@@ -143,10 +143,10 @@ func (m *maker) review(w *bufio.Writer, f fields, i int) {
 }
 
 func (m *maker) events(w *bufio.Writer, f fields, list []template) {
-	for k, t := range list {
+	for _, t := range list {
 		m.clock++
 		f.clock, f.attempt = m.clock, 1
-		f.at = f.at.Add(time.Duration(k) * time.Second)
+		f.at = f.at.Add(time.Second)
 		t.event(w, &m.buf, &f)
 	}
 }
@@ -195,5 +195,10 @@ func suffix(i int) string {
 // waitingReview is the id of the n-th review that waits.
 func (h *history) waitingReview(n int) string {
 	i := 20*n + 12
-	return reviewID(h.At.Add(time.Duration(i+1)*year/time.Duration(h.Reviews+1)), i)
+	return reviewID(h.asked(i), i)
+}
+
+// asked is when the i-th review was asked for.
+func (h *history) asked(i int) time.Time {
+	return h.At.Add(time.Duration(i+1) * (year / time.Duration(h.Reviews+1)))
 }

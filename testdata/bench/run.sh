@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 size=medium
 case ${1:-} in small | medium | large) size=$1; shift ;; esac
 case $size in
-  small) set -- -sizes 100,2000 -rounds 5 -budget 400ms -long 1000 -files 2000 -changed 200 -short 50 "$@" ;;
+  small) set -- -sizes 100,2000 -rounds 3 -budget 400ms -long 1000 -files 2000 -changed 200 -short 50 "$@" ;;
   medium) set -- -sizes 100,1000,10000 "$@" ;;
   large) set -- -sizes 100,1000,10000,100000 -events 1000000 -short 10000 "$@" ;;
 esac

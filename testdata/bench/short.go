@@ -57,7 +57,7 @@ func (b *bench) comeAndGone() string {
 	b.imported(dir, func(w *bufio.Writer) {
 		m.code(w, at, -1)
 		for i := range b.short * len(perWriter) {
-			t := at.Add(time.Duration(i) * year / time.Duration(b.short*len(perWriter)))
+			t := at.Add(time.Duration(i) * (year / time.Duration(b.short*len(perWriter))))
 			f := m.code(w, t, i)
 			f.id, f.writer = reviewID(t, i), writerID(i/len(perWriter))
 			m.events(w, f, perWriter[i%len(perWriter)])
