@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"log"
-	"slices"
 	"strings"
 )
 
@@ -12,10 +11,7 @@ var withoutOurs = []string{"git", "log", "--oneline", "--exclude=refs/runr*", "-
 
 // beside is the user's own git in a repository with many events and in the same without.
 func (b *bench) beside() {
-	h := b.history(slices.Max(b.sizes), 1)
-	if b.events > 0 {
-		h = b.manyWriters()
-	}
+	h := b.largest()
 	of := measured{size: fmt.Sprintf("%d events", h.Events)}
 	with, without := b.userOf(h, true), b.userOf(h, false)
 	defer b.remove(with, without, with+".git", without+".git")
@@ -40,11 +36,11 @@ func (b *bench) besides(of measured, with, without string, argv []string) {
 // userOf is a clone of a history with its remote; both have our refs, or neither.
 func (b *bench) userOf(h history, ours bool) string {
 	dir := b.scratch("user")
-	b.must(b.work, "git", "clone", "-q", "--bare", h.Dir, dir+".git")
+	b.must(b.work, "git", "clone", "-q", "--bare", "file://"+h.Dir, dir+".git")
 	if ours {
-		b.must(dir+".git", "git", "fetch", "-q", h.Dir, "refs/runr/*:refs/runr/*")
+		b.must(dir+".git", "git", "fetch", "-q", "file://"+h.Dir, "refs/runr/*:refs/runr/*")
 	}
-	b.must(b.work, "git", "clone", "-q", dir+".git", dir)
+	b.must(b.work, "git", "clone", "-q", "file://"+dir+".git", dir)
 	if ours {
 		b.must(dir, "git", "fetch", "-q", "origin", "refs/runr/*:refs/runr/*")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,6 +21,14 @@ func (b *bench) histories() {
 // manyWriters is the largest history: fifty writers.
 func (b *bench) manyWriters() history { return b.history(b.templates().reviewsFor(b.events), 50) }
 
+func (b *bench) largest() history {
+	if b.events > 0 {
+		return b.manyWriters()
+	}
+	return b.history(slices.Max(b.sizes), 1)
+}
+
+// at makes the rows of one size.
 func (b *bench) at(h history) {
 	of := measured{fmt.Sprintf("%d reviews", h.Reviews), h.Events}
 	dir := b.copied(h.Dir)

@@ -21,7 +21,7 @@ type shared struct {
 func (b *bench) share(dir string) shared {
 	s := shared{b, dir, b.scratch("remote.git")}
 	b.must(b.work, "git", "init", "-q", "--bare", s.remote)
-	b.must(dir, "git", "remote", "add", "origin", s.remote)
+	b.must(dir, "git", "remote", "add", "origin", "file://"+s.remote)
 	b.must(dir, "git", "push", "-q", "origin", "main")
 	s.listen()
 	return s
@@ -125,7 +125,7 @@ func (b *bench) oneNote(of measured, s shared) {
 // firstSync is what a fresh clone takes to have all of it.
 func (b *bench) firstSync(h history, of measured, s shared) {
 	clone, fresh := b.scratch("clone"), b.scratch("fresh")
-	b.must(b.work, "git", "clone", "-q", s.remote, clone)
+	b.must(b.work, "git", "clone", "-q", "file://"+s.remote, clone)
 	defer func() { b.remove(clone, fresh) }()
 	before := func() {
 		b.remove(fresh)

@@ -46,21 +46,21 @@ func (b *bench) teamsYear(when string, of measured, remote string) {
 	s.tell("sync, nothing new, "+when+", clone", 0, of, s.sync())
 }
 
-// comeAndGone makes that remote: each writer did four reviews and a half.
+// comeAndGone makes that remote: each writer did five reviews.
 func (b *bench) comeAndGone() string {
 	dir := b.scratch("short.git")
 	b.must(b.work, "git", "init", "-q", "--bare", dir)
 	at := time.Now().UTC().Truncate(time.Hour).Add(-year)
 	h := history{Writers: b.short, At: at}
 	m := maker{h: &h, t: b.templates()}
-	perWriter := [][]template{m.t.resolved, m.t.resolved, m.t.resolved, m.t.resolved, m.t.passed, m.t.passed}
+	const perWriter = 5
 	b.imported(dir, func(w *bufio.Writer) {
 		m.code(w, at, -1)
-		for i := range b.short * len(perWriter) {
-			t := at.Add(time.Duration(i) * (year / time.Duration(b.short*len(perWriter))))
+		for i := range b.short * perWriter {
+			t := at.Add(time.Duration(i) * (year / time.Duration(b.short*perWriter)))
 			f := m.code(w, t, i)
-			f.id, f.writer = reviewID(t, i), writerID(i/len(perWriter))
-			m.events(w, f, perWriter[i%len(perWriter)])
+			f.id, f.writer = reviewID(t, i), writerID(i/perWriter)
+			m.events(w, f, m.t.resolved)
 		}
 	})
 	if m.clock != 20*b.short {

@@ -32,10 +32,11 @@ func (b *bench) team() {
 	}
 }
 
-// clone is a fresh clone, which counts what it moves.
+// clone is a fresh clone, which counts what it moves. A clone by path would have copied
+// our objects as well, and had nothing left to fetch.
 func (b *bench) clone(remote string) shared {
 	s := shared{b, b.scratch("clone"), remote}
-	b.must(b.work, "git", "clone", "-q", remote, s.dir)
+	b.must(b.work, "git", "clone", "-q", "file://"+remote, s.dir)
 	s.listen()
 	return s
 }
