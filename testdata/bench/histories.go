@@ -96,7 +96,7 @@ func (b *bench) ranges(h history, of measured, dir string) {
 	metrics := []string{b.bin, "metrics"}
 	b.says(dir, audit, fmt.Sprintf("of %d commits", min(50, h.Reviews+1)), "review "+h.Last)
 	b.says(dir, metrics, "requested:")
-	b.add("audit", of, aim{}, command{dir: dir, argv: []string{"git", "log", "-50"}}, command{dir: dir, argv: audit})
+	b.add("audit", of, b.flat("audit"), command{dir: dir, argv: []string{"git", "log", "-50"}}, command{dir: dir, argv: audit})
 	b.add("metrics", of, aim{}, command{dir: dir, argv: []string{"git", "log", "--since=30.days", "--format=%B", "--glob=refs/runr/log"}}, command{dir: dir, argv: metrics})
 }
 
@@ -128,7 +128,11 @@ func (b *bench) writing(h history, of measured, dir string) {
 	note := command{dir: dir, argv: []string{"git", "notes", "--ref=peer", "append", "-m", "x", "HEAD"}}
 	asked := func() { b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve") }
 	b.add("review", of, atMostTimes(2.5), note, command{dir: dir, argv: []string{b.bin, "review", "--reviewer", "human", "--no-serve"}})
-	b.add("submit", of, atMostTimes(2.5), note, command{dir: dir, argv: []string{b.bin, "inbox", "submit", "latest", "--approve"}, before: asked})
+	submit := func(verdict string) command {
+		return command{dir: dir, argv: []string{b.bin, "inbox", "submit", "latest", verdict}, before: asked}
+	}
+	b.add("submit", of, atMostTimes(2.5), note, submit("--request-changes"))
+	b.add("submit, which closes others", of, aim{}, note, submit("--approve"))
 	claim := []string{b.bin, "inbox", "claim", h.waitingReview(0), "--as", "chat"}
 	b.add("claim", of, atMostTimes(2.5), note, command{dir: dir, argv: claim,
 		after: func() { b.must(dir, b.bin, "inbox", "release", claim[3], "--as", "chat", "--force") }})

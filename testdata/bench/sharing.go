@@ -78,7 +78,7 @@ func (s shared) asked() {
 // submitted adds one event, and the note that follows from it.
 func (s shared) submitted() {
 	s.asked()
-	s.must(s.dir, s.bin, "inbox", "submit", "latest", "--approve")
+	s.must(s.dir, s.bin, "inbox", "submit", "latest", "--request-changes")
 }
 
 func (b *bench) sharing(h history, of measured) {

@@ -40,8 +40,7 @@ func (b *bench) teamsYear(when string, of measured, remote string) {
 	_, _, got := s.moved()
 	b.counted("bytes of the user's own fetch, "+when, of, "", bytesText(float64(got)), "", true)
 	s.tell("first sync, "+when+", clone", 0, of, s.sync())
-	s.asked()
-	s.must(s.dir, s.bin, "inbox", "submit", "latest", "--approve")
+	s.submitted()
 	s.tell("sync after one event, "+when+", clone", 0, of, s.sync())
 	s.tell("sync, nothing new, "+when+", clone", 0, of, s.sync())
 }
