@@ -18,15 +18,23 @@ import (
 // history is a repository of reviews over a year, each of a commit of its own, most of
 // them closed, and a run for every twentieth. Nothing is worked out of its events yet.
 type history struct {
-	Dir                     string
-	Reviews, Runs, Events   int
-	Writers, Waiting, Notes int
-	First, Last             string // reviews; the last did not pass and was resolved
-	LastRun                 string
-	At                      time.Time // of the first
+	Form                  int
+	Dir                   string
+	Reviews, Runs, Events int
+	Writers, Waiting      int
+	First, Last           string // reviews; the last did not pass and was resolved
+	LastRun               string
+	At                    time.Time // of the first
 }
 
-const year = 365 * 24 * time.Hour
+const (
+	week = 7 * 24 * time.Hour
+	year = 365 * 24 * time.Hour
+)
+
+// historyForm is another one when histories are made in another way: those that were
+// kept are then made again, as are those whose last month is over.
+const historyForm = 1
 
 // kinds of the i-th review.
 func passes(i int) bool { return i%20 < 12 }
@@ -48,9 +56,10 @@ func (b *bench) history(reviews, writers int) history {
 	start := time.Now()
 	b.remove(dir)
 	b.must(b.work, "git", "init", "-q", dir)
-	h := history{Dir: dir, Reviews: reviews, Writers: writers, At: time.Now().UTC().Truncate(time.Hour).Add(-year)}
+	h := history{Form: historyForm, Dir: dir, Reviews: reviews, Writers: writers, At: time.Now().UTC().Truncate(time.Hour).Add(-year)}
 	m := maker{h: &h, t: b.templates()}
 	b.imported(dir, func(w *bufio.Writer) { m.all(w) })
+	imported := time.Since(start)
 	if tip := b.must(dir, "git", "rev-parse", "refs/heads/main"); tip != m.tip {
 		log.Fatalf("the commits are others than was worked out: %s, %s", tip, m.tip)
 	}
@@ -59,7 +68,7 @@ func (b *bench) history(reviews, writers int) history {
 	b.must(dir, "git", "pack-refs", "--all")
 	b.right(&h)
 	keep(dir, h)
-	fmt.Fprintf(b.log, "made %d reviews, %d events of %d writers: %.0f s\n", reviews, h.Events, writers, time.Since(start).Seconds())
+	fmt.Fprintf(b.log, "made %d reviews, %d events of %d writers: %.0f s, and checked: %.0f s\n", reviews, h.Events, writers, imported.Seconds(), time.Since(start).Seconds())
 	return h
 }
 
@@ -87,7 +96,7 @@ func kept(dir string) (h history, ok bool) {
 		log.Fatal(err)
 	}
 	h.Dir = dir
-	return h, true
+	return h, time.Since(h.At) < year+week && h.Form == historyForm
 }
 
 // keep says that a directory is made to its end.
