@@ -89,7 +89,7 @@ func (g growth) table() string {
 
 // The picture: both axes logarithmic.
 const (
-	left, top, wide, high = 60, 20, 520, 380
+	left, top, wide, high = 60, 20, 480, 400
 	names                 = 260 // to the right of it
 )
 
@@ -156,16 +156,32 @@ var colours = []string{"#1b6ca8", "#c0392b", "#1e8449", "#7d3c98", "#b9770e", "#
 func (g growth) lines(t *strings.Builder, p plane) {
 	ordered := slices.Clone(g)
 	slices.SortFunc(ordered, func(a, b series) int { return int(1000 * (a.end(p) - b.end(p))) })
-	next := 0.0
+	places := apart(ordered, p)
 	for i, s := range ordered {
 		colour := colours[i%len(colours)]
 		t.WriteString(`<polyline fill="none" stroke="` + colour + `" stroke-width="1.5" points="`)
 		for _, n := range s.sizes() {
 			fmt.Fprintf(t, "%.1f,%.1f ", p.x(float64(n)), p.y(s.points[n]))
 		}
-		next = max(next+13, s.end(p)) // names do not cover each other
-		fmt.Fprintf(t, `"/><text x="%d" y="%.1f" fill="%s">%s: %s</text>`+"\n", left+wide+8, next+4, colour, s.name, strings.Trim(s.grows(), "*"))
+		fmt.Fprintf(t, `"/><text x="%d" y="%.1f" fill="%s">%s: %s</text>`+"\n", left+wide+8, places[i]+4, colour, s.name, strings.Trim(s.grows(), "*"))
 	}
+}
+
+// apart is where names are written, near the ends of their lines and not over each other.
+func apart(ordered growth, p plane) []float64 {
+	const line = 13
+	places := make([]float64, len(ordered))
+	next := float64(top)
+	for i, s := range ordered {
+		places[i] = max(next, s.end(p))
+		next = places[i] + line
+	}
+	last := float64(top + high + 40)
+	for i := len(places) - 1; i >= 0; i-- {
+		places[i] = min(places[i], last)
+		last = places[i] - line
+	}
+	return places
 }
 
 // end is how high a line ends.

@@ -17,10 +17,9 @@ type template []string
 
 // fields are what an event is about. Those that are "" stay as they were.
 type fields struct {
-	id, commit, base, change, title, tip, writer string
-	attempt                                      int
-	clock                                        int
-	at                                           time.Time
+	id, commit, base, change, title, writer string
+	attempt, clock                          int
+	at                                      time.Time
 }
 
 func (f *fields) get(name string) string {
