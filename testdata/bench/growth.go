@@ -42,9 +42,13 @@ func (s series) exponent() float64 {
 	return math.Log(s.points[z]/s.points[a]) / math.Log(float64(z)/float64(a))
 }
 
+// noise is a difference, in ms, that says nothing.
+const noise = 5
+
 func (s series) grows() string {
+	n := s.sizes()
 	switch e := s.exponent(); {
-	case e < 0.2:
+	case e < 0.2, s.points[n[len(n)-1]]-s.points[n[0]] < noise:
 		return "flat"
 	case e < 0.8:
 		return "less than linear"
@@ -148,7 +152,7 @@ func axis(ms float64) string {
 	if ms >= 1000 {
 		return fmt.Sprintf("%.0f s", ms/1000)
 	}
-	return fmt.Sprintf("%.0f ms", ms)
+	return fmt.Sprintf("%g ms", ms)
 }
 
 var colours = []string{"#1b6ca8", "#c0392b", "#1e8449", "#7d3c98", "#b9770e", "#117a65", "#5d6d7e", "#a04000", "#2e4053", "#943126"}
