@@ -59,7 +59,7 @@ func (b *bench) history(reviews, writers int) history {
 	h := history{Form: historyForm, Dir: dir, Reviews: reviews, Writers: writers, At: time.Now().UTC().Truncate(time.Hour).Add(-year)}
 	m := maker{h: &h, t: b.templates()}
 	b.imported(dir, func(w *bufio.Writer) { m.all(w) })
-	imported := time.Since(start)
+	fmt.Fprintf(b.log, "made %d reviews, %d events of %d writers: %.0f s\n", reviews, h.Events, writers, time.Since(start).Seconds())
 	if tip := b.must(dir, "git", "rev-parse", "refs/heads/main"); tip != m.tip {
 		log.Fatalf("the commits are others than was worked out: %s, %s", tip, m.tip)
 	}
@@ -68,7 +68,7 @@ func (b *bench) history(reviews, writers int) history {
 	b.must(dir, "git", "pack-refs", "--all")
 	b.right(&h)
 	keep(dir, h)
-	fmt.Fprintf(b.log, "made %d reviews, %d events of %d writers: %.0f s, and checked: %.0f s\n", reviews, h.Events, writers, imported.Seconds(), time.Since(start).Seconds())
+	fmt.Fprintf(b.log, "  read as it was meant: %.0f s with that\n", time.Since(start).Seconds())
 	return h
 }
 
