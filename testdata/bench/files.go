@@ -52,7 +52,8 @@ func (b *bench) largeChange() {
 	b.must(dir, "git", "reset", "-q", "--hard")
 	of := measured{size: fmt.Sprintf("%d files, %d lines", b.changed, b.changed*sourceLines)}
 	argv := []string{b.bin, "review", "--wait", "--reviewer", "builtin"}
-	b.must(dir, argv...) // it passes
+	lines := b.changed * sourceLines
+	b.says(dir, argv, "PASS", fmt.Sprintf("(%d of %d files, %d of %d lines)", b.changed, b.changed, lines, lines))
 	ours := command{dir: dir, argv: argv}
 	defer b.remove(dir)
 	b.atMost(5, func() {
@@ -77,10 +78,14 @@ func cpuTold(u usage) string { return fmt.Sprintf("%s CPU, %.0f MB", duration(u.
 
 const sourceLines = 25
 
-// source is a file of ordinary code.
+// source is a file of ordinary code, in which the words stand that secrets are looked for by.
 func source(i int) string {
 	text := fmt.Sprintf("\"\"\"Part %d.\"\"\"\n", i)
 	for k := 1; k < sourceLines; k++ {
+		if k%5 == 0 {
+			text += fmt.Sprintf("token_%d = client.login(api_key=settings.key(%d), password=ask(\"secret %d\"))\n", k, i, k)
+			continue
+		}
 		text += fmt.Sprintf("value_%d = combine(first_%d, second[%d], \"name %d\")\n", k, i, k, i*k)
 	}
 	return text

@@ -153,10 +153,7 @@ func (b *bench) following(of measured, dir string) {
 		log.Fatal(err)
 	}
 	watched := min(6*time.Second, b.budget)
-	for last := time.Duration(-1); cpuTime(cmd.Process.Pid) != last; { // what is there is printed first
-		last = cpuTime(cmd.Process.Pid)
-		time.Sleep(time.Second)
-	}
+	settled(cmd.Process.Pid) // what is there is printed first
 	before := cpuTime(cmd.Process.Pid)
 	time.Sleep(watched)
 	used := 100 * (cpuTime(cmd.Process.Pid) - before).Seconds() / watched.Seconds()

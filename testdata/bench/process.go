@@ -30,6 +30,18 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
+// settled waits until a process has done nothing for three seconds: on a busy machine one
+// may only be waiting for its turn.
+func settled(pid int) {
+	last := cpuTime(pid)
+	for still := 0; still < 3; still++ {
+		time.Sleep(time.Second)
+		if now := cpuTime(pid); now != last {
+			last, still = now, -1
+		}
+	}
+}
+
 // peak is the most memory that a process had so far, in MB, from /proc.
 func peak(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // 0 when it is gone
