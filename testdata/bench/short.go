@@ -24,25 +24,25 @@ func (b *bench) shortLived() {
 		return
 	}
 	s.sync()
-	s.tell("retiring sync", 0, of, s.took(command{dir: s.dir, argv: []string{b.bin, "sync", "--retire"}}))
+	s.tell("short: retiring sync, clone", 0, of, s.took(command{dir: s.dir, argv: []string{b.bin, "sync", "--retire"}}))
 	b.teamsYear("after they are retired", of, remote)
 }
 
 // teamsYear is what a clone and the user's own git have of these writers.
 func (b *bench) teamsYear(when string, of measured, remote string) {
-	b.counted("refs on the remote, "+when, of, "", fmt.Sprint(len(b.refs(remote, "refs/runr"))), "", true)
+	b.counted("short: refs on the remote, "+when, of, "", fmt.Sprint(len(b.refs(remote, "refs/runr"))), "", true)
 	s := b.clone(remote)
 	defer b.remove(s.dir)
 	fetch := command{dir: s.dir, argv: []string{"git", "fetch", "-q", "origin"}}
-	b.atMost(5, func() { b.counted("the user's own fetch, "+when, of, "", told(b.compare(fetch)[0]), "", true) })
+	b.atMost(5, func() { b.counted("short: the user's own fetch, "+when, of, "", told(b.compare(fetch)[0]), "", true) })
 	_, _, _ = s.moved()
 	s.must(s.dir, fetch.argv...)
 	_, _, got := s.moved()
-	b.counted("bytes of the user's own fetch, "+when, of, "", bytesText(float64(got)), "", true)
-	s.tell("first sync, "+when+", clone", 0, of, s.sync())
+	b.counted("short: bytes of the user's own fetch, "+when, of, "", bytesText(float64(got)), "", true)
+	s.tell("short: first sync, "+when+", clone", 0, of, s.sync())
 	s.submitted()
-	s.tell("sync after one event, "+when+", clone", 0, of, s.sync())
-	s.tell("sync, nothing new, "+when+", clone", 0, of, s.sync())
+	s.tell("short: sync after one event, "+when+", clone", 0, of, s.sync())
+	s.tell("short: sync, nothing new, "+when+", clone", 0, of, s.sync())
 }
 
 // comeAndGone makes that remote: each writer did five reviews.

@@ -148,10 +148,7 @@ func (b *bench) report(file, picture string) error {
 			return err
 		}
 	}
-	version, _ := exec.Command("git", "--version").Output()
-	fmt.Fprintf(out, "# What it costs against git\n\nMade by `testdata/bench/run.sh`. Measured %s on %d processors, %s, %s. Medians of at most %d turns, in turns; memory is the most\n"+
-		"that one process of the tree had, and below about 6 MB is not told apart.\n\n",
-		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), strings.TrimSpace(string(version)), runtime.Version(), b.rounds)
+	fmt.Fprint(out, b.heading())
 	fmt.Fprintf(out, "| what | size | git's command | git | ours | we | ratio | aim | reached |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.what, r.size, code(r.git), r.gitDid, code(r.ours), r.did, r.times(), r.aim, r.held)
@@ -177,6 +174,17 @@ func (b *bench) report(file, picture string) error {
 		return nil
 	}
 	return out.Close()
+}
+
+// heading says where, when and how it was measured.
+func (b *bench) heading() string {
+	version, _ := exec.Command("git", "--version").Output() // "" where it cannot be told
+	load, _ := os.ReadFile("/proc/loadavg")
+	averages, _, _ := strings.Cut(string(load), "/")
+	averages = averages[:max(strings.LastIndex(averages, " "), 0)]
+	return fmt.Sprintf("# What it costs against git\n\nMade by `testdata/bench/run.sh`. Measured %s on %d processors (load of the last 1, 5 and 15 minutes: %s),\n"+
+		"%s, %s. Medians of at most %d turns, in turns; memory is the most that one process of the tree had, and\nbelow about 7 MB is not told apart.\n\n",
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), averages, strings.TrimSpace(string(version)), runtime.Version(), b.rounds)
 }
 
 func code(s string) string {

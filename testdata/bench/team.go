@@ -18,17 +18,17 @@ func (b *bench) team() {
 	for i := range 3 {
 		s := b.clone(remote)
 		defer b.remove(s.dir)
-		s.tell("first sync, clone", i, of, s.sync())
+		s.tell("team: first sync, clone", i, of, s.sync())
 		clones = append(clones, s)
 	}
 	b.says(clones[2].dir, []string{b.bin, "inbox", "list", "--json", "--limit", "1", "--archived", "--status", "all"}, fmt.Sprintf(`"total":%d`, h.Reviews))
 	clones[0].must(clones[0].dir, b.bin, "inbox", "claim", h.waitingReview(0), "--as", "chat")
 	for i, s := range clones {
-		s.tell("sync after one event, clone", i, of, s.sync())
+		s.tell("team: sync after one event, clone", i, of, s.sync())
 	}
 	b.says(clones[1].dir, []string{b.bin, "inbox", "list", "--status", "claimed", "--archived", "--json"}, `"total":1`)
 	for i, s := range clones {
-		s.tell("sync, nothing new, clone", i, of, s.sync())
+		s.tell("team: sync, nothing new, clone", i, of, s.sync())
 	}
 }
 
@@ -44,6 +44,6 @@ func (b *bench) clone(remote string) shared {
 // tell makes a row of what a sync moved.
 func (s shared) tell(what string, i int, of measured, u usage) {
 	objects, sent, got := s.moved()
-	s.counted(fmt.Sprintf("team: %s %d", what, i+1), of, "",
+	s.counted(fmt.Sprintf("%s %d", what, i+1), of, "",
 		fmt.Sprintf("%s; got %s, sent %d objects, %s", told(u), bytesText(float64(got)), objects, bytesText(float64(sent))), "", true)
 }
