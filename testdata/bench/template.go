@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"log"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// template is the text of a real event, cut where others of its kind differ: text, the
+// name of a field, text, and so on.
+type template []string
+
+// fields are what an event is about. Those that are "" stay as they were.
+type fields struct {
+	id, commit, base, change, title, writer string
+	attempt, clock                          int
+	at                                      time.Time
+}
+
+func (f *fields) get(name string) string {
+	switch name {
+	case "id":
+		return f.id
+	case "commit":
+		return f.commit
+	case "base":
+		return f.base
+	case "change":
+		return f.change
+	case "title":
+		return f.title
+	case "writer":
+		return f.writer
+	case "clock":
+		return fmt.Sprint(f.clock)
+	case "attempt":
+		return fmt.Sprint(f.attempt)
+	case "at":
+		return f.at.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	log.Fatalf("no field is called %q", name)
+	return ""
+}
+
+var (
+	clockField   = regexp.MustCompile(`"clock":\d+`)
+	writerField  = regexp.MustCompile(`"writer":"[0-9a-f]+"`)
+	timeField    = regexp.MustCompile(`"timestamp":"[^"]+"`)
+	changeField  = regexp.MustCompile(`"change":"[0-9a-f]{40}"`)
+	attemptField = regexp.MustCompile(`"(attempt|round)":\d+`)
+)
+
+func cut(text string, values map[string]string) template {
+	for name, value := range values {
+		text = strings.ReplaceAll(text, value, "\x00"+name+"\x00")
+	}
+	text = clockField.ReplaceAllString(text, "\"clock\":\x00clock\x00")
+	text = writerField.ReplaceAllString(text, "\"writer\":\"\x00writer\x00\"")
+	text = timeField.ReplaceAllString(text, "\"timestamp\":\"\x00at\x00\"")
+	text = changeField.ReplaceAllString(text, "\"change\":\"\x00change\x00\"")
+	text = attemptField.ReplaceAllString(text, "\"$1\":\x00attempt\x00")
+	return strings.Split(text, "\x00")
+}
+
+// event has git fast-import make an event.
+func (t template) event(w *bufio.Writer, buf *bytes.Buffer, f *fields) {
+	buf.Reset()
+	for i, part := range t {
+		if i%2 == 1 {
+			part = f.get(part)
+		}
+		buf.WriteString(part)
+	}
+	fmt.Fprintf(w, "commit refs/runr/log/%s\ncommitter Bench <bench@example.com> %d +0000\ndata %d\n", f.writer, f.at.Unix(), buf.Len())
+	w.Write(buf.Bytes())
+	w.WriteByte('\n')
+}
+
+// templates are the events of real reviews and of a real run.
+type templates struct {
+	passed   []template // asked for, passed
+	resolved []template // asked for, not passed, claimed, resolved
+	waiting  []template // asked for, not passed
+	held     []template // the same, claimed and released
+	run      []template // started, an attempt, its checks, its review, stopped
+}
+
+// templates are made once: by the program itself.
+func (b *bench) templates() *templates {
+	if b.templatesOf == nil {
+		submit := []string{"submit", "latest", "--request-changes"}
+		comment := []string{"comment", "latest", "-m", "what the reviewer says"}
+		claim, release := []string{"claim", "latest", "--as", "chat"}, []string{"release", "latest", "--as", "chat", "--force"}
+		b.templatesOf = &templates{
+			passed:   b.reviewed([]string{"submit", "latest", "--approve"}),
+			resolved: b.reviewed(comment, submit, claim, []string{"resolve", "latest", "--as", "chat", "--force"}),
+			waiting:  b.reviewed(comment, submit),
+			held:     b.reviewed(comment, submit, claim, release),
+			run:      b.stopped(),
+		}
+	}
+	return b.templatesOf
+}
+
+// reviewed asks for a review and does things with it.
+func (b *bench) reviewed(steps ...[]string) []template {
+	dir := b.repo("template")
+	b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve")
+	for _, step := range steps {
+		b.must(dir, append([]string{b.bin, "inbox"}, step...)...)
+	}
+	return b.cutLog(dir, "Runr-Review", b.head(dir))
+}
+
+// stopConfig is a loop that gives up after its first round.
+const stopConfig = `[loop]
+implementer = "impl"
+reviewer = "rev"
+max_retries = 0
+
+[agents.impl]
+command = ["sh", "-c", "echo work >work.txt; echo done"]
+
+[agents.rev]
+command = ["sh", "-c", "printf '### Verdict: NEEDS_FIX\\n- Fix type errors\\n- Add test coverage for new function\\n'"]
+
+[checks.typecheck]
+command = "echo Found 3 errors in 1 file.; exit 1"
+`
+
+func (b *bench) stopped() []template {
+	dir := b.repo("template")
+	write(filepath.Join(dir, ".runr.toml"), stopConfig, 0o644)
+	write(filepath.Join(dir, "TASK.md"), "# A task\n", 0o644)
+	b.must(dir, b.bin, "trust", "--yes")
+	_ = b.command(dir, b.bin, "run", "TASK.md").Run() // it stops, which is a status of its own
+	made := b.refs(dir, "refs/heads/runr")
+	if len(made) != 1 {
+		log.Fatalf("the run made %q", made)
+	}
+	return b.cutLog(dir, "Runr-Run", b.must(dir, "git", "rev-parse", made[0]))
+}
+
+// cutLog reads the one log of a repository, about a commit.
+func (b *bench) cutLog(dir, trailer, commit string) (all []template) {
+	defer b.remove(dir)
+	ref := b.refs(dir, "refs/runr/log")[0]
+	values := map[string]string{
+		"id":     b.must(dir, "git", "log", "-1", "--format=%(trailers:key="+trailer+",valueonly)", ref),
+		"commit": commit, "base": b.must(dir, "git", "rev-parse", commit+"~1"),
+	}
+	if trailer == "Runr-Review" {
+		values["title"] = b.must(dir, "git", "log", "-1", "--format=%s", commit)
+	}
+	for _, id := range strings.Fields(b.must(dir, "git", "rev-list", "--reverse", ref)) {
+		all = append(all, cut(b.must(dir, "git", "log", "-1", "--format=%B", id), values))
+	}
+	if len(all) < 2 {
+		log.Fatalf("%s has %d events", trailer, len(all))
+	}
+	return all
+}
