@@ -101,7 +101,7 @@ func FindGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 	if since.After(g.ClosedBefore) { // what was dropped stays dropped
 		g.ClosedBefore = since
 	}
-	g.Reviews, _, err = s.Reviews(ctx, record.Filter{ClosedSince: since, Review: func(r record.ReviewSummary) bool {
+	g.Reviews, _, err = s.Reviews(ctx, record.Filter{ClosedSince: since, ClosedBefore: g.ClosedBefore, Review: func(r record.ReviewSummary) bool {
 		return !r.ClosedAt.IsZero() && r.ClosedAt.Before(g.ClosedBefore)
 	}})
 	if err != nil {

@@ -589,19 +589,31 @@ func markOf(id string) (mark uint64, ok bool) {
 	return binary.BigEndian.Uint64(b[:]), err == nil
 }
 
+// idLength is the length of the shortest id, in hexadecimal digits.
+const idLength = 40
+
 // hexIDs gives each run of hexadecimal digits in text that is as long as an id.
 func hexIDs(text []byte, visit func(id []byte)) {
-	for start, i := -1, 0; i <= len(text); i++ {
-		digit := i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f')
-		switch {
-		case digit && start < 0:
-			start = i
-		case !digit && start >= 0:
-			if i-start >= 40 {
-				visit(text[start:i])
+	digit := func(i int) bool {
+		c := text[i]
+		return c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
+	}
+	for from := 0; from+idLength <= len(text); {
+		end := from + idLength // of digits, if all from from on are
+		for i := end - 1; i >= from; i-- {
+			if !digit(i) {
+				from, end = i+1, 0
+				break
 			}
-			start = -1
 		}
+		if end == 0 {
+			continue
+		}
+		for end < len(text) && digit(end) {
+			end++
+		}
+		visit(text[from:end])
+		from = end
 	}
 }
 

@@ -22,7 +22,7 @@ type groups struct {
 }
 
 const (
-	groupsMost = 32 << 20 // bytes of events that are held in memory
+	groupsMost = 64 << 20 // bytes of events that are held in memory
 	eventSize  = 700      // bytes of an event beside its payload, about
 	spillParts = 256
 )

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -305,6 +306,26 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestHexIDs: what is found is what a regular expression finds.
+func TestHexIDs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	long := regexp.MustCompile("[0-9a-f]{40,}")
+	for range 3000 {
+		text := make([]byte, rng.IntN(300))
+		for i := range text {
+			text[i] = "0123456789abcdefg\" "[rng.IntN(16)]
+			if rng.IntN(30) == 0 {
+				text[i] = "g\"AF "[rng.IntN(5)]
+			}
+		}
+		var got []string
+		hexIDs(text, func(id []byte) { got = append(got, string(id)) })
+		if want := long.FindAllString(string(text), -1); !slices.Equal(got, want) {
+			t.Fatalf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ type Filter struct {
 	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
 	// leaves out nothing.
 	ClosedSince time.Time
+	// ClosedBefore leaves out what was not resolved or cancelled before it; the zero Time
+	// leaves out nothing.
+	ClosedBefore time.Time
 	// CreatedSince and CreatedUntil leave out what was begun before the one, and at the other or
 	// later; zero Times leave out nothing.
 	CreatedSince, CreatedUntil time.Time
@@ -228,6 +231,9 @@ func (f Filter) fits(r *row) bool {
 		return false
 	}
 	if f.Waiting && !r.waits || f.Spent && !r.spent {
+		return false
+	}
+	if !f.ClosedBefore.IsZero() && (r.closed == 0 || r.closed >= roundUp(f.ClosedBefore).UnixMilli()) {
 		return false
 	}
 	if r.created < millis(f.CreatedSince, math.MinInt64) || r.created >= millis(roundUp(f.CreatedUntil), math.MaxInt64) || r.updated < millis(f.UpdatedSince, math.MinInt64) {
