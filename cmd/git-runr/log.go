@@ -37,24 +37,43 @@ func showLog(s *session) error {
 		return follow.Events(s.ctx, store, what, s.printEvent, s.err)
 	}
 	n := s.Int("limit")
-	read := func() ([]record.Event, []error, error) { return follow.About(s.ctx, store, what) }
-	if what == "" && n > 0 && !s.json { // where the place of an event among all is not said
-		read = func() ([]record.Event, []error, error) { return store.Newest(s.ctx, n) }
+	if what == "" && n > 0 {
+		return s.showNewest(store, n)
 	}
-	events, bad, err := read()
+	events, bad, err := follow.About(s.ctx, store, what)
 	if err != nil {
 		return err
 	}
-	shown := events
-	if n > 0 && n < len(events) {
-		shown = events[len(events)-n:]
+	before := 0
+	if n > 0 {
+		before = max(len(events)-n, 0)
 	}
-	doc := logJSON{Events: render.EventDocuments(events)[len(events)-len(shown):], Unreadable: []string{}}
+	return s.printEvents(events[before:], before, bad)
+}
+
+// showNewest shows the last n of all events, without reading those before them.
+func (s *session) showNewest(store *record.Store, n int) error {
+	events, bad, err := store.Newest(s.ctx, n)
+	before := 0
+	if err == nil && s.json { // which says the place of each among all, and all that cannot be read
+		var all int
+		all, bad, err = store.CountEvents(s.ctx)
+		before = max(all-len(events), 0)
+	}
+	if err != nil {
+		return err
+	}
+	return s.printEvents(events, before, bad)
+}
+
+// printEvents prints events that come after so many others.
+func (s *session) printEvents(events []record.Event, before int, bad []error) error {
+	doc := logJSON{Events: render.EventDocuments(events, before), Unreadable: []string{}}
 	for _, err := range bad {
 		doc.Unreadable = append(doc.Unreadable, err.Error())
 	}
 	return s.print(doc, func(w io.Writer) {
-		for _, e := range shown {
+		for _, e := range events {
 			render.Event(w, e)
 		}
 		for _, err := range bad {
@@ -68,5 +87,5 @@ func (c *console) printEvent(e record.Event) error {
 	if !c.json {
 		return render.Event(c.out, e)
 	}
-	return stdio.WriteJSON(c.out, render.EventDocuments([]record.Event{e})[0])
+	return stdio.WriteJSON(c.out, render.EventDocuments([]record.Event{e}, 0)[0])
 }

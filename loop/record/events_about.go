@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"hash/fnv"
 	"slices"
 
 	"git-runr/gitstore"
@@ -48,9 +47,12 @@ func (s *Store) naming(ctx context.Context, idx *index, ids map[string]bool) ([]
 	return s.eventsOfRows(ctx, idx, rows)
 }
 
-// eachAlone is how many events are read one by one before all are read in one go, which costs
-// less for each.
-const eachAlone = 500
+// Events are read one by one while they are few, at most eachAlone or a part of all; else all
+// logs are read in one go, which costs less for each.
+const (
+	eachAlone   = 500
+	alonePartOf = 8
+)
 
 // eventsOfRows are the events of some runs and reviews, in order, each once.
 func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all []Event, err error) {
@@ -59,7 +61,7 @@ func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all [
 		among[r.entity] = true
 		n += r.events
 	}
-	if n > eachAlone {
+	if n > max(eachAlone, idx.manifest.Events/alonePartOf) {
 		return s.eventsAmong(ctx, idx, among)
 	}
 	for of := range among {
@@ -92,13 +94,6 @@ func tookPlaceOf(events []Event, commit gitstore.ID) []gitstore.ID {
 		}
 	}
 	return from
-}
-
-// markOfName is by which a run is found that works on something of that name.
-func markOfName(name string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(NameForMatch(name)))
-	return h.Sum64()
 }
 
 // NameForMatch is a name, or the subject of a commit, as far as two are compared: a subject

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"hash/fnv"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -199,16 +201,42 @@ type manifest struct {
 	Ahead    []eventRef       `json:"ahead,omitempty"`   // events whose clocks are not believed yet
 	Damaged  []damagedRecord  `json:"damaged,omitempty"` // records that are missing or damaged here
 	Bad      []string         `json:"bad,omitempty"`     // why records were read that say nothing
+	Newest   map[string]begun `json:"newest,omitempty"`  // of each kind what began last
+	Events   int              `json:"events"`            // that were taken in: those that Store.Events gives
 	Segments []string         `json:"segments"`          // names of files, the newest first
 	read     uint32           // checksum of the file, 0 without one
+}
+
+// begun is what began at a clock: one run or review, or "", when the rows have to be asked.
+type begun struct {
+	ID    string `json:"id"`
+	Clock uint64 `json:"clock"`
+}
+
+// begins takes in that r began, which may have become earlier than it was.
+func (m *manifest) begins(r *row) {
+	kind := string(r.kind)
+	newest, known := m.Newest[kind]
+	switch {
+	case !r.begun():
+		return
+	case !known || r.seq > newest.Clock:
+		newest = begun{r.id, r.seq}
+	case newest.ID == r.id && r.seq < newest.Clock, newest.ID != r.id && r.seq == newest.Clock:
+		newest.ID = ""
+	}
+	if m.Newest == nil {
+		m.Newest = map[string]begun{}
+	}
+	m.Newest[kind] = newest
 }
 
 // index is a manifest with its segments.
 type index struct {
 	manifest
-	stack  []*segment.Segment
-	top    *written            // the one on top, while no manifest names it
-	newest map[segment.Key]int // in which segment the newest row is of what is in several; nil while nobody asked
+	stack []*segment.Segment
+	top   *written            // the one on top, while no manifest names it
+	above map[segment.Key]int // in which segment the newest row is of what is in several; nil while nobody asked
 }
 
 // damagedRecord is one that cannot be read here and may come again.
@@ -504,7 +532,7 @@ func (idx *index) scan(shelves []byte, visit func(*row) error) error {
 	for r := (row{}); ; {
 		var next *scanEnd
 		for _, end := range ends {
-			if err := end.fill(idx.newest); err != nil {
+			if err := end.fill(idx.above); err != nil {
 				return fmt.Errorf("read index: %w", err)
 			}
 			if end.ok && (next == nil || inOrder(end.entry, next.entry) < 0) {
@@ -557,22 +585,22 @@ func (s *scanEnd) fill(newest map[segment.Key]int) (err error) {
 
 // findNewest notes which rows stand for others in segments below.
 func (idx *index) findNewest() error {
-	if idx.newest != nil {
+	if idx.above != nil {
 		return nil
 	}
-	idx.newest = map[segment.Key]int{}
+	idx.above = map[segment.Key]int{}
 	for i, s := range idx.stack[:max(len(idx.stack)-1, 0)] {
 		for cursor := s.All(); ; {
 			entry, ok, err := cursor.Next()
 			if err != nil {
-				idx.newest = nil
+				idx.above = nil
 				return fmt.Errorf("read index: %w", err)
 			}
 			if !ok {
 				break
 			}
-			if _, seen := idx.newest[entry.Key()]; !seen && entry.Head()[39]&flagOlder != 0 {
-				idx.newest[entry.Key()] = i
+			if _, seen := idx.above[entry.Key()]; !seen && entry.Head()[39]&flagOlder != 0 {
+				idx.above[entry.Key()] = i
 			}
 		}
 	}
@@ -591,6 +619,19 @@ func markOf(id string) (mark uint64, ok bool) {
 
 // idLength is the length of the shortest id, in hexadecimal digits.
 const idLength = 40
+
+// markOfText is the mark of what is no id.
+func markOfText(what, text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, what+"\x00"+text)
+	return h.Sum64()
+}
+
+// markOfSuffix is by which a run or review is found by the end of its id.
+func markOfSuffix(suffix string) uint64 { return markOfText("suffix", suffix) }
+
+// markOfName is by which a run is found that works on something of that name.
+func markOfName(name string) uint64 { return markOfText("name", NameForMatch(name)) }
 
 // hexIDs gives each run of hexadecimal digits in text that is as long as an id.
 func hexIDs(text []byte, visit func(id []byte)) {
@@ -673,24 +714,16 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 	if err != nil || exact != nil && exact.begun() {
 		return typed, err
 	}
-	var fits []string
-	latest := row{}
-	err = idx.scan(shelvesOf(kind), func(r *row) error {
-		if strings.HasPrefix(r.id, typed) && typed != "" || strings.HasSuffix(r.id, "-"+typed) {
-			fits = append(fits, r.id)
+	if typed == Latest {
+		if id, err := idx.latest(kind); err != nil || id != "" {
+			return id, err
 		}
-		if latest.id == "" || r.seq > latest.seq {
-			latest = *r
-		}
-		return nil
-	})
+	}
+	fits, err := idx.fitting(kind, typed)
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case typed == Latest && latest.id != "":
-		return latest.id, nil
-	case len(fits) == 1:
+	if len(fits) == 1 {
 		return fits[0], nil
 	}
 	refused := notFound(kind, typed)
@@ -699,6 +732,43 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 		refused.Where = "here: its beginning is in a log that did not come yet, git runr sync fetches it"
 	}
 	return "", refused
+}
+
+// latest is what began last, "" when there is nothing.
+func (idx *index) latest(kind entityKind) (string, error) {
+	if newest := idx.Newest[string(kind)]; newest.ID != "" {
+		return newest.ID, nil
+	}
+	latest := row{}
+	err := idx.scan(shelvesOf(kind), func(r *row) error {
+		if latest.id == "" || r.seq > latest.seq {
+			latest = *r
+		}
+		return nil
+	})
+	return latest.id, err
+}
+
+// fitting are the ids that begin with what was typed, or whose suffix it is, the newest first.
+func (idx *index) fitting(kind entityKind, typed string) ([]string, error) {
+	if typed == "" {
+		return nil, nil
+	}
+	var keys []segment.Key
+	for _, s := range idx.stack {
+		err := s.Beginning(append([]byte{byte(kind)}, typed...), func(entry segment.Entry) bool { keys = append(keys, entry.Key()); return true })
+		if err != nil {
+			return nil, fmt.Errorf("read index: %w", err)
+		}
+	}
+	rows, err := idx.withMarks(map[uint64]bool{markOfSuffix(typed): true}, keys...)
+	var fits []string
+	for _, r := range rows {
+		if r.kind == kind && r.begun() && (strings.HasPrefix(r.id, typed) || strings.HasSuffix(r.id, "-"+typed)) {
+			fits = append(fits, r.id)
+		}
+	}
+	return fits, err
 }
 
 // shelvesOf are those on which all of a kind are that have begun.

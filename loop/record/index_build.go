@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ func (b *build) add(e Event) {
 // finish folds what was added, and puts it on top of the index.
 func (b *build) finish(ctx context.Context) error {
 	b.idx.Clock = max(b.idx.Clock, b.groups.clock)
+	defer func() { b.idx.Events += b.groups.taken }()
 	for _, e := range b.idx.believe(b.high) {
 		b.groups.add(e)
 	}
@@ -55,7 +57,7 @@ func (idx *index) put(n int, top *written) {
 	}
 	idx.top.drop()
 	idx.stack, idx.Segments = slices.Replace(idx.stack, 0, n, top.Segment), slices.Replace(idx.Segments, 0, n, top.name())
-	idx.top, idx.newest = top, nil
+	idx.top, idx.above = top, nil
 }
 
 // write folds each run and review, and gives the segment of them; nil where there is none.
@@ -98,7 +100,8 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 					}
 					mu.Lock()
 					defer mu.Unlock()
-					return w.Add(r)
+					b.idx.begins(r.row)
+					return w.Add(r.Row)
 				})
 				if err != nil {
 					cancel(err)
@@ -114,12 +117,18 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 	return context.Cause(ctx)
 }
 
+// folded is a row as it is to be written.
+type folded struct {
+	segment.Row
+	row *row
+}
+
 // foldOn is the row of a run or review after fresh events.
-func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []Event) (segment.Row, error) {
+func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []Event) (folded, error) {
 	Sort(fresh)
 	old, err := idx.find(of)
 	if err != nil {
-		return segment.Row{}, err
+		return folded{}, err
 	}
 	if old == nil {
 		st := state{kind: of.kind}
@@ -128,19 +137,19 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []Event
 	}
 	last, err := idx.refs(of, 1)
 	if err != nil {
-		return segment.Row{}, err
+		return folded{}, err
 	}
 	if len(last) > 0 && last[0].before(fresh[0]) {
 		st, err := s.stateOf(ctx, idx, old)
 		if err != nil {
-			return segment.Row{}, err
+			return folded{}, err
 		}
 		st.apply(fresh)
 		return newRow(of, row{seq: old.seq, events: old.events + len(fresh), covered: old.covered, kept: old.kept, older: true}, &st, fresh)
 	}
 	before, err := s.readRow(ctx, idx, of)
 	if err != nil {
-		return segment.Row{}, err
+		return folded{}, err
 	}
 	all := append(before, fresh...)
 	Sort(all)
@@ -151,13 +160,13 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []Event
 
 // newRow is what is written of a run or review in a state, with refs to events; was says what
 // does not follow from these.
-func newRow(of entity, was row, st *state, events []Event) (segment.Row, error) {
+func newRow(of entity, was row, st *state, events []Event) (folded, error) {
 	r, summary, err := st.row()
 	if err != nil {
-		return segment.Row{}, err
+		return folded{}, err
 	}
 	r.entity, r.seq, r.events, r.covered, r.kept, r.older, r.whole = of, was.seq, was.events, was.covered, was.kept, was.older, was.whole
-	out := segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}
+	out := folded{row: &r, Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
 	if was.keepsState(r.events) {
 		kept, err := st.encode()
 		if err != nil {
@@ -169,14 +178,15 @@ func newRow(of entity, was row, st *state, events []Event) (segment.Row, error) 
 	if out.Key, ok = of.key(); !ok {
 		return out, fmt.Errorf("index %q: not an id", of.id)
 	}
-	out.Head, out.Marks = r.head(), marksOf(summary, events, st)
+	out.Head, out.Marks = r.head(), marksOf(&r, summary, events, st)
 	return out, nil
 }
 
-// marksOf are the marks of all ids that the summary and the events name, and that of a run's
-// name, sorted.
-func marksOf(summary []byte, events []Event, st *state) []uint64 {
-	var marks []uint64
+// marksOf are the marks of all ids that the summary and the events name, of the end of r's own,
+// and of a run's name, sorted.
+func marksOf(r *row, summary []byte, events []Event, st *state) []uint64 {
+	_, suffix, _ := strings.Cut(r.id, "-")
+	marks := []uint64{markOfSuffix(suffix)}
 	if st.kind == kindRun && st.run.ID != "" {
 		marks = append(marks, markOfName(st.run.Name()))
 	}

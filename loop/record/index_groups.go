@@ -17,6 +17,7 @@ import (
 type groups struct {
 	events map[entity][]Event
 	clock  uint64 // the highest
+	taken  int    // how many events there are
 	size   int    // of events in bytes, about
 	spill  *spill // nil while they are few
 }
@@ -32,6 +33,7 @@ func (g *groups) add(e Event) {
 		g.events = map[entity][]Event{}
 	}
 	g.clock = max(g.clock, e.Clock)
+	g.taken++
 	for _, of := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
 		if of.id != "" {
 			g.events[of] = append(g.events[of], e)

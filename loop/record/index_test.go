@@ -58,6 +58,7 @@ func indexRow(r row, summary string, clocks ...int) segment.Row {
 	}
 	out := segment.Row{Parts: [segment.Parts][]byte{partSummary: []byte(summary), partRefs: encodeRefs(events)}}
 	out.Key, _ = r.key()
+	out.Marks = []uint64{markOfSuffix(r.id[len(r.id)-6:])}
 	r.events = len(clocks)
 	out.Head = r.head()
 	return out
@@ -284,6 +285,14 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 			t.Fatalf("%s: list %+v:\n%d %+v\n%d %+v\n%v", what, f, n, a, m, b, err)
 		}
 	}
+	for _, idx := range []*index{got, want} {
+		known, err := idx.latest(kindReview)
+		asked := *idx
+		asked.Newest = nil
+		if scanned, err2 := asked.latest(kindReview); known != scanned || err != nil || err2 != nil {
+			t.Fatalf("%s: latest %q, by its rows %q, %v, %v", what, known, scanned, err, err2)
+		}
+	}
 	err := want.scan([]byte{shelfNone, shelfRun, shelfClosed, shelfWaiting}, func(r *row) error {
 		events, err := s.readRow(t.Context(), want, r.entity)
 		if err != nil {
@@ -293,6 +302,9 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 		refs, err := got.refs(r.entity, 0)
 		if err != nil || !reflect.DeepEqual(refs, refsOf(events)) {
 			t.Fatalf("%s: %s: refs %v, want %v, %v", what, r.id, refs, refsOf(events), err)
+		}
+		if id, err := got.resolve(kindReview, r.id[:15]); r.begun() && (err != nil || id != r.id) {
+			t.Fatalf("%s: %s is not found by its beginning: %q, %v", what, r.id, id, err)
 		}
 		there, err := got.find(r.entity)
 		if err != nil || there == nil {

@@ -376,6 +376,16 @@ func (s *Store) Events(ctx context.Context) ([]Event, []error, error) {
 	return events, scratch.unreadable(), nil
 }
 
+// CountEvents is how many events Events gives, and what cannot be read, by the index.
+func (s *Store) CountEvents(ctx context.Context) (events int, unreadable []error, err error) {
+	idx, err := s.index(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer idx.close()
+	return idx.manifest.Events, idx.unreadable(), nil
+}
+
 // Check reads every record of every log with all that is attached to it, and gives the
 // number of events and what cannot be read. What is missing or damaged, sync asks for.
 func (s *Store) Check(ctx context.Context) (events int, unreadable []error, err error) {

@@ -244,11 +244,12 @@ type EventDocument struct {
 	Title string `json:"title"`
 }
 
-// EventDocuments are all events of a log or of what they are about, in the folded order.
-func EventDocuments(events []record.Event) []EventDocument {
+// EventDocuments are events of a log or of what they are about, in the folded order, which come
+// after so many others.
+func EventDocuments(events []record.Event, before int) []EventDocument {
 	docs := make([]EventDocument, len(events))
 	for i, e := range events {
-		docs[i] = EventDocument{Seq: i + 1, Event: e, ID: string(e.ID), Actor: e.Actor, Title: e.Title}
+		docs[i] = EventDocument{Seq: before + i + 1, Event: e, ID: string(e.ID), Actor: e.Actor, Title: e.Title}
 	}
 	return docs
 }
