@@ -8,6 +8,6 @@ trap 'rm -rf "$work"' EXIT
 rounds=41
 if [ "${1:-}" = quick ]; then rounds=11; shift; fi
 go build -o "$work/plain" ./cmd/git-runr
-go build -tags urfave_cli_no_docs -o "$work/git-runr" ./cmd/git-runr
+CGO_ENABLED=0 go build -tags urfave_cli_no_docs -o "$work/git-runr" ./cmd/git-runr
 go build -o "$work/bench" ./testdata/bench
 "$work/bench" -bin "$work/git-runr" -plain "$work/plain" -work "$work" -rounds "$rounds" -only "${1:-}"
