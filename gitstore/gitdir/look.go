@@ -93,7 +93,7 @@ var plainExtensions = []string{"extensions.worktreeconfig", "extensions.partialc
 // whether that says nothing else about where it is than that it lies where it was found.
 func (l listing) plain() bool {
 	version := l.local["core.repositoryformatversion"]
-	if len(version) == 0 || l.all.Get("core.worktree") != "" || l.all.Bool("core.ignorecase") || l.all.Bool("core.precomposeunicode") {
+	if len(version) == 0 || len(l.all["core.worktree"]) > 0 || l.all.Bool("core.ignorecase") || l.all.Bool("core.precomposeunicode") {
 		return false // the last two: a file system may know a directory by other names than the one typed
 	}
 	for key := range l.all {

@@ -27,8 +27,7 @@ func Open(ctx context.Context, dir string) (*Dir, error) {
 }
 
 // OpenIn is Open for the directory of a call of git. Where the repository is takes a
-// second process only where it cannot be seen: every process is as long as a commit's
-// hook may be noticed.
+// second process only where it cannot be seen: it is on the hook's path.
 func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 	list := c
 	list.Args = []string{"config", "--list", "-z", "--show-scope"}
