@@ -51,8 +51,10 @@ func (r *Repo) BranchPointOf(ctx context.Context, branch string, head ID) (point
 // first. They need not exist.
 func (r *Repo) trunks(ctx context.Context, branch string) []string {
 	var found []string
-	if out, err := r.dir.GitLine(ctx, "for-each-ref", "--format=%(upstream)", "--end-of-options", branch); branch != "" && err == nil && out != "" {
-		found = append(found, out)
+	if _, set := r.Config["branch."+strings.TrimPrefix(branch, "refs/heads/")+".merge"]; set {
+		if out, err := r.dir.GitLine(ctx, "for-each-ref", "--format=%(upstream)", "--end-of-options", branch); err == nil && out != "" {
+			found = append(found, out)
+		}
 	}
 	remotes, err := r.refs.Refs(ctx, "refs/remotes/")
 	for name := range remotes {

@@ -104,6 +104,13 @@ func (r *Repo) DiffStat(ctx context.Context, spec DiffSpec) ([]FileStat, error) 
 	return parseNumstat(out.String())
 }
 
+// Differs reports whether there is any difference. Only trees are read for it, no files.
+func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
+	var out bytes.Buffer
+	err := r.diffTree(ctx, &out, spec, "--no-renames", "--name-only", "-z")
+	return out.Len() > 0, err
+}
+
 // parseNumstat reads `--numstat -z`: ADDED TAB DELETED TAB PATH NUL, where a rename
 // has an empty path and its two names behind.
 func parseNumstat(listing string) ([]FileStat, error) {

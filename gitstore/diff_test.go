@@ -282,3 +282,35 @@ func TestOperation(t *testing.T) {
 		}
 	}
 }
+
+func TestDiffers(t *testing.T) {
+	repo := newTestRepo(t)
+	ctx := t.Context()
+	a := commitFiles(t, repo, map[string]string{"mode": "m\n", "moved": "a long enough line to be found again\n", "sub/x.gen": "x\n", "same": "s\n"})
+	for _, err := range []error{
+		os.Chmod(filepath.Join(repo.WorkTree, "mode"), 0o755),
+		os.Rename(filepath.Join(repo.WorkTree, "moved"), filepath.Join(repo.WorkTree, "moved2")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := commitFiles(t, repo, map[string]string{"sub/x.gen": "y\n"})
+	for _, c := range []struct {
+		spec DiffSpec
+		want bool
+	}{
+		{DiffSpec{From: a, To: b}, true}, {DiffSpec{To: b}, true}, {DiffSpec{From: b, To: b}, false},
+		{DiffSpec{From: a, To: b, Paths: []string{"mode"}}, true}, {DiffSpec{From: a, To: b, Paths: []string{"moved2"}}, true},
+		{DiffSpec{From: a, To: b, Paths: []string{"same"}}, false}, {DiffSpec{From: a, To: b, Paths: []string{"sub"}}, true},
+		{DiffSpec{From: a, To: b, Paths: []string{"sub"}, Exclude: []string{"*.gen"}}, false},
+	} {
+		stats, err := repo.DiffStat(ctx, c.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := repo.Differs(ctx, c.spec); err != nil || got != c.want || len(stats) > 0 != c.want {
+			t.Errorf("%+v: %t, %v; %d files, want %t", c.spec, got, err, len(stats), c.want)
+		}
+	}
+}

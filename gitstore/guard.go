@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-runr/gitstore/gitdir"
 )
@@ -276,7 +277,7 @@ func (g *Guard) Files() []FileChange {
 
 // harmlessKeys are settings that people and git itself write while they work, and that
 // neither run anything nor say where anything goes.
-var harmlessKeys = regexp.MustCompile(`^(branch\..*\.[^.]*|submodule\..*\.(url|active)|runr\.writer)$`)
+var harmlessKeys = lazyPattern(`^(branch\..*\.[^.]*|submodule\..*\.(url|active)|runr\.writer)$`)
 
 // Harmless reports whether a change of a configuration file is of such settings only, as a
 // git push -u or a new branch makes. Nothing that the file configures counts meanwhile.
@@ -293,7 +294,7 @@ func (c FileChange) Harmless(ctx context.Context) bool {
 	keys := maps.Clone(was)
 	maps.Copy(keys, is)
 	for key := range keys {
-		if !slices.Equal(was[key], is[key]) && !harmlessKeys.MatchString(key) {
+		if !slices.Equal(was[key], is[key]) && !harmlessKeys().MatchString(key) {
 			return false
 		}
 	}
@@ -355,7 +356,7 @@ func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 		}
 	}
 	trace, _ := os.ReadFile(g.Trace())
-	return gone, traceStash.Match(trace)
+	return gone, traceStash().Match(trace)
 }
 
 // Refs are the refs that moved, but for those that the agent may move, and a branch that
@@ -415,11 +416,16 @@ func (g *Guard) past(ctx context.Context, c RefChange) bool {
 func isCommit(id ID) bool { return !strings.HasPrefix(string(id), "ref:") && id != "?" }
 
 var (
-	traceUpdate = regexp.MustCompile(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
-	traceRename = regexp.MustCompile(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
-	traceStash  = regexp.MustCompile(` reflog_expire: refs/stash: | \d+: refs/stash \S+ -> 0+ \(F=`)
-	traceDelete = regexp.MustCompile(`^\S+ \S+ +(refs/\S+)$`)
+	traceUpdate = lazyPattern(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
+	traceRename = lazyPattern(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
+	traceStash  = lazyPattern(` reflog_expire: refs/stash: | \d+: refs/stash \S+ -> 0+ \(F=`)
+	traceDelete = lazyPattern(`^\S+ \S+ +(refs/\S+)$`)
 )
+
+// lazyPattern is compiled at its first use: most processes never look.
+func lazyPattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // readTrace reads which refs a git moved, and to where; "" is a deletion. A format that is
 // not known says nothing.
@@ -431,15 +437,15 @@ func readTrace(path string) map[string][]ID {
 	}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimRight(line, "\n")
-		if m := traceUpdate.FindStringSubmatch(line); m != nil {
+		if m := traceUpdate().FindStringSubmatch(line); m != nil {
 			to := ID(m[2])
 			if strings.Trim(m[2], "0") == "" {
 				to = ""
 			}
 			moved[m[1]] = append(moved[m[1]], to)
-		} else if m := traceRename.FindStringSubmatch(line); m != nil {
+		} else if m := traceRename().FindStringSubmatch(line); m != nil {
 			moved[m[1]] = append(moved[m[1]], "")
-		} else if m := traceDelete.FindStringSubmatch(line); m != nil {
+		} else if m := traceDelete().FindStringSubmatch(line); m != nil {
 			moved[m[1]] = append(moved[m[1]], "")
 		}
 	}

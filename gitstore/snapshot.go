@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"git-runr/gitstore/gitdir"
@@ -71,11 +73,12 @@ func (w *Worktree) Snapshot(ctx context.Context, ref, subject string) (Snapshot,
 }
 
 func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, err error) {
+	var indexErr error
+	var side sync.WaitGroup
+	side.Go(func() { indexErr = w.recordIndex(ctx, &snap) }) // its fields are not those that are set here
 	snap.Tree, snap.Gaps, err = w.shadowTree(ctx)
-	if err != nil {
-		return snap, err
-	}
-	if err := w.recordIndex(ctx, &snap); err != nil {
+	side.Wait()
+	if err = cmp.Or(err, indexErr); err != nil {
 		return snap, err
 	}
 	return snap, w.writeSnapshot(ctx, &snap, subject)
@@ -243,15 +246,11 @@ func (w *Worktree) shadowTree(ctx context.Context) (tree ID, gaps []string, err 
 }
 
 func (w *Worktree) tryShadow(ctx context.Context) (tree ID, gaps []string, err error) {
-	ignored, err := w.ignoredButTracked(ctx)
-	if err != nil {
-		return "", nil, err
-	}
 	if err := w.prepareShadow(); err != nil {
 		return "", nil, err
 	}
 	c := gitdir.Call{GitDir: w.shadowDir(), Worktree: w.Dir, Env: w.shadowEnv()}
-	gaps, err = w.stage(ctx, c, ignored)
+	gaps, err = w.stage(ctx, c, w.ignoredButTracked)
 	if err != nil {
 		return "", nil, err
 	}

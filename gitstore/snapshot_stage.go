@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-runr/gitstore/gitdir"
 )
@@ -21,19 +23,18 @@ type changes struct {
 }
 
 // stage makes an index match its working tree, as `git add -A` does: c says which
-// (git directory, working tree, environment). The paths in also are recorded even
+// (git directory, working tree, environment). The paths that also lists are recorded even
 // when they are ignored. What could not be recorded is returned: files that cannot
 // be read, and repositories without a commit (with a slash at the end).
 //
 // It is not `git add`, because that runs `git status` in nested repositories, whose
 // configuration could name a program, and because it gives up at the first nested
 // repository without a commit.
-func (w *Worktree) stage(ctx context.Context, c gitdir.Call, also []string) (gaps []string, err error) {
-	found, err := w.unstaged(ctx, c)
+func (w *Worktree) stage(ctx context.Context, c gitdir.Call, also ...listing) (gaps []string, err error) {
+	found, err := w.unstaged(ctx, c, also)
 	if err != nil {
 		return nil, err
 	}
-	found = append(found, also...)
 	slices.Sort(found)
 	todo := w.sortChanges(slices.Compact(found))
 	if err := w.updateIndex(ctx, c, todo.remove, "--force-remove"); err != nil {
@@ -46,21 +47,35 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, also []string) (gap
 	return append(todo.gaps, unborn...), err
 }
 
-// unstaged lists tracked paths that differ from the index, and untracked ones.
-func (w *Worktree) unstaged(ctx context.Context, c gitdir.Call) ([]string, error) {
-	var paths []string
-	for _, args := range [][]string{
-		{"diff-files", "-z", "--name-only", "--ignore-submodules=dirty"},
-		{"ls-files", "-z", "--others", "--exclude-standard"},
-	} {
+// listing gives paths.
+type listing func(context.Context) ([]string, error)
+
+// unstaged lists tracked paths that differ from the index, untracked ones, and what also
+// lists. Each looks at the whole working tree, so they run side by side.
+func (w *Worktree) unstaged(ctx context.Context, c gitdir.Call, also []listing) ([]string, error) {
+	listings := append([]listing{
+		w.listed(c, "diff-files", "-z", "--name-only", "--ignore-submodules=dirty"),
+		w.listed(c, "ls-files", "-z", "--others", "--exclude-standard"),
+	}, also...)
+	paths, errs := make([][]string, len(listings)), make([]error, len(listings))
+	var all sync.WaitGroup
+	for i, list := range listings {
+		all.Go(func() { paths[i], errs[i] = list(ctx) })
+	}
+	all.Wait()
+	return slices.Concat(paths...), cmp.Or(errs...)
+}
+
+// listed is what a command of git lists.
+func (w *Worktree) listed(c gitdir.Call, args ...string) listing {
+	return func(ctx context.Context) ([]string, error) {
 		c.Args = args
 		out, err := w.repo.dir.Call(ctx, c)
 		if err != nil {
 			return nil, fmt.Errorf("list changes: %w", err)
 		}
-		paths = append(paths, splitNUL(out)...)
+		return splitNUL(out), nil
 	}
-	return paths, nil
 }
 
 // sortChanges looks at each path as it is on disk now.

@@ -43,7 +43,7 @@ func readIndexFile(path string) (indexFile, error) {
 	if err != nil {
 		return indexFile{}, fmt.Errorf("read index: %w", err)
 	}
-	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+1))
+	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	if _, err := buf.ReadFrom(f); err != nil {
 		return indexFile{}, fmt.Errorf("read index: %w", err)
 	}
@@ -338,7 +338,7 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 
 // stageAll is `git add -A` into an index file. A path that cannot be read is an error.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
-	gaps, err := w.stage(ctx, w.indexCall(index), nil)
+	gaps, err := w.stage(ctx, w.indexCall(index))
 	if err != nil {
 		return err
 	}

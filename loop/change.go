@@ -45,10 +45,11 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	if err != nil {
 		return change, err
 	}
-	spec.Exclude = limits.Exclude
-	kept, err := s.Repo.DiffStat(ctx, spec)
-	if err != nil {
-		return change, err
+	kept := slices.Clone(all)
+	if spec.Exclude = limits.Exclude; len(spec.Exclude) > 0 {
+		if kept, err = s.Repo.DiffStat(ctx, spec); err != nil {
+			return change, err
+		}
 	}
 	left := map[string]string{}
 	if !limits.Generated {
@@ -96,8 +97,8 @@ func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits
 	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
 		return nil, nil
 	}
-	changed, err := s.Repo.DiffStat(ctx, gitstore.DiffSpec{From: from, To: to, Paths: []string{limits.ExcludedBy}})
-	if err != nil || len(changed) == 0 {
+	changed, err := s.Repo.Differs(ctx, gitstore.DiffSpec{From: from, To: to, Paths: []string{limits.ExcludedBy}})
+	if err != nil || !changed {
 		return nil, err
 	}
 	overruled := limits.Exclude

@@ -20,10 +20,10 @@ const commitHook = "pre-commit"
 const hookOutput = 32 << 10
 
 // hookFiles are what hook managers read of the checkout to know what to run.
-var hookFiles = gitstore.CompileGlobs([]string{
+var hookFiles = gitstore.LazyGlobs(
 	"/.husky/**", "/.githooks/**", "/.pre-commit-config.y*ml", "/lefthook.*", "/.lefthook.*", "/lefthook-local.*", "/.lefthook-local.*",
 	"/.lefthook/**", "/.lefthook-local/**", "/.overcommit.yml", "/.git-hooks/**",
-})
+)
 
 // runCommitHook runs the user's pre-commit hook over all that the run's commit would bring,
 // as the check commitHook; nil where git would run none. What it rewrites is the attempt's.
@@ -112,7 +112,7 @@ func ofHook(repo *gitstore.Repo, dir gitstore.HooksDir, file string) bool {
 			return true
 		}
 	}
-	return hookFiles.Match(file)
+	return hookFiles().Match(file)
 }
 
 // hookCheck is what the pre-commit hook said of the work as it is now; nil for nothing.

@@ -28,14 +28,38 @@ func (c Config) Bool(key string) bool {
 func ParseConfig(listing string) Config {
 	config := Config{}
 	for _, item := range strings.Split(listing, "\x00") {
-		key, value, valued := strings.Cut(item, "\n")
-		if key == "" {
-			continue
-		}
-		if !valued {
-			value = "true"
-		}
-		config[key] = append(config[key], value)
+		config.add(item)
 	}
 	return config
+}
+
+func (c Config) add(item string) {
+	key, value, valued := strings.Cut(item, "\n")
+	if key == "" {
+		return
+	}
+	if !valued {
+		value = "true"
+	}
+	c[key] = append(c[key], value)
+}
+
+// listing is what git lists of its configuration.
+type listing struct {
+	all   Config
+	local Config // what the repository's own files say
+}
+
+// parseListing reads `git config --list -z --show-scope`: before each item stands its
+// scope, ended by NUL.
+func parseListing(out string) listing {
+	l := listing{Config{}, Config{}}
+	items := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(items); i += 2 {
+		l.all.add(items[i+1])
+		if items[i] == "local" {
+			l.local.add(items[i+1])
+		}
+	}
+	return l
 }

@@ -26,23 +26,35 @@ func Open(ctx context.Context, dir string) (*Dir, error) {
 	return repo, nil
 }
 
-// OpenIn is Open for the directory of a call of git.
+// OpenIn is Open for the directory of a call of git. Where the repository is takes a
+// second process only where it cannot be seen: it is on the hook's path.
 func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 	list := c
-	list.Args = []string{"config", "--list", "-z"}
-	var config []byte
-	var configErr error
-	var listed sync.WaitGroup
-	listed.Go(func() { config, configErr = list.Run(ctx) }) // the two processes run side by side: it is on the hook's path
-	repo, err := discover(ctx, c)
-	listed.Wait()
+	list.Args = []string{"config", "--list", "-z", "--show-scope"}
+	place := look(c)
+	var repo *Dir
+	var err error
+	var discovered sync.WaitGroup
+	if place == nil {
+		discovered.Go(func() { repo, err = discover(ctx, c) }) // side by side
+	}
+	out, configErr := list.Run(ctx)
+	discovered.Wait()
+	config := parseListing(string(out))
+	switch {
+	case place == nil:
+	case configErr == nil && config.plain():
+		repo = &Dir{Gate: new(Gate), Place: place}
+	default:
+		repo, err = discover(ctx, c)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if configErr != nil {
 		return nil, fmt.Errorf("read git configuration: %w", configErr)
 	}
-	repo.Config = ParseConfig(string(config))
+	repo.Config = config.all
 	repo.Reftable = repo.Config.Get("extensions.refstorage") == "reftable"
 	return repo, nil
 }

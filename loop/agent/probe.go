@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -91,12 +92,14 @@ func identify(c Command) (probe, error) {
 	return probe{Path: path, Size: info.Size(), Time: info.ModTime().UTC()}, nil
 }
 
-var flagWords = regexp.MustCompile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0-9-]*)`)
+var flagWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0-9-]*)`)
+})
 
 // flagsIn are the options that a help text names, sorted.
 func flagsIn(help string) []string {
 	var flags []string
-	for _, m := range flagWords.FindAllStringSubmatch(help, -1) {
+	for _, m := range flagWords().FindAllStringSubmatch(help, -1) {
 		flags = append(flags, m[1])
 	}
 	slices.Sort(flags)

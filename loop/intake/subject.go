@@ -39,7 +39,7 @@ func CheckSubject(ctx context.Context, s *record.Store, subject record.Subject) 
 	if err != nil {
 		return fmt.Errorf("read change: %w", err)
 	}
-	changed, err := s.Repo.DiffStat(ctx, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths})
+	changed, err := s.Repo.Differs(ctx, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths})
 	if err != nil {
 		return fmt.Errorf("read change: %w", err)
 	}
@@ -50,7 +50,7 @@ func CheckSubject(ctx context.Context, s *record.Store, subject record.Subject) 
 			return &record.InputError{Why: fmt.Sprintf("no file is called %q, neither in %s nor in the working tree", path, subject.Spec)}
 		}
 	}
-	if len(changed) > 0 {
+	if changed {
 		return nil
 	}
 	return Nothing(ctx, s, subject)

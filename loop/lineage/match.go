@@ -287,6 +287,9 @@ func (f *follower) squashOf(ctx context.Context, c gitstore.LoggedCommit, change
 	var alike []gitstore.ID
 	made := map[gitstore.ID]gitstore.ID{}
 	for _, tip := range tips {
+		if tip == c.ID || slices.Contains(c.Parents, tip) {
+			continue // one is in the other, which takes no process to see
+		}
 		base, err := f.store.Repo.MergeBase(ctx, tip, c.ID)
 		if missing := new(gitstore.MissingError); errors.As(err, &missing) {
 			continue

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-runr/hooks"
 	"git-runr/loop/prose"
@@ -56,12 +57,18 @@ func Read(tool, event string, in io.Reader) (c Call, ok bool) {
 }
 
 var (
-	commits = regexp.MustCompile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+commit\b`)
-	pushes  = regexp.MustCompile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+push\b`)
+	commits = gitCommand("commit")
+	pushes  = gitCommand("push")
 )
 
-func (c Call) commits() bool { return commits.MatchString(c.command) }
-func (c Call) pushes() bool  { return pushes.MatchString(c.command) }
+func gitCommand(name string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+` + name + `\b`)
+	})
+}
+
+func (c Call) commits() bool { return commits().MatchString(c.command) }
+func (c Call) pushes() bool  { return pushes().MatchString(c.command) }
 
 // Gate says why what HEAD has must not be pushed, "" where it may be.
 type Gate func() (string, error)

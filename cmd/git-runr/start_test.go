@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Every process initialises every package that is linked, the post-commit hook's too. What
+// of them takes more than a little is named here; elsewhere it is made at its first use
+// (sync.OnceValue), or brought by nothing that is linked.
+const (
+	initialAtMost = 12 << 10 // bytes that the variables of a package may take
+	ownAtMost     = 96 << 10 // of all our packages together
+)
+
+// initialMore are those that take more, and how much.
+var initialMore = map[string]int{
+	"git-runr/loop/agent":                        40 << 10, // presets
+	"git-runr/loop/record":                       40 << 10, // types of events
+	"git-runr/cmd/git-runr/internal/config":      24 << 10, // keys
+	"unicode":                                    24 << 10,
+	"html/template":                              32 << 10, // with net/http, the page
+	"encoding/gob":                               48 << 10, // by go-sdk/mcp
+	"github.com/google/jsonschema-go/jsonschema": 128 << 10,
+	"github.com/yuin/goldmark/util":              224 << 10,
+	"github.com/yuin/goldmark/parser":            176 << 10,
+	"github.com/yuin/goldmark/renderer/html":     32 << 10,
+	"github.com/yuin/goldmark":                   32 << 10,
+	"github.com/hashicorp/go-version":            96 << 10, // by gitleaks' config
+	"github.com/subosito/gotenv":                 40 << 10, // by gitleaks' config
+	"gopkg.in/yaml%2ev3":                         48 << 10,
+	"github.com/russross/blackfriday/v2":         320 << 10, // left out by the tag urfave_cli_no_docs
+}
+
+func TestLittleIsInitialised(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "git-runr", "--version")
+	cmd.Env = append(cmd.Environ(), "GODEBUG=inittrace=1")
+	var trace strings.Builder
+	cmd.Stderr = &trace
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	packages, own := 0, 0
+	for line := range strings.Lines(trace.String()) {
+		var name string
+		var at, took float64
+		var bytes int
+		if n, _ := fmt.Sscanf(line, "init %s @%f ms, %f ms clock, %d bytes", &name, &at, &took, &bytes); n != 4 {
+			continue
+		}
+		packages++
+		if name == "git-runr/cmd/git-runr" {
+			continue // this package, with the variables of its tests
+		}
+		if strings.HasPrefix(name, "git-runr/") {
+			own += bytes
+		}
+		if most := max(initialAtMost, initialMore[name]); bytes > most {
+			t.Errorf("the variables of %s take %d bytes, at most %d: make them at their first use", name, bytes, most)
+		}
+	}
+	if packages == 0 {
+		t.Skip("this Go says nothing about initialisation (GODEBUG=inittrace=1)")
+	}
+	if own > ownAtMost {
+		t.Errorf("our packages' variables take %d bytes, at most %d", own, ownAtMost)
+	}
+}
