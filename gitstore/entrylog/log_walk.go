@@ -67,6 +67,13 @@ func (s *Store) walkBack(ctx context.Context, tip, known odb.ID) (entries []Entr
 	return entries, true, nil
 }
 
+// follows reports whether a log that ends at tip goes on from an entry that is near its
+// end. Where it is not, or cannot be read, git has to be asked.
+func (s *Store) follows(ctx context.Context, tip, entry odb.ID) bool {
+	_, near, err := s.walkBack(ctx, tip, entry)
+	return err == nil && near
+}
+
 // walkStream is Walk by two git processes: one lists the ids, one prints the
 // commits as they are (git log would convert and indent their messages).
 func (s *Store) walkStream(ctx context.Context, writer string, tip, known odb.ID, visit func(Entry) error) error {

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -62,6 +64,9 @@ func (s *Store) EnsureWriter(ctx context.Context) (string, error) {
 // storedWriter reads the id that another process may have made since the
 // repository was opened.
 func (s *Store) storedWriter(ctx context.Context) (string, error) {
+	if id := s.Writer(); id != "" && s.stillWriter(id) {
+		return id, nil
+	}
 	id, err := s.dir.GitLine(ctx, "config", "--local", "--get", writerKey)
 	if gitdir.ExitStatus(err) == 1 {
 		return "", nil
@@ -70,6 +75,13 @@ func (s *Store) storedWriter(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return id, nil
+}
+
+// stillWriter reports whether the repository's configuration has the line with an id as
+// git writes it: an id is nowhere else, and who makes another one replaces the line.
+func (s *Store) stillWriter(id string) bool {
+	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "config"))
+	return err == nil && strings.Contains(string(text), "\n\twriter = "+id+"\n")
 }
 
 // newWriter gives this clone a new id as a writer: at the first write, and when a

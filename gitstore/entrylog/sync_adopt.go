@@ -77,6 +77,9 @@ func (s *Store) ownLog(ctx context.Context, own string, staged odb.ID, check fun
 	}
 	common := odb.ID("")
 	if tip != "" {
+		if s.follows(ctx, tip, staged) {
+			return nil
+		}
 		common, err = s.refs.MergeBase(ctx, staged, tip)
 	}
 	if ctx.Err() != nil {

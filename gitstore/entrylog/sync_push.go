@@ -98,7 +98,7 @@ func (s *Store) unpushed(ctx context.Context, remote, own string) (Tips, error) 
 			continue
 		}
 		ahead := there != tip
-		if ahead {
+		if ahead && !s.follows(ctx, tip, there) {
 			ahead, err = s.refs.IsAncestor(ctx, there, tip)
 		}
 		if ctx.Err() != nil {
