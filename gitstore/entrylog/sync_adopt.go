@@ -1,7 +1,6 @@
 package entrylog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +27,7 @@ type Adopted struct {
 type adoption struct {
 	writer   string
 	new, old odb.ID
+	ref      odb.ID // where its ref is here: old, "" for a log that is retired
 	events   int
 }
 
@@ -45,32 +45,50 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	if err != nil {
 		return adopted, err
 	}
-	tips, err := s.Tips(ctx)
+	if err := s.adoptArchive(ctx, remote, own, check, &adopted); err != nil {
+		return adopted, err
+	}
+	live, archive, err := s.logRefs(ctx)
 	if err != nil {
 		return adopted, err
+	}
+	tips := maps.Clone(live)
+	if err := s.addArchived(ctx, tips, archive); err != nil {
+		return adopted, err
+	}
+	if err := s.ownLog(ctx, remote, own, check, &adopted); err != nil {
+		return adopted, fmt.Errorf("take over log %s: %w", own, err)
 	}
 	var forward []adoption
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
 		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
-		a.old = tips[a.writer]
-		switch {
-		case a.new == a.old:
+		a.old, a.ref = tips[a.writer], live[a.writer]
+		if a.new == a.old || a.writer == own {
 			continue
-		case a.writer == own:
-			err = s.ownLog(ctx, own, a.new, check, &adopted)
-		case s.checkAdoption(ctx, &a, check, &adopted):
+		}
+		if s.checkAdoption(ctx, &a, check, &adopted) {
 			forward = append(forward, a)
 		}
-		if err = cmp.Or(context.Cause(ctx), err); err != nil {
-			return adopted, fmt.Errorf("take over log %s: %w", a.writer, err)
+		if ctx.Err() != nil {
+			return adopted, fmt.Errorf("take over log %s: %w", a.writer, context.Cause(ctx))
 		}
 	}
-	return adopted, s.moveForward(ctx, forward, &adopted)
+	if err := s.moveForward(ctx, forward, &adopted); err != nil {
+		return adopted, err
+	}
+	return adopted, s.settleArchived(ctx, remote, own)
 }
 
 // ownLog looks whether the remote's log of our own writer has what ours has not, and
 // checks that.
-func (s *Store) ownLog(ctx context.Context, own string, staged odb.ID, check func(Entry) error, adopted *Adopted) error {
+func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
+	if own == "" {
+		return nil
+	}
+	staged, err := s.SharedTip(ctx, remote, own)
+	if err != nil || staged == "" {
+		return err
+	}
 	tip, err := s.refs.Ref(ctx, logPrefix+own)
 	if err != nil || tip == staged {
 		return err
@@ -122,12 +140,12 @@ const moveAtOnce = 50
 func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopted) error {
 	var moves []refdb.Moved
 	for _, a := range logs {
-		moves = append(moves, refdb.Moved{Name: logPrefix + a.writer, New: a.new, Old: a.old})
+		moves = append(moves, refdb.Moved{Name: logPrefix + a.writer, New: a.new, Old: a.ref})
 	}
 	together := len(logs) >= moveAtOnce && s.refs.SwapAll(ctx, moves) == nil
 	for _, a := range logs {
 		if !together {
-			err := s.refs.SwapAny(ctx, logPrefix+a.writer, a.new, a.old)
+			err := s.refs.SwapAny(ctx, logPrefix+a.writer, a.new, a.ref)
 			if errors.Is(err, gitdir.ErrBusy) || errors.Is(err, gitdir.ErrConflict) || errors.Is(err, gitdir.ErrLostRace) {
 				adopted.reject(a.writer, err)
 				continue
@@ -198,7 +216,7 @@ func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := s.refs.Ref(ctx, stagedPrefix(remote)+old)
+	theirs, err := s.SharedTip(ctx, remote, old)
 	if err != nil || theirs == "" || ours == theirs {
 		return err
 	}

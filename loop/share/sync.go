@@ -292,7 +292,7 @@ func unpushed(ctx context.Context, s *record.Store, remote string) (int, error) 
 	if err != nil || tips[own] == "" {
 		return 0, err
 	}
-	known, err := s.Repo.Ref(ctx, stagedLog(remote, own))
+	known, err := s.Repo.SharedTip(ctx, remote, own)
 	if err != nil {
 		return 0, err
 	}
@@ -300,8 +300,6 @@ func unpushed(ctx context.Context, s *record.Store, remote string) (int, error) 
 	err = s.Repo.Walk(ctx, own, tips[own], known, func(gitstore.Entry) error { count++; return nil })
 	return count, err
 }
-
-func stagedLog(remote, writer string) string { return "refs/runr-remotes/" + remote + "/log/" + writer }
 
 // divergedRefs hold what a clone that was copied with its configuration recorded
 // under the id that it shared: refs/runr-local/diverged/<old id>/<tip>.
