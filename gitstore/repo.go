@@ -50,6 +50,7 @@ var (
 	ErrCorrupt       = gitdir.ErrCorrupt
 	ErrBrokenRef     = gitdir.ErrBrokenRef
 	ErrSign          = gitdir.ErrSign
+	ErrWriterName    = gitdir.ErrWriterName
 	ErrTooLarge      = gitdir.ErrTooLarge
 	ErrRemote        = gitdir.ErrRemote
 )

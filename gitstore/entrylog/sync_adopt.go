@@ -106,14 +106,18 @@ func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry
 	if err == nil && common == staged {
 		return nil
 	}
+	events := 0
 	if err == nil || errors.Is(err, gitdir.ErrNotFound) {
-		err = s.Walk(ctx, own, staged, common, check)
+		events, err = s.walkCounted(ctx, own, staged, common, check)
 	}
 	if err != nil {
 		adopted.reject(own, err)
 		return nil
 	}
 	adopted.Diverged = true
+	if named, _ := s.named(); named != "" { // what others recorded under the same name
+		adopted.Writers, adopted.Events = append(adopted.Writers, own), adopted.Events+events
+	}
 	return nil
 }
 
@@ -165,13 +169,8 @@ var errOlder = errors.New("older than the log that is here")
 
 // checkLog counts and checks the entries that a staged log has beyond tip.
 func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID, check func(Entry) error) (events int, err error) {
-	started := false
-	err = s.Walk(ctx, writer, staged, tip, func(e Entry) error {
-		started = true
-		events++
-		return check(e)
-	})
-	if !errors.Is(err, gitdir.ErrNotFound) || tip == "" || started {
+	events, err = s.walkCounted(ctx, writer, staged, tip, check)
+	if !errors.Is(err, gitdir.ErrNotFound) || tip == "" || events > 0 {
 		return events, err
 	}
 	older, err := s.refs.IsAncestor(ctx, staged, tip)
@@ -183,12 +182,22 @@ func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 	return 0, err
 }
 
+// walkCounted is Walk, and counts the entries.
+func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.ID, check func(Entry) error) (events int, err error) {
+	err = s.Walk(ctx, writer, tip, known, func(e Entry) error {
+		events++
+		return check(e)
+	})
+	return events, err
+}
+
 // RenewWriter gives this clone a new id as a writer, after AdoptLogs found that
 // another clone writes under the same one. The new writer has no log yet, and the old
 // one's is the remote's from now on. What only this clone had recorded under the old
 // id is kept as a whole under refs/runr-local/diverged/, for the caller to record
-// again: an entry names its writer, so it cannot just be put into another's log. The
-// new id is returned.
+// again: an entry names its writer, so it cannot just be put into another's log. A writer
+// that was given a name shares its log on purpose: it goes on from the remote's, under the
+// same id. The id is returned.
 func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) {
 	unlock, err := s.dir.Lock(ctx, "log")
 	if err != nil {
@@ -204,6 +213,9 @@ func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) 
 	}
 	if err != nil {
 		return "", fmt.Errorf("renew writer %s: %w", old, err)
+	}
+	if named, _ := s.named(); named != "" {
+		return named, nil
 	}
 	return s.newWriter(ctx)
 }
@@ -230,6 +242,14 @@ func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
 				return err
 			}
 		}
+	}
+	tail, err := s.openTail(old)
+	if err != nil {
+		return err
+	}
+	defer tail.file.Close()
+	if err := s.restartTail(ctx, tail, old, theirs); err != nil { // else the log would be taken up again where it was
+		return err
 	}
 	return s.refs.SwapAny(ctx, logPrefix+old, theirs, ours)
 }

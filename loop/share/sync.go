@@ -33,12 +33,17 @@ type Synced struct {
 	Replaced   gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
 	// Recovered is what was wrong in this clone and was put right.
 	Recovered []string               `json:"recovered"`
+	Retired   int                    `json:"retired,omitempty"` // logs that went into the remote's archive
 	Missing   []gitstore.Rejection   `json:"missing"`           // logs that have lost something which the remote does not have either
 	Refused   *gitstore.RefusedError `json:"refused,omitempty"` // the remote's no to this clone's log
 }
 
-// syncRetries bounds the attempts to push what others pushed at the same time.
-const syncRetries = 5
+// syncRetries bounds the attempts to push what others pushed at the same time, logRetries
+// those for a log that several clones share: each time one of them gets through.
+const (
+	syncRetries = 5
+	logRetries  = 20
+)
 
 // Sync exchanges logs with a remote: afterwards this clone folds the union of
 // both, and the remote has this clone's log, unless it refuses it. notes says whether
@@ -97,12 +102,12 @@ func (x *exchange) rounds(ctx context.Context) error {
 		switch {
 		case !raced && !errors.Is(pushed.Notes, gitstore.ErrLostRace):
 			return nil
-		case try == syncRetries && raced:
+		case try == logRetries:
 			return pushed.Log
-		case try == syncRetries: // the notes go with the next sync
+		case try >= syncRetries && !raced: // the notes go with the next sync
 			return nil
 		}
-		if err := pause(ctx, time.Duration(try)*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
+		if err := pause(ctx, time.Duration(min(try, syncRetries))*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
 			return err
 		}
 	}
@@ -188,10 +193,12 @@ func (x *exchange) take(ctx context.Context) error {
 	}
 	x.done.Rejected = append(append([]gitstore.Rejection{}, fetched.Refused...), adopted.Rejected...)
 	if adopted.Diverged {
-		if _, err := x.Repo.RenewWriter(ctx, x.done.Remote); err != nil {
+		shared := x.Repo.Writer()
+		own, err := x.Repo.RenewWriter(ctx, x.done.Remote)
+		if err != nil {
 			return fmt.Errorf("take a new writer id: %w", err)
 		}
-		x.done.Renewed = true
+		x.done.Renewed = own != shared
 	}
 	return x.recordDiverged(ctx)
 }
@@ -305,7 +312,8 @@ func unpushed(ctx context.Context, s *record.Store, remote string) (int, error) 
 // under the id that it shared: refs/runr-local/diverged/<old id>/<tip>.
 const divergedRefs = "refs/runr-local/diverged/"
 
-// recordDiverged records under this clone's new id what only it knows. It is done
+// recordDiverged records under this clone's new id, or again in a log that several clones
+// share, what only it knows. It is done
 // at every sync, so that a process that was killed in the middle loses nothing.
 func (x *exchange) recordDiverged(ctx context.Context) error {
 	refs, err := x.Repo.Refs(ctx, divergedRefs)
@@ -336,9 +344,12 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		return err
 	}
 	own := x.Repo.Writer()
-	again := map[string]bool{}
+	again, since := map[string]bool{}, gitstore.ID("")
+	if own == shared {
+		since = from
+	}
 	if tips[own] != "" {
-		err = x.Repo.Walk(ctx, own, tips[own], "", func(e gitstore.Entry) error { again[likeness(e)] = true; return nil })
+		err = x.Repo.Walk(ctx, own, tips[own], since, func(e gitstore.Entry) error { again[likeness(e)] = true; return nil })
 		if err != nil {
 			return err
 		}
