@@ -63,7 +63,10 @@ func retire(s *session, store *record.Store, done *share.Synced, r share.Retirem
 	}
 	retired, err := share.Retire(s.ctx, store, done.Remote, r)
 	done.Retired = retired.Logs
-	if r.Asked && retired.Refused != nil {
+	if retired.Refused != nil {
+		done.RetireWhy = retired.Refused.Error()
+	}
+	if r.Asked {
 		done.Refused = retired.Refused
 	}
 	return err
@@ -78,7 +81,10 @@ func writeSynced(w io.Writer, done share.Synced) {
 	}
 	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
 	if done.Retired > 0 {
-		safetext.Fprintf(w, "%s of writers that are long gone went into the archive: their events stay, their refs go.\n", prose.Count(done.Retired, "log"))
+		safetext.Fprintf(w, "%s of writers that are long gone are in the archive now, with all their events.\n", prose.Count(done.Retired, "log"))
+	}
+	if done.RetireWhy != "" && done.Refused == nil {
+		safetext.Fprintf(w, "refs of long gone writers stay: %s\n", done.RetireWhy)
 	}
 	for _, r := range done.Rejected {
 		safetext.Fprintf(w, "not taken over from %s: %s\n", r.Writer, r.Reason)

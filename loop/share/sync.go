@@ -33,9 +33,10 @@ type Synced struct {
 	Replaced   gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
 	// Recovered is what was wrong in this clone and was put right.
 	Recovered []string               `json:"recovered"`
-	Retired   int                    `json:"retired,omitempty"` // logs that went into the remote's archive
-	Missing   []gitstore.Rejection   `json:"missing"`           // logs that have lost something which the remote does not have either
-	Refused   *gitstore.RefusedError `json:"refused,omitempty"` // the remote's no to this clone's log
+	Retired   int                    `json:"retired,omitempty"`     // logs that went into the remote's archive
+	RetireWhy string                 `json:"retired_why,omitempty"` // why it has their refs still, or why none went
+	Missing   []gitstore.Rejection   `json:"missing"`               // logs that have lost something which the remote does not have either
+	Refused   *gitstore.RefusedError `json:"refused,omitempty"`     // the remote's no to this clone's log
 }
 
 // syncRetries bounds the attempts to push what others pushed at the same time, logRetries
