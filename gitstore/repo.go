@@ -53,6 +53,7 @@ var (
 	ErrWriterName    = gitdir.ErrWriterName
 	ErrTooLarge      = gitdir.ErrTooLarge
 	ErrRemote        = gitdir.ErrRemote
+	ErrEntangled     = entrylog.ErrEntangled
 )
 
 // IgnoreNotFound is err unless that says that an object is not here.

@@ -36,12 +36,17 @@ func showLog(s *session) error {
 	if s.Bool("follow") {
 		return follow.Events(s.ctx, store, what, s.printEvent, s.err)
 	}
-	events, bad, err := follow.About(s.ctx, store, what)
+	n := s.Int("limit")
+	read := func() ([]record.Event, []error, error) { return follow.About(s.ctx, store, what) }
+	if what == "" && n > 0 && !s.json { // where the place of an event among all is not said
+		read = func() ([]record.Event, []error, error) { return store.Newest(s.ctx, n) }
+	}
+	events, bad, err := read()
 	if err != nil {
 		return err
 	}
 	shown := events
-	if n := s.Int("limit"); n > 0 && n < len(events) {
+	if n > 0 && n < len(events) {
 		shown = events[len(events)-n:]
 	}
 	doc := logJSON{Events: render.EventDocuments(events)[len(events)-len(shown):], Unreadable: []string{}}

@@ -122,7 +122,7 @@ func (s *Store) retirable(ctx context.Context, base retireBase, before time.Time
 		}
 	}
 	twice := map[odb.ID]bool{} // a commit cannot have a parent twice
-	err = s.readObjects(ctx, []byte(list.String()), func(id odb.ID, _ string, data []byte) error {
+	err = s.readObjects(ctx, strings.NewReader(list.String()), func(id odb.ID, _ string, data []byte) error {
 		entry, err := decodeEntry(id, data)
 		_, again := at[id]
 		twice[id], at[id] = again, entry.When

@@ -186,7 +186,7 @@ func (s *Store) readSound(ctx context.Context, ids []odb.ID, visit visitObject) 
 	for len(ids) > 0 {
 		done := 0
 		var stop error
-		err := s.readObjects(ctx, []byte(odb.IDLines(ids)), func(id odb.ID, kind string, data []byte) error {
+		err := s.readObjects(ctx, strings.NewReader(odb.IDLines(ids)), func(id odb.ID, kind string, data []byte) error {
 			done++
 			if s.objects.ObjectID(kind, data) != id {
 				damaged = append(damaged, &DamagedError{ID: id, Err: fmt.Errorf("object %s: %w: content does not match its id", id, gitdir.ErrCorrupt)})

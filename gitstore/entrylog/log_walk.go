@@ -2,11 +2,11 @@ package entrylog
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -24,7 +24,7 @@ const walkReads = 64
 // that is missing or damaged is ErrCorrupt: Salvage reads such a log.
 // An error from visit ends the walk and is returned.
 func (s *Store) Walk(ctx context.Context, writer string, tip, known odb.ID, visit func(Entry) error) error {
-	entries, complete, err := s.walkBack(ctx, tip, known)
+	entries, complete, err := s.walkBack(ctx, tip, known, s.fewReads())
 	if err != nil {
 		return fmt.Errorf("walk log %s: %w", writer, err)
 	}
@@ -40,16 +40,20 @@ func (s *Store) Walk(ctx context.Context, writer string, tip, known odb.ID, visi
 	return nil
 }
 
-// walkBack reads entries from tip towards known, newest first, and gives up
-// (complete is false) when there are many.
-func (s *Store) walkBack(ctx context.Context, tip, known odb.ID) (entries []Entry, complete bool, err error) {
-	reads := walkReads
+// fewReads is up to how many entries are read one by one.
+func (s *Store) fewReads() int {
 	if s.dir.SHA256() { // a process each
-		reads = 1
+		return 1
 	}
+	return walkReads
+}
+
+// walkBack reads entries from tip towards known, newest first, and gives up
+// (complete is false) when there are more than reads.
+func (s *Store) walkBack(ctx context.Context, tip, known odb.ID, reads int) (entries []Entry, complete bool, err error) {
 	for id := tip; id != known; {
 		if id == "" {
-			return nil, false, fmt.Errorf("entry %s is not in it: %w", known, gitdir.ErrNotFound)
+			return nil, false, notIn(known)
 		}
 		if len(entries) == reads {
 			return nil, false, nil
@@ -70,110 +74,164 @@ func (s *Store) walkBack(ctx context.Context, tip, known odb.ID) (entries []Entr
 // follows reports whether a log that ends at tip goes on from an entry that is near its
 // end. Where it is not, or cannot be read, git has to be asked.
 func (s *Store) follows(ctx context.Context, tip, entry odb.ID) bool {
-	_, near, err := s.walkBack(ctx, tip, entry)
+	_, near, err := s.walkBack(ctx, tip, entry, s.fewReads())
 	return err == nil && near
 }
 
-// walkStream is Walk by two git processes: one lists the ids, one prints the
-// commits as they are (git log would convert and indent their messages).
+func notIn(known odb.ID) error {
+	return fmt.Errorf("entry %s is not in it: %w", known, gitdir.ErrNotFound)
+}
+
+// walkStream is Walk by git.
 func (s *Store) walkStream(ctx context.Context, writer string, tip, known odb.ID, visit func(Entry) error) error {
-	args := []string{"rev-list", "--first-parent", "--reverse", string(tip)}
-	if known != "" {
-		if !s.objects.ValidID(known) || !s.objects.Has(ctx, known) {
-			return fmt.Errorf("walk log %s: entry %s is not in it: %w", writer, known, gitdir.ErrNotFound)
-		}
-		args = append(args, "^"+string(known))
-	}
-	list, err := s.dir.Call(ctx, gitdir.Call{Args: append(args, "--")})
-	if err != nil {
-		return fmt.Errorf("walk log %s: %w", writer, asDamage(err))
-	}
-	if len(list) == 0 { // tip is older than known
-		return fmt.Errorf("walk log %s: entry %s is not in it: %w", writer, known, gitdir.ErrNotFound)
+	if known != "" && (!s.objects.ValidID(known) || !s.objects.Has(ctx, known)) {
+		return fmt.Errorf("walk log %s: %w", writer, notIn(known))
 	}
 	var stop error
 	first := true
-	err = s.readObjects(ctx, list, func(id odb.ID, kind string, data []byte) error {
-		if kind != "commit" {
-			return fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
-		}
-		entry, err := decodeEntry(id, data)
-		if err == nil && first && entry.Parent != known {
-			err = fmt.Errorf("entry %s is not in it: %w", known, gitdir.ErrNotFound)
-		}
-		if err != nil {
-			stop = fmt.Errorf("walk log %s: %w", writer, err)
-			return stop
+	err := s.readListed(ctx, []string{fromTo(tip, known)}, []string{"--reverse"}, func(entry Entry) error {
+		if first && entry.Parent != known {
+			return notIn(known)
 		}
 		first = false
 		entry.Writer = writer
 		stop = visit(entry)
 		return stop
 	})
+	if err == nil && first { // tip is older than known
+		err = notIn(known)
+	}
 	if err != nil && stop == nil {
-		err = fmt.Errorf("walk log %s: %w", writer, asDamage(err))
+		err = fmt.Errorf("walk log %s: %w", writer, err)
 	}
 	return err
 }
 
+// fromTo has rev-list list the entries from tip back to known.
+func fromTo(tip, known odb.ID) string {
+	if known == "" {
+		return string(tip) + "\n"
+	}
+	return string(tip) + "\n^" + string(known) + "\n"
+}
+
+// readListed visits the entries that rev-list lists, one time for each of starts, by two
+// git processes at a time: one lists the ids, one prints the commits as they are (git log
+// would convert and indent their messages). What git cannot read is ErrCorrupt.
+func (s *Store) readListed(ctx context.Context, starts, options []string, visit func(Entry) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ids, listed, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer ids.Close()
+	done := make(chan error, 1)
+	go func() { done <- s.listEntries(ctx, starts, options, listed) }()
+	var stop error
+	err = s.readObjects(ctx, ids, func(id odb.ID, kind string, data []byte) error {
+		var entry Entry
+		if entry, stop = decodeCommit(id, kind, data); stop == nil {
+			stop = visit(entry)
+		}
+		return stop
+	})
+	if err != nil {
+		cancel() // nobody wants the rest of the list
+	}
+	listErr := <-done
+	if stop != nil {
+		return stop
+	}
+	return asDamage(cmp.Or(err, listErr))
+}
+
+// listEntries writes ids to a pipe and closes it.
+func (s *Store) listEntries(ctx context.Context, starts, options []string, to *os.File) error {
+	defer to.Close()
+	args := append([]string{"rev-list", "--first-parent", "--stdin"}, options...)
+	for _, start := range starts {
+		if _, err := s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(start), Stdout: to}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeCommit(id odb.ID, kind string, data []byte) (Entry, error) {
+	if kind != "commit" {
+		return Entry{}, fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
+	}
+	return decodeEntry(id, data)
+}
+
 // asDamage makes what git says of an object that it cannot read an ErrCorrupt.
 func asDamage(err error) error {
-	if !isDamage(err) {
+	if err == nil || !isDamage(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %s", gitdir.ErrCorrupt, err)
 }
 
+// visitObject takes one object, whose data is another's after it has returned.
+type visitObject func(id odb.ID, kind string, data []byte) error
+
 // readObjects visits the objects of a list of ids, one a line, in order.
-func (s *Store) readObjects(ctx context.Context, list []byte, visit visitObject) error {
+func (s *Store) readObjects(ctx context.Context, ids io.Reader, visit visitObject) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	output, input := io.Pipe()
+	output, input, err := os.Pipe() // git's own, which spares a copy
+	if err != nil {
+		return err
+	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.dir.Call(ctx, gitdir.Call{
-			Args:  []string{"cat-file", "--batch", "--buffer"},
-			Stdin: bytes.NewReader(list), Stdout: input,
-		})
-		input.CloseWithError(errGitEnded)
+		_, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"cat-file", "--batch", "--buffer"}, Stdin: ids, Stdout: input})
+		input.Close() // so that the end is read after git has ended
 		done <- err
 	}()
-	err := visitBatch(bufio.NewReaderSize(output, 1<<16), list, visit)
-	output.CloseWithError(io.ErrClosedPipe)
+	ended, err := visitBatch(bufio.NewReaderSize(output, 1<<16), visit)
+	output.Close()
 	cancel() // git may still be printing what nobody wants any more
-	gitErr := <-done
-	if errors.Is(err, errGitEnded) && gitErr != nil {
+	if gitErr := <-done; ended && gitErr != nil {
 		return gitErr
 	}
 	return err
 }
 
-type visitObject func(id odb.ID, kind string, data []byte) error
-
-var errGitEnded = errors.New("git ended before all objects were read")
-
-// visitBatch reads git's answers to a list of ids.
-func visitBatch(in *bufio.Reader, list []byte, visit visitObject) error {
-	for line := range strings.Lines(string(list)) {
-		id := odb.ID(strings.TrimSuffix(line, "\n"))
+// visitBatch reads what git prints of objects. ended is that nothing more came of it, be
+// that its end or not.
+func visitBatch(in *bufio.Reader, visit visitObject) (ended bool, err error) {
+	var data []byte
+	for {
 		header, err := in.ReadString('\n')
-		if err != nil {
-			return err
-		}
-		kind, size, err := odb.ParseBatchHeader(strings.TrimSuffix(header, "\n"), id)
-		if err == nil && size > odb.MaxObject {
-			err = gitdir.ErrTooLarge
+		if err == io.EOF && header == "" {
+			return true, nil
 		}
 		if err != nil {
-			return fmt.Errorf("read object %s: %w", id, err)
+			return true, err
 		}
-		data := make([]byte, size+1) // and the newline after it
+		id, kind, size, err := parseObjectHeader(strings.TrimSuffix(header, "\n"))
+		if err != nil {
+			return false, fmt.Errorf("read object %s: %w", id, err)
+		}
+		data = slices.Grow(data[:0], size+1)[:size+1] // and the newline after it
 		if _, err := io.ReadFull(in, data); err != nil {
-			return err
+			return true, err
 		}
 		if err := visit(id, kind, data[:size]); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+}
+
+// parseObjectHeader reads the line before an object, which is not too large.
+func parseObjectHeader(line string) (id odb.ID, kind string, size int, err error) {
+	name, _, _ := strings.Cut(line, " ")
+	id = odb.ID(name)
+	kind, n, err := odb.ParseBatchHeader(line, id)
+	if err == nil && n > odb.MaxObject {
+		err = gitdir.ErrTooLarge
+	}
+	return id, kind, int(n), err
 }

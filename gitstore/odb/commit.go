@@ -98,8 +98,12 @@ func parseIdentity(line string) (gitdir.Identity, time.Time) {
 		return gitdir.Identity{Name: strings.TrimSpace(line)}, time.Time{}
 	}
 	email, _, _ := strings.Cut(rest, ">")
-	stamp := rest[strings.LastIndex(rest, ">")+1:]
-	return gitdir.Identity{Name: strings.TrimSpace(name), Email: strings.TrimSpace(email)}, ParseWhen(strings.Fields(stamp))
+	var fields [2]string
+	stamp := fields[:0] // what is behind the zone says nothing
+	for field := range strings.FieldsSeq(rest[strings.LastIndex(rest, ">")+1:]) {
+		stamp = append(stamp, field)
+	}
+	return gitdir.Identity{Name: strings.TrimSpace(name), Email: strings.TrimSpace(email)}, ParseWhen(stamp)
 }
 
 // ParseWhen reads seconds since 1970 and a zone such as +0130.

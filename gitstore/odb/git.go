@@ -48,15 +48,16 @@ func (s *Store) CatFile(ctx context.Context, id ID, limit int64) (kind string, d
 
 // ParseBatchHeader reads the line "ID KIND SIZE" or "ID missing".
 func ParseBatchHeader(line string, id ID) (kind string, size int64, err error) {
-	fields := strings.Fields(line)
-	if len(fields) == 2 && fields[1] == "missing" {
+	said, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	kind, number, ok := strings.Cut(rest, " ")
+	if !ok && kind == "missing" {
 		return "", 0, gitdir.ErrNotFound
 	}
-	if len(fields) != 3 || fields[0] != string(id) {
+	if !ok || said != string(id) {
 		return "", 0, fmt.Errorf("git answered %q", line)
 	}
-	size, err = strconv.ParseInt(fields[2], 10, 64)
-	return fields[1], size, err
+	size, err = strconv.ParseInt(number, 10, 64)
+	return kind, size, err
 }
 
 // BlobStream reads blobs through one git process, one after the other, without

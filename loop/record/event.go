@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -101,17 +102,80 @@ func (e Event) CommitText(status string) (string, error) {
 func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	title, rest, _ := strings.Cut(entry.Message, "\n\n")
 	body, _, _ := strings.Cut(rest, "\n")
-	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: title}
+	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: strings.Clone(title)} // without the message around it
 	if body == "" {
 		return event, fmt.Errorf("read event %s: its message holds none", entry.ID.Short())
 	}
-	if err := strictjson.Decode([]byte(body), &event); err != nil {
-		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
+	err := event.decode(body)
+	if err == nil {
+		err = event.check(entry.Writer)
 	}
-	if err := event.check(entry.Writer); err != nil {
+	if err != nil {
 		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
 	}
 	return event, nil
+}
+
+// envelope are the keys of an event's JSON.
+var envelope = []string{"v", "clock", "writer", "timestamp", "type", "source", "run", "review", "payload"}
+
+// decode fills in what JSON says of e, as strictjson.Decode would, in one pass.
+func (e *Event) decode(body string) error {
+	var odd error
+	err := strictjson.Scan(body, func(key, value string) {
+		if odd == nil {
+			odd = e.set(key, value)
+		}
+	})
+	if err == nil && odd == nil && body[0] != '{' {
+		err = json.Unmarshal([]byte(body), &struct{}{})
+	}
+	return cmp.Or(err, odd)
+}
+
+// set takes one field of an event's JSON.
+func (e *Event) set(key, value string) (err error) {
+	switch key {
+	case "v":
+		return setNumber(&e.V, value, strconv.Atoi)
+	case "clock":
+		return setNumber(&e.Clock, value, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+	case "writer":
+		return setText(&e.Writer, value)
+	case "timestamp":
+		return e.Timestamp.UnmarshalJSON([]byte(value))
+	case "type":
+		return setText(&e.Type, value)
+	case "source":
+		return setText(&e.Source, value)
+	case "run":
+		return setText(&e.Run, value)
+	case "review":
+		return setText(&e.Review, value)
+	case "payload":
+		e.Payload = json.RawMessage(value)
+		return nil
+	}
+	return strictjson.OddKey(key, envelope)
+}
+
+// setNumber and setText do what encoding/json does, which they ask for all that is rare:
+// null, another kind of value, escapes.
+func setNumber[T int | uint64](to *T, value string, parse func(string) (T, error)) error {
+	n, err := parse(value)
+	if err != nil {
+		return json.Unmarshal([]byte(value), to)
+	}
+	*to = n
+	return nil
+}
+
+func setText(to *string, value string) error {
+	if value[0] != '"' || strings.IndexByte(value, '\\') >= 0 {
+		return json.Unmarshal([]byte(value), to)
+	}
+	*to = strings.Clone(value[1 : len(value)-1])
+	return nil
 }
 
 func (e Event) check(writer string) error {
@@ -139,14 +203,9 @@ func isEntry(entry gitstore.Entry) bool {
 }
 
 // payloadOf decodes e's payload into T. Unknown fields are left to newer programs.
-// That no key is there twice was checked when the event was.
 func payloadOf[T any](e Event) (T, error) {
 	var p T
-	err := strictjson.CheckKeys(e.Payload, &p)
-	if err == nil {
-		err = json.Unmarshal(e.Payload, &p)
-	}
-	if err != nil {
+	if err := strictjson.Decode(e.Payload, &p); err != nil {
 		return p, fmt.Errorf("payload of %s: %w", e.Type, err)
 	}
 	return p, nil

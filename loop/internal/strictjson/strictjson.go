@@ -3,59 +3,67 @@
 package strictjson
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
-	"unicode/utf8"
+	"sync"
 )
 
 // Decode decodes one JSON value and refuses what encoding/json lets pass:
 // keys that are equal but for their case (another reader would take the other
 // one), invalid UTF-8 and bytes after the value.
 func Decode(data []byte, v any) error {
-	if !utf8.Valid(data) {
-		return errors.New("invalid UTF-8")
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := uniqueKeys(dec, 0); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("bytes after the JSON value")
-	}
 	if err := CheckKeys(data, v); err != nil {
 		return err
 	}
 	return json.Unmarshal(data, v)
 }
 
-// CheckKeys refuses a key of the outermost object that is one of v's but for its
-// case: encoding/json would take it, and another reader would not.
+// CheckKeys is Scan, and refuses a key of the outermost object that is one of v's but
+// for its case: encoding/json would take it, and another reader would not.
 func CheckKeys(data []byte, v any) error {
-	t := reflect.TypeOf(v).Elem()
-	if t.Kind() != reflect.Struct {
-		return nil
+	names, isStruct := namesOf(reflect.TypeOf(v).Elem())
+	var odd error
+	err := Scan(string(data), func(key, _ string) { odd = cmp.Or(odd, OddKey(key, names)) })
+	if err == nil && isStruct && data[0] != '{' { // also where v would take something else
+		var object map[string]json.RawMessage
+		err = json.Unmarshal(data, &object)
 	}
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(data, &keys); err != nil {
-		return err
-	}
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			continue
-		}
-		for key := range keys {
-			if key != name && strings.EqualFold(key, name) {
-				return fmt.Errorf("key %q is not %q", key, name)
-			}
+	return cmp.Or(err, odd)
+}
+
+// OddKey is the error of a key that is one of names but for its case.
+func OddKey(key string, names []string) error {
+	for _, name := range names {
+		if key != name && strings.EqualFold(key, name) {
+			return fmt.Errorf("key %q is not %q", key, name)
 		}
 	}
 	return nil
+}
+
+// known are the names of the types that were decoded, as encoding/json keeps them too.
+var known sync.Map // reflect.Type → []string
+
+// namesOf are the keys that encoding/json takes for the fields of a struct.
+func namesOf(t reflect.Type) (names []string, isStruct bool) {
+	if t.Kind() != reflect.Struct {
+		return nil, false
+	}
+	if names, ok := known.Load(t); ok {
+		return names.([]string), true
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	known.Store(t, names)
+	return names, true
 }
 
 // Words are what an error says to those who wrote the JSON and know nothing of Go.
@@ -74,48 +82,4 @@ func Words(err error) string {
 		return strings.TrimSuffix(fmt.Sprintf("%s is wanted, not %s: %s", wanted, kind.Value, kind.Field), ": ")
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
-}
-
-// MaxDepth is far above anything that we write.
-const MaxDepth = 64
-
-// uniqueKeys reads one value from dec and checks the keys of every object in it.
-func uniqueKeys(dec *json.Decoder, depth int) error {
-	token, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	open, isDelim := token.(json.Delim)
-	if !isDelim {
-		return nil
-	}
-	if depth > MaxDepth {
-		return errors.New("nested too deeply")
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		if open == '{' {
-			if err := uniqueKey(dec, seen); err != nil {
-				return err
-			}
-		}
-		if err := uniqueKeys(dec, depth+1); err != nil {
-			return err
-		}
-	}
-	_, err = dec.Token() // the closing delimiter
-	return err
-}
-
-func uniqueKey(dec *json.Decoder, seen map[string]bool) error {
-	token, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	key := strings.ToLower(strings.ToUpper(fmt.Sprint(token))) // as encoding/json folds: "ſ" is an "s" too
-	if seen[key] {
-		return fmt.Errorf("duplicate key %q", key)
-	}
-	seen[key] = true
-	return nil
 }

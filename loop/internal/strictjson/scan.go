@@ -1,0 +1,350 @@
+package strictjson
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// MaxDepth is far above anything that we write.
+	MaxDepth = 64
+
+	manyKeys   = 16                             // from which on the keys of an object are looked up in a table
+	safeNumber = 300                            // digits without an exponent that are no number too large
+	cutShort   = "unexpected end of JSON input" // as encoding/json says it
+)
+
+// Scan reads one JSON value in one pass, without keeping any of it, and gives the keys
+// of the outermost object, unquoted, with their values as they are written. It refuses
+// what encoding/json refuses in an any, keys of one object that are equal but for their
+// case, invalid UTF-8, bytes after the value and more than MaxDepth levels.
+func Scan(text string, field func(key, value string)) error {
+	if !utf8.ValidString(text) {
+		return errors.New("invalid UTF-8")
+	}
+	s := scanner{text: text}
+	s.skipSpace()
+	if s.at == len(text) {
+		return io.EOF
+	}
+	if err := s.value(0, field); err != nil {
+		return err
+	}
+	if s.skipSpace(); s.at < len(text) {
+		return errors.New("bytes after the JSON value")
+	}
+	return nil
+}
+
+// scanner is where in a text the reading is, and the keys of the objects around it.
+type scanner struct {
+	text   string
+	at     int
+	folded [256]byte // keys in lower case, one behind the other
+	ends   [32]int   // of each of them in folded
+	count  int       // of them
+}
+
+func (s *scanner) skipSpace() {
+	for s.at < len(s.text) {
+		switch s.text[s.at] {
+		case ' ', '\t', '\r', '\n':
+			s.at++
+		default:
+			return
+		}
+	}
+}
+
+// next is the byte that is read next, 0 at the end: nowhere may a JSON text have one.
+func (s *scanner) next() byte {
+	if s.at < len(s.text) {
+		return s.text[s.at]
+	}
+	return 0
+}
+
+// skip reports whether c comes next, which it then goes beyond.
+func (s *scanner) skip(c byte) bool {
+	if s.next() != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// value reads one value, which begins here. field takes the keys of an object, unless
+// it is nil.
+func (s *scanner) value(depth int, field func(key, value string)) error {
+	switch c := s.next(); {
+	case c == '"':
+		_, err := s.quoted()
+		return err
+	case c == '-' || c >= '0' && c <= '9':
+		return s.number()
+	case c != '{' && c != '[':
+		return s.literal()
+	case depth > MaxDepth:
+		return errors.New("nested too deeply")
+	case c == '[':
+		return s.list(depth)
+	}
+	return s.object(depth, field)
+}
+
+func (s *scanner) literal() error {
+	for _, word := range []string{"true", "false", "null"} {
+		if strings.HasPrefix(s.text[s.at:], word) {
+			s.at += len(word)
+			return nil
+		}
+	}
+	return s.broken()
+}
+
+func (s *scanner) list(depth int) error {
+	s.at++
+	if s.skipSpace(); s.skip(']') {
+		return nil
+	}
+	for {
+		s.skipSpace()
+		if err := s.value(depth+1, nil); err != nil {
+			return err
+		}
+		if s.skipSpace(); s.skip(']') {
+			return nil
+		}
+		if !s.skip(',') {
+			return s.broken()
+		}
+	}
+}
+
+func (s *scanner) object(depth int, field func(key, value string)) error {
+	s.at++
+	if s.skipSpace(); s.skip('}') {
+		return nil
+	}
+	keys := keySet{s: s, first: s.count}
+	defer keys.drop()
+	for {
+		s.skipSpace()
+		key, err := s.key(&keys)
+		if err != nil {
+			return err
+		}
+		start := s.at
+		if err := s.value(depth+1, nil); err != nil {
+			return err
+		}
+		if field != nil {
+			field(unquoted(key), s.text[start:s.at])
+		}
+		if s.skipSpace(); s.skip('}') {
+			return nil
+		}
+		if !s.skip(',') {
+			return s.broken()
+		}
+	}
+}
+
+// key reads a key up to its value, and gives it as it is written.
+func (s *scanner) key(keys *keySet) (string, error) {
+	if s.next() != '"' {
+		return "", s.broken()
+	}
+	key, err := s.quoted()
+	if err == nil {
+		err = keys.add(key)
+	}
+	if err != nil {
+		return "", err
+	}
+	if s.skipSpace(); !s.skip(':') {
+		return "", s.broken()
+	}
+	s.skipSpace()
+	return key, nil
+}
+
+// quoted reads a string, and gives it as it is written.
+func (s *scanner) quoted() (string, error) {
+	start := s.at
+	for s.at++; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == '"':
+			s.at++
+			return s.text[start:s.at], nil
+		case c < ' ':
+			return "", s.broken()
+		case c == '\\':
+			s.at++
+			if !s.escape() {
+				return "", s.broken()
+			}
+		}
+	}
+	return "", s.broken()
+}
+
+// escape goes to the last byte of what is behind a backslash.
+func (s *scanner) escape() bool {
+	switch s.next() {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	case 'u':
+		for range 4 {
+			s.at++
+			if c := s.next(); (c < '0' || c > '9') && (c|' ' < 'a' || c|' ' > 'f') {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// number reads a number, and refuses one that is too large for a float64.
+func (s *scanner) number() error {
+	start := s.at
+	s.skip('-')
+	if !s.skip('0') && !s.digits() {
+		return s.broken()
+	}
+	if s.skip('.') && !s.digits() {
+		return s.broken()
+	}
+	exponent := s.skip('e') || s.skip('E')
+	if exponent {
+		_ = s.skip('+') || s.skip('-')
+		if !s.digits() {
+			return s.broken()
+		}
+	}
+	if !exponent && s.at-start < safeNumber {
+		return nil
+	}
+	var f float64
+	return json.Unmarshal([]byte(s.text[start:s.at]), &f)
+}
+
+// digits reports whether there is at least one.
+func (s *scanner) digits() bool {
+	start := s.at
+	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+		s.at++
+	}
+	return s.at > start
+}
+
+// broken is what encoding/json says of a text that is no JSON where it was read to.
+func (s *scanner) broken() error {
+	if s.at >= len(s.text) {
+		return io.ErrUnexpectedEOF
+	}
+	var raw json.RawMessage
+	err := json.Unmarshal([]byte(s.text), &raw)
+	if syntax := new(json.SyntaxError); errors.As(err, &syntax) && syntax.Offset == int64(len(s.text)) && syntax.Error() == cutShort {
+		return io.ErrUnexpectedEOF
+	}
+	return cmp.Or(err, fmt.Errorf("no JSON at byte %d", s.at))
+}
+
+// keySet is the keys of one object: a few in the scanner, more in a table.
+type keySet struct {
+	s     *scanner
+	first int // of its keys in the scanner
+	many  map[string]bool
+}
+
+// add refuses a key that is there already.
+func (k *keySet) add(quoted string) error {
+	s := k.s
+	start := s.start(s.count)
+	n, ok := foldInto(s.folded[start:], quoted)
+	key := s.folded[start : start+n]
+	switch {
+	case k.many != nil || !ok || s.count == len(s.ends) || s.count-k.first == manyKeys:
+		return k.tabulate(strings.ToLower(strings.ToUpper(unquoted(quoted)))) // as encoding/json folds: "ſ" is an "s" too
+	case k.has(key):
+		return duplicate(string(key))
+	}
+	s.ends[s.count] = start + n
+	s.count++
+	return nil
+}
+
+func duplicate(key string) error { return fmt.Errorf("duplicate key %q", key) }
+
+// start is where a key begins in folded.
+func (s *scanner) start(key int) int {
+	if key == 0 {
+		return 0
+	}
+	return s.ends[key-1]
+}
+
+func (k *keySet) has(key []byte) bool {
+	for i := k.first; i < k.s.count; i++ {
+		if bytes.Equal(k.s.folded[k.s.start(i):k.s.ends[i]], key) {
+			return true
+		}
+	}
+	return false
+}
+
+// tabulate is add by a table.
+func (k *keySet) tabulate(key string) error {
+	if k.many == nil {
+		k.many = map[string]bool{}
+		for i := k.first; i < k.s.count; i++ {
+			k.many[string(k.s.folded[k.s.start(i):k.s.ends[i]])] = true
+		}
+	}
+	if k.many[key] {
+		return duplicate(key)
+	}
+	k.many[key] = true
+	return nil
+}
+
+// drop takes out the keys of an object that is read.
+func (k *keySet) drop() { k.s.count = k.first }
+
+// foldInto writes a plain key in lower case, and gives its length; not ok is one of
+// another kind, or too long.
+func foldInto(to []byte, quoted string) (n int, ok bool) {
+	key := quoted[1 : len(quoted)-1]
+	if len(key) > len(to) {
+		return 0, false
+	}
+	for i := range len(key) {
+		c := key[i]
+		if c == '\\' || c >= utf8.RuneSelf {
+			return 0, false
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		to[i] = c
+	}
+	return len(key), true
+}
+
+// unquoted is the text of a string as it is written.
+func unquoted(quoted string) string {
+	if strings.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	var text string
+	_ = json.Unmarshal([]byte(quoted), &text) // it was read to its end
+	return text
+}
