@@ -59,19 +59,16 @@ func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, chec
 		here = Tips{}
 	}
 	maps.Copy(here, t.live)
+	var logs []adoption
 	for _, writer := range slices.Sorted(maps.Keys(t.theirs)) {
 		a := adoption{writer: writer, new: t.theirs[writer], old: here[writer], ref: t.live[writer]}
-		if a.new == a.old || writer == own { // which AdoptLogs looks at
-			continue
-		}
-		if s.checkAdoption(ctx, &a, check, adopted) {
-			t.forward = append(t.forward, a)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if a.new != a.old && writer != own { // which AdoptLogs looks at
+			logs = append(logs, a)
 		}
 	}
-	return nil
+	var err error
+	t.forward, err = s.checkAll(ctx, logs, check, adopted)
+	return err
 }
 
 // takeArchive moves this clone's archive to the one that came. What only the old one held
@@ -101,8 +98,7 @@ func (s *Store) takeArchive(ctx context.Context, t *takeover, staged, local odb.
 		return fmt.Errorf("take over the archive of logs: %w", err)
 	}
 	for _, a := range t.forward {
-		adopted.Writers = append(adopted.Writers, a.writer)
-		adopted.Events += a.events
+		adopted.moved(a)
 	}
 	return nil
 }

@@ -16,11 +16,25 @@ import (
 // Adopted is what AdoptLogs took over.
 type Adopted struct {
 	Writers  []string    // whose logs moved forward here
+	Moved    []MovedLog  // the same, and what of
 	Events   int         // how many entries came
 	Rejected []Rejection // logs that were left as they were
 	// Diverged: the remote has entries under our own writer's id that are not here.
 	// This clone, or the other, is a copy, or was restored. RenewWriter puts it right.
 	Diverged bool
+}
+
+// MovedLog is a log that goes on after one entry, "" from its beginning, up to another.
+type MovedLog struct {
+	Writer   string
+	From, To odb.ID
+}
+
+// moved notes a log that has moved forward.
+func (a *Adopted) moved(log adoption) {
+	a.Writers = append(a.Writers, log.writer)
+	a.Moved = append(a.Moved, MovedLog{log.writer, log.old, log.new})
+	a.Events += log.events
 }
 
 // adoption is a log that is to move forward here.
@@ -59,19 +73,18 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	if err := s.ownLog(ctx, remote, own, check, &adopted); err != nil {
 		return adopted, fmt.Errorf("take over log %s: %w", own, err)
 	}
-	var forward []adoption
+	var logs []adoption
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
 		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
 		a.old, a.ref = tips[a.writer], live[a.writer]
 		if a.new == a.old || a.writer == own {
 			continue
 		}
-		if s.checkAdoption(ctx, &a, check, &adopted) {
-			forward = append(forward, a)
-		}
-		if ctx.Err() != nil {
-			return adopted, fmt.Errorf("take over log %s: %w", a.writer, context.Cause(ctx))
-		}
+		logs = append(logs, a)
+	}
+	forward, err := s.checkAll(ctx, logs, check, &adopted)
+	if err != nil {
+		return adopted, err
 	}
 	if err := s.moveForward(ctx, forward, &adopted); err != nil {
 		return adopted, err
@@ -125,6 +138,39 @@ func (a *Adopted) reject(writer string, reason error) {
 	a.Rejected = append(a.Rejected, Rejection{Writer: writer, Reason: gitdir.CleanLine(reason.Error())})
 }
 
+// checkAll gives those of the logs that may be taken over. All are read in one stream; where
+// one of them does not go on from what is here, each is read by itself.
+func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry) error, adopted *Adopted) (good []adoption, err error) {
+	tips, known := Tips{}, Tips{}
+	for _, a := range logs {
+		tips[a.writer], known[a.writer] = a.new, a.old
+	}
+	events, refused := map[string]int{}, map[string]error{}
+	together := s.WalkAll(ctx, tips, known, func(e Entry) error {
+		events[e.Writer]++
+		if err := check(e); err != nil { // the oldest, which comes last, is named
+			refused[e.Writer] = err
+		}
+		return nil
+	}) == nil
+	for _, a := range logs {
+		switch {
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("take over log %s: %w", a.writer, context.Cause(ctx))
+		case !together || !isWriter(a.writer):
+			if s.checkAdoption(ctx, &a, check, adopted) {
+				good = append(good, a)
+			}
+		case refused[a.writer] != nil:
+			adopted.reject(a.writer, refused[a.writer])
+		default:
+			a.events = events[a.writer]
+			good = append(good, a)
+		}
+	}
+	return good, nil
+}
+
 // checkAdoption reports whether a log may be taken over.
 func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, adopted *Adopted) bool {
 	err := errors.New("its name is not a writer's")
@@ -158,8 +204,7 @@ func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopt
 				return fmt.Errorf("take over log %s: %w", a.writer, err)
 			}
 		}
-		adopted.Writers = append(adopted.Writers, a.writer)
-		adopted.Events += a.events
+		adopted.moved(a)
 	}
 	return nil
 }

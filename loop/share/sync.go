@@ -50,7 +50,7 @@ const (
 // both, and the remote has this clone's log, unless it refuses it. notes says whether
 // to push the notes, which never stops a sync.
 func Sync(ctx context.Context, s *record.Store, remote string, notes bool) (Synced, error) {
-	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, touched: map[string]bool{}}
+	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
@@ -71,7 +71,9 @@ type exchange struct {
 	done    Synced
 	notes   bool
 	fresh   map[gitstore.ID]bool // events that came
+	unread  map[gitstore.ID]bool // records that say nothing
 	touched map[string]bool      // reviews that they are of
+	says    record.Heard         // what they say in notes
 }
 
 // run exchanges until nothing is left that somebody else was quicker with. What is
@@ -130,7 +132,9 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err := x.take(ctx); err != nil {
 		return gitstore.Pushed{}, err
 	}
-	if err := x.Project(ctx); err != nil {
+	err := x.ProjectRead(ctx, &x.says)
+	x.says = record.Heard{}
+	if err != nil {
 		return gitstore.Pushed{}, err
 	}
 	own, err := unpushed(ctx, x.Store, x.done.Remote)
@@ -187,6 +191,14 @@ func (x *exchange) take(ctx context.Context) error {
 		return fmt.Errorf("take over logs: %w", err)
 	}
 	x.done.Taken += adopted.Events
+	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool { // the log as a whole is named
+		return slices.ContainsFunc(adopted.Rejected, func(log gitstore.Rejection) bool { return log.Writer == r.Writer })
+	})
+	for _, log := range adopted.Moved {
+		if !slices.ContainsFunc(adopted.Rejected, func(r gitstore.Rejection) bool { return r.Writer == log.Writer }) {
+			x.says.Covers(log.Writer, log.From, log.To)
+		}
+	}
 	for _, writer := range adopted.Writers {
 		if !slices.Contains(x.done.Writers, writer) {
 			x.done.Writers = append(x.done.Writers, writer)
@@ -212,7 +224,9 @@ func (x *exchange) check(entry gitstore.Entry) error {
 	}
 	if err == nil {
 		x.heard(event)
-	} else {
+		x.says.Add(event)
+	} else if !x.unread[entry.ID] {
+		x.unread[entry.ID] = true
 		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
 	}
 	return nil // a record that cannot be read is kept, and reported by log and fsck, too
@@ -379,11 +393,14 @@ func likeness(entry gitstore.Entry) string {
 // lostBy tells of this clone's own steps in reviews that the fold counted before the
 // fresh events came, and of those in reviews that still wait for somebody.
 func lostBy(ctx context.Context, s *record.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
+	own := s.Repo.Writer()
+	if own == "" || len(touched) == 0 { // who has recorded nothing has nothing to lose
+		return nil, nil
+	}
 	ids, err := s.OwnReviews(ctx, touched)
 	if err != nil {
 		return nil, err
 	}
-	own := s.Repo.Writer()
 	var lines []string
 	for _, id := range ids {
 		events, err := s.ReviewEvents(ctx, id)
