@@ -26,6 +26,7 @@ type (
 	Record       = entrylog.Record
 	RefusedError = entrylog.RefusedError
 	Rejection    = entrylog.Rejection
+	RetireRule   = entrylog.RetireRule
 	Retired      = entrylog.Retired
 	Tips         = entrylog.Tips
 )

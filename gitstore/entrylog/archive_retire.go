@@ -15,6 +15,13 @@ import (
 	"git-runr/gitstore/refdb"
 )
 
+// RetireRule says which logs Retire retires.
+type RetireRule struct {
+	Before time.Time // their newest entries are from before it
+	Least  int       // fewer are left alone
+	Most   int       // at once, the oldest first; 0 is no limit
+}
+
 // Retired is what Retire did.
 type Retired struct {
 	Logs    int           // that went into the archive
@@ -28,12 +35,12 @@ func (s *Store) SharedLogs(ctx context.Context, remote string) (int, error) {
 	return len(staged), err
 }
 
-// Retire puts the logs of others whose newest entry is from before a time into the archive
-// of a remote, when there are at least so many, and deletes their refs there and here. What
+// Retire puts the logs of others that a rule is about into the archive of a remote, and
+// deletes their refs there and here. What
 // an archive holds already, because somebody was killed at it, goes the same way. Only logs
 // that are here as the remote has them, after AdoptLogs, are touched. It is ErrLostRace when
 // somebody else has moved the archive: fetch and adopt again.
-func (s *Store) Retire(ctx context.Context, remote string, before time.Time, least int) (Retired, error) {
+func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Retired, error) {
 	var done Retired
 	if err := s.checkRemote(remote); err != nil {
 		return done, err
@@ -42,23 +49,39 @@ func (s *Store) Retire(ctx context.Context, remote string, before time.Time, lea
 	if err != nil || base.gone == nil {
 		return done, err
 	}
-	logs, newest, err := s.retirable(ctx, base, before)
+	logs, newest, err := s.retirable(ctx, base, rule.Before)
 	if err != nil {
 		return done, fmt.Errorf("retire logs: %w", err)
 	}
-	if len(logs) >= max(least, 1) {
+	drop := some(base.gone, rule.Most)
+	if len(logs) >= max(rule.Least, 1) {
+		if rule.Most > 0 {
+			logs = logs[:min(len(logs), rule.Most)]
+		}
 		err = s.pushArchive(ctx, remote, base, logs, newest)
 		if done.Refused = saidNo(err); err != nil {
 			return done, err
 		}
 		done.Logs = len(logs)
 		for _, log := range logs {
-			base.gone[log.writer] = log.tip
+			drop[log.writer] = log.tip
 		}
 	}
-	done.Refs, err = s.dropShared(ctx, remote, base.gone)
+	done.Refs, err = s.dropShared(ctx, remote, drop)
 	done.Refused = saidNo(err)
 	return done, err
+}
+
+// some are at most so many of the logs, all where most is 0.
+func some(logs Tips, most int) Tips {
+	if most == 0 || len(logs) <= most {
+		return logs
+	}
+	few := Tips{}
+	for _, writer := range slices.Sorted(maps.Keys(logs))[:most] {
+		few[writer] = logs[writer]
+	}
+	return few
 }
 
 // saidNo is the remote's no in an error, nil for none.
@@ -172,12 +195,16 @@ func (a archive) encode(emptyTree odb.ID) ([]byte, error) {
 	return odb.EncodeCommit(c)
 }
 
+// droppedAtOnce is how many refs one push deletes. git compares each of them with all refs
+// of the remote, of which there are fewer each time.
+const droppedAtOnce = 256
+
 // dropShared deletes the refs of logs on a remote, where they stand at what the archive
 // there holds, and then here.
 func (s *Store) dropShared(ctx context.Context, remote string, logs Tips) (int, error) {
 	gone := Tips{}
 	var refused error
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(logs)), pushRefs) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(logs)), droppedAtOnce) {
 		var specs, leases []string
 		for _, writer := range some {
 			specs = append(specs, ":"+logPrefix+writer)

@@ -34,7 +34,7 @@ func comeAndGo(t *testing.T, bare string, n int) Tips {
 
 func retire(t *testing.T, repo *Store, before time.Time, least int) Retired {
 	t.Helper()
-	done, err := repo.Retire(t.Context(), "origin", before, least)
+	done, err := repo.Retire(t.Context(), "origin", RetireRule{Before: before, Least: least})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestRetireAtOnce(t *testing.T) {
 		syncLogs(t, repo)
 	}
 	retire(t, clones[0], testWhen.Add(2*time.Second), 1)
-	_, err := clones[1].Retire(t.Context(), "origin", testWhen.Add(day), 1)
+	_, err := clones[1].Retire(t.Context(), "origin", RetireRule{Before: testWhen.Add(day)})
 	if !errors.Is(err, gitdir.ErrLostRace) {
 		t.Fatalf("%v", err)
 	}
@@ -235,7 +235,11 @@ func TestArchivesAreCut(t *testing.T) {
 	shell(t, repo.dir.WorkTree, "git update-ref --stdin <<'E'\n"+refs.String()+"E\ngit push -q origin 'refs/runr/log/*:refs/runr/log/*'")
 	want := logTips(t, repo)
 	syncLogs(t, repo)
-	if done := retire(t, repo, testWhen, 1); done != (Retired{Logs: archiveLogs + 10, Refs: archiveLogs + 10}) {
+	some, err := repo.Retire(t.Context(), "origin", RetireRule{Before: testWhen, Most: archiveLogs})
+	if err != nil || some != (Retired{Logs: archiveLogs, Refs: archiveLogs}) {
+		t.Fatalf("%+v, %v", some, err)
+	}
+	if done := retire(t, repo, testWhen, 1); done != (Retired{Logs: 10, Refs: 10}) {
 		t.Fatalf("%+v", done)
 	}
 	for rev, says := range map[string]string{archiveRef: "10 logs", archiveRef + "^": fmt.Sprint(archiveLogs, " logs")} {
@@ -314,7 +318,7 @@ func TestHostileArchives(t *testing.T) {
 				if tips := logTips(t, repo); tips[writer] != "" || strings.Contains(tt.reason, "refused as") != (tips[good] == tip) {
 					t.Errorf("%v", tips)
 				}
-				if done, err := repo.Retire(t.Context(), "origin", testWhen.Add(day), 1); err != nil || done != (Retired{}) {
+				if done, err := repo.Retire(t.Context(), "origin", RetireRule{Before: testWhen.Add(day)}); err != nil || done != (Retired{}) {
 					t.Errorf("it was gone on from: %+v, %v", done, err)
 				}
 			}

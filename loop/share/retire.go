@@ -22,6 +22,7 @@ type Retirement struct {
 // each look reads the end of every log.
 const (
 	retireMany   = 64
+	retireSome   = 512 // at once: git takes 5 s for so many where there are 10,000 refs
 	retireAgain  = time.Hour
 	retireDenied = 24 * time.Hour // after which a remote is asked again that did not let us
 )
@@ -30,15 +31,15 @@ const (
 // The remote's no is in what it gives.
 func Retire(ctx context.Context, s *record.Store, remote string, r Retirement) (gitstore.Retired, error) {
 	var done gitstore.Retired
-	least := 1
+	rule := gitstore.RetireRule{Before: s.EventTime().Add(-r.After)}
 	if !r.Asked {
-		least = retireMany + 1
+		rule.Least, rule.Most = retireMany+1, retireSome
 		if many, err := s.Repo.SharedLogs(ctx, remote); err != nil || r.After == 0 || many <= retireMany || !retireDue(s) {
 			return done, err
 		}
 	}
 	for try := 1; ; try++ {
-		some, err := retireOnce(ctx, s, remote, r, least)
+		some, err := retireOnce(ctx, s, remote, rule)
 		done.Logs, done.Refs, done.Refused = done.Logs+some.Logs, done.Refs+some.Refs, some.Refused
 		switch {
 		case done.Refused != nil:
@@ -56,13 +57,13 @@ func Retire(ctx context.Context, s *record.Store, remote string, r Retirement) (
 	}
 }
 
-func retireOnce(ctx context.Context, s *record.Store, remote string, r Retirement, least int) (gitstore.Retired, error) {
+func retireOnce(ctx context.Context, s *record.Store, remote string, rule gitstore.RetireRule) (gitstore.Retired, error) {
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return gitstore.Retired{}, err
 	}
 	defer unlock()
-	return s.Repo.Retire(ctx, remote, s.EventTime().Add(-r.After), least)
+	return s.Repo.Retire(ctx, remote, rule)
 }
 
 // retirePath is the file that says when to look for logs to retire again. It can be deleted
