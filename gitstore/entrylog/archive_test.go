@@ -1,6 +1,7 @@
 package entrylog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,11 @@ func TestRetire(t *testing.T) {
 		if live, _, err := repo.logRefs(t.Context()); len(live) != 1 || err != nil {
 			t.Errorf("refs here: %v, %v", live, err)
 		}
-		replaceFile(t, repo.archiveCachePath(), []byte("00000000\nnonsense"))
+		cached, err := os.ReadFile(repo.archiveCachePath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		replaceFile(t, repo.archiveCachePath(), bytes.Replace(cached, []byte("\n000000000002 "), []byte("\n00000000000f "), 1))
 		again := openTestRepo(t, repo.dir.WorkTree)
 		if got := logTips(t, again); !maps.Equal(got, want) {
 			t.Errorf("with a damaged cache: %v", got)
@@ -202,6 +207,84 @@ func TestRetireIsFinished(t *testing.T) {
 		if got := logTips(t, repo); !maps.Equal(got, want) {
 			t.Errorf("%v instead of %v", got, want)
 		}
+	}
+}
+
+// A ref that a program without archives has left behind the archive is not brought forward.
+func TestRetiredRefThatIsBehind(t *testing.T) {
+	bare, clones := newRemote(t, 2)
+	a, b := clones[0], clones[1]
+	first := write(t, a, "first")
+	second := write(t, a, "second")
+	syncLogs(t, a)
+	syncLogs(t, b)
+	retire(t, b, testWhen.Add(day), 1)
+	testGit(t, bare, "update-ref", logPrefix+a.Writer(), string(first))
+	for _, repo := range clones {
+		syncLogs(t, repo)
+		if got := testGit(t, bare, "rev-parse", logPrefix+a.Writer()); repo == b && got != string(first) {
+			t.Errorf("the remote's is at %s", got)
+		}
+		if got := logTips(t, repo); got[a.Writer()] != second {
+			t.Errorf("%v", got)
+		}
+		testGit(t, bare, "update-ref", logPrefix+a.Writer(), string(first))
+	}
+	syncLogs(t, b)
+	if done := retire(t, b, testWhen, 1); done != (Retired{Refs: 1}) {
+		t.Errorf("%+v", done)
+	}
+	if got := remoteRefs(t, bare); got != "archive" {
+		t.Errorf("the remote has %q", got)
+	}
+}
+
+// A clone that writes under several names keeps the refs of all of them: what it knows of
+// its own logs goes by them.
+func TestRetireUnderAnotherName(t *testing.T) {
+	bare, clones := newRemote(t, 1)
+	repo := clones[0]
+	t.Setenv(writerVar, "one")
+	first := write(t, repo, "as one")
+	one := repo.Writer()
+	syncLogs(t, repo)
+	t.Setenv(writerVar, "two")
+	syncLogs(t, repo)
+	if done := retire(t, repo, testWhen.Add(day), 1); done != (Retired{Logs: 1, Refs: 1}) {
+		t.Errorf("%+v", done)
+	}
+	syncLogs(t, repo)
+	if got, err := repo.refs.Ref(t.Context(), logPrefix+one); got != first || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	t.Setenv(writerVar, "one")
+	if next := mustAppend(t, repo, Record{Message: "again", Author: testAgent, When: testWhen}); next.Parent != first {
+		t.Errorf("it goes on from %q", next.Parent)
+	}
+	syncLogs(t, repo)
+	if got := remoteRefs(t, bare); got != "archive\nlog/"+one {
+		t.Errorf("the remote has %q", got)
+	}
+}
+
+// What is left of a damaged log is looked for among all commits, less what is known to be
+// the logs of others, retired ones too.
+func TestSalvageKnowsRetiredLogs(t *testing.T) {
+	bare, clones := newRemote(t, 1)
+	theirs := comeAndGo(t, bare, 1)["000000000001"]
+	repo := clones[0]
+	own := write(t, repo, "ours")
+	syncLogs(t, repo)
+	retire(t, repo, testWhen.Add(day), 1)
+	found, err := repo.findEntries(t.Context(), repo.Writer(), func(Entry) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := found.left[own]; !there {
+		t.Error("our own entry is not found")
+	}
+	if _, there := found.left[theirs]; there {
+		t.Error("that of a retired log is taken for ours")
 	}
 }
 
