@@ -24,6 +24,7 @@
 // # Refs
 //
 //	refs/runr/log/<writer>          a log; its writer alone moves it, and only forward
+//	refs/runr/archive               logs that have no ref of their own any more: see below
 //	refs/notes/runr                 the notes; made from the logs, may be deleted
 //	refs/runr-local/pins            a chain of commits whose second parents are pinned;
 //	                                everything in runr-local is never pushed
@@ -35,7 +36,7 @@
 //	refs/runr-local/stray/<commit>  commits that somebody made on a branch of ours, and
 //	                                that it does not come from any more
 //	refs/runr-remotes/<remote>/...  what the remote had at the last fetch: log/<writer>
-//	                                before it is taken over, and notes
+//	                                and archive before they are taken over, and notes
 //
 // A ref moves by compare-and-swap: new value, and the value that the decision was
 // made on. [Repo.SwapRef] does it with git's own lock protocol, or by git itself
@@ -45,8 +46,25 @@
 // # Configuration
 //
 //	[runr]
-//		writer = 3f9c0a12be47   # made at the first write, in the repository's own file
+//		writer = 3f9c0a12be47   # made at the first write, in the repository's own file; or a
+//		                        # name, as GIT_RUNR_WRITER gives one: the id is then the first
+//		                        # 12 hex digits of SHA-256 of "git-runr writer <name>"
 //		sign = true             # entries are signed as commits are; else commit.gpgSign says
+//
+// # The archive
+//
+// A commit with the empty tree. Its parents are the archive before it, if there is one, and
+// the tips of up to 256 logs, which its message names in that order. Author, committer and
+// times are fixed by what is in it, so that two clones that retire the same make the same
+// commit. Where a log is in several archives, the newest counts; where it has a ref, that.
+//
+//	git-runr archive: 2 logs
+//
+//	Logs of clones that have not written for a while ...
+//	Runr-Archive: 1
+//	Runr-Newest: 2026-03-04T05:06:07Z
+//	Runr-Log: 3f9c0a12be47 92a1c55dbbb1b8b5b4d5ff7b5d9e1bd4e63e1c0a
+//	Runr-Log: 61b2d5a00c3e 0b7f3c2d9be0d4a4a1d6a7f7f4f7b1b7f3c2d9be
 //
 // # An entry
 //

@@ -26,6 +26,8 @@ type (
 	Record       = entrylog.Record
 	RefusedError = entrylog.RefusedError
 	Rejection    = entrylog.Rejection
+	RetireRule   = entrylog.RetireRule
+	Retired      = entrylog.Retired
 	Tips         = entrylog.Tips
 )
 
@@ -49,6 +51,7 @@ var (
 	ErrCorrupt       = gitdir.ErrCorrupt
 	ErrBrokenRef     = gitdir.ErrBrokenRef
 	ErrSign          = gitdir.ErrSign
+	ErrWriterName    = gitdir.ErrWriterName
 	ErrTooLarge      = gitdir.ErrTooLarge
 	ErrRemote        = gitdir.ErrRemote
 	ErrEntangled     = entrylog.ErrEntangled

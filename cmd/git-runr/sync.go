@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,6 +18,7 @@ import (
 func (p *program) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"}},
 		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached.",
 		Action:      p.action(syncWith),
 	}
@@ -39,6 +41,11 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
+	if done.Refused == nil {
+		if err := retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire")}); err != nil {
+			return err
+		}
+	}
 	if err := s.print(done, func(w io.Writer) { writeSynced(w, done) }); err != nil || done.Refused == nil {
 		return err
 	}
@@ -46,6 +53,23 @@ func syncWith(s *session) error {
 		return exit.With(exit.State)
 	}
 	return exit.Refused(done.Refused)
+}
+
+// retire puts logs into the remote's archive. A no of the remote counts where that was
+// asked for.
+func retire(s *session, store *record.Store, done *share.Synced, r share.Retirement) error {
+	if r.Asked && r.After == 0 {
+		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever long gone").WithHint("git config runr.sync.retire 30d")
+	}
+	retired, err := share.Retire(s.ctx, store, done.Remote, r)
+	done.Retired = retired.Logs
+	if retired.Refused != nil {
+		done.RetireWhy = retired.Refused.Error()
+	}
+	if r.Asked {
+		done.Refused = retired.Refused
+	}
+	return err
 }
 
 // unreadableShown is how many of the records that say nothing a sync names.
@@ -56,6 +80,12 @@ func writeSynced(w io.Writer, done share.Synced) {
 		safetext.Fprintf(w, "recovered: %s\n", line)
 	}
 	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
+	if done.Retired > 0 {
+		safetext.Fprintf(w, "%s of writers that are long gone are in the archive now, with all their events.\n", prose.Count(done.Retired, "log"))
+	}
+	if done.RetireWhy != "" && done.Refused == nil {
+		safetext.Fprintf(w, "refs of long gone writers stay: %s\n", done.RetireWhy)
+	}
 	for _, r := range done.Rejected {
 		safetext.Fprintf(w, "not taken over from %s: %s\n", r.Writer, r.Reason)
 	}

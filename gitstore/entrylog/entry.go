@@ -36,17 +36,15 @@ type Entry struct {
 // Tips are the last entries of all logs, by writer.
 type Tips map[string]odb.ID
 
-// Tips gives the last entries of all logs, this clone's own and those taken over.
+// Tips gives the last entries of all logs, this clone's own and those taken over, retired
+// ones too.
 func (s *Store) Tips(ctx context.Context) (Tips, error) {
-	refs, err := s.refs.Refs(ctx, logPrefix)
+	tips, archive, err := s.logRefs(ctx)
+	if err == nil {
+		err = s.addArchived(ctx, tips, archive)
+	}
 	if err != nil {
 		return nil, err
-	}
-	tips := make(Tips, len(refs))
-	for name, id := range refs {
-		if writer := strings.TrimPrefix(name, logPrefix); isWriter(writer) {
-			tips[writer] = id
-		}
 	}
 	return tips, nil
 }

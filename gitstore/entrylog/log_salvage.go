@@ -83,22 +83,34 @@ func (s *Store) findEntries(ctx context.Context, writer string, of Recognize) (*
 
 // withoutOthers takes out what the logs of others lead to.
 func (s *Store) withoutOthers(ctx context.Context, found *foundEntries, parents map[odb.ID]odb.ID) error {
-	for _, prefix := range []string{logPrefix, remotesPrefix} {
+	for _, prefix := range []string{sharedPrefix, remotesPrefix} {
 		refs, err := s.refs.Refs(ctx, prefix)
 		if err != nil {
 			return err
 		}
 		for name, id := range refs {
-			if path.Base(name) == found.writer {
-				continue
-			}
-			for ; id != "" && !found.given[id]; id = parents[id] {
-				found.given[id] = true
-				delete(found.left, id)
+			if path.Base(name) == path.Base(archiveRef) {
+				logs, _ := s.archived(ctx, id) // of one that is damaged nothing is known
+				for writer, tip := range logs {
+					found.take(writer, tip, parents)
+				}
+			} else {
+				found.take(path.Base(name), id, parents)
 			}
 		}
 	}
 	return nil
+}
+
+// take takes out what the log of a writer holds, but for the one that is looked for.
+func (f *foundEntries) take(writer string, tip odb.ID, parents map[odb.ID]odb.ID) {
+	if writer == f.writer {
+		return
+	}
+	for id := tip; id != "" && !f.given[id]; id = parents[id] {
+		f.given[id] = true
+		delete(f.left, id)
+	}
 }
 
 // chain gives the entries from one back to the first, or to one that was given or

@@ -120,6 +120,10 @@ func (t *logTail) settle(have odb.ID) error {
 // writer left or comes from it.
 func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have odb.ID, of Recognize) (odb.ID, error) {
 	left, err := s.leftAt(ctx, tail, writer)
+	if err == nil && have == "" && left == "" { // a writer that comes back goes on from where it was retired
+		tips, err := s.Tips(ctx)
+		return tips[writer], err
+	}
 	if err != nil || have == "" {
 		return left, err
 	}

@@ -3,9 +3,12 @@ package entrylog
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -21,8 +24,48 @@ const (
 // isWriter reports whether a string has the form of a writer's id: 12 hex digits.
 func isWriter(s string) bool { return len(s) == writerDigits && odb.IsHex(s) }
 
+// writerVar names the writer of this process, whatever the configuration says: one for all
+// jobs of a pipeline, each of which is a clone of its own.
+const writerVar = "GIT_RUNR_WRITER"
+
+// maxWriterName is how long a writer's name may be.
+const maxWriterName = 100
+
+// writerID is the id of a writer that is given: 12 hex digits are the id itself, a name
+// has the same one in every clone. It is "" for none.
+func writerID(given string) (string, error) {
+	if given == "" || isWriter(given) {
+		return given, nil
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	if len(given) > maxWriterName || strings.Trim(given[:1], letters) != "" || strings.Trim(given, letters+"-._/") != "" {
+		return "", fmt.Errorf("%w: %q has more than letters, digits, - . _ and /, does not begin with a letter or a digit, or is longer than %d", gitdir.ErrWriterName, given, maxWriterName)
+	}
+	sum := sha256.Sum256([]byte("git-runr writer " + given))
+	return hex.EncodeToString(sum[:writerDigits/2]), nil
+}
+
+// named is the id of a writer whose name was given, which other clones may have too; ""
+// for none.
+func (s *Store) named() (string, error) {
+	given := os.Getenv(writerVar)
+	if given == "" {
+		if given = s.dir.Config.Get(writerKey); isWriter(given) {
+			return "", nil
+		}
+	}
+	id, err := writerID(given)
+	if err != nil {
+		err = fmt.Errorf("%s or %s: %w", writerVar, writerKey, err)
+	}
+	return id, err
+}
+
 // Writer is the id of this clone as a writer, "" before its first write.
 func (s *Store) Writer() string {
+	if id, _ := s.named(); id != "" {
+		return id
+	}
 	if id, _ := s.writer.Load().(string); id != "" {
 		return id
 	}
@@ -35,6 +78,9 @@ func (s *Store) Writer() string {
 // ensureWriter gives the writer's id and makes it at the first write. The caller
 // holds the log's lock, so no two processes make one.
 func (s *Store) ensureWriter(ctx context.Context) (string, error) {
+	if _, err := s.named(); err != nil {
+		return "", err
+	}
 	if id := s.Writer(); id != "" {
 		return id, nil
 	}
@@ -62,6 +108,12 @@ func (s *Store) EnsureWriter(ctx context.Context) (string, error) {
 // storedWriter reads the id that another process may have made since the
 // repository was opened.
 func (s *Store) storedWriter(ctx context.Context) (string, error) {
+	if id, err := s.named(); id != "" || err != nil {
+		return id, err
+	}
+	if id := s.Writer(); id != "" && s.stillWriter(id) {
+		return id, nil
+	}
 	id, err := s.dir.GitLine(ctx, "config", "--local", "--get", writerKey)
 	if gitdir.ExitStatus(err) == 1 {
 		return "", nil
@@ -70,6 +122,13 @@ func (s *Store) storedWriter(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return id, nil
+}
+
+// stillWriter reports whether the repository's configuration has the line with an id as
+// git writes it: an id is nowhere else, and who makes another one replaces the line.
+func (s *Store) stillWriter(id string) bool {
+	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "config"))
+	return err == nil && strings.Contains(string(text), "\n\twriter = "+id+"\n")
 }
 
 // newWriter gives this clone a new id as a writer: at the first write, and when a

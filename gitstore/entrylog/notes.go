@@ -3,6 +3,8 @@ package entrylog
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"time"
 
 	"git-runr/gitstore/odb"
@@ -92,6 +94,9 @@ func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb
 		}
 	}
 	if id != n.replaces {
+		if len(objects) > odb.BatchLoose {
+			objects = n.repo.withoutShared(ctx, objects)
+		}
 		if err := n.repo.objects.StoreBatch(ctx, objects); err != nil {
 			return "", fmt.Errorf("write notes: %w", err)
 		}
@@ -102,6 +107,44 @@ func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb
 	n.replaces, n.message = id, message
 	clear(n.pending)
 	return id, nil
+}
+
+// withoutShared leaves out what of the objects the notes of a remote hold: it came with the
+// fetch, and its refs keep it.
+func (s *Store) withoutShared(ctx context.Context, objects odb.Batch) odb.Batch {
+	refs, err := s.refs.Refs(ctx, remotesPrefix)
+	if err != nil {
+		return objects
+	}
+	have := map[odb.ID]bool{}
+	for ref, id := range refs {
+		if path.Base(ref) != "notes" {
+			continue
+		}
+		if commit, err := s.objects.ReadCommit(ctx, id); err == nil {
+			_ = s.listTree(ctx, commit.Tree, have) // what cannot be read is written
+		}
+	}
+	return slices.DeleteFunc(objects, func(o odb.BatchedObject) bool { return have[o.ID] })
+}
+
+// listTree collects a tree that can be read and what is below it.
+func (s *Store) listTree(ctx context.Context, tree odb.ID, have map[odb.ID]bool) error {
+	entries, err := s.objects.ReadTree(ctx, tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsTree() && !have[e.ID] {
+			err = s.listTree(ctx, e.ID, have)
+		}
+		if err != nil {
+			return err
+		}
+		have[e.ID] = true
+	}
+	have[tree] = true
+	return nil
 }
 
 // NotesCommit writes a commit of notes that no ref names: a tree of notes with

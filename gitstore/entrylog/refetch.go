@@ -72,6 +72,9 @@ func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 		return nil, err
 	}
 	broken, seen := map[string]error{}, map[odb.ID]bool{}
+	if err := s.checkArchives(ctx); err != nil {
+		broken[archiveRef] = err
+	}
 	for writer, tip := range tips {
 		if err := s.readWhole(ctx, tip, seen); err != nil {
 			broken[writer] = err
@@ -81,6 +84,16 @@ func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 		}
 	}
 	return broken, nil
+}
+
+// checkArchives reads the archives of this clone.
+func (s *Store) checkArchives(ctx context.Context) error {
+	tip, err := s.refs.Ref(ctx, archiveRef)
+	if err != nil || tip == "" {
+		return err
+	}
+	_, err = s.readArchives(ctx, tip, &archiveCache{})
+	return err
 }
 
 // readWhole reads a log and everything that belongs to it.
@@ -107,7 +120,7 @@ func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool)
 
 // refetchLogs brings the logs of writers, as far as the remote has them.
 func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string) error {
-	there, err := s.listRemote(ctx, remote, logPrefix+"*")
+	there, err := s.listRemote(ctx, remote, logPrefix+"*", archiveRef)
 	if err != nil {
 		return err
 	}
@@ -121,11 +134,7 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 	if err := s.makeScratch(ctx, scratch); err != nil {
 		return err
 	}
-	for _, writer := range writers {
-		ref := logPrefix + writer
-		if there[ref] == "" {
-			continue
-		}
+	for _, ref := range refetchRefs(writers, there) {
 		c := s.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "remote."+remote+".promisor=false",
 			"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune", "--no-filter", "--no-recurse-submodules",
 			"--no-auto-maintenance", "--refmap=", "--end-of-options", remote, "+"+ref+":"+ref)
@@ -140,6 +149,20 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 		// a log that the remote cannot give, or that git refuses, stays as it is
 	}
 	return s.takePacks(ctx, scratch)
+}
+
+// refetchRefs are the refs of a remote by which logs come again: their own, or the archive's.
+func refetchRefs(writers []string, there map[string]odb.ID) (refs []string) {
+	for _, writer := range writers {
+		ref := logPrefix + writer
+		if there[ref] == "" {
+			ref = archiveRef
+		}
+		if there[ref] != "" && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
 }
 
 // makeScratch makes a bare repository that reaches the same remotes as this one.

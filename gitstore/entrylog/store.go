@@ -14,16 +14,18 @@ type Store struct {
 	objects *odb.Store
 	refs    *refdb.Store
 	writer  *atomic.Value // the id, a string, that this process has made or found
+
+	knownArchive *atomic.Pointer[archiveCache] // read last
 }
 
 // New is the logs of an open repository.
 func New(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writer: new(atomic.Value)}
+	return &Store{dir: dir, objects: objects, refs: refs, writer: new(atomic.Value), knownArchive: new(atomic.Pointer[archiveCache])}
 }
 
 // At is the same logs seen from another place of the repository.
 func (s *Store) At(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writer: s.writer}
+	return &Store{dir: dir, objects: objects, refs: refs, writer: s.writer, knownArchive: s.knownArchive}
 }
 
 // notesIdentity writes all notes: with the time given too, every clone that has the

@@ -68,7 +68,7 @@ func (s *Store) checkRemote(name string) error {
 // brokenRef is a ref of this tool's own whose object cannot be read, "" for none. git
 // brings nothing while there is one.
 func (s *Store) brokenRef(ctx context.Context) string {
-	for _, place := range []string{logPrefix, remotesPrefix} {
+	for _, place := range []string{sharedPrefix, remotesPrefix} {
 		refs, err := s.refs.Refs(ctx, place)
 		if err != nil {
 			continue
@@ -84,8 +84,9 @@ func (s *Store) brokenRef(ctx context.Context) string {
 
 // wantedRefs are the refspecs of a fetch.
 func wantedRefs(remote, notes string) []string {
-	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*"}
-	if notes != "" { // a pattern: a remote without notes is no error
+	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*",
+		"+" + archiveRef + "*:" + stagedArchive(remote) + "*"} // a pattern: a remote without one is no error
+	if notes != "" {
 		specs = append(specs, "+"+notes+"*:"+stagedNotes(remote)+"*")
 	}
 	return specs

@@ -1,7 +1,6 @@
 package entrylog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 // Adopted is what AdoptLogs took over.
 type Adopted struct {
 	Writers  []string    // whose logs moved forward here
+	Moved    []MovedLog  // the same, and what of
 	Events   int         // how many entries came
 	Rejected []Rejection // logs that were left as they were
 	// Diverged: the remote has entries under our own writer's id that are not here.
@@ -24,10 +24,24 @@ type Adopted struct {
 	Diverged bool
 }
 
+// MovedLog is a log that goes on after one entry, "" from its beginning, up to another.
+type MovedLog struct {
+	Writer   string
+	From, To odb.ID
+}
+
+// moved notes a log that has moved forward.
+func (a *Adopted) moved(log adoption) {
+	a.Writers = append(a.Writers, log.writer)
+	a.Moved = append(a.Moved, MovedLog{log.writer, log.old, log.new})
+	a.Events += log.events
+}
+
 // adoption is a log that is to move forward here.
 type adoption struct {
 	writer   string
 	new, old odb.ID
+	ref      odb.ID // where its ref is here: old, "" for a log that is retired
 	events   int
 }
 
@@ -45,38 +59,58 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	if err != nil {
 		return adopted, err
 	}
-	tips, err := s.Tips(ctx)
+	if err := s.adoptArchive(ctx, remote, own, check, &adopted); err != nil {
+		return adopted, err
+	}
+	live, archive, err := s.logRefs(ctx)
 	if err != nil {
 		return adopted, err
 	}
-	var forward []adoption
+	tips := maps.Clone(live)
+	if err := s.addArchived(ctx, tips, archive); err != nil {
+		return adopted, err
+	}
+	if err := s.ownLog(ctx, remote, own, check, &adopted); err != nil {
+		return adopted, fmt.Errorf("take over log %s: %w", own, err)
+	}
+	var logs []adoption
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
 		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
-		a.old = tips[a.writer]
-		switch {
-		case a.new == a.old:
+		a.old, a.ref = tips[a.writer], live[a.writer]
+		if a.new == a.old || a.writer == own {
 			continue
-		case a.writer == own:
-			err = s.ownLog(ctx, own, a.new, check, &adopted)
-		case s.checkAdoption(ctx, &a, check, &adopted):
-			forward = append(forward, a)
 		}
-		if err = cmp.Or(context.Cause(ctx), err); err != nil {
-			return adopted, fmt.Errorf("take over log %s: %w", a.writer, err)
-		}
+		logs = append(logs, a)
 	}
-	return adopted, s.moveForward(ctx, forward, &adopted)
+	forward, err := s.checkAll(ctx, logs, check, &adopted)
+	if err != nil {
+		return adopted, err
+	}
+	if err := s.moveForward(ctx, forward, &adopted); err != nil {
+		return adopted, err
+	}
+	return adopted, s.settleArchived(ctx, remote, own)
 }
 
 // ownLog looks whether the remote's log of our own writer has what ours has not, and
 // checks that.
-func (s *Store) ownLog(ctx context.Context, own string, staged odb.ID, check func(Entry) error, adopted *Adopted) error {
+func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
+	if own == "" {
+		return nil
+	}
+	staged, err := s.SharedTip(ctx, remote, own)
+	if err != nil || staged == "" {
+		return err
+	}
 	tip, err := s.refs.Ref(ctx, logPrefix+own)
 	if err != nil || tip == staged {
 		return err
 	}
 	common := odb.ID("")
 	if tip != "" {
+		if s.follows(ctx, tip, staged) {
+			return nil
+		}
 		common, err = s.refs.MergeBase(ctx, staged, tip)
 	}
 	if ctx.Err() != nil {
@@ -85,19 +119,56 @@ func (s *Store) ownLog(ctx context.Context, own string, staged odb.ID, check fun
 	if err == nil && common == staged {
 		return nil
 	}
+	events := 0
 	if err == nil || errors.Is(err, gitdir.ErrNotFound) {
-		err = s.Walk(ctx, own, staged, common, check)
+		events, err = s.walkCounted(ctx, own, staged, common, check)
 	}
 	if err != nil {
 		adopted.reject(own, err)
 		return nil
 	}
 	adopted.Diverged = true
+	if named, _ := s.named(); named != "" { // what others recorded under the same name
+		adopted.Writers, adopted.Events = append(adopted.Writers, own), adopted.Events+events
+	}
 	return nil
 }
 
 func (a *Adopted) reject(writer string, reason error) {
 	a.Rejected = append(a.Rejected, Rejection{Writer: writer, Reason: gitdir.CleanLine(reason.Error())})
+}
+
+// checkAll gives those of the logs that may be taken over. All are read in one stream; where
+// one of them does not go on from what is here, each is read by itself.
+func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry) error, adopted *Adopted) (good []adoption, err error) {
+	tips, known := Tips{}, Tips{}
+	for _, a := range logs {
+		tips[a.writer], known[a.writer] = a.new, a.old
+	}
+	events, refused := map[string]int{}, map[string]error{}
+	together := s.WalkAll(ctx, tips, known, func(e Entry) error {
+		events[e.Writer]++
+		if err := check(e); err != nil { // the oldest, which comes last, is named
+			refused[e.Writer] = err
+		}
+		return nil
+	}) == nil
+	for _, a := range logs {
+		switch {
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("take over log %s: %w", a.writer, context.Cause(ctx))
+		case !together || !isWriter(a.writer):
+			if s.checkAdoption(ctx, &a, check, adopted) {
+				good = append(good, a)
+			}
+		case refused[a.writer] != nil:
+			adopted.reject(a.writer, refused[a.writer])
+		default:
+			a.events = events[a.writer]
+			good = append(good, a)
+		}
+	}
+	return good, nil
 }
 
 // checkAdoption reports whether a log may be taken over.
@@ -119,12 +190,12 @@ const moveAtOnce = 50
 func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopted) error {
 	var moves []refdb.Moved
 	for _, a := range logs {
-		moves = append(moves, refdb.Moved{Name: logPrefix + a.writer, New: a.new, Old: a.old})
+		moves = append(moves, refdb.Moved{Name: logPrefix + a.writer, New: a.new, Old: a.ref})
 	}
 	together := len(logs) >= moveAtOnce && s.refs.SwapAll(ctx, moves) == nil
 	for _, a := range logs {
 		if !together {
-			err := s.refs.SwapAny(ctx, logPrefix+a.writer, a.new, a.old)
+			err := s.refs.SwapAny(ctx, logPrefix+a.writer, a.new, a.ref)
 			if errors.Is(err, gitdir.ErrBusy) || errors.Is(err, gitdir.ErrConflict) || errors.Is(err, gitdir.ErrLostRace) {
 				adopted.reject(a.writer, err)
 				continue
@@ -133,8 +204,7 @@ func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopt
 				return fmt.Errorf("take over log %s: %w", a.writer, err)
 			}
 		}
-		adopted.Writers = append(adopted.Writers, a.writer)
-		adopted.Events += a.events
+		adopted.moved(a)
 	}
 	return nil
 }
@@ -144,13 +214,8 @@ var errOlder = errors.New("older than the log that is here")
 
 // checkLog counts and checks the entries that a staged log has beyond tip.
 func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID, check func(Entry) error) (events int, err error) {
-	started := false
-	err = s.Walk(ctx, writer, staged, tip, func(e Entry) error {
-		started = true
-		events++
-		return check(e)
-	})
-	if !errors.Is(err, gitdir.ErrNotFound) || tip == "" || started {
+	events, err = s.walkCounted(ctx, writer, staged, tip, check)
+	if !errors.Is(err, gitdir.ErrNotFound) || tip == "" || events > 0 {
 		return events, err
 	}
 	older, err := s.refs.IsAncestor(ctx, staged, tip)
@@ -162,12 +227,22 @@ func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 	return 0, err
 }
 
+// walkCounted is Walk, and counts the entries.
+func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.ID, check func(Entry) error) (events int, err error) {
+	err = s.Walk(ctx, writer, tip, known, func(e Entry) error {
+		events++
+		return check(e)
+	})
+	return events, err
+}
+
 // RenewWriter gives this clone a new id as a writer, after AdoptLogs found that
 // another clone writes under the same one. The new writer has no log yet, and the old
 // one's is the remote's from now on. What only this clone had recorded under the old
 // id is kept as a whole under refs/runr-local/diverged/, for the caller to record
-// again: an entry names its writer, so it cannot just be put into another's log. The
-// new id is returned.
+// again: an entry names its writer, so it cannot just be put into another's log. A writer
+// that was given a name shares its log on purpose: it goes on from the remote's, under the
+// same id. The id is returned.
 func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) {
 	unlock, err := s.dir.Lock(ctx, "log")
 	if err != nil {
@@ -184,6 +259,9 @@ func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("renew writer %s: %w", old, err)
 	}
+	if named, _ := s.named(); named != "" {
+		return named, nil
+	}
 	return s.newWriter(ctx)
 }
 
@@ -195,7 +273,7 @@ func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := s.refs.Ref(ctx, stagedPrefix(remote)+old)
+	theirs, err := s.SharedTip(ctx, remote, old)
 	if err != nil || theirs == "" || ours == theirs {
 		return err
 	}
@@ -209,6 +287,14 @@ func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
 				return err
 			}
 		}
+	}
+	tail, err := s.openTail(old)
+	if err != nil {
+		return err
+	}
+	defer tail.file.Close()
+	if err := s.restartTail(ctx, tail, old, theirs); err != nil { // else the log would be taken up again where it was
+		return err
 	}
 	return s.refs.SwapAny(ctx, logPrefix+old, theirs, ours)
 }

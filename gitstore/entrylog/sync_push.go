@@ -1,6 +1,7 @@
 package entrylog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,11 +39,15 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 	if err != nil {
 		return Pushed{}, err
 	}
-	logs, err := s.unpushed(ctx, remote, own)
+	archive, err := s.unpushedArchive(ctx, remote)
 	if err != nil {
 		return Pushed{}, err
 	}
-	var ours, others, view []string
+	logs, err := s.unpushed(ctx, remote, own, archive)
+	if err != nil {
+		return Pushed{}, err
+	}
+	var ours, others, view, old []string
 	for _, writer := range slices.Sorted(maps.Keys(logs)) {
 		refspec := string(logs[writer]) + ":" + logPrefix + writer
 		if writer == own {
@@ -54,7 +59,10 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 	if notes != "" {
 		view = append(view, string(notes)+":"+notesRef)
 	}
-	refused, err := s.pushParts(ctx, remote, ours, view, others)
+	if archive != "" {
+		old = append(old, string(archive)+":"+archiveRef)
+	}
+	refused, err := s.pushParts(ctx, remote, ours, view, others, old)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -80,25 +88,52 @@ func (s *Store) noteStaged(ctx context.Context, ref string, tip odb.ID) error {
 	return err
 }
 
+// unpushedArchive is this clone's archive where the remote has none, or an older one; else "".
+func (s *Store) unpushedArchive(ctx context.Context, remote string) (odb.ID, error) {
+	here, err := s.refs.Ref(ctx, archiveRef)
+	if err != nil || here == "" {
+		return "", err
+	}
+	there, err := s.refs.Ref(ctx, stagedArchive(remote))
+	if err != nil || here == there {
+		return "", err
+	}
+	if there != "" {
+		if more, err := s.refs.IsAncestor(ctx, there, here); err != nil || !more {
+			return "", context.Cause(ctx)
+		}
+	}
+	return here, nil
+}
+
 // unpushed are the logs that have more than what the remote has. A log that it has
 // more of, or another form of, is left out, but for our own: there the remote has to
 // say so.
-func (s *Store) unpushed(ctx context.Context, remote, own string) (Tips, error) {
+func (s *Store) unpushed(ctx context.Context, remote, own string, archive odb.ID) (Tips, error) {
 	logs, err := s.Tips(ctx)
 	if err != nil {
 		return nil, err
 	}
-	staged, err := s.refs.Refs(ctx, stagedPrefix(remote))
+	staged, archived, err := s.sharedTips(ctx, remote)
 	if err != nil {
 		return nil, err
 	}
+	if archive != "" { // which goes along
+		if archived, err = s.archived(ctx, archive); err != nil {
+			return nil, err
+		}
+	}
 	for writer, tip := range logs {
-		there := staged[stagedPrefix(remote)+writer]
+		if archived[writer] == tip {
+			delete(logs, writer)
+			continue
+		}
+		there := cmp.Or(staged[writer], archived[writer])
 		if there == "" || there != tip && writer == own {
 			continue
 		}
 		ahead := there != tip
-		if ahead {
+		if ahead && !s.follows(ctx, tip, there) {
 			ahead, err = s.refs.IsAncestor(ctx, there, tip)
 		}
 		if ctx.Err() != nil {

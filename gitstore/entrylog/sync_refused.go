@@ -126,11 +126,13 @@ func (s *Store) writeRefusals(remote string, of refusals) error {
 // fetchApart fetches what can be fetched, and names the rest. fetched says that all
 // but the known refusals came already.
 func (s *Store) fetchApart(ctx context.Context, remote, notes string, known refusals, fetched bool) ([]Rejection, error) {
-	there, err := s.listRemote(ctx, remote, logPrefix+"*", notes)
+	there, err := s.listRemote(ctx, remote, logPrefix+"*", archiveRef, notes)
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(there, func(ref string, _ odb.ID) bool { return !strings.HasPrefix(ref, logPrefix) && ref != notes })
+	maps.DeleteFunc(there, func(ref string, _ odb.ID) bool {
+		return !strings.HasPrefix(ref, logPrefix) && ref != archiveRef && ref != notes
+	})
 	staged, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
 	if err != nil {
 		return nil, err
@@ -157,6 +159,9 @@ func (s *Store) fetchApart(ctx context.Context, remote, notes string, known refu
 func stagedName(remote, ref string) string {
 	if writer, isLog := strings.CutPrefix(ref, logPrefix); isLog {
 		return stagedPrefix(remote) + writer
+	}
+	if ref == archiveRef {
+		return stagedArchive(remote)
 	}
 	return stagedNotes(remote)
 }

@@ -183,15 +183,18 @@ func TestAdoptChecksEveryEntry(t *testing.T) {
 	var seen []string
 	adopted, err := b.AdoptLogs(ctx, "origin", func(e Entry) error {
 		seen = append(seen, strings.TrimSpace(e.Message))
-		if strings.HasPrefix(e.Message, "bad") {
+		switch strings.TrimSpace(e.Message) {
+		case "bad":
 			return errors.New("bad\x1b[31m entry")
+		case "good again":
+			return errors.New("it stands on a bad one")
 		}
 		return nil
 	})
 	if err != nil || len(adopted.Writers) != 0 || len(adopted.Rejected) != 1 || adopted.Rejected[0].Reason != "bad [31m entry" {
 		t.Errorf("%+v, %v", adopted, err)
 	}
-	if !slices.Equal(seen, []string{"bad"}) {
+	if slices.Sort(seen); !slices.Equal(seen, []string{"bad", "good again"}) {
 		t.Errorf("checked %q", seen)
 	}
 	if !maps.Equal(logTips(t, b), before) {

@@ -29,6 +29,7 @@ var (
 	ErrCorrupt       = errors.New("damaged object")
 	ErrBrokenRef     = errors.New("damaged ref")
 	ErrSign          = errors.New("git cannot sign")
+	ErrWriterName    = errors.New("not a writer's name")
 	ErrTooLarge      = errors.New("object larger than the limit")
 	ErrTampered      = errors.New("git is not run here any more: an agent changed what it is configured by")
 )

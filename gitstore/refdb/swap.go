@@ -215,7 +215,8 @@ type Moved struct {
 }
 
 // SwapAll moves refs of this tool's own together, each as SwapAnyNow, or none of them. From
-// 50 on that takes a tenth of the time; the error does not say which is in the way.
+// 50 on that takes a tenth of the time; the error does not say which is in the way. New ""
+// deletes a ref.
 func (s *Store) SwapAll(ctx context.Context, refs []Moved) error {
 	unlock, err := s.dir.Lock(ctx, "refs") // as everybody does who moves a ref of our own
 	if err != nil {
@@ -224,7 +225,7 @@ func (s *Store) SwapAll(ctx context.Context, refs []Moved) error {
 	defer unlock()
 	var moves strings.Builder
 	for _, m := range refs {
-		fmt.Fprintf(&moves, "update %s %s %s\n", m.Name, m.New, cmp.Or(m.Old, s.objects.ZeroID()))
+		fmt.Fprintf(&moves, "update %s %s %s\n", m.Name, cmp.Or(m.New, s.objects.ZeroID()), cmp.Or(m.Old, s.objects.ZeroID()))
 	}
 	_, err = s.dir.Call(ctx, gitdir.Call{Args: []string{"update-ref", "--no-deref", "--stdin"}, Stdin: strings.NewReader(moves.String()), Env: RefLockTimeout})
 	return err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop/safetext"
 )
 
 // NotesRef carries readable lines on the commits that events speak of. It is a
@@ -33,10 +32,13 @@ const (
 const noteRetries = 5
 
 // Project brings the notes up to the logs.
-func (s *Store) Project(ctx context.Context) error {
+func (s *Store) Project(ctx context.Context) error { return s.ProjectRead(ctx, nil) }
+
+// ProjectRead is Project where some of what the logs say was collected already; nil for none.
+func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
 	var err error
 	for range noteRetries {
-		if err = s.project(ctx, false); !errors.Is(err, gitstore.ErrLostRace) {
+		if err = s.project(ctx, false, y); !errors.Is(err, gitstore.ErrLostRace) {
 			break
 		}
 	}
@@ -45,7 +47,7 @@ func (s *Store) Project(ctx context.Context) error {
 
 // RebuildNotes derives all notes from the logs again.
 func (s *Store) RebuildNotes(ctx context.Context) error {
-	return s.project(ctx, true)
+	return s.project(ctx, true, nil)
 }
 
 // BeginNotes makes the notes where there are none: git warns of a ref that it is to
@@ -71,13 +73,13 @@ func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
 	return string(text), nil
 }
 
-func (s *Store) project(ctx context.Context, afresh bool) error {
+func (s *Store) project(ctx context.Context, afresh bool, y *Heard) error {
 	tips, err := s.tips(ctx)
 	if err != nil {
 		return err
 	}
 	if !afresh {
-		err = s.projectNew(ctx, tips)
+		err = s.projectNew(ctx, tips, y)
 	}
 	damaged := errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)
 	if afresh || damaged { // a remote's are much the same objects
@@ -86,14 +88,14 @@ func (s *Store) project(ctx context.Context, afresh bool) error {
 		}
 	}
 	if afresh || damaged || errors.Is(err, errAfresh) {
-		err = s.projectAll(ctx, tips) // the notes speak of logs that are not here, or are damaged
+		err = s.projectAll(ctx, tips, y) // the notes speak of logs that are not here, or are damaged
 	}
 	return err
 }
 
 // projectNew adds to the notes what the logs hold beyond them; errAfresh when the notes
 // are nobody's to go on from.
-func (s *Store) projectNew(ctx context.Context, tips gitstore.Tips) error {
+func (s *Store) projectNew(ctx context.Context, tips gitstore.Tips, y *Heard) error {
 	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
@@ -105,26 +107,24 @@ func (s *Store) projectNew(ctx context.Context, tips gitstore.Tips) error {
 	case len(known) == 0: // the first time, or somebody else wrote the ref
 		return errAfresh
 	}
-	idx := &index{manifest: manifest{Tips: known}}
-	fresh, err := s.newEvents(ctx, idx, tips)
+	fresh, sound, err := s.readSaid(ctx, known, tips, y)
 	if err != nil {
 		return err
 	}
-	return commitNotes(ctx, notes, idx.soundTips(tips), fresh, newest)
+	return commitNotes(ctx, notes, sound, fresh, newest)
 }
 
 // projectAll derives the notes from nothing but the logs.
-func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips) error {
+func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips, y *Heard) error {
 	replaces, err := s.Repo.Ref(ctx, NotesRef)
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
 	}
-	idx := emptyIndex()
-	all, err := s.newEvents(ctx, idx, tips)
+	all, sound, err := s.readSaid(ctx, nil, tips, y)
 	if err != nil {
 		return err
 	}
-	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), idx.soundTips(tips), all, noEvents)
+	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), sound, all, noEvents)
 }
 
 // noEvents is the time of notes that speak of nothing.
@@ -142,43 +142,19 @@ func (s *Store) EmptyNotes(ctx context.Context) (gitstore.Commit, error) {
 	return gitstore.Commit{ID: id, Tree: tree}, err
 }
 
-func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips, fresh []Event, newest time.Time) error {
-	for _, e := range fresh {
-		if e.Timestamp.After(newest) {
-			newest = e.Timestamp
-		}
+func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips, fresh *noteLines, newest time.Time) error {
+	if fresh.newest.After(newest) {
+		newest = fresh.newest
 	}
-	if err := addNotes(ctx, notes, fresh); err != nil {
+	if err := addSaid(ctx, notes, fresh); err != nil {
 		return err
 	}
 	_, err := notes.Commit(ctx, notesMessage(tips, newest), newest)
 	return err
 }
 
-// addNotes puts the lines of events on the commits that they speak of.
-func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error {
-	lines := map[gitstore.ID][]string{}
-	for _, e := range events {
-		for _, l := range notesOf(e) {
-			if !notes.CanHold(l.commit) { // an event from elsewhere may say anything
-				continue
-			}
-			lines[l.commit] = append(lines[l.commit], l.at.UTC().Format(noteTime)+" "+safetext.Line(l.text))
-		}
-	}
-	for commit, added := range lines {
-		old, err := notes.Get(ctx, commit)
-		if err != nil {
-			return fmt.Errorf("read note on %s: %w", commit.Short(), err)
-		}
-		all := append(strings.FieldsFunc(string(old), func(r rune) bool { return r == '\n' }), added...)
-		slices.Sort(all)
-		text := strings.Join(slices.Compact(all), "\n") + "\n"
-		if err := notes.Set(ctx, commit, []byte(text)); err != nil {
-			return fmt.Errorf("write note on %s: %w", commit.Short(), err)
-		}
-	}
-	return nil
+func splitLines(text []byte) []string {
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
 }
 
 // notesTitle begins the message of every commit of notes that this program makes.

@@ -167,7 +167,11 @@ func notesAfter(t *testing.T, s *Store, batches ...[]Event) gitstore.ID {
 	}
 	notes := s.Repo.NewNotes(NotesRef, old)
 	for _, batch := range batches {
-		if err := addNotes(ctx, notes, batch); err != nil {
+		var all noteLines
+		for _, e := range batch {
+			all.add(e)
+		}
+		if err := addSaid(ctx, notes, &all); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -178,7 +178,7 @@ func (c sharedClaim) counts(review string, now time.Time) bool {
 // Published reports whether remote had the request of this clone's own review by the last
 // exchange, so that another clone may do it.
 func Published(ctx context.Context, s *record.Store, remote, review string) (bool, error) {
-	there, err := s.Repo.Ref(ctx, stagedLog(remote, s.Repo.Writer()))
+	there, err := s.Repo.SharedTip(ctx, remote, s.Repo.Writer())
 	if err != nil || there == "" {
 		return false, err
 	}

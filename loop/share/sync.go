@@ -33,18 +33,24 @@ type Synced struct {
 	Replaced   gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
 	// Recovered is what was wrong in this clone and was put right.
 	Recovered []string               `json:"recovered"`
-	Missing   []gitstore.Rejection   `json:"missing"`           // logs that have lost something which the remote does not have either
-	Refused   *gitstore.RefusedError `json:"refused,omitempty"` // the remote's no to this clone's log
+	Retired   int                    `json:"retired,omitempty"`     // logs that went into the remote's archive
+	RetireWhy string                 `json:"retired_why,omitempty"` // why it has their refs still, or why none went
+	Missing   []gitstore.Rejection   `json:"missing"`               // logs that have lost something which the remote does not have either
+	Refused   *gitstore.RefusedError `json:"refused,omitempty"`     // the remote's no to this clone's log
 }
 
-// syncRetries bounds the attempts to push what others pushed at the same time.
-const syncRetries = 5
+// syncRetries bounds the attempts to push what others pushed at the same time, logRetries
+// those for a log that several clones share: each time one of them gets through.
+const (
+	syncRetries = 5
+	logRetries  = 20
+)
 
 // Sync exchanges logs with a remote: afterwards this clone folds the union of
 // both, and the remote has this clone's log, unless it refuses it. notes says whether
 // to push the notes, which never stops a sync.
 func Sync(ctx context.Context, s *record.Store, remote string, notes bool) (Synced, error) {
-	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, touched: map[string]bool{}}
+	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
@@ -65,7 +71,9 @@ type exchange struct {
 	done    Synced
 	notes   bool
 	fresh   map[gitstore.ID]bool // events that came
+	unread  map[gitstore.ID]bool // records that say nothing
 	touched map[string]bool      // reviews that they are of
+	says    record.Heard         // what they say in notes
 }
 
 // run exchanges until nothing is left that somebody else was quicker with. What is
@@ -97,12 +105,12 @@ func (x *exchange) rounds(ctx context.Context) error {
 		switch {
 		case !raced && !errors.Is(pushed.Notes, gitstore.ErrLostRace):
 			return nil
-		case try == syncRetries && raced:
+		case try == logRetries:
 			return pushed.Log
-		case try == syncRetries: // the notes go with the next sync
+		case try >= syncRetries && !raced: // the notes go with the next sync
 			return nil
 		}
-		if err := pause(ctx, time.Duration(try)*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
+		if err := pause(ctx, time.Duration(min(try, syncRetries))*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
 			return err
 		}
 	}
@@ -124,7 +132,9 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err := x.take(ctx); err != nil {
 		return gitstore.Pushed{}, err
 	}
-	if err := x.Project(ctx); err != nil {
+	err := x.ProjectRead(ctx, &x.says)
+	x.says = record.Heard{}
+	if err != nil {
 		return gitstore.Pushed{}, err
 	}
 	own, err := unpushed(ctx, x.Store, x.done.Remote)
@@ -181,6 +191,14 @@ func (x *exchange) take(ctx context.Context) error {
 		return fmt.Errorf("take over logs: %w", err)
 	}
 	x.done.Taken += adopted.Events
+	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool { // the log as a whole is named
+		return slices.ContainsFunc(adopted.Rejected, func(log gitstore.Rejection) bool { return log.Writer == r.Writer })
+	})
+	for _, log := range adopted.Moved {
+		if !slices.ContainsFunc(adopted.Rejected, func(r gitstore.Rejection) bool { return r.Writer == log.Writer }) {
+			x.says.Covers(log.Writer, log.From, log.To)
+		}
+	}
 	for _, writer := range adopted.Writers {
 		if !slices.Contains(x.done.Writers, writer) {
 			x.done.Writers = append(x.done.Writers, writer)
@@ -188,10 +206,12 @@ func (x *exchange) take(ctx context.Context) error {
 	}
 	x.done.Rejected = append(append([]gitstore.Rejection{}, fetched.Refused...), adopted.Rejected...)
 	if adopted.Diverged {
-		if _, err := x.Repo.RenewWriter(ctx, x.done.Remote); err != nil {
+		shared := x.Repo.Writer()
+		own, err := x.Repo.RenewWriter(ctx, x.done.Remote)
+		if err != nil {
 			return fmt.Errorf("take a new writer id: %w", err)
 		}
-		x.done.Renewed = true
+		x.done.Renewed = own != shared
 	}
 	return x.recordDiverged(ctx)
 }
@@ -204,7 +224,9 @@ func (x *exchange) check(entry gitstore.Entry) error {
 	}
 	if err == nil {
 		x.heard(event)
-	} else {
+		x.says.Add(event)
+	} else if !x.unread[entry.ID] {
+		x.unread[entry.ID] = true
 		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
 	}
 	return nil // a record that cannot be read is kept, and reported by log and fsck, too
@@ -292,7 +314,7 @@ func unpushed(ctx context.Context, s *record.Store, remote string) (int, error) 
 	if err != nil || tips[own] == "" {
 		return 0, err
 	}
-	known, err := s.Repo.Ref(ctx, stagedLog(remote, own))
+	known, err := s.Repo.SharedTip(ctx, remote, own)
 	if err != nil {
 		return 0, err
 	}
@@ -301,13 +323,12 @@ func unpushed(ctx context.Context, s *record.Store, remote string) (int, error) 
 	return count, err
 }
 
-func stagedLog(remote, writer string) string { return "refs/runr-remotes/" + remote + "/log/" + writer }
-
 // divergedRefs hold what a clone that was copied with its configuration recorded
 // under the id that it shared: refs/runr-local/diverged/<old id>/<tip>.
 const divergedRefs = "refs/runr-local/diverged/"
 
-// recordDiverged records under this clone's new id what only it knows. It is done
+// recordDiverged records under this clone's new id, or again in a log that several clones
+// share, what only it knows. It is done
 // at every sync, so that a process that was killed in the middle loses nothing.
 func (x *exchange) recordDiverged(ctx context.Context) error {
 	refs, err := x.Repo.Refs(ctx, divergedRefs)
@@ -338,9 +359,12 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		return err
 	}
 	own := x.Repo.Writer()
-	again := map[string]bool{}
+	again, since := map[string]bool{}, gitstore.ID("")
+	if own == shared {
+		since = from
+	}
 	if tips[own] != "" {
-		err = x.Repo.Walk(ctx, own, tips[own], "", func(e gitstore.Entry) error { again[likeness(e)] = true; return nil })
+		err = x.Repo.Walk(ctx, own, tips[own], since, func(e gitstore.Entry) error { again[likeness(e)] = true; return nil })
 		if err != nil {
 			return err
 		}
@@ -369,11 +393,14 @@ func likeness(entry gitstore.Entry) string {
 // lostBy tells of this clone's own steps in reviews that the fold counted before the
 // fresh events came, and of those in reviews that still wait for somebody.
 func lostBy(ctx context.Context, s *record.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
+	own := s.Repo.Writer()
+	if own == "" || len(touched) == 0 { // who has recorded nothing has nothing to lose
+		return nil, nil
+	}
 	ids, err := s.OwnReviews(ctx, touched)
 	if err != nil {
 		return nil, err
 	}
-	own := s.Repo.Writer()
 	var lines []string
 	for _, id := range ids {
 		events, err := s.ReviewEvents(ctx, id)

@@ -59,6 +59,7 @@ type Config struct {
 	Sync struct {
 		Remote string
 		Notes  bool
+		Retire record.Duration // 0: never
 	}
 
 	steps  map[string]*record.WorkStep

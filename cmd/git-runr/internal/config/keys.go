@@ -214,6 +214,8 @@ var sharingKeys = []key{
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
 	keyOf("sync.notes", boolKind, "true", "push the readable notes as well",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
+	keyOf("sync.retire", durationKind, `"30d"`, "the logs of writers that have recorded nothing for so long, CI jobs mostly, are put into one archive when there are more than 64; 0s is never",
+		func(c *Config, _ string, v duration) { c.Sync.Retire = record.Duration(v) }),
 }
 
 // agentStep is what an agent does in a step.
@@ -234,7 +236,7 @@ var gitOnly = []gitSetting{
 	{"runr.serve", "false: git runr review starts no server by itself"},
 	{"runr.serveIdle", "how long such a server lives that nobody asks anything: 1h, 30m"},
 	{"runr.sign", "sign events as commits are signed; without it commit.gpgSign counts"},
-	{"runr.writer", "the id of this clone, made at its first write"},
+	{"runr.writer", "the id of this clone, made at its first write; or a name that several clones share, as GIT_RUNR_WRITER gives one to the jobs of a pipeline"},
 }
 
 // Help is the text of `git runr help config`.

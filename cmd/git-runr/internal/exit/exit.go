@@ -126,6 +126,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrNoChange, Nothing, ""},
 	{gitstore.ErrRemote, Busy, ""},
 	{gitstore.ErrCorrupt, NotFound, "git runr fsck names what is damaged, git runr sync fetches it again"},
+	{gitstore.ErrWriterName, Usage, "give one like ci/build: GIT_RUNR_WRITER=ci/build, or git config runr.writer ci/build"},
 	{gitstore.ErrSign, Usage, "mend what signs your commits, or leave the records of git-runr unsigned: git config runr.sign false"},
 	{gitstore.ErrBrokenRef, State, "git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
 	{gitstore.ErrNotFound, NotFound, ""},

@@ -1,0 +1,299 @@
+package entrylog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/safefile"
+)
+
+// Clones that come and go leave a log each. Logs that have not moved for a while are
+// retired: refs/runr/archive is a chain of commits, each with the one before it as its
+// first parent and then the tips of logs, whose own refs are deleted once it holds them.
+// Everything stays reachable, and no id changes. What an archive commit says:
+//
+//	git-runr archive: 2 logs
+//	(for people)
+//	Runr-Archive: 1
+//	Runr-Newest: 2026-03-04T05:06:07Z
+//	Runr-Log: aaaaaaaaaaaa <tip>
+//	Runr-Log: bbbbbbbbbbbb <tip>
+//
+// Runr-Newest is the time of the newest tip. The lines name the parents in order. Where
+// a log is in several archives, the newest counts; where it has a ref of its own, that.
+const (
+	archiveRef     = "refs/runr/archive"
+	archiveFormat  = 1
+	archiveLogs    = 256       // in one commit
+	maxArchiveLogs = 1024      // that are read of one
+	maxArchived    = 1_000_000 // of a chain
+)
+
+const (
+	archiveTitle   = "git-runr archive"
+	archiveVersion = "Runr-Archive: "
+	archiveNewest  = "Runr-Newest: "
+	archiveLog     = "Runr-Log: "
+)
+
+// archiveHelp is for who meets an archive with a program that knows of none.
+const archiveHelp = `Logs of clones that have not written for a while. Their refs are gone, their events are
+reachable from here, and git runr sync brings them. A git-runr that knows no archives does
+not see them: install a newer one, or give it their refs with
+
+  git fetch REMOTE refs/runr/archive
+  git log --first-parent --reverse --format=%b FETCH_HEAD | sed -n 's/^Runr-Log: //p' |
+    while read -r log tip; do git update-ref "refs/runr/log/$log" "$tip"; done
+`
+
+// stagedArchive is where the archive of a remote is staged.
+func stagedArchive(remote string) string { return remotesPrefix + remote + "/archive" }
+
+// archive is one commit of the chain.
+type archive struct {
+	before odb.ID // "" for the first
+	newest time.Time
+	logs   []archivedLog
+}
+
+type archivedLog struct {
+	writer string
+	tip    odb.ID
+}
+
+func (a archive) message() string {
+	var b strings.Builder
+	count := fmt.Sprint(len(a.logs), " logs")
+	if len(a.logs) == 1 {
+		count = "1 log"
+	}
+	fmt.Fprintf(&b, "%s: %s\n\n%s\n%s%d\n%s%s\n", archiveTitle, count, archiveHelp, archiveVersion, archiveFormat, archiveNewest, a.newest.UTC().Format(time.RFC3339))
+	for _, log := range a.logs {
+		fmt.Fprintf(&b, "%s%s %s\n", archiveLog, log.writer, log.tip)
+	}
+	return b.String()
+}
+
+// decodeArchive reads an archive commit. It is ErrNewerFormat with both numbers for one of
+// a program to come.
+func decodeArchive(c odb.Commit) (archive, error) {
+	var a archive
+	said, isArchive := strings.CutPrefix(c.Message, archiveTitle)
+	_, said, versioned := strings.Cut(said, "\n"+archiveVersion)
+	if !isArchive || !versioned {
+		return a, fmt.Errorf("%s is no archive of logs", c.ID.Short())
+	}
+	version, said, _ := strings.Cut(said, "\n")
+	switch n, err := strconv.ParseUint(version, 10, 31); {
+	case err != nil || n == 0:
+		return a, fmt.Errorf("archive %s: format %q", c.ID.Short(), version)
+	case n > archiveFormat:
+		return a, fmt.Errorf("archive %s: %w: format %d, this program reads up to %d", c.ID.Short(), gitdir.ErrNewerFormat, n, archiveFormat)
+	}
+	newest, said, _ := strings.Cut(said, "\n")
+	var err error
+	if a.newest, err = time.Parse(time.RFC3339, strings.TrimPrefix(newest, archiveNewest)); err != nil {
+		return a, fmt.Errorf("archive %s: its time is %q", c.ID.Short(), newest)
+	}
+	if a.logs, err = archivedLogs(said); err == nil {
+		err = a.join(c.Parents)
+	}
+	if err != nil {
+		err = fmt.Errorf("archive %s: %w", c.ID.Short(), err)
+	}
+	return a, err
+}
+
+func archivedLogs(said string) (logs []archivedLog, err error) {
+	seen := map[string]bool{}
+	for line := range strings.Lines(said) {
+		rest, named := strings.CutPrefix(strings.TrimSuffix(line, "\n"), archiveLog)
+		writer, tip, _ := strings.Cut(rest, " ")
+		switch {
+		case !named || !isWriter(writer):
+			return nil, fmt.Errorf("%q names no log", line)
+		case seen[writer]:
+			return nil, fmt.Errorf("log %s is in it twice", writer)
+		case len(logs) == maxArchiveLogs:
+			return nil, fmt.Errorf("%w: more than %d logs", gitdir.ErrTooLarge, maxArchiveLogs)
+		}
+		seen[writer] = true
+		logs = append(logs, archivedLog{writer, odb.ID(tip)})
+	}
+	return logs, nil
+}
+
+// join holds the logs of a to the parents of its commit, of which one more may come first.
+func (a *archive) join(parents []odb.ID) error {
+	if len(parents) == len(a.logs)+1 {
+		a.before, parents = parents[0], parents[1:]
+	}
+	if len(a.logs) == 0 || !slices.EqualFunc(a.logs, parents, func(log archivedLog, id odb.ID) bool { return log.tip == id }) {
+		return errors.New("its parents are not the logs that it names")
+	}
+	return nil
+}
+
+// archived are the tips of all logs that an archive and those before it hold.
+func (s *Store) archived(ctx context.Context, tip odb.ID) (Tips, error) {
+	if tip == "" {
+		return nil, nil
+	}
+	if known := s.knownArchive.Load(); known != nil && known.tip == tip {
+		return known.logs, nil
+	}
+	stored := s.readArchiveCache()
+	if stored.tip != tip {
+		logs, err := s.readArchives(ctx, tip, stored)
+		if err != nil {
+			return nil, err
+		}
+		stored = &archiveCache{tip, logs}
+		_ = safefile.WriteFile(s.archiveCachePath(), stored.encode(), 0o666)
+	}
+	s.knownArchive.Store(stored)
+	return stored.logs, nil
+}
+
+// readArchives reads the chain that ends at tip, as far as what is known of it.
+func (s *Store) readArchives(ctx context.Context, tip odb.ID, known *archiveCache) (Tips, error) {
+	var chain []archive
+	count := 0
+	for id := tip; id != "" && id != known.tip; {
+		commit, err := s.objects.ReadCommit(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("read archive %s: %w", id.Short(), err)
+		}
+		a, err := decodeArchive(commit)
+		if err != nil {
+			return nil, err
+		}
+		if count += len(a.logs); count > maxArchived {
+			return nil, fmt.Errorf("archive %s: %w: more than %d logs", tip.Short(), gitdir.ErrTooLarge, maxArchived)
+		}
+		chain = append(chain, a)
+		id = a.before
+	}
+	logs := Tips{}
+	if len(chain) == 0 || chain[len(chain)-1].before != "" {
+		maps.Copy(logs, known.logs)
+	}
+	for _, a := range slices.Backward(chain) {
+		for _, log := range a.logs {
+			logs[log.writer] = log.tip
+		}
+	}
+	return logs, nil
+}
+
+// archiveCache is what a chain of archives holds. Its file begins with a checksum, and can
+// be deleted at any time.
+type archiveCache struct {
+	tip  odb.ID
+	logs Tips
+}
+
+func (s *Store) archiveCachePath() string {
+	return filepath.Join(s.dir.StateDir(), "cache", "archive")
+}
+
+func (c *archiveCache) encode() []byte {
+	body := []byte(string(c.tip) + "\n")
+	for _, writer := range slices.Sorted(maps.Keys(c.logs)) {
+		body = append(body, writer+" "+string(c.logs[writer])+"\n"...)
+	}
+	return append(fmt.Appendf(nil, "%08x\n", crc32.ChecksumIEEE(body)), body...)
+}
+
+// readArchiveCache gives what the file holds; one that is damaged holds nothing.
+func (s *Store) readArchiveCache() *archiveCache {
+	c := &archiveCache{logs: Tips{}}
+	data, err := os.ReadFile(s.archiveCachePath())
+	sum, body, _ := strings.Cut(string(data), "\n")
+	if err != nil || sum != fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body))) {
+		return c
+	}
+	tip, rest, _ := strings.Cut(body, "\n")
+	for line := range strings.Lines(rest) {
+		writer, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		c.logs[writer] = odb.ID(id)
+	}
+	c.tip = odb.ID(tip)
+	return c
+}
+
+// logRefs are the logs that have a ref of their own here, and the archive, "" for none.
+func (s *Store) logRefs(ctx context.Context) (live Tips, archive odb.ID, err error) {
+	refs, err := s.refs.Refs(ctx, sharedPrefix)
+	if err != nil {
+		return nil, "", err
+	}
+	return refTips(refs, logPrefix), refs[archiveRef], nil
+}
+
+// refTips are the logs among refs, whose names begin with prefix.
+func refTips(refs map[string]odb.ID, prefix string) Tips {
+	tips := make(Tips, len(refs))
+	for name, id := range refs {
+		if writer, isLog := strings.CutPrefix(name, prefix); isLog && isWriter(writer) {
+			tips[writer] = id
+		}
+	}
+	return tips
+}
+
+// addArchived adds the logs of an archive to those that have a ref of their own. Those of
+// one that is damaged are left out until it is brought again.
+func (s *Store) addArchived(ctx context.Context, tips Tips, archive odb.ID) error {
+	logs, err := s.archived(ctx, archive)
+	if err != nil && ctx.Err() == nil && isDamage(err) {
+		s.ReportDamage(archive)
+		return nil
+	}
+	for writer, tip := range logs {
+		if tips[writer] == "" {
+			tips[writer] = tip
+		}
+	}
+	return err
+}
+
+// sharedTips are the ends of the logs that a remote had at the last fetch, in refs of their
+// own and in its archive. An archive that cannot be read has none.
+func (s *Store) sharedTips(ctx context.Context, remote string) (staged, archived Tips, err error) {
+	refs, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
+	if err != nil {
+		return nil, nil, err
+	}
+	archived, _ = s.archived(ctx, refs[stagedArchive(remote)])
+	return refTips(refs, stagedPrefix(remote)), archived, context.Cause(ctx)
+}
+
+// SharedTip is the end of a log that a remote had at the last fetch, "" for none.
+func (s *Store) SharedTip(ctx context.Context, remote, writer string) (odb.ID, error) {
+	tip, err := s.refs.Ref(ctx, stagedPrefix(remote)+writer)
+	if err != nil || tip != "" {
+		return tip, err
+	}
+	_, archived, err := s.sharedTips(ctx, remote)
+	return archived[writer], err
+}
+
+// comesFrom reports whether a log that ends at tip holds an entry.
+func (s *Store) comesFrom(ctx context.Context, tip, entry odb.ID) (bool, error) {
+	if s.follows(ctx, tip, entry) {
+		return true, nil
+	}
+	return s.refs.IsAncestor(ctx, entry, tip)
+}

@@ -1,0 +1,247 @@
+package entrylog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
+)
+
+// RetireRule says which logs Retire retires.
+type RetireRule struct {
+	Before time.Time // their newest entries are from before it
+	Least  int       // fewer are left alone
+	Most   int       // at once, the oldest first; 0 is no limit
+}
+
+// Retired is what Retire did.
+type Retired struct {
+	Logs    int           // that went into the archive
+	Refs    int           // of logs that the remote does not have any more
+	Refused *RefusedError // the remote's no to that; nil for none
+}
+
+// SharedLogs is how many logs had a ref of their own on a remote at the last fetch.
+func (s *Store) SharedLogs(ctx context.Context, remote string) (int, error) {
+	staged, _, err := s.sharedTips(ctx, remote)
+	return len(staged), err
+}
+
+// Retire puts the logs of others that a rule is about into the archive of a remote, and
+// deletes their refs there and here. What
+// an archive holds already, because somebody was killed at it, goes the same way. Only logs
+// that are here as the remote has them, after AdoptLogs, are touched. It is ErrLostRace when
+// somebody else has moved the archive: fetch and adopt again.
+func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Retired, error) {
+	var done Retired
+	if err := s.checkRemote(remote); err != nil {
+		return done, err
+	}
+	base, err := s.retireFrom(ctx, remote)
+	if err != nil || base.gone == nil {
+		return done, err
+	}
+	logs, newest, err := s.retirable(ctx, base, rule.Before)
+	if err != nil {
+		return done, fmt.Errorf("retire logs: %w", err)
+	}
+	drop := some(base.gone, rule.Most)
+	if len(logs) >= max(rule.Least, 1) {
+		if rule.Most > 0 {
+			logs = logs[:min(len(logs), rule.Most)]
+		}
+		err = s.pushArchive(ctx, remote, base, logs, newest)
+		if done.Refused = saidNo(err); err != nil {
+			return done, err
+		}
+		done.Logs = len(logs)
+		for _, log := range logs {
+			drop[log.writer] = log.tip
+		}
+	}
+	done.Refs, err = s.dropShared(ctx, remote, drop)
+	done.Refused = saidNo(err)
+	return done, err
+}
+
+// some are at most so many of the logs, all where most is 0.
+func some(logs Tips, most int) Tips {
+	if most == 0 || len(logs) <= most {
+		return logs
+	}
+	few := Tips{}
+	for _, writer := range slices.Sorted(maps.Keys(logs))[:most] {
+		few[writer] = logs[writer]
+	}
+	return few
+}
+
+// saidNo is the remote's no in an error, nil for none.
+func saidNo(err error) *RefusedError {
+	var refused *RefusedError
+	errors.As(err, &refused)
+	return refused
+}
+
+// retireBase is what logs are retired from.
+type retireBase struct {
+	archive odb.ID // of the remote, and here
+	own     string
+	staged  Tips // logs with refs on the remote
+	here    Tips
+	gone    Tips // of which the archive holds all; nil where nothing can be said
+}
+
+func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase, err error) {
+	if base.own, err = s.storedWriter(ctx); err != nil {
+		return base, err
+	}
+	there, err := s.refs.Ref(ctx, stagedArchive(remote))
+	if err != nil {
+		return base, err
+	}
+	live, here, err := s.logRefs(ctx)
+	if err != nil || there != here { // there is one that was not taken over, or that is not there yet
+		return base, err
+	}
+	held, err := s.archived(ctx, there)
+	if err != nil {
+		return base, err
+	}
+	if base.staged, _, err = s.sharedTips(ctx, remote); err != nil {
+		return base, err
+	}
+	base.archive, base.gone, base.here = there, Tips{}, maps.Clone(live)
+	for writer, tip := range held {
+		if base.here[writer] == "" {
+			base.here[writer] = tip
+		}
+		if at := base.staged[writer]; at == "" || writer == base.own || at != tip && s.follows(ctx, at, tip) {
+			continue // it has no ref, or has gone on since
+		} else if older, err := s.comesFrom(ctx, tip, at); err == nil && older {
+			base.gone[writer] = at
+		}
+	}
+	return base, context.Cause(ctx)
+}
+
+// retirable are the logs that have not moved since before, oldest first, with the time of
+// each, by its commit.
+func (s *Store) retirable(ctx context.Context, base retireBase, before time.Time) (logs []archivedLog, at map[odb.ID]time.Time, err error) {
+	var list strings.Builder
+	at = map[odb.ID]time.Time{}
+	for writer, tip := range base.staged {
+		if writer != base.own && base.here[writer] == tip && base.gone[writer] == "" {
+			logs = append(logs, archivedLog{writer, tip})
+			list.WriteString(string(tip) + "\n")
+		}
+	}
+	twice := map[odb.ID]bool{} // a commit cannot have a parent twice
+	err = s.readObjects(ctx, strings.NewReader(list.String()), func(id odb.ID, _ string, data []byte) error {
+		entry, err := decodeEntry(id, data)
+		_, again := at[id]
+		twice[id], at[id] = again, entry.When
+		return err
+	})
+	logs = slices.DeleteFunc(logs, func(log archivedLog) bool { return twice[log.tip] || !at[log.tip].Before(before) })
+	slices.SortFunc(logs, func(a, b archivedLog) int {
+		return cmp.Or(at[a.tip].Compare(at[b.tip]), strings.Compare(a.writer, b.writer))
+	})
+	return logs, at, err
+}
+
+// pushArchive makes the archives that hold logs, and moves the remote's to them.
+func (s *Store) pushArchive(ctx context.Context, remote string, base retireBase, logs []archivedLog, at map[odb.ID]time.Time) error {
+	tip := base.archive
+	var objects odb.Batch
+	for some := range slices.Chunk(logs, archiveLogs) {
+		a := archive{before: tip, newest: at[some[len(some)-1].tip], logs: some}
+		data, err := a.encode(objects.Add(s.objects, "tree", nil))
+		if err != nil {
+			return fmt.Errorf("write archive: %w", err)
+		}
+		tip = objects.Add(s.objects, "commit", data)
+	}
+	if err := s.objects.StoreBatch(ctx, objects); err != nil {
+		return fmt.Errorf("write archive: %w", err)
+	}
+	if err := s.SwapShared(ctx, remote, archiveRef, tip, base.archive); err != nil {
+		return err
+	}
+	if err := s.noteStaged(ctx, stagedArchive(remote), tip); err != nil {
+		return err
+	}
+	return s.refs.SwapAny(ctx, archiveRef, tip, base.archive)
+}
+
+// encode is the commit of a: the same logs after the same archive are the same commit in
+// every clone.
+func (a archive) encode(emptyTree odb.ID) ([]byte, error) {
+	c := odb.Commit{Tree: emptyTree, Author: notesIdentity, Committer: notesIdentity, AuthorWhen: a.newest.UTC(), CommitterWhen: a.newest.UTC(), Message: a.message()}
+	if a.before != "" {
+		c.Parents = append(c.Parents, a.before)
+	}
+	for _, log := range a.logs {
+		c.Parents = append(c.Parents, log.tip)
+	}
+	return odb.EncodeCommit(c)
+}
+
+// droppedAtOnce is how many refs one push deletes. git compares each of them with all refs
+// of the remote, of which there are fewer each time.
+const droppedAtOnce = 256
+
+// dropShared deletes the refs of logs on a remote, where they stand at what the archive
+// there holds, and then here.
+func (s *Store) dropShared(ctx context.Context, remote string, logs Tips) (int, error) {
+	gone := Tips{}
+	var refused error
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(logs)), droppedAtOnce) {
+		var specs, leases []string
+		for _, writer := range some {
+			specs = append(specs, ":"+logPrefix+writer)
+			leases = append(leases, fmt.Sprintf("--force-with-lease=%s%s:%s", logPrefix, writer, logs[writer]))
+		}
+		answers, err := s.push(ctx, remote, specs, leases...)
+		if err != nil {
+			return len(gone), err
+		}
+		for _, answer := range answers {
+			switch err := answer.refusal(remote); {
+			case err == nil:
+				writer := strings.TrimPrefix(answer.ref, logPrefix)
+				gone[writer] = logs[writer]
+			case isRefusal(err): // a lost race is a writer that came back
+				refused = err
+			}
+		}
+	}
+	return len(gone), errors.Join(s.dropRetired(ctx, remote, gone), refused)
+}
+
+// dropRetired deletes the refs of logs here that the remote has no refs for any more.
+func (s *Store) dropRetired(ctx context.Context, remote string, gone Tips) error {
+	live, _, err := s.logRefs(ctx)
+	if err != nil {
+		return err
+	}
+	var drop []refdb.Moved
+	for writer, tip := range gone {
+		drop = append(drop, refdb.Moved{Name: stagedPrefix(remote) + writer, Old: tip})
+		if live[writer] == tip && !s.wroteHere(ctx, writer) {
+			drop = append(drop, refdb.Moved{Name: logPrefix + writer, Old: tip})
+		}
+	}
+	if err = s.moveRefs(ctx, drop); gitdir.ExitStatus(err) > 0 { // somebody else is at it: the next sync sees what is left
+		return nil
+	}
+	return err
+}

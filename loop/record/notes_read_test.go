@@ -1,0 +1,79 @@
+package record
+
+import (
+	"testing"
+
+	"git-runr/gitstore"
+)
+
+// What was collected of a log counts where it is all that the notes lack, and nowhere else.
+func TestProjectRead(t *testing.T) {
+	ctx := t.Context()
+	s := newTestStore(t)
+	for _, what := range []string{"one", "two", "three"} {
+		subject := Subject{Kind: SubjectCommit, Tree: testCommit(t, s, what)}
+		made, err := s.RequestReview(ctx, ReviewRequest{Subject: subject, Reviewer: Human}, "cli")
+		if err == nil {
+			_, err = s.SubmitPerson(ctx, made.ID, Person{Actor: "ann", Decision: RequestChanges, Message: what})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer := s.Repo.Writer()
+	var entries []gitstore.Entry
+	if err := s.Repo.Walk(ctx, writer, tips[writer], "", func(e gitstore.Entry) error { entries = append(entries, e); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	collect := func(from, to int, says gitstore.ID) *Heard {
+		y := &Heard{}
+		for _, entry := range entries[from:to] {
+			event, err := DecodeEvent(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y.Add(event)
+		}
+		if from > 0 {
+			y.Covers(writer, entries[from-1].ID, says)
+		} else {
+			y.Covers(writer, "", entries[0].ID) // as it came, in two parts
+			y.Covers(writer, entries[0].ID, says)
+		}
+		return y
+	}
+	if err := s.RebuildNotes(ctx); err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.Repo.Ref(ctx, NotesRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(entries)
+	for name, test := range map[string]struct {
+		heard *Heard
+		used  bool
+	}{
+		"nothing":     {nil, false},
+		"all":         {collect(0, last, tips[writer]), true},
+		"not the end": {collect(0, last-1, entries[last-2].ID), false},
+		"not enough":  {collect(2, last, tips[writer]), false},
+	} {
+		if used := test.heard.between(writer, "", tips[writer]) != nil; used != test.used {
+			t.Errorf("%s: used is %t", name, used)
+		}
+		if err := s.Repo.SwapRef(ctx, NotesRef, "", want); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ProjectRead(ctx, test.heard); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Repo.Ref(ctx, NotesRef); got != want || err != nil {
+			t.Errorf("%s: notes at %s, not at %s: %v", name, got, want, err)
+		}
+	}
+}
