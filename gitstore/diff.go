@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,11 +105,21 @@ func (r *Repo) DiffStat(ctx context.Context, spec DiffSpec) ([]FileStat, error) 
 	return parseNumstat(out.String())
 }
 
-// Differs reports whether there is any difference. Only trees are read for it, no files.
+// Differs reports whether there is any difference. Only trees are read for it, no files, but in
+// a partial clone: what its remote does not give is an error, as it would be for DiffStat.
 func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
+	if r.Config.Get("extensions.partialclone") != "" || len(r.promisors()) > 0 {
+		stats, err := r.DiffStat(ctx, spec)
+		return len(stats) > 0, err
+	}
 	var out bytes.Buffer
 	err := r.diffTree(ctx, &out, spec, "--no-renames", "--name-only", "-z")
 	return out.Len() > 0, err
+}
+
+// promisors are the remotes that have what a partial clone left out.
+func (r *Repo) promisors() []string {
+	return slices.DeleteFunc(r.Remotes(), func(remote string) bool { return !r.Config.Bool("remote." + remote + ".promisor") })
 }
 
 // parseNumstat reads `--numstat -z`: ADDED TAB DELETED TAB PATH NUL, where a rename

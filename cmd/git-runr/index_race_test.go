@@ -20,12 +20,12 @@ func TestIndexOfManyProcesses(t *testing.T) {
 		cmd := exec.CommandContext(ctx, "git-runr", "inbox", "list", "--json", "--status", "all")
 		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.Output()
-		if err != nil && ctx.Err() == nil {
-			t.Errorf("list: %v: %s", err, out)
-		}
 		var doc struct{ Total int }
 		if err == nil {
 			err = json.Unmarshal(out, &doc)
+		}
+		if err != nil && ctx.Err() == nil {
+			t.Errorf("list: %v: %s", err, out)
 		}
 		return doc.Total
 	}

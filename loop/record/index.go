@@ -12,7 +12,6 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -270,16 +269,6 @@ func (idx *index) damage(d *gitstore.DamagedError) {
 	if !slices.Contains(damagedIDs(idx.Damaged), d.ID) {
 		idx.Damaged = append(idx.Damaged, damagedRecord{d.Writer, d.ID, cmp.Or(d.Of, d.ID), d.Error()})
 	}
-}
-
-// soundTips are those of tips whose logs were read without a loss. Who goes by them
-// reads the others again, until nothing is missing.
-func (idx *index) soundTips(tips gitstore.Tips) gitstore.Tips {
-	sound := maps.Clone(tips)
-	for _, d := range idx.Damaged {
-		delete(sound, d.Writer)
-	}
-	return sound
 }
 
 // unreadable are the records that are not among the events, and why.

@@ -244,13 +244,13 @@ func TestIndexIsTheFold(t *testing.T) {
 func writeStory(t *testing.T, s *Store, dir string, events []Event) []Event {
 	t.Helper()
 	var out []Event
-	for i, id := range writeCommits(t, dir, events) {
-		e := events[i]
+	for _, id := range writeCommits(t, dir, events) {
 		entry, err := s.Repo.Entry(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err = DecodeEvent(entry); err != nil {
+		e, err := DecodeEvent(entry)
+		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, e)
