@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -31,18 +30,13 @@ func fsck(s *session) error {
 	if err != nil {
 		return err
 	}
-	events, bad, err := store.Check(s.ctx)
+	events, bad, err := store.Check(s.ctx, s.Bool("rebuild"))
 	if err != nil {
 		return err
 	}
 	doc := fsckJSON{Events: events, Unreadable: []string{}, Rebuilt: s.Bool("rebuild")}
 	for _, err := range bad {
 		doc.Unreadable = append(doc.Unreadable, err.Error())
-	}
-	if doc.Rebuilt {
-		if err := errors.Join(store.Rebuild(s.ctx), store.RebuildNotes(s.ctx)); err != nil {
-			return err
-		}
 	}
 	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
 		safetext.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))

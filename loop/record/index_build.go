@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop/internal/segment"
 )
@@ -48,6 +50,63 @@ func (b *build) finish(ctx context.Context) error {
 		b.idx.put(0, top)
 	}
 	return err
+}
+
+// IndexRead brings the cache up to the logs where some of what they say was collected already.
+// What was collected of a log counts if it is exactly what the cache lacks of it.
+func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
+	if !y.Index || y.spoilt || len(y.spans) == 0 {
+		return nil
+	}
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return err
+	}
+	idx := openIndex(s.indexPath())
+	defer func() { idx.close() }()
+	rest, fits := y.lacking(idx.Tips, tips)
+	if !fits || len(idx.Damaged) > 0 || len(idx.Ahead) > 0 {
+		return nil // whoever wants the index reads on by itself
+	}
+	var own []Event
+	err = s.eachNew(ctx, idx, rest, func() func(Event) { own = nil; return func(e Event) { own = append(own, e) } })
+	if errors.Is(err, errAfresh) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b := &build{store: s, idx: idx, groups: y.groups}
+	defer func() { y.groups = b.groups }()
+	for _, e := range own {
+		b.add(e)
+	}
+	if err := b.finish(ctx); err != nil {
+		return err
+	}
+	idx.Tips, idx.Bad = maps.Clone(tips), append(idx.Bad, y.bad...)
+	_ = idx.save(s)
+	return nil
+}
+
+// lacking gives tips as far as a reader that has read up to known needs more than what was
+// collected; ok is false where something was collected that is not of what it lacks.
+func (y *Heard) lacking(known, tips gitstore.Tips) (rest gitstore.Tips, ok bool) {
+	rest = maps.Clone(tips)
+	for writer := range y.logs {
+		if y.spans[writer] != (span{known[writer], tips[writer]}) {
+			return nil, false
+		}
+	}
+	for writer, covered := range y.spans {
+		if covered != (span{known[writer], tips[writer]}) {
+			return nil, false
+		}
+		if rest[writer] = known[writer]; known[writer] == "" {
+			delete(rest, writer)
+		}
+	}
+	return rest, true
 }
 
 // put puts a segment in the place of the topmost n.

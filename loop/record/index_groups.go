@@ -20,6 +20,7 @@ type groups struct {
 	taken  int    // how many events there are
 	size   int    // of events in bytes, about
 	spill  *spill // nil while they are few
+	count  bool   // they are counted only
 }
 
 const (
@@ -33,7 +34,9 @@ func (g *groups) add(e Event) {
 		g.events = map[entity][]Event{}
 	}
 	g.clock = max(g.clock, e.Clock)
-	g.taken++
+	if g.taken++; g.count {
+		return
+	}
 	for _, of := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
 		if of.id != "" {
 			g.events[of] = append(g.events[of], e)

@@ -11,11 +11,17 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// Heard is what events say in notes, by the log that they are in. Whoever reads new events
-// anyway collects it, so that the notes need not read them again. The zero Heard is empty.
+// Heard is what events say in notes, by the log that they are in, and with Index what the
+// index wants of them. Whoever reads new events anyway collects it, so that notes and index
+// need not read them again. The zero Heard is empty.
 type Heard struct {
-	logs  map[string]*noteLines
-	spans map[string]span // of the logs of which all is there from one entry to another
+	Index bool
+
+	logs   map[string]*noteLines
+	spans  map[string]span // of the logs of which all is there from one entry to another
+	groups groups
+	bad    []string // why records were read that say nothing
+	spoilt bool     // the index cannot go by it
 }
 
 type span struct{ from, to gitstore.ID }
@@ -35,6 +41,24 @@ func (y *Heard) Add(e Event) {
 		y.logs[e.Writer] = &noteLines{}
 	}
 	y.logs[e.Writer].add(e)
+	switch {
+	case e.Clock > lateClock: // its place depends on those before it in its log
+		y.spoilt = true
+	case y.Index:
+		y.groups.add(e)
+	}
+}
+
+// Spoil says that something was added twice: the index has to read by itself.
+func (y *Heard) Spoil() { y.spoilt = true }
+
+// AddBad notes why a record says nothing.
+func (y *Heard) AddBad(err error) { y.bad = append(y.bad, err.Error()) }
+
+// Close drops what was collected.
+func (y *Heard) Close() {
+	y.groups.close()
+	*y = Heard{Index: y.Index}
 }
 
 // Covers says that all entries of a log after from up to to were added.

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"maps"
+	"os"
 	"testing"
 
 	"git-runr/gitstore"
@@ -30,7 +32,7 @@ func TestProjectRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	collect := func(from, to int, says gitstore.ID) *Heard {
-		y := &Heard{}
+		y := &Heard{Index: true}
 		for _, entry := range entries[from:to] {
 			event, err := DecodeEvent(entry)
 			if err != nil {
@@ -72,8 +74,45 @@ func TestProjectRead(t *testing.T) {
 		if err := s.ProjectRead(ctx, test.heard); err != nil {
 			t.Fatal(err)
 		}
+		checkIndexRead(t, s, name, test.heard, test.used)
 		if got, err := s.Repo.Ref(ctx, NotesRef); got != want || err != nil {
 			t.Errorf("%s: notes at %s, not at %s: %v", name, got, want, err)
 		}
+	}
+}
+
+// checkIndexRead makes the cache of what was collected, where that is what it lacks, and
+// compares it with one that was read.
+func checkIndexRead(t *testing.T, s *Store, name string, y *Heard, used bool) {
+	t.Helper()
+	if y == nil {
+		return
+	}
+	if err := os.RemoveAll(s.cacheDir()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.IndexRead(t.Context(), y); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	got := openIndex(s.indexPath())
+	defer got.close()
+	if made := len(got.Tips) > 0; made != used {
+		t.Fatalf("%s: a cache is made: %t", name, made)
+	}
+	if !used {
+		return
+	}
+	tips, err := s.Repo.Tips(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := emptyIndex()
+	defer want.close()
+	if err := s.readOn(t.Context(), want, tips); err != nil {
+		t.Fatal(err)
+	}
+	compareIndexes(t, s, name, got, want)
+	if got.Events != want.Events || got.Clock != want.Clock || !maps.Equal(got.Tips, want.Tips) {
+		t.Errorf("%s: %d events up to clock %d, want %d up to %d", name, got.Events, got.Clock, want.Events, want.Clock)
 	}
 }

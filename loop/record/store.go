@@ -150,13 +150,20 @@ func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) (
 // beyond lateClock come oldest first. begin gives the visitor: again, when what was visited
 // does not count, for the logs have to be read one by one.
 func (s *Store) eachNew(ctx context.Context, idx *index, tips gitstore.Tips, begin func() func(Event)) error {
+	return s.eachRecord(ctx, idx, tips, func() (func(Event), func(gitstore.Entry)) { return begin(), func(gitstore.Entry) {} })
+}
+
+// eachRecord is eachNew that visits all records as well, with those that say nothing.
+func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, begin func() (func(Event), func(gitstore.Entry))) error {
 	for writer := range idx.Tips {
 		if _, still := tips[writer]; !still {
 			return fmt.Errorf("%w: log of %s", errAfresh, writer)
 		}
 	}
-	bad, visit, late := len(idx.Bad), begin(), map[string][]Event{}
+	bad, late := len(idx.Bad), map[string][]Event{}
+	visit, record := begin()
 	err := s.Repo.WalkAll(ctx, tips, idx.Tips, func(entry gitstore.Entry) error {
+		record(entry)
 		if e, ok := s.decode(idx, entry); ok && e.Clock > lateClock {
 			late[e.Writer] = append(late[e.Writer], e)
 		} else if ok {
@@ -176,17 +183,19 @@ func (s *Store) eachNew(ctx context.Context, idx *index, tips gitstore.Tips, beg
 		return fmt.Errorf("read logs: %w", err)
 	}
 	idx.Bad = idx.Bad[:bad]
-	return s.eachNewByLog(ctx, idx, tips, begin())
+	visit, record = begin()
+	return s.eachNewByLog(ctx, idx, tips, visit, record)
 }
 
 // eachNewByLog reads one log after the other, each from its beginning to its end, and what is
 // left of one that has lost something.
-func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips, visit func(Event)) error {
+func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips, visit func(Event), record func(gitstore.Entry)) error {
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		if idx.Tips[writer] == tips[writer] {
 			continue
 		}
 		err := s.readLog(ctx, idx, writer, tips[writer], func(entry gitstore.Entry) {
+			record(entry)
 			if e, ok := s.decode(idx, entry); ok {
 				visit(e)
 			}
@@ -384,66 +393,6 @@ func (s *Store) CountEvents(ctx context.Context) (events int, unreadable []error
 	}
 	defer idx.close()
 	return idx.manifest.Events, idx.unreadable(), nil
-}
-
-// Check reads every record of every log with all that is attached to it, and gives the
-// number of events and what cannot be read. What is missing or damaged, sync asks for.
-func (s *Store) Check(ctx context.Context) (events int, unreadable []error, err error) {
-	tips, err := s.tips(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	idx := emptyIndex()
-	var all []Event
-	for _, writer := range slices.Sorted(maps.Keys(tips)) {
-		var entries []gitstore.Entry
-		err := s.readLog(ctx, idx, writer, tips[writer], func(entry gitstore.Entry) {
-			entries = append(entries, entry)
-			if e, ok := s.decode(idx, entry); ok {
-				all = append(all, idx.placed(e))
-			}
-		})
-		if err != nil {
-			return 0, nil, fmt.Errorf("read log of %s: %w", writer, err)
-		}
-		damaged, err := s.Repo.CheckAttachments(ctx, entries)
-		if err != nil {
-			return 0, nil, err
-		}
-		for _, d := range damaged {
-			idx.damage(d)
-		}
-	}
-	events = len(idx.believe(all))
-	return events, idx.unreadable(), s.noteDamage(ctx, tips, idx.Damaged)
-}
-
-// noteDamage puts into the cache what a look at everything has found.
-func (s *Store) noteDamage(ctx context.Context, tips gitstore.Tips, damaged []damagedRecord) error {
-	idx, err := s.indexAt(ctx, tips)
-	if err != nil {
-		return err
-	}
-	defer idx.close()
-	if !slices.Equal(idx.Damaged, damaged) {
-		idx.Damaged = damaged
-		_ = idx.save(s)
-	}
-	return nil
-}
-
-// Rebuild drops the cache and reads every log again.
-func (s *Store) Rebuild(ctx context.Context) error {
-	tips, err := s.tips(ctx)
-	if err != nil {
-		return err
-	}
-	idx := openIndex(s.indexPath()).afresh()
-	defer idx.close()
-	if err := s.readOn(ctx, idx, tips); err != nil {
-		return err
-	}
-	return idx.save(s)
 }
 
 // Damaged reports whether something of a log is known to be damaged or missing here.

@@ -52,11 +52,13 @@ const (
 func Sync(ctx context.Context, s *record.Store, remote string, notes bool) (Synced, error) {
 	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
+	x.says.Index = s.Repo.Writer() != "" // lostBy asks it of who has recorded something
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return x.done, err
 	}
 	defer unlock()
+	defer x.says.Close()
 	if err := x.run(ctx); err != nil {
 		return x.done, err
 	}
@@ -133,7 +135,10 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 		return gitstore.Pushed{}, err
 	}
 	err := x.ProjectRead(ctx, &x.says)
-	x.says = record.Heard{}
+	if err == nil {
+		err = x.IndexRead(ctx, &x.says)
+	}
+	x.says.Close()
 	if err != nil {
 		return gitstore.Pushed{}, err
 	}
@@ -223,16 +228,23 @@ func (x *exchange) check(entry gitstore.Entry) error {
 		return err
 	}
 	if err == nil {
+		if x.fresh[event.ID] { // logs are read again, one by one
+			x.says.Spoil()
+		}
 		x.heard(event)
 		x.says.Add(event)
 	} else if !x.unread[entry.ID] {
 		x.unread[entry.ID] = true
+		x.says.AddBad(err)
 		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
 	}
 	return nil // a record that cannot be read is kept, and reported by log and fsck, too
 }
 
 func (x *exchange) heard(event record.Event) {
+	if !x.says.Index {
+		return
+	}
 	x.fresh[event.ID] = true
 	if event.Review != "" {
 		x.touched[event.Review] = true
@@ -304,7 +316,7 @@ func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
 	for _, writer := range brought.Writers {
 		x.done.Recovered = append(x.done.Recovered, "brought again what the log of "+writer+" had lost here")
 	}
-	return true, errors.Join(x.Rebuild(ctx), x.RebuildNotes(ctx))
+	return true, x.Rebuild(ctx)
 }
 
 // unpushed counts the own events that the remote did not have at the last fetch.
