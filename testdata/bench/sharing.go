@@ -78,8 +78,10 @@ func (s shared) asked() {
 // submitted adds one event, and the note that follows from it.
 func (s shared) submitted() {
 	s.asked()
-	s.must(s.dir, s.bin, "inbox", "submit", "latest", "--request-changes")
+	s.answered()
 }
+
+func (s shared) answered() { s.must(s.dir, s.bin, "inbox", "submit", "latest", "--request-changes") }
 
 func (b *bench) sharing(h history, of measured) {
 	s := b.share(b.copied(h.Dir))
@@ -112,7 +114,10 @@ func (b *bench) oneNote(of measured, s shared) {
 	noted()
 	s.must(s.dir, push...)
 	gitObjects, gitSent, _ := s.moved()
-	s.submitted()
+	s.asked() // an event without a note, which is sent first
+	s.sync()
+	s.moved()
+	s.answered()
 	s.sync()
 	objects, sent, _ := s.moved()
 	if objects == 0 {
