@@ -66,6 +66,7 @@ type Event struct {
 	ID    gitstore.ID `json:"-"` // the commit
 	Actor string      `json:"-"` // its author, "Name <email>"
 	Title string      `json:"-"` // its subject
+	plain bool        // its JSON was read, and all keys in it are plain: see strictjson.ScanKeys
 	late  int64       // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
 }
 
@@ -122,11 +123,12 @@ var envelope = []string{"v", "clock", "writer", "timestamp", "type", "source", "
 // decode fills in what JSON says of e, as strictjson.Decode would, in one pass.
 func (e *Event) decode(body string) error {
 	var odd error
-	err := strictjson.Scan(body, func(key, value string) {
+	plain, err := strictjson.ScanKeys(body, func(key, value string) {
 		if odd == nil {
 			odd = e.set(key, value)
 		}
 	})
+	e.plain = plain
 	if err == nil && odd == nil && body[0] != '{' {
 		err = json.Unmarshal([]byte(body), &struct{}{})
 	}
@@ -205,7 +207,11 @@ func isEntry(entry gitstore.Entry) bool {
 // payloadOf decodes e's payload into T. Unknown fields are left to newer programs.
 func payloadOf[T any](e Event) (T, error) {
 	var p T
-	if err := strictjson.Decode(e.Payload, &p); err != nil {
+	decode := strictjson.Decode
+	if e.plain && len(e.Payload) > 0 { // it was read strictly with the event
+		decode = json.Unmarshal
+	}
+	if err := decode(e.Payload, &p); err != nil {
 		return p, fmt.Errorf("payload of %s: %w", e.Type, err)
 	}
 	return p, nil

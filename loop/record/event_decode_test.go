@@ -41,8 +41,26 @@ func checkEvent(t *testing.T, body string) {
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("%s: %v, want %v", body, err, wantErr)
 	}
-	if err == nil && !reflect.DeepEqual(got, want) {
+	if err != nil {
+		return
+	}
+	checkPlain[Submission](t, got)
+	checkPlain[ReviewRequest](t, got)
+	checkPlain[map[string]any](t, got)
+	got.plain = false
+	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s: %+v, want %+v", body, got, want)
+	}
+}
+
+// checkPlain reads a payload that was read with its event, and one that was not, in the same way.
+func checkPlain[T any](t *testing.T, e Event) {
+	t.Helper()
+	got, err := payloadOf[T](e)
+	e.plain = false
+	want, wantErr := payloadOf[T](e)
+	if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s: %+v, %v, want %+v, %v", e.Payload, got, err, want, wantErr)
 	}
 }
 
@@ -62,8 +80,16 @@ func TestEventMutated(t *testing.T) {
 			body[rng.IntN(len(body))] = "{}[]\",:\\ u0eE-.9aAkKvV"[rng.IntN(22)]
 		}
 		checkEvent(t, string(body))
+		payload := []byte(realPayload)
+		for range rng.IntN(3) {
+			payload[rng.IntN(len(payload))] = "{}[]\",:\\ u0eE-.9aAkKvVC"[rng.IntN(23)]
+		}
+		checkEvent(t, strings.Replace(`{"v":1,"clock":1,"writer":"aaaaaaaaaaaa","timestamp":"2026-01-07T12:00:00Z","type":"x","source":"y","payload":P}`, "P", string(payload), 1))
 	}
 }
+
+// realPayload has the keys of a request and of a submission.
+const realPayload = `{"subject":{"kind":"commit","spec":"HEAD","base":"b"},"reviewer":"rex","commit":"c","tree":"t","Comments":[],"report":{"verdict":"PASS"}}`
 
 // One pass over an event keeps its parts and makes nothing else.
 func TestDecodeEventAllocates(t *testing.T) {

@@ -183,7 +183,11 @@ func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
 // appendEvent writes an event for an eventReader of this process.
 func appendEvent(b []byte, e Event) []byte {
 	at, _ := e.Timestamp.MarshalBinary() // whose zone has been read from text
-	for _, n := range []uint64{uint64(e.V), e.Clock, uint64(e.late)} {
+	plain := uint64(0)
+	if e.plain {
+		plain = 1
+	}
+	for _, n := range []uint64{uint64(e.V), e.Clock, uint64(e.late), plain} {
 		b = binary.AppendUvarint(b, n)
 	}
 	for _, text := range []string{e.Writer, string(at), e.Type, e.Source, e.Run, e.Review, string(e.ID), e.Actor, e.Title} {
@@ -212,7 +216,7 @@ func (r *eventReader) next() string {
 }
 
 func (r *eventReader) event() (e Event) {
-	e.V, e.Clock, e.late = int(r.number()), r.number(), int64(r.number())
+	e.V, e.Clock, e.late, e.plain = int(r.number()), r.number(), int64(r.number()), r.number() == 1
 	e.Writer = r.next()
 	_ = (*time.Time)(&e.Timestamp).UnmarshalBinary([]byte(r.next()))
 	e.Type, e.Source, e.Run, e.Review, e.ID, e.Actor, e.Title = r.next(), r.next(), r.next(), r.next(), gitstore.ID(r.next()), r.next(), r.next()

@@ -25,21 +25,28 @@ const (
 // what encoding/json refuses in an any, keys of one object that are equal but for their
 // case, invalid UTF-8, bytes after the value and more than MaxDepth levels.
 func Scan(text string, field func(key, value string)) error {
+	_, err := ScanKeys(text, field)
+	return err
+}
+
+// ScanKeys is Scan that says whether all keys of all objects are plain: without an escape, a
+// capital or a letter beyond ASCII. Of such none can be one of ours but for its case.
+func ScanKeys(text string, field func(key, value string)) (plain bool, err error) {
 	if !utf8.ValidString(text) {
-		return errors.New("invalid UTF-8")
+		return false, errors.New("invalid UTF-8")
 	}
 	s := scanner{text: text}
 	s.skipSpace()
 	if s.at == len(text) {
-		return io.EOF
+		return false, io.EOF
 	}
 	if err := s.value(0, field); err != nil {
-		return err
+		return false, err
 	}
 	if s.skipSpace(); s.at < len(text) {
-		return errors.New("bytes after the JSON value")
+		return false, errors.New("bytes after the JSON value")
 	}
-	return nil
+	return !s.odd, nil
 }
 
 // scanner is where in a text the reading is, and the keys of the objects around it.
@@ -49,6 +56,7 @@ type scanner struct {
 	folded [256]byte // keys in lower case, one behind the other
 	ends   [32]int   // of each of them in folded
 	count  int       // of them
+	odd    bool      // a key was read that is not plain
 }
 
 func (s *scanner) skipSpace() {
@@ -271,6 +279,7 @@ func (k *keySet) add(quoted string) error {
 	start := s.start(s.count)
 	n, ok := foldInto(s.folded[start:], quoted)
 	key := s.folded[start : start+n]
+	s.odd = s.odd || !ok || string(key) != quoted[1:len(quoted)-1]
 	switch {
 	case k.many != nil || !ok || s.count == len(s.ends) || s.count-k.first == manyKeys:
 		return k.tabulate(strings.ToLower(strings.ToUpper(unquoted(quoted)))) // as encoding/json folds: "ſ" is an "s" too
