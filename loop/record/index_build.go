@@ -124,7 +124,7 @@ func (b *build) write(ctx context.Context) (*written, error) {
 	if b.groups.empty() {
 		return nil, nil
 	}
-	sink := newSink(b.store.cacheDir(), b.groups.spill != nil)
+	sink := newSink(b.store.cacheDir(), b.groups.large())
 	w := segment.NewWriter(sink)
 	if err := b.fold(ctx, w); err != nil {
 		sink.drop()
@@ -168,7 +168,7 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 			}
 		})
 	}
-	for part := range b.groups.parts() {
+	for part := range groupParts {
 		parts <- part
 	}
 	close(parts)

@@ -4,99 +4,112 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
-	"iter"
+	"io"
 	"os"
-	"slices"
-	"time"
 
 	"git-runr/gitstore"
 )
 
-// groups are events by the runs and reviews that they are of. Where they are many they are
-// written to a file, in parts of which each holds all that there is of some runs and reviews.
+// groups are events by the runs and reviews that they are of, in parts of which each holds all
+// that there is of some runs and reviews. What is too much for memory goes to a file.
 type groups struct {
-	events map[entity][]Event
-	clock  uint64 // the highest
-	taken  int    // how many events there are
-	size   int    // of events in bytes, about
-	spill  *spill // nil while they are few
-	count  bool   // they are counted only
+	parts []part
+	clock uint64 // the highest
+	taken int    // how many events there are
+	count bool   // they are counted only
+	held  int    // bytes in memory
+	file  *os.File
+	at    int64 // the end of it
+}
+
+// part is events as appendEvent writes them, each behind its run or review.
+type part struct {
+	held   []byte
+	pieces []piece // those in the file
+}
+
+type piece struct {
+	at  int64
+	len int
 }
 
 const (
-	groupsMost = 64 << 20 // bytes of events that are held in memory
-	eventSize  = 700      // bytes of an event beside its payload, about
-	spillParts = 256
+	groupsMost = 64 << 20 // bytes that are held in memory
+	groupParts = 256
 )
 
 func (g *groups) add(e Event) {
-	if g.events == nil {
-		g.events = map[entity][]Event{}
-	}
 	g.clock = max(g.clock, e.Clock)
 	if g.taken++; g.count {
 		return
 	}
-	for _, of := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
-		if of.id != "" {
-			g.events[of] = append(g.events[of], e)
-			g.size += len(e.Payload) + eventSize
-		}
+	if g.parts == nil {
+		g.parts = make([]part, groupParts)
 	}
-	if g.size > groupsMost {
+	for _, of := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
+		if of.id == "" {
+			continue
+		}
+		p := &g.parts[partOf(of)]
+		before := len(p.held)
+		p.held = appendEvent(appendText(append(p.held, byte(of.kind)), of.id), e)
+		g.held += len(p.held) - before
+	}
+	if g.held > groupsMost {
 		g.writeOut()
 	}
 }
 
-// writeOut takes the events that are held out of memory. Where there is no room for them on
-// disk they stay.
+func partOf(of entity) int {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, of.id)
+	return int(h.Sum32() % groupParts)
+}
+
+// writeOut takes what is held out of memory. Where there is no room for it on disk it stays.
 func (g *groups) writeOut() {
-	if g.spill == nil {
+	g.held = 0
+	if g.file == nil {
 		file, err := os.CreateTemp("", "git-runr-*")
 		if err != nil {
-			g.size = 0
 			return
 		}
 		_ = os.Remove(file.Name()) // it goes with the process; where that cannot be, at the end
-		g.spill = &spill{file: file}
+		g.file = file
 	}
-	if g.spill.write(g.events) == nil {
-		clear(g.events)
-	}
-	g.size = 0
-}
-
-func (g *groups) empty() bool { return len(g.events) == 0 && g.spill == nil }
-
-// parts are the numbers of the parts that there are.
-func (g *groups) parts() iter.Seq[int] {
-	n := 1
-	if g.spill != nil {
-		n = spillParts
-		g.writeOut()
-	}
-	return func(yield func(int) bool) {
-		for i := range n {
-			if !yield(i) {
-				return
-			}
+	for i := range g.parts {
+		p := &g.parts[i]
+		if _, err := g.file.WriteAt(p.held, g.at); err != nil {
+			return
 		}
+		p.pieces = append(p.pieces, piece{g.at, len(p.held)})
+		g.at += int64(len(p.held))
+		p.held = p.held[:0]
 	}
 }
+
+func (g *groups) empty() bool { return g.parts == nil }
+
+// large reports whether they are more than memory should hold.
+func (g *groups) large() bool { return g.file != nil }
 
 // visit visits each run and review of a part. Parts may be visited side by side.
-func (g *groups) visit(part int, visit func(entity, []Event) error) error {
-	events := g.events
-	if g.spill != nil {
-		var err error
-		if events, err = g.spill.read(part); err != nil {
-			return err
+func (g *groups) visit(number int, visit func(entity, []Event) error) error {
+	p, data := g.parts[number], []byte{}
+	for _, piece := range p.pieces {
+		at := len(data)
+		data = append(data, make([]byte, piece.len)...)
+		if _, err := g.file.ReadAt(data[at:], piece.at); err != nil {
+			return fmt.Errorf("read events: %w", err)
 		}
-		for of, held := range g.events { // there was no room for them
-			if partOf(of) == part {
-				events[of] = append(events[of], held...)
-			}
-		}
+	}
+	data = append(data, p.held...)
+	events := map[entity][]Event{}
+	for r := (&eventReader{data: data, text: string(data)}); r.at < len(data); {
+		kind := entityKind(data[r.at])
+		r.at++
+		of := entity{kind, r.next()}
+		events[of] = append(events[of], r.event())
 	}
 	for of, list := range events {
 		if err := visit(of, list); err != nil {
@@ -107,73 +120,11 @@ func (g *groups) visit(part int, visit func(entity, []Event) error) error {
 }
 
 func (g *groups) close() {
-	if g.spill != nil {
-		g.spill.file.Close()
-		_ = os.Remove(g.spill.file.Name())
-		g.spill = nil
+	if g.file != nil {
+		g.file.Close()
+		_ = os.Remove(g.file.Name())
 	}
-}
-
-func partOf(of entity) int {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(of.id))
-	return int(h.Sum32() % spillParts)
-}
-
-// spill is a file of events. Each part of it is in several pieces.
-type spill struct {
-	file   *os.File
-	at     int64
-	pieces [spillParts][]piece
-}
-
-type piece struct {
-	at  int64
-	len int
-}
-
-func (s *spill) write(events map[entity][]Event) error {
-	var parts [spillParts][]byte
-	for of, list := range events {
-		part := &parts[partOf(of)]
-		*part = appendText(*part, string(of.kind))
-		*part = appendText(*part, of.id)
-		*part = binary.AppendUvarint(*part, uint64(len(list)))
-		for _, e := range list {
-			*part = appendEvent(*part, e)
-		}
-	}
-	at, pieces := s.at, s.pieces
-	for i, part := range parts {
-		if len(part) == 0 {
-			continue
-		}
-		if _, err := s.file.WriteAt(part, at); err != nil {
-			return err
-		}
-		pieces[i] = append(slices.Clip(pieces[i]), piece{at, len(part)})
-		at += int64(len(part))
-	}
-	s.at, s.pieces = at, pieces
-	return nil
-}
-
-func (s *spill) read(part int) (map[entity][]Event, error) {
-	events := map[entity][]Event{}
-	for _, p := range s.pieces[part] {
-		data := make([]byte, p.len)
-		if _, err := s.file.ReadAt(data, p.at); err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-		r := &eventReader{data: data, text: string(data)}
-		for r.at < len(data) {
-			of := entity{entityKind(r.next()[0]), r.next()}
-			for range r.number() {
-				events[of] = append(events[of], r.event())
-			}
-		}
-	}
-	return events, nil
+	g.file, g.parts = nil, nil
 }
 
 func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
@@ -182,7 +133,8 @@ func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
 
 // appendEvent writes an event for an eventReader of this process.
 func appendEvent(b []byte, e Event) []byte {
-	at, _ := e.Timestamp.MarshalBinary() // whose zone has been read from text
+	var buf [16]byte
+	at, _ := e.Timestamp.AppendBinary(buf[:0]) // whose zone has been read from text
 	plain := uint64(0)
 	if e.plain {
 		plain = 1
@@ -190,10 +142,10 @@ func appendEvent(b []byte, e Event) []byte {
 	for _, n := range []uint64{uint64(e.V), e.Clock, uint64(e.late), plain} {
 		b = binary.AppendUvarint(b, n)
 	}
-	for _, text := range []string{e.Writer, string(at), e.Type, e.Source, e.Run, e.Review, string(e.ID), e.Actor, e.Title} {
+	for _, text := range []string{e.Writer, e.Type, e.Source, e.Run, e.Review, string(e.ID), e.Actor, e.Title} {
 		b = appendText(b, text)
 	}
-	return appendText(b, e.Payload)
+	return appendText(appendText(b, at), e.Payload)
 }
 
 // eventReader reads what appendEvent has written; text is the same as data.
@@ -217,9 +169,8 @@ func (r *eventReader) next() string {
 
 func (r *eventReader) event() (e Event) {
 	e.V, e.Clock, e.late, e.plain = int(r.number()), r.number(), int64(r.number()), r.number() == 1
-	e.Writer = r.next()
-	_ = (*time.Time)(&e.Timestamp).UnmarshalBinary([]byte(r.next()))
-	e.Type, e.Source, e.Run, e.Review, e.ID, e.Actor, e.Title = r.next(), r.next(), r.next(), r.next(), gitstore.ID(r.next()), r.next(), r.next()
+	e.Writer, e.Type, e.Source, e.Run, e.Review, e.ID, e.Actor, e.Title = r.next(), r.next(), r.next(), r.next(), r.next(), gitstore.ID(r.next()), r.next(), r.next()
+	_ = e.Timestamp.UnmarshalBinary([]byte(r.next()))
 	n := int(r.number())
 	e.Payload = r.data[r.at:][:n:n]
 	r.at += n
