@@ -112,6 +112,7 @@ type (
 		Branch(ctx context.Context) (string, error)
 		Blob(ctx context.Context, treeish ID, path string) ([]byte, error)
 		MergeBase(ctx context.Context, a, b ID) (ID, error)
+		Ancestry(heads []ID) *refdb.Ancestry
 		IsAncestor(ctx context.Context, a, b ID) (bool, error)
 		Refs(ctx context.Context, prefix string) (map[string]ID, error)
 		Ref(ctx context.Context, name string) (ID, error)

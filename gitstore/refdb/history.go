@@ -2,6 +2,7 @@ package refdb
 
 import (
 	"context"
+	"strings"
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
@@ -24,4 +25,109 @@ func (s *Store) IsAncestor(ctx context.Context, a, b odb.ID) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Ancestry answers MergeBase for many pairs of a set of commits, by two processes for all.
+// It is of one goroutine.
+type Ancestry struct {
+	store   *Store
+	heads   []odb.ID
+	asked   int
+	at      map[odb.ID]int // of each commit, children before their parents
+	ids     []odb.ID
+	parents [][]int
+	reach   map[odb.ID][]bool // what a head holds
+}
+
+// fewBases is up to how many questions a process each is cheaper.
+const fewBases = 2
+
+// Ancestry is that of heads; nothing is read before it is asked.
+func (s *Store) Ancestry(heads []odb.ID) *Ancestry { return &Ancestry{store: s, heads: heads} }
+
+// MergeBase is the same as that of the repository.
+func (a *Ancestry) MergeBase(ctx context.Context, one, other odb.ID) (odb.ID, error) {
+	if a.asked++; a.asked > fewBases && a.at == nil {
+		a.read(ctx)
+	}
+	if best := a.best(one, other); len(best) == 1 {
+		return best[0], nil
+	}
+	return a.store.MergeBase(ctx, one, other) // which of several is git's to choose
+}
+
+// read reads the commits down to one that all heads hold. Where there is none, or git cannot
+// say, every question is git's.
+func (a *Ancestry) read(ctx context.Context) {
+	a.at, a.reach = map[odb.ID]int{}, map[odb.ID][]bool{}
+	args := []string{"merge-base", "--octopus", "--end-of-options"}
+	for _, id := range a.heads {
+		args = append(args, string(id))
+	}
+	floor, err := a.store.dir.GitLine(ctx, args...)
+	if err != nil {
+		return
+	}
+	stdin := strings.Join(args[3:], "\n") + "\n^" + floor + "\n"
+	out, err := a.store.dir.GitIn(ctx, []byte(stdin), "rev-list", "--parents", "--topo-order", "--stdin")
+	if err != nil {
+		return
+	}
+	a.take(string(out) + floor + "\n")
+}
+
+// take takes lines of a commit and its parents, children before their parents.
+func (a *Ancestry) take(lines string) {
+	rows := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
+	for i, row := range rows {
+		id, _, _ := strings.Cut(row, " ")
+		a.at[odb.ID(id)], a.ids = i, append(a.ids, odb.ID(id))
+	}
+	a.parents = make([][]int, len(rows))
+	for i, row := range rows {
+		for _, parent := range strings.Fields(row)[1:] {
+			if n, here := a.at[odb.ID(parent)]; here { // else it is below what all heads hold
+				a.parents[i] = append(a.parents[i], n)
+			}
+		}
+	}
+}
+
+// best are the common ancestors of two heads that no other one stands on: those of which no
+// child is common.
+func (a *Ancestry) best(one, other odb.ID) (best []odb.ID) {
+	left, right := a.reached(one), a.reached(other)
+	if left == nil || right == nil {
+		return nil
+	}
+	below := make([]bool, len(a.ids))
+	for i, id := range a.ids {
+		if !left[i] || !right[i] {
+			continue
+		}
+		if !below[i] {
+			best = append(best, id)
+		}
+		for _, parent := range a.parents[i] {
+			below[parent] = true
+		}
+	}
+	return best
+}
+
+// reached marks a head and its ancestors; nil where the head was not read.
+func (a *Ancestry) reached(head odb.ID) []bool {
+	start, here := a.at[head]
+	if have := a.reach[head]; have != nil || !here {
+		return have
+	}
+	marks := make([]bool, len(a.ids))
+	marks[start] = true
+	for i := start; i < len(marks); i++ {
+		for _, parent := range a.parents[i] {
+			marks[parent] = marks[parent] || marks[i]
+		}
+	}
+	a.reach[head] = marks
+	return marks
 }

@@ -206,6 +206,11 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 	if err != nil {
 		return nil, err
 	}
+	heads := slices.Clone(tips)
+	for _, c := range single {
+		heads = append(heads, c.ID)
+	}
+	known := tipRows{f: f, bases: f.store.Repo.Ancestry(heads), rows: map[gitstore.Span]tipRow{}, patches: map[gitstore.ID]string{}}
 	var pairs []pair
 	for i, c := range single {
 		if row := rows[changes[i]]; len(row) > 0 && changes[i] != gitstore.NoChange {
@@ -215,7 +220,7 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 		if taken[c.ID] {
 			continue
 		}
-		row, err := f.squashOf(ctx, c, changes[i], tips)
+		row, err := known.squashOf(ctx, c, changes[i], tips)
 		if err != nil {
 			return nil, err
 		}
@@ -282,65 +287,104 @@ func (f *follower) rowTips(ctx context.Context) []gitstore.ID {
 	return at[:min(len(at), maxSquashes)]
 }
 
+// tipRows are the rows of commits that new ones are compared with, each read once: most new
+// commits have the same base with a tip.
+type tipRows struct {
+	f     *follower
+	bases interface {
+		MergeBase(ctx context.Context, a, b gitstore.ID) (gitstore.ID, error)
+	}
+	rows    map[gitstore.Span]tipRow
+	patches map[gitstore.ID]string // by commit
+}
+
+// tipRow is what a tip has beyond a base.
+type tipRow struct {
+	commits []gitstore.ID // oldest first; a single one is no row
+	change  string        // what they do together
+	one     gitstore.ID   // a commit that does the same; made when it is asked for
+}
+
 // squashOf is the row of commits that c was made of, oldest first; none when it was not.
-func (f *follower) squashOf(ctx context.Context, c gitstore.LoggedCommit, change string, tips []gitstore.ID) (row []gitstore.ID, err error) {
-	var alike []gitstore.ID
-	made := map[gitstore.ID]gitstore.ID{}
+func (k *tipRows) squashOf(ctx context.Context, c gitstore.LoggedCommit, change string, tips []gitstore.ID) ([]gitstore.ID, error) {
+	var spans []gitstore.Span
 	for _, tip := range tips {
 		if tip == c.ID || slices.Contains(c.Parents, tip) {
-			continue // one is in the other, which takes no process to see
+			continue // one is in the other, which needs no look at history
 		}
-		base, err := f.store.Repo.MergeBase(ctx, tip, c.ID)
+		base, err := k.bases.MergeBase(ctx, tip, c.ID)
 		if missing := new(gitstore.MissingError); errors.As(err, &missing) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if base == tip || base == c.ID {
-			continue
+		if base != tip && base != c.ID {
+			spans = append(spans, gitstore.Span{From: base, To: tip})
 		}
-		if row, err = f.store.Repo.Between(ctx, base, tip, maxFollowed); err != nil || len(row) < 2 {
-			continue
-		}
-		slices.Reverse(row)
-		ids, err := f.store.Repo.ChangeIDs(ctx, []gitstore.Span{{From: base, To: tip}})
-		if err != nil {
-			return nil, err
-		}
-		if ids[0] == change {
-			return row, nil
-		}
-		one, err := f.store.KeepTree(ctx, tip, base, "squash")
-		if err != nil {
-			return nil, err
-		}
-		made[one], alike = tip, append(alike, one)
 	}
-	return f.squashAlike(ctx, c, made, alike)
+	if err := k.read(ctx, spans); err != nil {
+		return nil, err
+	}
+	spans = slices.DeleteFunc(spans, func(s gitstore.Span) bool { return len(k.rows[s].commits) < 2 })
+	for _, span := range spans {
+		if k.rows[span].change == change {
+			return k.rows[span].commits, nil
+		}
+	}
+	return k.squashAlike(ctx, c, spans)
 }
 
-// squashAlike is squashOf by patch ids; made are the rows' ends by commits that do what
-// the rows do.
-func (f *follower) squashAlike(ctx context.Context, c gitstore.LoggedCommit, made map[gitstore.ID]gitstore.ID, ones []gitstore.ID) ([]gitstore.ID, error) {
-	if len(ones) == 0 {
+// read reads the rows of spans that were not read before.
+func (k *tipRows) read(ctx context.Context, spans []gitstore.Span) error {
+	var fresh []gitstore.Span
+	for _, span := range spans {
+		if _, known := k.rows[span]; known {
+			continue
+		}
+		row, err := k.f.store.Repo.Between(ctx, span.From, span.To, maxFollowed)
+		if err == nil && len(row) > 1 {
+			fresh = append(fresh, span)
+		}
+		slices.Reverse(row)
+		k.rows[span] = tipRow{commits: row}
+	}
+	changes, err := k.f.store.Repo.ChangeIDs(ctx, fresh)
+	for i, change := range changes {
+		row := k.rows[fresh[i]]
+		row.change = change
+		k.rows[fresh[i]] = row
+	}
+	return err
+}
+
+// squashAlike is squashOf by patch ids: commits are made that do what the rows do.
+func (k *tipRows) squashAlike(ctx context.Context, c gitstore.LoggedCommit, spans []gitstore.Span) ([]gitstore.ID, error) {
+	ask := []gitstore.ID{c.ID}
+	for _, span := range spans {
+		row := k.rows[span]
+		if row.one != "" {
+			continue
+		}
+		var err error
+		if row.one, err = k.f.store.KeepTree(ctx, span.To, span.From, "squash"); err != nil {
+			return nil, err
+		}
+		k.rows[span] = row
+		ask = append(ask, row.one)
+	}
+	if len(spans) == 0 {
 		return nil, nil
 	}
-	patches, err := f.patchIDs(ctx, append(slices.Clone(ones), c.ID))
+	patches, err := k.f.patchIDs(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range ones {
-		if patches[one] == "" || patches[one] != patches[c.ID] {
-			continue
+	maps.Copy(k.patches, patches)
+	for _, span := range spans {
+		if patch := k.patches[k.rows[span].one]; patch != "" && patch == k.patches[c.ID] {
+			return k.rows[span].commits, nil
 		}
-		commit, err := f.store.Repo.ReadCommit(ctx, one)
-		if err != nil {
-			return nil, err
-		}
-		row, err := f.store.Repo.Between(ctx, commit.Parents[0], made[one], maxFollowed)
-		slices.Reverse(row)
-		return row, err
 	}
 	return nil, nil
 }
