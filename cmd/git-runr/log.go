@@ -37,8 +37,13 @@ func showLog(s *session) error {
 		return follow.Events(s.ctx, store, what, s.printEvent, s.err)
 	}
 	n := s.Int("limit")
-	if what == "" && n > 0 {
+	switch {
+	case what == "" && n > 0:
 		return s.showNewest(store, n)
+	case what == "" && !s.json:
+		bad, err := store.EachEvent(s.ctx, func(e record.Event) error { return render.Event(s.out, e) })
+		printUnreadable(s.out, bad)
+		return err
 	}
 	events, bad, err := follow.About(s.ctx, store, what)
 	if err != nil {
@@ -76,10 +81,14 @@ func (s *session) printEvents(events []record.Event, before int, bad []error) er
 		for _, e := range events {
 			render.Event(w, e)
 		}
-		for _, err := range bad {
-			safetext.Fprintf(w, "unreadable: %s\n", err.Error())
-		}
+		printUnreadable(w, bad)
 	})
+}
+
+func printUnreadable(w io.Writer, bad []error) {
+	for _, err := range bad {
+		safetext.Fprintf(w, "unreadable: %s\n", err.Error())
+	}
 }
 
 // printEvent prints one event as it came: a line, or with --json one object a line.

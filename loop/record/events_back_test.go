@@ -75,6 +75,11 @@ func TestNewestIsTheEndOfEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var each []Event
+		eachBad, err := s.EachEvent(ctx, func(e Event) error { each = append(each, e); return nil })
+		if err != nil || !sameEvents(each, all) || len(eachBad) != len(bad) {
+			t.Fatalf("seed %d, round %d: one by one %d events, want %d, unreadable %v, want %v, %v", seed, round, len(each), len(all), eachBad, bad, err)
+		}
 		for _, n := range []int{0, 1, 3, 10, len(all) + 1} {
 			got, gotBad, err := s.Newest(ctx, n)
 			if want := all[max(0, len(all)-n):]; err != nil || !sameEvents(got, want) {

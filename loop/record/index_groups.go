@@ -43,19 +43,22 @@ func (g *groups) add(e Event) {
 	if g.taken++; g.count {
 		return
 	}
+	for _, of := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
+		if of.id != "" {
+			g.put(partOf(of), of, e)
+		}
+	}
+}
+
+// put adds an event to a part.
+func (g *groups) put(number int, of entity, e Event) {
 	if g.parts == nil {
 		g.parts = make([]part, groupParts)
 	}
-	for _, of := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
-		if of.id == "" {
-			continue
-		}
-		p := &g.parts[partOf(of)]
-		before := len(p.held)
-		p.held = appendEvent(appendText(append(p.held, byte(of.kind)), of.id), e)
-		g.held += len(p.held) - before
-	}
-	if g.held > groupsMost {
+	p := &g.parts[number]
+	before := len(p.held)
+	p.held = appendEvent(appendText(append(p.held, byte(of.kind)), of.id), e)
+	if g.held += len(p.held) - before; g.held > groupsMost {
 		g.writeOut()
 	}
 }
@@ -95,6 +98,9 @@ func (g *groups) large() bool { return g.file != nil }
 
 // visit visits each run and review of a part. Parts may be visited side by side.
 func (g *groups) visit(number int, visit func(entity, []Event) error) error {
+	if g.parts == nil {
+		return nil
+	}
 	p, data := g.parts[number], []byte{}
 	for _, piece := range p.pieces {
 		at := len(data)

@@ -385,6 +385,54 @@ func (s *Store) Events(ctx context.Context) ([]Event, []error, error) {
 	return events, scratch.unreadable(), nil
 }
 
+// EachEvent visits all events of all logs in order, and gives what could not be read. It
+// holds a part of them at a time.
+func (s *Store) EachEvent(ctx context.Context, visit func(Event) error) (unreadable []error, err error) {
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next, err := s.nextClock(ctx, tips)
+	if err != nil {
+		return nil, err
+	}
+	scratch, width := emptyIndex(), min(next, lateClock)/groupParts+1
+	var parts groups // each of a span of clocks
+	var late []Event // than all of these
+	defer func() { parts.close() }()
+	err = s.eachNew(ctx, scratch, tips, func() func(Event) {
+		parts.close()
+		parts, late = groups{}, nil
+		return func(e Event) {
+			if e.Clock > lateClock {
+				late = append(late, scratch.placed(e))
+				return
+			}
+			scratch.Clock = max(scratch.Clock, e.Clock)
+			parts.put(int(min(e.Clock/width, groupParts-1)), entity{}, e)
+		}
+	})
+	for number := 0; err == nil && number < groupParts; number++ {
+		err = parts.visit(number, func(_ entity, events []Event) error {
+			Sort(events)
+			return eachOf(events, visit)
+		})
+	}
+	if err == nil {
+		err = eachOf(scratch.believe(late), visit)
+	}
+	return scratch.unreadable(), err
+}
+
+func eachOf(events []Event, visit func(Event) error) error {
+	for _, e := range events {
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CountEvents is how many events Events gives, and what cannot be read, by the index.
 func (s *Store) CountEvents(ctx context.Context) (events int, unreadable []error, err error) {
 	idx, err := s.index(ctx)
