@@ -62,7 +62,8 @@ func (s *Store) wantedMonths(ctx context.Context, remote string, since time.Time
 
 // mayHaveLog reports whether the log of our own writer, which has no ref on the remote, may
 // be in the archives of months that are left: a log that is begun anew beside it would
-// hide it. An id that was made here since then was nobody's before.
+// hide it. An id that was made here since then was nobody's before; one that was given, as a
+// name is, may have been.
 func (s *Store) mayHaveLog(ctx context.Context, own string, since time.Time, left []string, here archives) bool {
 	if own == "" {
 		return false
@@ -75,9 +76,6 @@ func (s *Store) mayHaveLog(ctx context.Context, own string, since time.Time, lef
 	}
 	if held, err := s.archived(ctx, newer); err == nil && held[own] != "" {
 		return false
-	}
-	if named, err := s.named(); named != "" || err != nil {
-		return true
 	}
 	made, ok := s.writerMade(own)
 	return !ok || made.Before(since)

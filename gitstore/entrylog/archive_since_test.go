@@ -61,7 +61,7 @@ func oldAndNew(t *testing.T) (bare string, full *Store, old, new Entry) {
 }
 
 func TestOldArchivesAreLeft(t *testing.T) {
-	bare, _, old, new := oldAndNew(t)
+	bare, full, old, new := oldAndNew(t)
 	dir := filepath.Join(t.TempDir(), "part")
 	testGit(t, bare, "clone", "-q", "--no-local", bare, dir) // else git copies all objects
 	part := openTestRepo(t, dir)
@@ -82,7 +82,12 @@ func TestOldArchivesAreLeft(t *testing.T) {
 	if got := syncLogs(t, part); got.Events != 1 || logTips(t, part)["00000000000a"] != old.ID {
 		t.Errorf("all: %+v", got)
 	}
-	syncSince(t, part, testWhen.Add(day*40)) // what has come is followed
+	more := wroteAt(t, bare, "00000000000d", old.When) // what has come is followed
+	syncLogs(t, full)
+	retire(t, full, testWhen.Add(day), 1)
+	if syncSince(t, part, testWhen); logTips(t, part)["00000000000d"] != more.ID {
+		t.Error("a month that is here is not followed")
+	}
 	if left, err := part.Unfetched(t.Context(), ""); len(left) > 0 || err != nil {
 		t.Errorf("left: %v, %v", left, err)
 	}
