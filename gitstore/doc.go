@@ -24,7 +24,7 @@
 // # Refs
 //
 //	refs/runr/log/<writer>          a log; its writer alone moves it, and only forward
-//	refs/runr/archive               logs that have no ref of their own any more: see below
+//	refs/runr/archives/<month>      logs that have no ref of their own any more: see below
 //	refs/notes/runr                 the notes; made from the logs, may be deleted
 //	refs/runr-local/pins            a chain of commits whose second parents are pinned;
 //	                                everything in runr-local is never pushed
@@ -36,7 +36,7 @@
 //	refs/runr-local/stray/<commit>  commits that somebody made on a branch of ours, and
 //	                                that it does not come from any more
 //	refs/runr-remotes/<remote>/...  what the remote had at the last fetch: log/<writer>
-//	                                and archive before they are taken over, and notes
+//	                                and archives before they are taken over, and notes
 //
 // A ref moves by compare-and-swap: new value, and the value that the decision was
 // made on. [Repo.SwapRef] does it with git's own lock protocol, or by git itself
@@ -51,12 +51,14 @@
 //		                        # 12 hex digits of SHA-256 of "git-runr writer <name>"
 //		sign = true             # entries are signed as commits are; else commit.gpgSign says
 //
-// # The archive
+// # The archives
 //
 // A commit with the empty tree. Its parents are the archive before it, if there is one, and
 // the tips of up to 256 logs, which its message names in that order. Author, committer and
 // times are fixed by what is in it, so that two clones that retire the same make the same
-// commit. Where a log is in several archives, the newest counts; where it has a ref, that.
+// commit. The month is that of a log's last entry, UTC (2026-03), or a later one that holds the
+// log already. Where a log is in several archives, the newest counts, by month and then in the
+// chain; where it has a ref, that. A clone need not fetch old months.
 //
 //	git-runr archive: 2 logs
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -18,7 +19,9 @@ import (
 func (p *program) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"}},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"},
+			&cli.BoolFlag{Name: "archived", Usage: "bring older events too, which sync.since leaves, now and from now on in this clone"}},
 		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached.",
 		Action:      p.action(syncWith),
 	}
@@ -37,12 +40,19 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
-	done, err := share.Sync(s.ctx, store, remote, conf.Sync.Notes)
+	if s.Bool("archived") && conf.Sync.Since > 0 {
+		if err := store.Repo.SetConfig(s.ctx, "runr.sync.since", "0s"); err != nil {
+			return err
+		}
+		conf.Sync.Since = 0
+		s.tell("everything is fetched from now on, for runr.sync.since is 0s in this clone; git config --unset runr.sync.since undoes that")
+	}
+	done, err := share.Sync(s.ctx, store, remote, syncTerms(conf))
 	if err != nil {
 		return err
 	}
 	if done.Refused == nil {
-		if err := retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire")}); err != nil {
+		if err := retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire"), Terms: syncTerms(conf)}); err != nil {
 			return err
 		}
 	}
@@ -53,6 +63,11 @@ func syncWith(s *session) error {
 		return exit.With(exit.State)
 	}
 	return exit.Refused(done.Refused)
+}
+
+// syncTerms are what is configured of an exchange.
+func syncTerms(conf *config.Config) share.Terms {
+	return share.Terms{Notes: conf.Sync.Notes, Since: time.Duration(conf.Sync.Since)}
 }
 
 // retire puts logs into the remote's archive. A no of the remote counts where that was

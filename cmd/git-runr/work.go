@@ -192,7 +192,7 @@ func (d *duty) worker(conf *config.Config) *loop.Worker {
 	worker := d.console.worker(d.store, conf, d.progress)
 	worker.Retry, worker.Jobs, worker.ForAll, worker.Remote = d.retry, d.Int("jobs"), d.forAll, d.remote
 	worker.Sync = func(ctx context.Context) error {
-		done, err := share.Sync(ctx, d.store, d.remote, false)
+		done, err := share.Sync(ctx, d.store, d.remote, share.Terms{Since: syncTerms(conf).Since})
 		for _, lost := range done.Lost {
 			d.tell("not counted: " + lost)
 		}
@@ -229,7 +229,7 @@ func (d *duty) round(ctx context.Context) ([]loop.Turn, error) {
 		}
 	}
 	if d.forAll && d.result.Reviews > before { // the notes once, and not with each review
-		if _, err := share.Sync(ctx, d.store, d.remote, conf.Sync.Notes); err != nil {
+		if _, err := share.Sync(ctx, d.store, d.remote, syncTerms(conf)); err != nil {
 			return nil, err
 		}
 	}

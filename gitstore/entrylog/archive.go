@@ -19,9 +19,11 @@ import (
 )
 
 // Clones that come and go leave a log each. Logs that have not moved for a while are
-// retired: refs/runr/archive is a chain of commits, each with the one before it as its
-// first parent and then the tips of logs, whose own refs are deleted once it holds them.
-// Everything stays reachable, and no id changes. What an archive commit says:
+// retired: refs/runr/archives/<month> is a chain of commits, each with the one before it as
+// its first parent and then the tips of logs whose last entry is of that month (UTC), or of
+// one before when an archive holds them already. Their own refs are deleted once it holds
+// them. Everything stays reachable, and no id changes; who does not want what is old does
+// not fetch its months. What an archive commit says:
 //
 //	git-runr archive: 2 logs
 //	(for people)
@@ -31,9 +33,11 @@ import (
 //	Runr-Log: bbbbbbbbbbbb <tip>
 //
 // Runr-Newest is the time of the newest tip. The lines name the parents in order. Where
-// a log is in several archives, the newest counts; where it has a ref of its own, that.
+// a log is in several archives, the newest counts, by month and then in the chain; where
+// it has a ref of its own, that.
 const (
-	archiveRef     = "refs/runr/archive"
+	archivesPrefix = "refs/runr/archives/"
+	archiveMonth   = "2006-01"
 	archiveFormat  = 1
 	archiveLogs    = 256       // in one commit
 	maxArchiveLogs = 1024      // that are read of one
@@ -52,13 +56,36 @@ const archiveHelp = `Logs of clones that have not written for a while. Their ref
 reachable from here, and git runr sync brings them. A git-runr that knows no archives does
 not see them: install a newer one, or give it their refs with
 
-  git fetch REMOTE refs/runr/archive
-  git log --first-parent --reverse --format=%b FETCH_HEAD | sed -n 's/^Runr-Log: //p' |
+  git fetch REMOTE 'refs/runr/archives/*:refs/runr/archives/*'
+  for month in $(git for-each-ref --format='%(refname)' refs/runr/archives); do
+    git log --first-parent --reverse --format=%b "$month"
+  done | sed -n 's/^Runr-Log: //p' |
     while read -r log tip; do git update-ref "refs/runr/log/$log" "$tip"; done
 `
 
-// stagedArchive is where the archive of a remote is staged.
-func stagedArchive(remote string) string { return remotesPrefix + remote + "/archive" }
+// stagedArchives is where the archives of a remote are staged.
+func stagedArchives(remote string) string { return remotesPrefix + remote + "/archives/" }
+
+// archives are the ends of chains of archives, by month.
+type archives map[string]odb.ID
+
+func monthOf(at time.Time) string { return at.UTC().Format(archiveMonth) }
+
+func isMonth(s string) bool {
+	at, err := time.Parse(archiveMonth, s)
+	return err == nil && monthOf(at) == s
+}
+
+// refArchives are the archives among refs, whose names begin with prefix.
+func refArchives(refs map[string]odb.ID, prefix string) archives {
+	found := archives{}
+	for name, id := range refs {
+		if month, is := strings.CutPrefix(name, prefix); is && isMonth(month) {
+			found[month] = id
+		}
+	}
+	return found
+}
 
 // archive is one commit of the chain.
 type archive struct {
@@ -145,24 +172,36 @@ func (a *archive) join(parents []odb.ID) error {
 	return nil
 }
 
-// archived are the tips of all logs that an archive and those before it hold.
-func (s *Store) archived(ctx context.Context, tip odb.ID) (Tips, error) {
-	if tip == "" {
-		return nil, nil
+// archived are the tips of all logs that archives hold. Those of a chain that cannot be read
+// are left out, with an error.
+func (s *Store) archived(ctx context.Context, all archives) (Tips, error) {
+	logs := Tips{}
+	var wrong error
+	for _, month := range slices.Sorted(maps.Keys(all)) {
+		some, err := s.archivedIn(ctx, month, all[month])
+		maps.Copy(logs, some)
+		if wrong == nil {
+			wrong = err
+		}
 	}
-	if known := s.knownArchive.Load(); known != nil && known.tip == tip {
-		return known.logs, nil
+	return logs, wrong
+}
+
+// archivedIn are the tips of the logs that the chain of a month holds, which ends at tip.
+func (s *Store) archivedIn(ctx context.Context, month string, tip odb.ID) (Tips, error) {
+	if known, ok := s.archives.Load(tip); ok {
+		return known.(Tips), nil
 	}
-	stored := s.readArchiveCache()
+	stored := s.readArchiveCache(month)
 	if stored.tip != tip {
 		logs, err := s.readArchives(ctx, tip, stored)
 		if err != nil {
 			return nil, err
 		}
 		stored = &archiveCache{tip, logs}
-		_ = safefile.WriteFile(s.archiveCachePath(), stored.encode(), 0o666)
+		_ = safefile.WriteFile(s.archiveCachePath(month), stored.encode(), 0o666)
 	}
-	s.knownArchive.Store(stored)
+	s.archives.Store(tip, stored.logs)
 	return stored.logs, nil
 }
 
@@ -204,8 +243,8 @@ type archiveCache struct {
 	logs Tips
 }
 
-func (s *Store) archiveCachePath() string {
-	return filepath.Join(s.dir.StateDir(), "cache", "archive")
+func (s *Store) archiveCachePath(month string) string {
+	return filepath.Join(s.dir.StateDir(), "cache", "archive-"+month)
 }
 
 func (c *archiveCache) encode() []byte {
@@ -217,9 +256,9 @@ func (c *archiveCache) encode() []byte {
 }
 
 // readArchiveCache gives what the file holds; one that is damaged holds nothing.
-func (s *Store) readArchiveCache() *archiveCache {
+func (s *Store) readArchiveCache(month string) *archiveCache {
 	c := &archiveCache{logs: Tips{}}
-	data, err := os.ReadFile(s.archiveCachePath())
+	data, err := os.ReadFile(s.archiveCachePath(month))
 	sum, body, _ := strings.Cut(string(data), "\n")
 	if err != nil || sum != fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body))) {
 		return c
@@ -233,13 +272,13 @@ func (s *Store) readArchiveCache() *archiveCache {
 	return c
 }
 
-// logRefs are the logs that have a ref of their own here, and the archive, "" for none.
-func (s *Store) logRefs(ctx context.Context) (live Tips, archive odb.ID, err error) {
+// logRefs are the logs that have a ref of their own here, and the archives.
+func (s *Store) logRefs(ctx context.Context) (live Tips, here archives, err error) {
 	refs, err := s.refs.Refs(ctx, sharedPrefix)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
-	return refTips(refs, logPrefix), refs[archiveRef], nil
+	return refTips(refs, logPrefix), refArchives(refs, archivesPrefix), nil
 }
 
 // refTips are the logs among refs, whose names begin with prefix.
@@ -253,30 +292,44 @@ func refTips(refs map[string]odb.ID, prefix string) Tips {
 	return tips
 }
 
-// addArchived adds the logs of an archive to those that have a ref of their own. Those of
+// addArchived adds the logs of archives to those that have a ref of their own. Those of
 // one that is damaged are left out until it is brought again.
-func (s *Store) addArchived(ctx context.Context, tips Tips, archive odb.ID) error {
-	logs, err := s.archived(ctx, archive)
-	if err != nil && ctx.Err() == nil && isDamage(err) {
-		s.ReportDamage(archive)
-		return nil
+func (s *Store) addArchived(ctx context.Context, tips Tips, here archives) error {
+	logs := Tips{}
+	for _, month := range slices.Sorted(maps.Keys(here)) {
+		some, err := s.archivedIn(ctx, month, here[month])
+		if err != nil && ctx.Err() == nil && isDamage(err) {
+			s.ReportDamage(here[month])
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		maps.Copy(logs, some)
 	}
 	for writer, tip := range logs {
 		if tips[writer] == "" {
 			tips[writer] = tip
 		}
 	}
-	return err
+	return nil
+}
+
+// sharedArchives are the archives that a remote had at the last fetch, as far as they were
+// fetched.
+func (s *Store) sharedArchives(ctx context.Context, remote string) (archives, error) {
+	refs, err := s.refs.Refs(ctx, stagedArchives(remote))
+	return refArchives(refs, stagedArchives(remote)), err
 }
 
 // sharedTips are the ends of the logs that a remote had at the last fetch, in refs of their
-// own and in its archive. An archive that cannot be read has none.
+// own and in its archives. An archive that cannot be read has none.
 func (s *Store) sharedTips(ctx context.Context, remote string) (staged, archived Tips, err error) {
 	refs, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
 	if err != nil {
 		return nil, nil, err
 	}
-	archived, _ = s.archived(ctx, refs[stagedArchive(remote)])
+	archived, _ = s.archived(ctx, refArchives(refs, stagedArchives(remote)))
 	return refTips(refs, stagedPrefix(remote)), archived, context.Cause(ctx)
 }
 

@@ -13,30 +13,31 @@ import (
 	"git-runr/gitstore/refdb"
 )
 
-// adoptArchive takes over the archive that FetchLogs has staged: each log in it as
-// AdoptLogs does one that has a ref of its own, and then the archive itself. While a log in
-// it is refused, the others get refs of their own and the archive stays as it was here.
-func (s *Store) adoptArchive(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
-	staged, err := s.refs.Ref(ctx, stagedArchive(remote))
-	if err != nil || staged == "" {
+// adoptArchives takes over the archives that FetchLogs has staged: each log in them as
+// AdoptLogs does one that has a ref of its own, and then the archives themselves. While a log
+// in them is refused, the others get refs of their own and the archives stay as they were here.
+func (s *Store) adoptArchives(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
+	staged, err := s.sharedArchives(ctx, remote)
+	if err != nil || len(staged) == 0 {
 		return err
 	}
-	live, local, err := s.logRefs(ctx)
-	if err != nil || staged == local {
-		return err
-	}
-	theirs, err := s.archived(ctx, staged)
+	live, here, err := s.logRefs(ctx)
 	if err != nil {
-		adopted.reject(archiveRef, err)
-		return context.Cause(ctx)
+		return err
 	}
-	if local != "" { // one that holds more is pushed, and stays
-		if more, err := s.refs.IsAncestor(ctx, staged, local); err == nil && more {
-			return nil
+	t := &takeover{live: live}
+	after := maps.Clone(here)
+	for _, month := range slices.Sorted(maps.Keys(staged)) {
+		if s.bringsMore(ctx, month, staged[month], here[month], adopted) {
+			t.archives = append(t.archives, refdb.Moved{Name: archivesPrefix + month, New: staged[month], Old: here[month]})
+			after[month] = staged[month]
 		}
 	}
-	t := &takeover{theirs: theirs, live: live}
-	t.ours, _ = s.archived(ctx, local)
+	if len(t.archives) == 0 {
+		return context.Cause(ctx)
+	}
+	t.theirs, _ = s.archived(ctx, after)
+	t.ours, _ = s.archived(ctx, here)
 	before := len(adopted.Rejected)
 	if err := s.checkArchived(ctx, t, own, check, adopted); err != nil {
 		return err
@@ -44,13 +45,31 @@ func (s *Store) adoptArchive(ctx context.Context, remote, own string, check func
 	if len(adopted.Rejected) > before {
 		return s.moveForward(ctx, t.forward, adopted)
 	}
-	return s.takeArchive(ctx, t, staged, local, adopted)
+	return s.takeArchives(ctx, t, adopted)
 }
 
-// takeover is an archive that is looked at.
+// bringsMore reports whether the archive of a month that came is to replace the one that is
+// here. One that holds more is pushed, and stays.
+func (s *Store) bringsMore(ctx context.Context, month string, staged, here odb.ID, adopted *Adopted) bool {
+	if staged == here {
+		return false
+	}
+	if _, err := s.archivedIn(ctx, month, staged); err != nil {
+		adopted.reject(archivesPrefix+month, err)
+		return false
+	}
+	if here == "" {
+		return true
+	}
+	more, err := s.refs.IsAncestor(ctx, staged, here)
+	return err != nil || !more
+}
+
+// takeover is what archives bring.
 type takeover struct {
-	theirs, ours, live Tips       // in the archive that came, in the one that is here, with a ref here
-	forward            []adoption // logs that it has more of
+	theirs, ours, live Tips          // in the archives as they will be, as they are here, with a ref here
+	forward            []adoption    // logs that there is more of
+	archives           []refdb.Moved // that came
 }
 
 func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, check func(Entry) error, adopted *Adopted) error {
@@ -71,9 +90,9 @@ func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, chec
 	return err
 }
 
-// takeArchive moves this clone's archive to the one that came. What only the old one held
+// takeArchives moves this clone's archives to those that came. What only the old ones held
 // gets a ref before.
-func (s *Store) takeArchive(ctx context.Context, t *takeover, staged, local odb.ID, adopted *Adopted) error {
+func (s *Store) takeArchives(ctx context.Context, t *takeover, adopted *Adopted) error {
 	var keep, drop []refdb.Moved
 	newer := map[string]bool{}
 	for _, a := range t.forward {
@@ -89,13 +108,13 @@ func (s *Store) takeArchive(ctx context.Context, t *takeover, staged, local odb.
 	}
 	err := s.moveRefs(ctx, keep)
 	if err == nil {
-		err = s.refs.SwapAny(ctx, archiveRef, staged, local)
+		err = s.moveRefs(ctx, t.archives)
 	}
 	if err == nil {
 		err = s.moveRefs(ctx, drop)
 	}
 	if err != nil {
-		return fmt.Errorf("take over the archive of logs: %w", err)
+		return fmt.Errorf("take over archives of logs: %w", err)
 	}
 	for _, a := range t.forward {
 		adopted.moved(a)
@@ -110,14 +129,14 @@ func (s *Store) moveRefs(ctx context.Context, refs []refdb.Moved) error {
 	return s.refs.SwapAll(ctx, refs)
 }
 
-// settleArchived drops the refs of logs that the archive here holds and the remote has no
+// settleArchived drops the refs of logs that the archives here hold and the remote has no
 // refs for any more: what a killed process has left, and what this clone had before.
 func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
-	live, archive, err := s.logRefs(ctx)
-	if err != nil || archive == "" {
+	live, here, err := s.logRefs(ctx)
+	if err != nil || len(here) == 0 {
 		return err
 	}
-	held, err := s.archived(ctx, archive)
+	held, err := s.archived(ctx, here)
 	if err != nil {
 		return nil // a fetch mends it
 	}

@@ -58,7 +58,7 @@ func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Ret
 		if rule.Most > 0 {
 			logs = logs[:min(len(logs), rule.Most)]
 		}
-		err = s.pushArchive(ctx, remote, base, logs, newest)
+		err = s.pushArchives(ctx, remote, base, logs, newest)
 		if done.Refused = saidNo(err); err != nil {
 			return done, err
 		}
@@ -93,23 +93,28 @@ func saidNo(err error) *RefusedError {
 
 // retireBase is what logs are retired from.
 type retireBase struct {
-	archive odb.ID // of the remote, and here
-	own     string
-	staged  Tips // logs with refs on the remote
-	here    Tips
-	gone    Tips // of which the archive holds all; nil where nothing can be said
+	archives archives // of the remote, and here
+	left     []string // months of which this clone has none
+	own      string
+	staged   Tips // logs with refs on the remote
+	here     Tips
+	gone     Tips              // of which the archives hold all; nil where nothing can be said
+	months   map[string]string // where logs are held, the newest
 }
 
 func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase, err error) {
 	if base.own, err = s.storedWriter(ctx); err != nil {
 		return base, err
 	}
-	there, err := s.refs.Ref(ctx, stagedArchive(remote))
+	there, err := s.sharedArchives(ctx, remote)
 	if err != nil {
 		return base, err
 	}
+	if base.left, err = s.Unfetched(ctx, remote); err != nil {
+		return base, err
+	}
 	live, here, err := s.logRefs(ctx)
-	if err != nil || there != here { // there is one that was not taken over, or that is not there yet
+	if err != nil || !maps.Equal(there, here) { // there is one that was not taken over, or that is not there yet
 		return base, err
 	}
 	held, err := s.archived(ctx, there)
@@ -119,7 +124,16 @@ func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase,
 	if base.staged, _, err = s.sharedTips(ctx, remote); err != nil {
 		return base, err
 	}
-	base.archive, base.gone, base.here = there, Tips{}, maps.Clone(live)
+	base.archives, base.gone, base.here, base.months = there, Tips{}, maps.Clone(live), map[string]string{}
+	for _, month := range slices.Sorted(maps.Keys(there)) {
+		logs, err := s.archivedIn(ctx, month, there[month])
+		if err != nil {
+			return base, err
+		}
+		for writer := range logs {
+			base.months[writer] = month
+		}
+	}
 	for writer, tip := range held {
 		if base.here[writer] == "" {
 			base.here[writer] = tip
@@ -151,35 +165,78 @@ func (s *Store) retirable(ctx context.Context, base retireBase, before time.Time
 		twice[id], at[id] = again, entry.When
 		return err
 	})
-	logs = slices.DeleteFunc(logs, func(log archivedLog) bool { return twice[log.tip] || !at[log.tip].Before(before) })
+	logs = slices.DeleteFunc(logs, func(log archivedLog) bool {
+		month := base.month(log.writer, at[log.tip])
+		return twice[log.tip] || !at[log.tip].Before(before) || !isMonth(month) || slices.Contains(base.left, month)
+	})
 	slices.SortFunc(logs, func(a, b archivedLog) int {
 		return cmp.Or(at[a.tip].Compare(at[b.tip]), strings.Compare(a.writer, b.writer))
 	})
 	return logs, at, err
 }
 
-// pushArchive makes the archives that hold logs, and moves the remote's to them.
-func (s *Store) pushArchive(ctx context.Context, remote string, base retireBase, logs []archivedLog, at map[odb.ID]time.Time) error {
-	tip := base.archive
+// month is the archive for a log that ends at a time: not an older one than holds it now,
+// for the newest counts.
+func (b retireBase) month(writer string, at time.Time) string {
+	return max(monthOf(at), b.months[writer])
+}
+
+// pushArchives makes the archives that hold logs, and moves the remote's to them.
+func (s *Store) pushArchives(ctx context.Context, remote string, base retireBase, logs []archivedLog, at map[odb.ID]time.Time) error {
+	months := map[string][]archivedLog{}
+	for _, log := range logs {
+		month := base.month(log.writer, at[log.tip])
+		months[month] = append(months[month], log)
+	}
 	var objects odb.Batch
-	for some := range slices.Chunk(logs, archiveLogs) {
-		a := archive{before: tip, newest: at[some[len(some)-1].tip], logs: some}
-		data, err := a.encode(objects.Add(s.objects, "tree", nil))
-		if err != nil {
-			return fmt.Errorf("write archive: %w", err)
+	var moves []refdb.Moved
+	for _, month := range slices.Sorted(maps.Keys(months)) {
+		tip := base.archives[month]
+		for some := range slices.Chunk(months[month], archiveLogs) {
+			a := archive{before: tip, newest: at[some[len(some)-1].tip], logs: some}
+			data, err := a.encode(objects.Add(s.objects, "tree", nil))
+			if err != nil {
+				return fmt.Errorf("write archive: %w", err)
+			}
+			tip = objects.Add(s.objects, "commit", data)
 		}
-		tip = objects.Add(s.objects, "commit", data)
+		moves = append(moves, refdb.Moved{Name: archivesPrefix + month, New: tip, Old: base.archives[month]})
 	}
 	if err := s.objects.StoreBatch(ctx, objects); err != nil {
 		return fmt.Errorf("write archive: %w", err)
 	}
-	if err := s.SwapShared(ctx, remote, archiveRef, tip, base.archive); err != nil {
+	return s.swapArchives(ctx, remote, moves)
+}
+
+// swapArchives moves archives of the remote, and then here those that it took.
+func (s *Store) swapArchives(ctx context.Context, remote string, moves []refdb.Moved) error {
+	var specs, leases []string
+	for _, m := range moves {
+		specs = append(specs, string(m.New)+":"+m.Name)
+		leases = append(leases, fmt.Sprintf("--force-with-lease=%s:%s", m.Name, m.Old))
+	}
+	answers, err := s.push(ctx, remote, specs, leases...)
+	if err != nil {
 		return err
 	}
-	if err := s.noteStaged(ctx, stagedArchive(remote), tip); err != nil {
-		return err
+	var failed error
+	for _, m := range moves {
+		i := slices.IndexFunc(answers, func(a pushed) bool { return a.ref == m.Name })
+		err := fmt.Errorf("%w %q says nothing of %s", gitdir.ErrRemote, remote, m.Name)
+		if i >= 0 {
+			err = answers[i].refusal(remote)
+		}
+		if err == nil {
+			err = s.noteStaged(ctx, stagedName(remote, m.Name), m.New)
+		}
+		if err == nil {
+			err = s.refs.SwapAny(ctx, m.Name, m.New, m.Old)
+		}
+		if failed == nil {
+			failed = err
+		}
 	}
-	return s.refs.SwapAny(ctx, archiveRef, tip, base.archive)
+	return failed
 }
 
 // encode is the commit of a: the same logs after the same archive are the same commit in

@@ -18,6 +18,10 @@ import (
 
 const day = 24 * time.Hour
 
+var testMonth = monthOf(testWhen)
+
+var testArchiveRef = archivesPrefix + testMonth
+
 // comeAndGo has n clones write an entry each, and leave. It gives their tips.
 func comeAndGo(t *testing.T, bare string, n int) Tips {
 	t.Helper()
@@ -66,7 +70,7 @@ func TestRetire(t *testing.T) {
 	if done := retire(t, a, testWhen.Add(day), 1); done != (Retired{Logs: 1, Refs: 1}) {
 		t.Fatalf("%+v", done)
 	}
-	if got := remoteRefs(t, bare); got != "archive\nlog/"+a.Writer() {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth+"\nlog/"+a.Writer() {
 		t.Errorf("the remote has %q", got)
 	}
 	syncLogs(t, b)
@@ -79,11 +83,11 @@ func TestRetire(t *testing.T) {
 		if live, _, err := repo.logRefs(t.Context()); len(live) != 1 || err != nil {
 			t.Errorf("refs here: %v, %v", live, err)
 		}
-		cached, err := os.ReadFile(repo.archiveCachePath())
+		cached, err := os.ReadFile(repo.archiveCachePath(testMonth))
 		if err != nil {
 			t.Fatal(err)
 		}
-		replaceFile(t, repo.archiveCachePath(), bytes.Replace(cached, []byte("\n000000000002 "), []byte("\n00000000000f "), 1))
+		replaceFile(t, repo.archiveCachePath(testMonth), bytes.Replace(cached, []byte("\n000000000002 "), []byte("\n00000000000f "), 1))
 		again := openTestRepo(t, repo.dir.WorkTree)
 		if got := logTips(t, again); !maps.Equal(got, want) {
 			t.Errorf("with a damaged cache: %v", got)
@@ -92,7 +96,7 @@ func TestRetire(t *testing.T) {
 			t.Errorf("again: %+v", got)
 		}
 	}
-	if got := remoteRefs(t, bare); got != "archive\nlog/"+a.Writer() {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth+"\nlog/"+a.Writer() {
 		t.Errorf("after all have synced the remote has %q", got)
 	}
 }
@@ -123,7 +127,7 @@ func TestRetiredWriterComesBack(t *testing.T) {
 	syncLogs(t, other)
 	retire(t, other, testWhen.Add(day), 1)
 	syncLogs(t, back)
-	if got := remoteRefs(t, bare); got != "archive" {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth {
 		t.Fatalf("the remote has %q", got)
 	}
 	again := cloneOf(t, bare)
@@ -135,7 +139,7 @@ func TestRetiredWriterComesBack(t *testing.T) {
 		t.Fatalf("it goes on from %q", second.Parent)
 	}
 	syncLogs(t, again)
-	if got := remoteRefs(t, bare); got != "archive\nlog/"+back.Writer() {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth+"\nlog/"+back.Writer() {
 		t.Errorf("the remote has %q", got)
 	}
 	syncLogs(t, other)
@@ -173,7 +177,7 @@ func TestRetireAtOnce(t *testing.T) {
 			t.Errorf("%v instead of %v", got, want)
 		}
 	}
-	if got := remoteRefs(t, bare); got != "archive" {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth {
 		t.Errorf("the remote has %q", got)
 	}
 }
@@ -199,7 +203,7 @@ func TestRetireIsFinished(t *testing.T) {
 	if done := retire(t, clones[1], testWhen, 100); done != (Retired{Refs: 1}) {
 		t.Errorf("%+v", done)
 	}
-	if got := remoteRefs(t, bare); got != "archive\nlog/000000000001" {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth+"\nlog/000000000001" {
 		t.Errorf("the remote has %q", got)
 	}
 	syncLogs(t, clones[0])
@@ -234,7 +238,7 @@ func TestRetiredRefThatIsBehind(t *testing.T) {
 	if done := retire(t, b, testWhen, 1); done != (Retired{Refs: 1}) {
 		t.Errorf("%+v", done)
 	}
-	if got := remoteRefs(t, bare); got != "archive" {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth {
 		t.Errorf("the remote has %q", got)
 	}
 }
@@ -262,7 +266,7 @@ func TestRetireUnderAnotherName(t *testing.T) {
 		t.Errorf("it goes on from %q", next.Parent)
 	}
 	syncLogs(t, repo)
-	if got := remoteRefs(t, bare); got != "archive\nlog/"+one {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth+"\nlog/"+one {
 		t.Errorf("the remote has %q", got)
 	}
 }
@@ -299,7 +303,7 @@ func TestRetireLeavesWhatMoves(t *testing.T) {
 	if done := retire(t, repo, testWhen.Add(day), 1); done != (Retired{Logs: 1}) {
 		t.Errorf("%+v", done)
 	}
-	if got := remoteRefs(t, bare); got != "archive\nlog/000000000001" {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth+"\nlog/000000000001" {
 		t.Errorf("the remote has %q", got)
 	}
 	if got := logTips(t, repo); !maps.Equal(got, tips) {
@@ -325,7 +329,7 @@ func TestArchivesAreCut(t *testing.T) {
 	if done := retire(t, repo, testWhen, 1); done != (Retired{Logs: 10, Refs: 10}) {
 		t.Fatalf("%+v", done)
 	}
-	for rev, says := range map[string]string{archiveRef: "10 logs", archiveRef + "^": fmt.Sprint(archiveLogs, " logs")} {
+	for rev, says := range map[string]string{archivesPrefix + "1970-01": "10 logs", archivesPrefix + "1970-01^": fmt.Sprint(archiveLogs, " logs")} {
 		if got := testGit(t, bare, "log", "-1", "--format=%s", rev); got != archiveTitle+": "+says {
 			t.Errorf("%s: %q", rev, got)
 		}
@@ -350,7 +354,7 @@ func foreignArchive(t *testing.T, repo *Store, message string, parents ...odb.ID
 	if err != nil {
 		t.Fatal(err)
 	}
-	testGit(t, repo.dir.WorkTree, "push", "-q", "-f", "origin", string(id)+":"+archiveRef)
+	testGit(t, repo.dir.WorkTree, "push", "-q", "-f", "origin", string(id)+":"+testArchiveRef)
 	return id
 }
 
@@ -395,7 +399,7 @@ func TestHostileArchives(t *testing.T) {
 				if err != nil || len(got.Rejected) != 1 || !strings.Contains(got.Rejected[0].Reason, tt.reason) {
 					t.Fatalf("%+v, %v", got, err)
 				}
-				if here, _ := repo.refs.Ref(t.Context(), archiveRef); here != "" {
+				if here, _ := repo.refs.Ref(t.Context(), testArchiveRef); here != "" {
 					t.Error("it was taken over")
 				}
 				if tips := logTips(t, repo); tips[writer] != "" || strings.Contains(tt.reason, "refused as") != (tips[good] == tip) {
@@ -421,7 +425,7 @@ func TestArchiveTakesNothingBack(t *testing.T) {
 	want[a.Writer()] = second
 	syncLogs(t, b)
 	retire(t, b, testWhen.Add(day), 1)
-	testGit(t, bare, "update-ref", "-d", archiveRef) // and everything that was in it
+	testGit(t, bare, "update-ref", "-d", testArchiveRef) // and everything that was in it
 	foreignArchive(t, a, archive{newest: testWhen, logs: []archivedLog{{a.Writer(), first}}}.message(), first)
 	for range 2 {
 		for _, repo := range []*Store{b, a} {
@@ -447,9 +451,9 @@ func TestArchiveGoesToAnEmptyRemote(t *testing.T) {
 	repo := clones[0]
 	syncLogs(t, repo)
 	retire(t, repo, testWhen.Add(day), 1)
-	testGit(t, bare, "update-ref", "-d", archiveRef)
+	testGit(t, bare, "update-ref", "-d", testArchiveRef)
 	syncLogs(t, repo)
-	if got := remoteRefs(t, bare); got != "archive" {
+	if got := remoteRefs(t, bare); got != "archives/"+testMonth {
 		t.Errorf("the remote has %q", got)
 	}
 	if got := logTips(t, repo); !maps.Equal(got, want) {
@@ -471,7 +475,7 @@ func TestDamagedArchive(t *testing.T) {
 		if itself {
 			lost = testArchive(t, repo)
 		}
-		if err := errors.Join(os.Remove(repo.objects.LoosePath(lost)), os.Remove(repo.archiveCachePath())); err != nil {
+		if err := errors.Join(os.Remove(repo.objects.LoosePath(lost)), os.Remove(repo.archiveCachePath(testMonth))); err != nil {
 			t.Fatal(err)
 		}
 		repo = openTestRepo(t, repo.dir.WorkTree)
@@ -492,7 +496,7 @@ func TestDamagedArchive(t *testing.T) {
 
 func testArchive(t *testing.T, repo *Store) odb.ID {
 	t.Helper()
-	id, err := repo.refs.Ref(context.Background(), archiveRef)
+	id, err := repo.refs.Ref(context.Background(), testArchiveRef)
 	if id == "" || err != nil {
 		t.Fatal(id, err)
 	}

@@ -89,8 +89,8 @@ func (s *Store) withoutOthers(ctx context.Context, found *foundEntries, parents 
 			return err
 		}
 		for name, id := range refs {
-			if path.Base(name) == path.Base(archiveRef) {
-				logs, _ := s.archived(ctx, id) // of one that is damaged nothing is known
+			if month := path.Base(name); isMonth(month) && path.Base(path.Dir(name)) == path.Base(archivesPrefix) {
+				logs, _ := s.archivedIn(ctx, month, id) // of one that is damaged nothing is known
 				for writer, tip := range logs {
 					found.take(writer, tip, parents)
 				}

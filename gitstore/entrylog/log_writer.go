@@ -137,6 +137,9 @@ func (s *Store) newWriter(ctx context.Context) (string, error) {
 	var random [writerDigits / 2]byte
 	rand.Read(random[:]) // never fails
 	id := hex.EncodeToString(random[:])
+	if err := s.noteWriterMade(id); err != nil {
+		return "", fmt.Errorf("make a writer: %w", gitdir.ReadOnly(err))
+	}
 	if _, err := s.dir.Git(ctx, "config", "--local", writerKey, id); err != nil {
 		return "", fmt.Errorf("set %s: %w", writerKey, gitdir.ReadOnly(err))
 	}

@@ -72,8 +72,8 @@ func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 		return nil, err
 	}
 	broken, seen := map[string]error{}, map[odb.ID]bool{}
-	if err := s.checkArchives(ctx); err != nil {
-		broken[archiveRef] = err
+	if err := s.checkArchives(ctx, broken); err != nil {
+		return nil, err
 	}
 	for writer, tip := range tips {
 		if err := s.readWhole(ctx, tip, seen); err != nil {
@@ -86,13 +86,14 @@ func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 	return broken, nil
 }
 
-// checkArchives reads the archives of this clone.
-func (s *Store) checkArchives(ctx context.Context) error {
-	tip, err := s.refs.Ref(ctx, archiveRef)
-	if err != nil || tip == "" {
-		return err
+// checkArchives reads the archives of this clone, and adds those that cannot be read.
+func (s *Store) checkArchives(ctx context.Context, broken map[string]error) error {
+	_, here, err := s.logRefs(ctx)
+	for month, tip := range here {
+		if _, err := s.readArchives(ctx, tip, &archiveCache{}); err != nil {
+			broken[archivesPrefix+month] = err
+		}
 	}
-	_, err = s.readArchives(ctx, tip, &archiveCache{})
 	return err
 }
 
@@ -120,7 +121,11 @@ func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool)
 
 // refetchLogs brings the logs of writers, as far as the remote has them.
 func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string) error {
-	there, err := s.listRemote(ctx, remote, logPrefix+"*", archiveRef)
+	there, err := s.listRemote(ctx, remote, logPrefix+"*", archivesPrefix+"*")
+	var here archives
+	if err == nil {
+		_, here, err = s.logRefs(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -134,7 +139,7 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 	if err := s.makeScratch(ctx, scratch); err != nil {
 		return err
 	}
-	for _, ref := range refetchRefs(writers, there) {
+	for _, ref := range refetchRefs(writers, there, here) {
 		c := s.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "remote."+remote+".promisor=false",
 			"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune", "--no-filter", "--no-recurse-submodules",
 			"--no-auto-maintenance", "--refmap=", "--end-of-options", remote, "+"+ref+":"+ref)
@@ -151,15 +156,24 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 	return s.takePacks(ctx, scratch)
 }
 
-// refetchRefs are the refs of a remote by which logs come again: their own, or the archive's.
-func refetchRefs(writers []string, there map[string]odb.ID) (refs []string) {
-	for _, writer := range writers {
-		ref := logPrefix + writer
-		if there[ref] == "" {
-			ref = archiveRef
-		}
+// refetchRefs are the refs of a remote by which logs come again: their own, or those of the
+// archives that are here.
+func refetchRefs(writers []string, there map[string]odb.ID, here archives) (refs []string) {
+	add := func(ref string) {
 		if there[ref] != "" && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
+		}
+	}
+	for _, writer := range writers {
+		switch {
+		case strings.HasPrefix(writer, archivesPrefix):
+			add(writer)
+		case there[logPrefix+writer] != "":
+			add(logPrefix + writer)
+		default:
+			for month := range here {
+				add(archivesPrefix + month)
+			}
 		}
 	}
 	return refs

@@ -1,6 +1,7 @@
 package entrylog
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"git-runr/gitstore/gitdir"
@@ -15,17 +16,17 @@ type Store struct {
 	refs    *refdb.Store
 	writer  *atomic.Value // the id, a string, that this process has made or found
 
-	knownArchive *atomic.Pointer[archiveCache] // read last
+	archives *sync.Map // the Tips in a chain of archives, by its end, as read
 }
 
 // New is the logs of an open repository.
 func New(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writer: new(atomic.Value), knownArchive: new(atomic.Pointer[archiveCache])}
+	return &Store{dir: dir, objects: objects, refs: refs, writer: new(atomic.Value), archives: new(sync.Map)}
 }
 
 // At is the same logs seen from another place of the repository.
 func (s *Store) At(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writer: s.writer, knownArchive: s.knownArchive}
+	return &Store{dir: dir, objects: objects, refs: refs, writer: s.writer, archives: s.archives}
 }
 
 // notesIdentity writes all notes: with the time given too, every clone that has the

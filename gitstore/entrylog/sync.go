@@ -82,10 +82,12 @@ func (s *Store) brokenRef(ctx context.Context) string {
 	return ""
 }
 
-// wantedRefs are the refspecs of a fetch.
-func wantedRefs(remote, notes string) []string {
-	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*",
-		"+" + archiveRef + "*:" + stagedArchive(remote) + "*"} // a pattern: a remote without one is no error
+// wantedRefs are the refspecs of a fetch. All archive months begin with "".
+func wantedRefs(remote, notes string, months []string) []string {
+	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*"}
+	for _, month := range months { // a pattern: a remote without one is no error
+		specs = append(specs, "+"+archivesPrefix+month+"*:"+stagedArchives(remote)+month+"*")
+	}
 	if notes != "" {
 		specs = append(specs, "+"+notes+"*:"+stagedNotes(remote)+"*")
 	}

@@ -59,7 +59,7 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	if err != nil {
 		return adopted, err
 	}
-	if err := s.adoptArchive(ctx, remote, own, check, &adopted); err != nil {
+	if err := s.adoptArchives(ctx, remote, own, check, &adopted); err != nil {
 		return adopted, err
 	}
 	live, archive, err := s.logRefs(ctx)

@@ -39,11 +39,11 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 	if err != nil {
 		return Pushed{}, err
 	}
-	archive, err := s.unpushedArchive(ctx, remote)
+	held, err := s.unpushedArchives(ctx, remote)
 	if err != nil {
 		return Pushed{}, err
 	}
-	logs, err := s.unpushed(ctx, remote, own, archive)
+	logs, err := s.unpushed(ctx, remote, own, held)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -59,8 +59,8 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 	if notes != "" {
 		view = append(view, string(notes)+":"+notesRef)
 	}
-	if archive != "" {
-		old = append(old, string(archive)+":"+archiveRef)
+	for _, month := range slices.Sorted(maps.Keys(held)) {
+		old = append(old, string(held[month])+":"+archivesPrefix+month)
 	}
 	refused, err := s.pushParts(ctx, remote, ours, view, others, old)
 	if err != nil {
@@ -88,28 +88,31 @@ func (s *Store) noteStaged(ctx context.Context, ref string, tip odb.ID) error {
 	return err
 }
 
-// unpushedArchive is this clone's archive where the remote has none, or an older one; else "".
-func (s *Store) unpushedArchive(ctx context.Context, remote string) (odb.ID, error) {
-	here, err := s.refs.Ref(ctx, archiveRef)
-	if err != nil || here == "" {
-		return "", err
+// unpushedArchives are this clone's archives where the remote has none, or older ones.
+func (s *Store) unpushedArchives(ctx context.Context, remote string) (archives, error) {
+	_, here, err := s.logRefs(ctx)
+	if err != nil {
+		return nil, err
 	}
-	there, err := s.refs.Ref(ctx, stagedArchive(remote))
-	if err != nil || here == there {
-		return "", err
+	there, err := s.sharedArchives(ctx, remote)
+	if err != nil {
+		return nil, err
 	}
-	if there != "" {
-		if more, err := s.refs.IsAncestor(ctx, there, here); err != nil || !more {
-			return "", context.Cause(ctx)
+	maps.DeleteFunc(here, func(month string, tip odb.ID) bool {
+		known := there[month]
+		if known == "" || known == tip {
+			return known == tip
 		}
-	}
-	return here, nil
+		more, err := s.refs.IsAncestor(ctx, known, tip)
+		return err != nil || !more
+	})
+	return here, context.Cause(ctx)
 }
 
 // unpushed are the logs that have more than what the remote has. A log that it has
 // more of, or another form of, is left out, but for our own: there the remote has to
 // say so.
-func (s *Store) unpushed(ctx context.Context, remote, own string, archive odb.ID) (Tips, error) {
+func (s *Store) unpushed(ctx context.Context, remote, own string, along archives) (Tips, error) {
 	logs, err := s.Tips(ctx)
 	if err != nil {
 		return nil, err
@@ -118,10 +121,14 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, archive odb.ID
 	if err != nil {
 		return nil, err
 	}
-	if archive != "" { // which goes along
-		if archived, err = s.archived(ctx, archive); err != nil {
-			return nil, err
-		}
+	goes, err := s.archived(ctx, along)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(archived, goes)
+	left, err := s.Unfetched(ctx, remote)
+	if err != nil {
+		return nil, err
 	}
 	for writer, tip := range logs {
 		if archived[writer] == tip {
@@ -129,6 +136,10 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, archive odb.ID
 			continue
 		}
 		there := cmp.Or(staged[writer], archived[writer])
+		if there == "" && writer != own && s.mayBeIn(ctx, left, tip) {
+			delete(logs, writer)
+			continue
+		}
 		if there == "" || there != tip && writer == own {
 			continue
 		}

@@ -31,16 +31,26 @@ type Fetched struct {
 // are checked as they come; a ref that names one that git refuses is left out as it
 // was, and is looked at again when it has moved, or after some time.
 func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, error) {
+	return s.FetchSince(ctx, remote, notes, time.Time{})
+}
+
+// FetchSince is FetchLogs without the archives of months before since, unless they are here
+// or our own log may be in them. Unfetched says which were left.
+func (s *Store) FetchSince(ctx context.Context, remote, notes string, since time.Time) (Fetched, error) {
 	var done Fetched
 	if err := s.checkRemote(remote); err != nil {
 		return done, err
 	}
+	months, err := s.wantedMonths(ctx, remote, since)
+	if err != nil {
+		return done, err
+	}
 	known := s.readRefusals(remote)
-	all := wantedRefs(remote, notes)
+	all := wantedRefs(remote, notes, months)
 	for _, ref := range slices.Sorted(maps.Keys(known)) {
 		all = append(all, "^"+ref)
 	}
-	err := s.fetchRefs(ctx, remote, all, "--prune")
+	err = s.fetchRefs(ctx, remote, all, "--prune")
 	if err != nil && ctx.Err() == nil {
 		if done.Locks = s.refs.DropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
 			err = s.fetchRefs(ctx, remote, all, "--prune")
@@ -60,7 +70,7 @@ func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, e
 	if broken := s.brokenRef(ctx); broken != "" && err != nil {
 		return done, fmt.Errorf("fetch from %q: %w: ref %s names an object that cannot be read", remote, gitdir.ErrCorrupt, broken)
 	}
-	done.Refused, err = s.fetchApart(ctx, remote, notes, known, err == nil)
+	done.Refused, err = s.fetchApart(ctx, remote, notes, months, known, err == nil)
 	return done, err
 }
 
@@ -125,13 +135,15 @@ func (s *Store) writeRefusals(remote string, of refusals) error {
 
 // fetchApart fetches what can be fetched, and names the rest. fetched says that all
 // but the known refusals came already.
-func (s *Store) fetchApart(ctx context.Context, remote, notes string, known refusals, fetched bool) ([]Rejection, error) {
-	there, err := s.listRemote(ctx, remote, logPrefix+"*", archiveRef, notes)
+func (s *Store) fetchApart(ctx context.Context, remote, notes string, months []string, known refusals, fetched bool) ([]Rejection, error) {
+	there, err := s.listRemote(ctx, remote, logPrefix+"*", archivesPrefix+"*", notes)
 	if err != nil {
 		return nil, err
 	}
 	maps.DeleteFunc(there, func(ref string, _ odb.ID) bool {
-		return !strings.HasPrefix(ref, logPrefix) && ref != archiveRef && ref != notes
+		month, isArchive := strings.CutPrefix(ref, archivesPrefix)
+		wanted := isArchive && (slices.Contains(months, month) || slices.Contains(months, ""))
+		return !strings.HasPrefix(ref, logPrefix) && !wanted && ref != notes
 	})
 	staged, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
 	if err != nil {
@@ -160,8 +172,8 @@ func stagedName(remote, ref string) string {
 	if writer, isLog := strings.CutPrefix(ref, logPrefix); isLog {
 		return stagedPrefix(remote) + writer
 	}
-	if ref == archiveRef {
-		return stagedArchive(remote)
+	if month, isArchive := strings.CutPrefix(ref, archivesPrefix); isArchive {
+		return stagedArchives(remote) + month
 	}
 	return stagedNotes(remote)
 }

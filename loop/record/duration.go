@@ -25,12 +25,16 @@ func (d Duration) String() string {
 // MarshalText gives the form of time.Duration.String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText reads the form of time.ParseDuration, and whole days ("30d").
+// UnmarshalText reads the form of time.ParseDuration, whole days ("30d"), and years of 365 ("1y").
 func (d *Duration) UnmarshalText(text []byte) error {
 	s := string(text)
-	var days int
-	if n, err := fmt.Sscanf(s, "%dd", &days); n == 1 && err == nil && fmt.Sprintf("%dd", days) == s {
-		*d = Duration(time.Duration(days) * 24 * time.Hour)
+	var n, days int
+	var unit rune
+	if got, err := fmt.Sscanf(s, "%d%c", &n, &unit); got == 2 && err == nil && fmt.Sprintf("%d%c", n, unit) == s {
+		days = map[rune]int{'d': 1, 'y': 365}[unit]
+	}
+	if days > 0 && 0 <= n && n <= 100_000/days {
+		*d = Duration(time.Duration(n*days) * 24 * time.Hour)
 		return nil
 	}
 	v, err := time.ParseDuration(s)

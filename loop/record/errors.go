@@ -36,6 +36,7 @@ type NotFoundError struct {
 	What  string   // "run" or "review"
 	ID    string   // as it was asked for
 	Where string   // "in" and what was looked into; "" is here
+	Older bool     // older events were not fetched, and it may be among them
 	Among []string // ids that the prefix fits, when it fits more than one
 }
 
@@ -45,6 +46,9 @@ func (e *NotFoundError) Error() string {
 	}
 	if e.ID == Latest {
 		return fmt.Sprintf("there is no %s yet", e.What)
+	}
+	if e.Older {
+		return fmt.Sprintf("%s %q is not here: older events were not fetched (sync.since); git runr sync --archived brings them", e.What, e.ID)
 	}
 	return fmt.Sprintf("%s %q does not exist %s", e.What, e.ID, cmp.Or(e.Where, "here"))
 }

@@ -311,6 +311,17 @@ func notFound(kind entityKind, id string) *NotFoundError {
 	return &NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
 }
 
+// mayBeOlder reports whether what has an id, which begins with its time, or the end of one,
+// may be in the archives that were not fetched.
+func (s *Store) mayBeOlder(ctx context.Context, id string) bool {
+	left, err := s.Repo.Unfetched(ctx, "")
+	if err != nil || len(left) == 0 || id == Latest {
+		return false
+	}
+	at, err := time.Parse("200601", id[:min(len(id), len("200601"))])
+	return err != nil || at.Format("2006-01") <= left[len(left)-1]
+}
+
 // Review is the review that id names: an id, a unique prefix or latest.
 func (s *Store) Review(ctx context.Context, id string) (Review, error) {
 	st, err := s.entityState(ctx, kindReview, id)
@@ -332,6 +343,9 @@ func (s *Store) ofTyped(ctx context.Context, kind entityKind, typed string, read
 		}
 		defer idx.close()
 		id, err := idx.resolve(kind, typed)
+		if missing := new(NotFoundError); errors.As(err, &missing) {
+			missing.Older = s.mayBeOlder(ctx, typed)
+		}
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func twoClones(t *testing.T, now *time.Time) (a, b *record.Store, review string)
 	}
 	for _, s := range []*record.Store{a, b} {
 		if err == nil {
-			_, err = Sync(ctx, s, "origin", false)
+			_, err = Sync(ctx, s, "origin", Terms{})
 		}
 	}
 	if err != nil {
@@ -200,7 +200,7 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	}
 	for _, s := range []*record.Store{a, b} {
 		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", url)
-		if _, err := Sync(ctx, s, "origin", false); err != nil {
+		if _, err := Sync(ctx, s, "origin", Terms{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 type Retirement struct {
 	After time.Duration // since the newest event of a log; 0 is never
 	Asked bool          // now, and however few they are
+	Terms Terms         // of a Sync when somebody else is at it
 }
 
 // Limits of what is retired without being asked: below so many logs nothing is gained, and
@@ -51,7 +52,7 @@ func Retire(ctx context.Context, s *record.Store, remote string, r Retirement) (
 		case !errors.Is(err, gitstore.ErrLostRace) || try == syncRetries:
 			return done, err
 		}
-		if _, err := Sync(ctx, s, remote, false); err != nil { // somebody else is at it
+		if _, err := Sync(ctx, s, remote, Terms{Since: r.Terms.Since}); err != nil { // somebody else is at it
 			return done, err
 		}
 	}

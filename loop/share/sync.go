@@ -46,13 +46,21 @@ const (
 	logRetries  = 20
 )
 
+// Terms say what is exchanged beside the logs that are in use.
+type Terms struct {
+	Notes bool          // whether to push the notes, which never stops a sync
+	Since time.Duration // archives of months that ended longer ago are not brought; 0: all are
+}
+
 // Sync exchanges logs with a remote: afterwards this clone folds the union of
-// both, and the remote has this clone's log, unless it refuses it. notes says whether
-// to push the notes, which never stops a sync.
-func Sync(ctx context.Context, s *record.Store, remote string, notes bool) (Synced, error) {
-	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
+// both, and the remote has this clone's log, unless it refuses it.
+func Sync(ctx context.Context, s *record.Store, remote string, terms Terms) (Synced, error) {
+	x := &exchange{Store: s, notes: terms.Notes, fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
 	x.says.Index = s.Repo.Writer() != "" // lostBy asks it of who has recorded something
+	if terms.Since > 0 {
+		x.since = s.EventTime().Add(-terms.Since)
+	}
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return x.done, err
@@ -72,6 +80,7 @@ type exchange struct {
 	*record.Store
 	done    Synced
 	notes   bool
+	since   time.Time            // 0: everything
 	fresh   map[gitstore.ID]bool // events that came
 	unread  map[gitstore.ID]bool // records that say nothing
 	touched map[string]bool      // reviews that they are of
@@ -184,7 +193,7 @@ func (x *exchange) take(ctx context.Context) error {
 	if x.notes {
 		ref = record.NotesRef
 	}
-	fetched, err := x.Repo.FetchLogs(ctx, x.done.Remote, ref)
+	fetched, err := x.Repo.FetchSince(ctx, x.done.Remote, ref, x.since)
 	for _, lock := range fetched.Locks {
 		x.done.Recovered = append(x.done.Recovered, "removed a lock that a killed process had left: "+lock)
 	}
@@ -267,6 +276,9 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 		if r.Writer == record.NotesRef {
 			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, record.NotesRef), nil
 		}
+	}
+	if left, err := x.Repo.Unfetched(ctx, x.done.Remote); err != nil || len(left) > 0 {
+		return "", "older events were not fetched here (sync.since), and those of the remote may speak of them", err
 	}
 	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
 	switch {

@@ -15,7 +15,7 @@ import (
 
 func mustSync(t *testing.T, s *record.Store) Synced {
 	t.Helper()
-	done, err := Sync(context.Background(), s, "origin", true)
+	done, err := Sync(context.Background(), s, "origin", Terms{Notes: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,7 @@ type Config struct {
 		Remote string
 		Notes  bool
 		Retire record.Duration // 0: never
+		Since  record.Duration // 0: everything
 	}
 
 	steps  map[string]*record.WorkStep
