@@ -47,6 +47,7 @@ func TestRewrites(t *testing.T) {
 			t.Run("with hooks", func(t *testing.T) {
 				t.Parallel()
 				work := t.TempDir()
+				t.Cleanup(func() { removeBusy(work) })
 				runHistory(t, work, "HOOKS=1\n"+string(prelude)+script+"\nshare\n")
 				got := dumpReviews(t, filepath.Join(work, "r"))
 				for line := range strings.Lines(got) {
@@ -86,6 +87,16 @@ func TestRewrites(t *testing.T) {
 				t.Error("the clones have different notes")
 			}
 		})
+	}
+}
+
+// removeBusy removes a directory in which the worker that a hook has started may still write.
+func removeBusy(dir string) {
+	for range 100 {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 
