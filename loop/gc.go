@@ -97,15 +97,26 @@ func FindGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 	if err != nil {
 		return Garbage{}, err
 	}
-	g := Garbage{ClosedBefore: then.UTC().Truncate(time.Millisecond), Runs: []RunGarbage{}}
-	if since.After(g.ClosedBefore) { // what was dropped stays dropped
-		g.ClosedBefore = since
+	g, err := findGarbage(ctx, s, then)
+	if err != nil {
+		return g, err
 	}
 	g.Reviews, _, err = s.Reviews(ctx, record.Filter{ClosedSince: since, ClosedBefore: g.ClosedBefore, Review: func(r record.ReviewSummary) bool {
 		return !r.ClosedAt.IsZero() && r.ClosedAt.Before(g.ClosedBefore)
 	}})
+	return g, err
+}
+
+// findGarbage is FindGarbage without the reviews, of which nothing is to be dropped but that
+// they are listed.
+func findGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage, error) {
+	since, err := ClosedSince(s)
 	if err != nil {
-		return g, err
+		return Garbage{}, err
+	}
+	g := Garbage{ClosedBefore: then.UTC().Truncate(time.Millisecond), Runs: []RunGarbage{}}
+	if since.After(g.ClosedBefore) { // what was dropped stays dropped
+		g.ClosedBefore = since
 	}
 	if g.Runs, err = runGarbage(ctx, s, then); err != nil {
 		return g, err

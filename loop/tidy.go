@@ -31,7 +31,7 @@ func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how clo
 	if err := writeCutoff(s, c); err != nil {
 		return err
 	}
-	garbage, err := FindGarbage(ctx, s, now.Add(-retention))
+	garbage, err := findGarbage(ctx, s, now.Add(-retention))
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,8 @@ func (b *bench) writing(h history, of measured, dir string) {
 	submit := func(verdict string) command {
 		return command{dir: dir, argv: []string{b.bin, "inbox", "submit", "latest", verdict}, before: asked}
 	}
+	asked() // a history that is imported has no notes yet, and nothing was tidied
+	b.must(dir, submit("--request-changes").argv...)
 	b.add("submit", of, atMostTimes(2.5), note, submit("--request-changes"))
 	b.add("submit, which closes others", of, aim{}, note, submit("--approve"))
 	claim := []string{b.bin, "inbox", "claim", h.waitingReview(0), "--as", "chat"}
