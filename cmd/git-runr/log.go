@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/follow"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/stdio"
@@ -37,6 +38,9 @@ func showLog(s *session) error {
 		return follow.Events(s.ctx, store, what, s.printEvent, s.err)
 	}
 	n := s.Int("limit")
+	if n < 0 {
+		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
+	}
 	switch {
 	case what == "" && n > 0:
 		return s.showNewest(store, n)

@@ -274,7 +274,7 @@ func (idx *index) damage(d *gitstore.DamagedError) {
 // unreadable are the records that are not among the events, and why.
 func (idx *index) unreadable() []error {
 	var list []error
-	for _, why := range idx.Bad {
+	for _, why := range slices.Sorted(slices.Values(idx.Bad)) { // which are noted as they come
 		list = append(list, errors.New(why))
 	}
 	for _, d := range idx.Damaged {
@@ -326,6 +326,9 @@ func (idx *index) isAhead(e Event) bool {
 // readManifest reads what is in the file. A missing or damaged one is that of an empty index,
 // for everything can be read again.
 func readManifest(path string) manifest {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // whoever opens a pipe waits
+		return manifest{Tips: gitstore.Tips{}}
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return manifest{Tips: gitstore.Tips{}}

@@ -9,6 +9,7 @@ package segment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -110,6 +111,9 @@ type Segment struct {
 // Open reads the footer of a file. It is ErrDamaged where that is not as it was written; what
 // else is damaged shows when it is read.
 func Open(path string) (*Segment, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // whoever opens a pipe waits
+		return nil, cmp.Or(err, ErrDamaged)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
