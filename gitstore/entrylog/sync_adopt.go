@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -222,9 +223,18 @@ func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 	if err == nil && older {
 		err = errOlder
 	} else if err == nil {
-		err = errors.New("it does not continue the log that is here")
+		err = errors.New("it does not continue the log that is here" + s.namedHere(writer))
 	}
 	return 0, err
+}
+
+// namedHere says what to type where this clone has written a log under a name that it has no
+// more: what it wrote goes to the remote under that name alone.
+func (s *Store) namedHere(writer string) string {
+	if _, err := os.Stat(s.tailPath(writer)); err != nil {
+		return ""
+	}
+	return ", and this clone has written to it: git runr sync pushes that with the GIT_RUNR_WRITER under which it was written"
 }
 
 // walkCounted is Walk, and counts the entries.

@@ -164,7 +164,7 @@ func (d *Dir) resolveLinks() error {
 		}
 		real, err := filepath.EvalSymlinks(*p)
 		if err != nil {
-			return fmt.Errorf("find repository: %w", err)
+			return fmt.Errorf("find repository: %w: %w", ErrNotFound, err)
 		}
 		*p = real
 	}
