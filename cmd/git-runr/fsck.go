@@ -26,6 +26,7 @@ type fsckJSON struct {
 }
 
 func fsck(s *session) error {
+	collect(longGC) // what all notes say is held
 	store, err := s.open()
 	if err != nil {
 		return err

@@ -236,7 +236,7 @@ const shortGC = 400
 // events needs little at a time.
 const shortMemory = 160 << 20
 
-// longGC is Go's own value, for a process that stays.
+// longGC is Go's own value, for a process that stays, or that holds much.
 const longGC = 100
 
 // collect sets how far the heap may grow, unless the user did.

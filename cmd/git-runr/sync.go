@@ -28,6 +28,7 @@ func (p *program) syncCommand() *cli.Command {
 }
 
 func syncWith(s *session) error {
+	collect(longGC) // as fsck
 	name, err := s.arg("")
 	if err != nil {
 		return err

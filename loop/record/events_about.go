@@ -167,6 +167,7 @@ func (s *Store) EventsOf(ctx context.Context, f Filter) (events []Event, ids map
 		var rows []row
 		for _, kind := range []entityKind{kindRun, kindReview} {
 			err := f.visit(idx, kind, func(r *row) error {
+				r.name()
 				rows, ids[r.id] = append(rows, *r), true
 				return nil
 			})

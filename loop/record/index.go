@@ -170,11 +170,19 @@ func (r *row) head() (h [segment.HeadSize]byte) {
 // rowOf reads the entry of a segment.
 func rowOf(in *segment.Segment, entry segment.Entry) (r row) {
 	r.read(in, entry)
+	r.name()
 	return r
 }
 
+// name fills in the id, which a scan leaves out: most rows are only counted.
+func (r *row) name() {
+	key := r.entry.Key()
+	r.id = string(key[1:])
+}
+
+// read reads all but the id.
 func (r *row) read(in *segment.Segment, entry segment.Entry) {
-	key, h := entry.Key(), entry.Head()
+	h := entry.Head()
 	number := func(at int) int { return int(binary.BigEndian.Uint32(h[at:])) }
 	time := func(at int) int64 { return int64(binary.BigEndian.Uint64(h[at:])) }
 	status, _, _ := bytes.Cut(h[statusAt:][:statusSize], []byte{0})
@@ -182,7 +190,7 @@ func (r *row) read(in *segment.Segment, entry segment.Entry) {
 		r.status = string(status)
 	}
 	*r = row{
-		entity: entity{entityKind(key[0]), string(key[1:])}, status: r.status,
+		entity: entity{kind: entityKind(entry.Kind())}, status: r.status,
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
 		created: time(54), updated: time(62), spent: h[39]&flagSpent != 0, need: need(h[38]), waits: h[39]&flagWaits != 0, older: h[39]&flagOlder != 0, whole: h[39]&flagWhole != 0,
 		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(46), kept: number(50),
@@ -506,7 +514,8 @@ func encodeRefs(events []Event) []byte {
 	return b
 }
 
-// scan visits the rows of shelves in their order. A row is the visitor's until it returns.
+// scan visits the rows of shelves in their order, without their ids. A row is the visitor's
+// until it returns.
 func (idx *index) scan(shelves []byte, visit func(*row) error) error {
 	if err := idx.findNewest(); err != nil {
 		return err
@@ -735,6 +744,7 @@ func (idx *index) latest(kind entityKind) (string, error) {
 	err := idx.scan(shelvesOf(kind), func(r *row) error {
 		if latest.id == "" || r.seq > latest.seq {
 			latest = *r
+			latest.name()
 		}
 		return nil
 	})

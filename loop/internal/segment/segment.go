@@ -61,6 +61,9 @@ type Entry struct{ b []byte }
 // Key is the row's key.
 func (e Entry) Key() Key { return Key(e.b) }
 
+// Kind is the first byte of the row's key.
+func (e Entry) Kind() byte { return e.b[0] }
+
 // Head is the row's head.
 func (e Entry) Head() []byte { return e.b[KeySize:][:HeadSize] }
 
