@@ -186,9 +186,7 @@ func (r *row) read(in *segment.Segment, entry segment.Entry) {
 	number := func(at int) int { return int(binary.BigEndian.Uint32(h[at:])) }
 	time := func(at int) int64 { return int64(binary.BigEndian.Uint64(h[at:])) }
 	status, _, _ := bytes.Cut(h[statusAt:][:statusSize], []byte{0})
-	if r.status != string(status) {
-		r.status = string(status)
-	}
+	r.status = statusText(status)
 	*r = row{
 		entity: entity{kind: entityKind(entry.Kind())}, status: r.status,
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
@@ -196,6 +194,22 @@ func (r *row) read(in *segment.Segment, entry segment.Entry) {
 		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(46), kept: number(50),
 		in: in, entry: entry,
 	}
+}
+
+// statuses are all that a row may have.
+var statuses = []string{
+	string(ReviewOpen), string(ReviewSubmitted), string(ReviewClaimed), string(ReviewResolved), string(ReviewCancelled),
+	string(RunRunning), string(RunReviewing), string(RunStopped), string(RunCompleted), string(RunSkipped), string(RunAborted),
+}
+
+// statusText is a status without a copy of its own.
+func statusText(b []byte) string {
+	for _, s := range statuses {
+		if string(b) == s {
+			return s
+		}
+	}
+	return string(b)
 }
 
 func (r *row) part(part int) ([]byte, error) { return r.in.Part(r.entry, part) }

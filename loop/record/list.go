@@ -33,6 +33,8 @@ type Filter struct {
 	Spent                      bool      // leaves out what took no calls of agents, as far as tools told
 	// ByNeed puts first what needs a person most: see need.
 	ByNeed bool
+	// Counts is filled in with how many that fit have each status, whatever Status says; nil: not.
+	Counts map[string]int
 	// Some says that what is beyond Limit need not be counted.
 	Some bool
 }
@@ -73,20 +75,6 @@ func (s *Store) Reviews(ctx context.Context, f Filter) ([]ReviewSummary, int, er
 // Runs lists runs, newest first, and counts all that the filter fits.
 func (s *Store) Runs(ctx context.Context, f Filter) ([]RunSummary, int, error) {
 	return list[RunSummary](ctx, s, kindRun, f)
-}
-
-// CountReviews is how many reviews that fit have each status.
-func (s *Store) CountReviews(ctx context.Context, f Filter) (counts map[string]int, err error) {
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
-		counts = map[string]int{}
-		return f.inOrder(idx, kindReview, func(r *row) error { counts[r.status]++; return nil })
-	})
-	return counts, err
 }
 
 func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
@@ -163,9 +151,11 @@ func (f Filter) visit(idx *index, kind entityKind, visit func(*row) error) error
 
 // inOrder visits the rows that fit, the newest first.
 func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) error {
+	clear(f.Counts)
+	fits := f.fitting()
 	if f.Mention == nil {
 		return idx.scan(f.shelves(kind), func(r *row) error {
-			if !f.fits(r) {
+			if !fits(r) {
 				return nil
 			}
 			return visit(r)
@@ -177,7 +167,7 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 		if err != nil {
 			return err
 		}
-		if r.kind != kind || !r.begun() || !f.fits(r) {
+		if r.kind != kind || !r.begun() || !fits(r) {
 			continue
 		}
 		var named bool
@@ -191,7 +181,7 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 // shelves are those on which something may fit.
 func (f Filter) shelves(kind entityKind) []byte {
 	shelves := shelvesOf(kind)
-	if kind == kindReview && f.Status != nil && !f.Status(string(ReviewResolved)) && !f.Status(string(ReviewCancelled)) {
+	if kind == kindReview && f.Counts == nil && f.Status != nil && !f.Status(string(ReviewResolved)) && !f.Status(string(ReviewCancelled)) {
 		return []byte{shelfWaiting}
 	}
 	return shelves
@@ -225,21 +215,25 @@ func (f Filter) fitsLine(line any) bool {
 	return true
 }
 
-// fits goes by what the index knows without reading a summary.
-func (f Filter) fits(r *row) bool {
-	if f.Status != nil && !f.Status(r.status) {
-		return false
+// fitting goes by what the index knows without reading a summary.
+func (f Filter) fitting() func(*row) bool {
+	closedSince, closedBefore := millis(f.ClosedSince, math.MinInt64), millis(roundUp(f.ClosedBefore), math.MaxInt64)
+	createdSince, createdUntil := millis(f.CreatedSince, math.MinInt64), millis(roundUp(f.CreatedUntil), math.MaxInt64)
+	updatedSince, onlyClosed := millis(f.UpdatedSince, math.MinInt64), !f.ClosedBefore.IsZero()
+	return func(r *row) bool {
+		switch {
+		case f.Waiting && !r.waits, f.Spent && !r.spent:
+			return false
+		case r.closed == 0 && onlyClosed, r.closed != 0 && (r.closed < closedSince || r.closed >= closedBefore):
+			return false
+		case r.created < createdSince, r.created >= createdUntil, r.updated < updatedSince:
+			return false
+		}
+		if f.Counts != nil {
+			f.Counts[r.status]++
+		}
+		return f.Status == nil || f.Status(r.status)
 	}
-	if f.Waiting && !r.waits || f.Spent && !r.spent {
-		return false
-	}
-	if !f.ClosedBefore.IsZero() && (r.closed == 0 || r.closed >= roundUp(f.ClosedBefore).UnixMilli()) {
-		return false
-	}
-	if r.created < millis(f.CreatedSince, math.MinInt64) || r.created >= millis(roundUp(f.CreatedUntil), math.MaxInt64) || r.updated < millis(f.UpdatedSince, math.MinInt64) {
-		return false
-	}
-	return r.closed == 0 || f.ClosedSince.IsZero() || r.closed >= f.ClosedSince.UnixMilli()
 }
 
 // roundUp is at in whole milliseconds, not before it.

@@ -53,11 +53,8 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	counts, err := p.Store.CountReviews(r.Context(), record.Filter{ClosedSince: since})
-	if err != nil {
-		return err
-	}
-	reviews, total, err := p.Store.Reviews(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since})
+	counts := map[string]int{}
+	reviews, total, err := p.Store.Reviews(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts})
 	if err != nil {
 		return err
 	}
