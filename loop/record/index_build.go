@@ -81,7 +81,9 @@ func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
 	for _, e := range own {
 		b.add(e)
 	}
-	if err := b.finish(ctx); err != nil {
+	if err := b.finish(ctx); errors.Is(err, errIndex) {
+		return nil // as above: who reads it makes it again
+	} else if err != nil {
 		return err
 	}
 	idx.Tips, idx.Bad = maps.Clone(tips), append(idx.Bad, y.bad...)

@@ -502,3 +502,104 @@ func jsonOf(t *testing.T, v any) string {
 	}
 	return string(data)
 }
+
+// TestIndexDamagedBelowWhatIsNew: whoever folds something new onto a damaged row makes the
+// cache again, whatever it wants it for.
+func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
+	ctx := t.Context()
+	for what, read := range map[string]func(*Store) error{
+		"events since": func(s *Store) error { _, _, err := s.EventsSince(ctx, gitstore.Tips{}); return err },
+		"count":        func(s *Store) error { _, _, err := s.CountEvents(ctx); return err },
+		"check":        func(s *Store) error { _, _, err := s.Check(ctx, false); return err },
+		"list":         func(s *Store) error { _, _, err := s.Reviews(ctx, Filter{}); return err },
+		"sync": func(s *Store) error {
+			heard := &Heard{Index: true}
+			defer heard.Close()
+			known := openIndex(s.indexPath())
+			defer known.close()
+			tips, err := s.Repo.Tips(ctx)
+			if err != nil {
+				return err
+			}
+			events, err := s.newEvents(ctx, &index{manifest: manifest{Tips: known.Tips}}, tips)
+			for _, e := range events {
+				heard.Add(e)
+			}
+			heard.Covers(s.Repo.Writer(), known.Tips[s.Repo.Writer()], tips[s.Repo.Writer()])
+			return errors.Join(err, s.IndexRead(ctx, heard))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			store, _ := newRepo(t)
+			asked := request(t, store)
+			listed(t, store)
+			if _, err := store.SubmitPerson(ctx, asked.ID, Person{Actor: "ann", Decision: RequestChanges, Message: "no"}); err != nil {
+				t.Fatal(err)
+			}
+			damageSegments(t, store)
+			if err := read(store); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			if got := listed(t, store); !slices.Equal(got, []string{asked.ID}) {
+				t.Errorf("listed afterwards: %v", got)
+			}
+		})
+	}
+}
+
+// damageSegments changes every byte of the segments that are pages of rows.
+func damageSegments(t *testing.T, s *Store) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.cacheDir(), segmentNames))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("segments %v, %v", files, err)
+	}
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range len(data) / 2 {
+			data[i] ^= 0xff
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestListSkips: pages are parts of the whole list, in its order, and count all of it.
+func TestListSkips(t *testing.T) {
+	store, _ := newRepo(t)
+	for i := range 7 {
+		asked := request(t, store)
+		if i%3 == 0 {
+			if _, err := store.SubmitPerson(t.Context(), asked.ID, Person{Actor: "ann", Decision: RequestChanges, Message: "no"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, f := range map[string]Filter{
+		"newest first": {}, "by need": {ByNeed: true},
+		"chosen": {Review: func(r ReviewSummary) bool { return true }}, "chosen, by need": {ByNeed: true, Review: func(ReviewSummary) bool { return true }},
+	} {
+		all, _, err := store.Reviews(t.Context(), f)
+		if err != nil || len(all) != 7 {
+			t.Fatalf("%s: %d reviews, %v", name, len(all), err)
+		}
+		for skip := range 8 {
+			for limit := 1; limit < 9; limit++ {
+				page := f
+				page.Skip, page.Limit = skip, limit
+				got, total, err := store.Reviews(t.Context(), page)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := all[min(skip, 7):min(skip+limit, 7)]
+				if total != 7 || !slices.EqualFunc(got, want, func(a, b ReviewSummary) bool { return a.ID == b.ID }) {
+					t.Errorf("%s: %d after %d: %d of %d, want %d of 7", name, limit, skip, len(got), total, len(want))
+				}
+			}
+		}
+	}
+}

@@ -91,11 +91,14 @@ func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (foun
 }
 
 func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
-	found, total := []T{}, 0
+	found, total, passed := []T{}, 0, 0
 	err := f.visit(idx, kind, func(r *row) error {
 		full := f.Limit > 0 && len(found) >= f.Limit
-		if r == nil || (full || total < f.Skip) && !f.reads() {
+		if r == nil || (full || passed < f.Skip) && !f.reads() {
 			total++
+			if r != nil {
+				passed++
+			}
 			return nil
 		}
 		line, err := loadLine[T](r)
@@ -105,7 +108,8 @@ func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 		if !f.fitsLine(line) {
 			return nil
 		}
-		if total++; !full && total > f.Skip {
+		total++
+		if passed++; !full && passed > f.Skip {
 			found = append(found, line)
 		}
 		if f.Some && len(found) == f.Limit {

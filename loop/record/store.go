@@ -96,7 +96,7 @@ func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error)
 		return idx, nil
 	}
 	err := s.readOn(ctx, idx, tips)
-	if errors.Is(err, errAfresh) {
+	if errors.Is(err, errAfresh) || errors.Is(err, errIndex) {
 		idx = idx.afresh()
 		err = s.readOn(ctx, idx, tips)
 	}
@@ -406,11 +406,8 @@ func (s *Store) EachEvent(ctx context.Context, visit func(Event) error) (unreada
 	if err != nil {
 		return nil, err
 	}
-	next, err := s.nextClock(ctx, tips)
-	if err != nil {
-		return nil, err
-	}
-	scratch, width := emptyIndex(), min(next, lateClock)/groupParts+1
+	highest := max(readManifest(s.indexPath()).Clock, 1<<20) // so far: where it grew, only the last part is larger
+	scratch, width := emptyIndex(), min(highest, lateClock)/groupParts+1
 	var parts groups // each of a span of clocks
 	var late []Event // than all of these
 	defer func() { parts.close() }()
