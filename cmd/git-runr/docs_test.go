@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/manual"
 	"git-runr/cmd/git-runr/internal/render"
 )
 
@@ -80,7 +81,7 @@ func unknownWord(words []string) string {
 	return ""
 }
 
-// TestReadme executes every command of the README, and of the skill that agents are given, in
+// TestReadme executes every command of the README, of the topics of help and of the skill that agents are given, in
 // a repository in which there is what they are about, each form of those that are written with [choices|of|forms].
 func TestReadme(t *testing.T) {
 	if testing.Short() {
@@ -95,7 +96,11 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newReadmeWorld(t)
-	lines := readmeCommands(string(text) + "\n" + string(skill))
+	all := string(text) + "\n" + string(skill)
+	for _, topic := range manual.Written() {
+		all += "\n" + topic.Text()
+	}
+	lines := readmeCommands(all)
 	if len(lines) < 45 {
 		t.Errorf("only %d commands were found: %q", len(lines), lines)
 	}

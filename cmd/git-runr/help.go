@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -8,45 +9,74 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/manual"
 	"git-runr/cmd/git-runr/internal/nearest"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
-// topics are help texts that are not about one command.
-func topics() map[string]func() string {
-	return map[string]func() string{
-		"exit-status":  exit.Help,
-		"config":       config.Help,
-		"stop-reasons": stopReasonsHelp,
-	}
+// topics are the help texts that are not about one command: those that are kept, and those
+// that are made of the tables that the program goes by.
+func topics() []manual.Topic {
+	return append(manual.Written(),
+		manual.Topic{Name: "config", Usage: "every key of the configuration", Text: config.Help},
+		manual.Topic{Name: "exit-status", Usage: "what the program ends with", Text: exit.Help},
+		manual.Topic{Name: "stop-reasons", Usage: "why runs stop, and what to do then", Text: stopReasonsHelp},
+	)
 }
 
 func (p *program) helpCommand() *cli.Command {
+	var b strings.Builder
+	b.WriteString("What COMMAND -h says, or a topic:\n")
+	for _, topic := range topics() {
+		safetext.Fprintf(&b, "\n   %-16s %s", topic.Name, topic.Usage)
+	}
 	return &cli.Command{
-		Name: "help", Usage: "help on a command, or on config, exit-status or stop-reasons", ArgsUsage: "[COMMAND|TOPIC]",
-		Action: p.action(help),
+		Name: "help", Usage: "help on a command or a topic: concepts, agents, ci, config, troubleshooting, …", ArgsUsage: "[COMMAND|TOPIC]",
+		Description: b.String(), Action: p.action(help),
 	}
 }
 
 // help prints a topic, or what the words would print with -h behind them.
 func help(s *session) error {
 	words := s.Args().Slice()
-	if len(words) == 1 && topics()[words[0]] != nil {
-		_, err := safetext.Fprintf(s.out, "%s", safetext.Block(topics()[words[0]]()))
-		return err
-	}
 	app := s.app()
 	commands := app.Commands
-	for _, name := range words {
+	for i, name := range words {
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
-		if at < 0 {
+		topic := slices.IndexFunc(topics(), func(t manual.Topic) bool { return t.Name == name })
+		switch {
+		case at >= 0:
+			commands = commands[at].Subcommands
+		case topic >= 0 && i == 0 && len(words) == 1:
+			return s.printTopic(topics()[topic])
+		default:
 			return unknownCommand(name, commands)
 		}
-		commands = commands[at].Subcommands
 	}
-	return app.RunContext(s.ctx, append(append([]string{app.Name}, words...), "-h"))
+	return s.runSorted(s.ctx, app, append(append([]string{app.Name}, words...), "-h"))
+}
+
+// runSorted runs a command line that was put in order. The help of a command with the name of
+// a topic says both.
+func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) error {
+	err := app.RunContext(ctx, args)
+	if len(args) != 3 || args[2] != "-h" {
+		return err
+	}
+	at := slices.IndexFunc(topics(), func(t manual.Topic) bool { return t.Name == args[1] })
+	if err != nil || at < 0 {
+		return err
+	}
+	safetext.Fprintf(p.out, "\n")
+	return p.printTopic(topics()[at])
+}
+
+func (p *program) printTopic(topic manual.Topic) error {
+	_, width := stdio.Terminal(p.out)
+	return manual.Fprint(p.out, topic.Text(), min(width, 80))
 }
 
 // unknownCommand names the command that was perhaps meant.
@@ -76,7 +106,7 @@ func stopReasonsHelp() string {
 		if r.Resumable {
 			resumable = "resumable"
 		}
-		safetext.Fprintf(&b, "%s (%s)\n    %s\n    %s, %s, exit status %d\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
+		safetext.Fprintf(&b, "%s (%s)\n    %s (%s, %s, exit status %d)\n\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
 		for _, step := range r.Next {
 			safetext.Fprintf(&b, "      %s   %s\n", step.Command, step.What)
 		}

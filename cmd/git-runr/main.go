@@ -43,7 +43,7 @@ func (p *program) run(ctx context.Context, typed []string) int {
 	args, err := argv.Permute(app, typed)
 	asJSON := slices.Contains(argv.Flags(args, typed), "--json")
 	if err == nil {
-		err = app.RunContext(ctx, args)
+		err = p.runSorted(ctx, app, args)
 	}
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
@@ -87,7 +87,7 @@ func (p *program) commands() []*cli.Command {
 		p.undoCommand(), p.snapshotsCommand(), p.restoreCommand(),
 		p.statusCommand(), p.promptCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),
 		p.syncCommand(), p.serveCommand(), p.mcpCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(), p.gcCommand(),
-		p.parseCommand(), p.agentsCommand(), p.demoCommand(), p.helpCommand(), p.demoAgentCommand(),
+		p.parseCommand(), p.agentsCommand(), p.demoCommand(), p.manCommand(), p.helpCommand(), p.demoAgentCommand(),
 	}
 	for _, c := range all {
 		common(c)

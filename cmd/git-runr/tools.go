@@ -23,7 +23,7 @@ import (
 func (p *program) agentsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "agents", Usage: "which agents are installed here, and what is known of them", ArgsUsage: "[NAME…]",
-		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation; and what its calls for this repository took so far. --check asks each that is installed, or those that are named, for\none word, which is a real call and ends after 60 s.\nExit status: 0, with --check 30 where one did not answer.",
+		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation; and what its calls for this repository took so far.\n--check asks each that is installed, or those that are named, for one word, which is a real call and\nends after 60 s.\nExit status: 0, with --check 30 where one did not answer.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and say what came back"}},
 		Action:      p.action(agents),
 	}

@@ -246,7 +246,7 @@ func Help() string {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, k := range keys {
-		safetext.Fprintf(&b, "\n%s%s\n    %s\n    %s; %s\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
+		safetext.Fprintf(&b, "\n%s%s\n    %s (%s; %s)\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
 	}
 	b.WriteString("\nOnly in git config:\n")
 	for _, g := range gitOnly {
@@ -259,7 +259,8 @@ const intro = `A value comes from the first of these that gives it:
 
   the command line
   git config                runr.SECTION.KEY, such as runr.loop.maxRetries
-  the user's file           $XDG_CONFIG_HOME/git-runr/config.toml, else ~/.config/git-runr/config.toml
+  the user's file           $XDG_CONFIG_HOME/git-runr/config.toml,
+                            else ~/.config/git-runr/config.toml
   the repository's file     .runr.toml at the top
 
 A table such as [checks.test] in the user's file replaces the repository's whole

@@ -1,0 +1,264 @@
+package manual
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Page is what the manual page is made of.
+type Page struct {
+	App           *cli.App
+	Version, Date string // of the program; the date as 2026-01-02
+	Topics        []Topic
+}
+
+// sections are the topics in the order of the page, after the commands, with their titles.
+func sections() [][2]string {
+	return [][2]string{
+		{"agents", "AGENTS"}, {"ci", "TEAMS AND PIPELINES"}, {"config", "CONFIGURATION"}, {"files", "FILES"}, {"environment", "ENVIRONMENT"},
+		{"exit-status", "EXIT STATUS"}, {"stop-reasons", "STOP REASONS"}, {"security", "SECURITY"}, {"troubleshooting", "TROUBLESHOOTING"},
+		{"examples", "EXAMPLES"},
+	}
+}
+
+// Write writes the page in the man macros of roff, of which no line is longer than 80 bytes.
+func (p Page) Write(w io.Writer) error {
+	r := &roff{}
+	r.line(`.TH "` + escape(strings.ToUpper(p.App.Name)) + `" 1 ` + p.Date + ` "` + escape("git-runr "+p.Version) + `" "Git Manual"`)
+	r.section("NAME")
+	r.fill(p.App.Name + " - " + p.App.Usage)
+	r.section("SYNOPSIS")
+	r.fill("`" + p.App.UsageText + "`")
+	r.section("DESCRIPTION")
+	r.text(p.topic("concepts"))
+	r.section("OPTIONS")
+	r.fill("Options stand before or after the command. Each command has `-h`.")
+	r.options(p.App.Flags)
+	r.section("COMMANDS")
+	for _, c := range p.App.Commands {
+		r.command(p.App.HelpName, c, true)
+	}
+	for _, s := range sections() {
+		r.section(s[1])
+		r.text(p.topic(s[0]))
+	}
+	r.section("SEE ALSO")
+	r.line(`\fBgit\fR(1), \fBgit\-notes\fR(1), \fBgithooks\fR(5)`)
+	_, err := io.WriteString(w, r.String())
+	return err
+}
+
+func (p Page) topic(name string) string {
+	at := slices.IndexFunc(p.Topics, func(t Topic) bool { return t.Name == name })
+	if at < 0 {
+		return ""
+	}
+	return p.Topics[at].Text()
+}
+
+// roff is a page that is being written.
+type roff struct{ strings.Builder }
+
+// line writes a line that is roff already.
+func (r *roff) line(s string) {
+	r.WriteString(s)
+	r.WriteByte('\n')
+}
+
+// request writes a macro with its arguments.
+func (r *roff) request(macro string, args ...string) {
+	for _, arg := range args {
+		macro += ` "` + strings.ReplaceAll(escape(strings.TrimSpace(arg)), `"`, `\(dq`) + `"`
+	}
+	r.line("." + macro)
+}
+
+func (r *roff) section(title string) { r.request("SH", title) }
+
+// fill writes text that is broken where the reader's line ends. What stands between backquotes is bold.
+func (r *roff) fill(text string) {
+	for _, line := range wrap(text, 60) { // escapes and marks make it longer
+		r.line(guard(bold(escape(line))))
+	}
+}
+
+// verbatim writes lines as they are.
+func (r *roff) verbatim(lines []string) {
+	r.line(".EX")
+	for _, line := range lines {
+		line = guard(escape(line))
+		for len(line) > 78 { // a line that goes on: \c would be an escape of its own in some readers
+			at := cut(line)
+			r.line(line[:at] + `\`)
+			line = guard(line[at:])
+		}
+		r.line(line)
+	}
+	r.line(".EE")
+}
+
+// cut is where a long line is cut in two, between escapes.
+func cut(line string) int {
+	if at := strings.LastIndexByte(line[:76], ' '); at > 0 {
+		return at
+	}
+	if at := strings.LastIndexByte(line[2:70], '\\'); at >= 60 { // \[u10FFFF] is the longest
+		return at + 2
+	}
+	return 70
+}
+
+// text writes a topic's blocks.
+func (r *roff) text(text string) { r.blocks(parse(text)) }
+
+func (r *roff) blocks(blocks []block) {
+	for i, b := range blocks {
+		switch b.kind {
+		case heading:
+			r.request("SS", b.lines[0])
+		case paragraph:
+			if i > 0 && blocks[i-1].kind != heading {
+				r.line(".PP")
+			}
+			r.fill(strings.Join(b.lines, " "))
+		case literal:
+			if i > 0 && blocks[i-1].kind != heading {
+				r.line(".PP")
+			}
+			r.verbatim(b.lines)
+		case definition:
+			r.definition(b.term, b.body)
+		}
+	}
+}
+
+func (r *roff) definition(term string, body []block) {
+	r.line(".TP")
+	r.line(guard(`\fB` + escape(term) + `\fR`))
+	for i, b := range body {
+		if b.kind == literal {
+			r.verbatim(b.lines)
+			continue
+		}
+		if i > 0 {
+			r.line(".IP")
+		}
+		r.fill(strings.Join(b.lines, " "))
+	}
+}
+
+// command writes a command and its subcommands.
+func (r *roff) command(before string, c *cli.Command, top bool) {
+	if c.Hidden {
+		return
+	}
+	name := before + " " + c.Name
+	if top {
+		r.request("SS", name+" "+c.ArgsUsage)
+	} else {
+		r.line(".PP")
+		r.line(strings.TrimRight(`\fB`+escape(name)+`\fR `+escape(c.ArgsUsage), " "))
+		r.line(".br")
+	}
+	r.fill(sentence(c.Usage))
+	if c.Description != "" {
+		r.line(".PP")
+		r.text(paragraphs(c.Description))
+	}
+	r.options(c.Flags)
+	for _, sub := range c.Subcommands {
+		r.command(name, sub, false)
+	}
+}
+
+// options writes flags as their -h has them.
+func (r *roff) options(flags []cli.Flag) {
+	for _, f := range flags {
+		if hidden, ok := f.(cli.VisibleFlag); ok && !hidden.IsVisible() {
+			continue
+		}
+		names, usage, _ := strings.Cut(f.String(), "\t")
+		r.definition(names, []block{{lines: []string{usage}}})
+	}
+}
+
+// paragraphs is a command's description, whose indented lines may follow others at once, as a text.
+func paragraphs(description string) string {
+	var b strings.Builder
+	before := ""
+	for line := range strings.Lines(description) {
+		if indented(line) && before != "" && !indented(before) {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line)
+		before = line
+	}
+	return b.String()
+}
+
+// sentence is a command's summary, which has no capital and no full stop.
+func sentence(usage string) string {
+	if usage == "" {
+		return ""
+	}
+	return strings.ToUpper(usage[:1]) + strings.TrimRight(usage[1:], ".") + "."
+}
+
+// escape makes roff of text. What is beyond ASCII is named, for a reader may not be told the encoding.
+func escape(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case c == '\\':
+			b.WriteString(`\e`)
+		case c == '-':
+			b.WriteString(`\-`)
+		case c == '^':
+			b.WriteString(`\(ha`)
+		case c == '~':
+			b.WriteString(`\(ti`)
+		case signs(c) != "":
+			b.WriteString(signs(c))
+		case c < ' ':
+			b.WriteByte(' ')
+		case c < 0x7f:
+			b.WriteRune(c)
+		default:
+			fmt.Fprintf(&b, `\[u%04X]`, c)
+		}
+	}
+	return b.String()
+}
+
+// signs are ASCII for what the fonts of a printer lack.
+func signs(c rune) string {
+	switch c {
+	case '…':
+		return "..."
+	case '✗':
+		return "x"
+	case '●':
+		return "*"
+	}
+	return ""
+}
+
+// bold sets what stands between backquotes in bold.
+func bold(text string) string {
+	for strings.Count(text, "`") > 1 {
+		text = strings.Replace(strings.Replace(text, "`", `\fB`, 1), "`", `\fR`, 1)
+	}
+	return text
+}
+
+// guard keeps a line from being a request.
+func guard(line string) string {
+	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+		return `\&` + line
+	}
+	return line
+}

@@ -1,0 +1,181 @@
+// Package manual is what there is to read about the program: the topics of git runr help,
+// kept as text files, and the manual page, which is made of them and of the commands.
+//
+// The texts are of four kinds of blocks with an empty line between them:
+//
+//	## a heading
+//	a paragraph, filled to the width it is read at
+//	    lines with space before them, which stay as they are
+//	a term
+//	    what it means: blocks again, four spaces in
+package manual
+
+import (
+	"embed"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"git-runr/loop/safetext"
+)
+
+//go:embed topics/*.md
+var files embed.FS
+
+// Topic is a text that is not about one command.
+type Topic struct {
+	Name  string
+	Usage string // one line for lists of them
+	Text  func() string
+}
+
+// Written are the topics that are kept as files.
+func Written() []Topic {
+	topics := []Topic{
+		{Name: "concepts", Usage: "what reviews, runs, findings and events are, and where they are kept"},
+		{Name: "agents", Usage: "reviewers and implementers, panels, limits, what they are told"},
+		{Name: "ci", Usage: "pipelines, teams and hooks; gates before a push"},
+		{Name: "troubleshooting", Usage: "what went wrong, what it means, what to type"},
+		{Name: "security", Usage: "trust, what agents may do, what is kept of your files"},
+		{Name: "files", Usage: "every ref, file and directory that is written"},
+		{Name: "environment", Usage: "the variables that are read"},
+		{Name: "examples", Usage: "a first review, a first run, a team, a pipeline"},
+	}
+	for i := range topics {
+		topics[i].Text = func() string { return read(topics[i].Name) }
+	}
+	return topics
+}
+
+func read(name string) string {
+	text, _ := files.ReadFile("topics/" + name + ".md") // a test reads them all
+	return string(text)
+}
+
+type kind int
+
+const (
+	paragraph kind = iota
+	heading
+	literal
+	definition
+)
+
+// block is a part of a text; term and body are a definition's.
+type block struct {
+	kind  kind
+	lines []string
+	term  string
+	body  []block
+}
+
+// parse reads a text. It takes any: what is none of the kinds is a paragraph.
+func parse(text string) []block {
+	var blocks []block
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for len(lines) > 0 {
+		var b block
+		if b, lines = nextBlock(lines); b.kind == literal && len(b.lines) == 0 {
+			continue
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+func nextBlock(lines []string) (block, []string) {
+	first := lines[0]
+	title, isHeading := strings.CutPrefix(first, "## ")
+	switch {
+	case first == "":
+		return block{kind: literal}, lines[1:]
+	case isHeading:
+		return block{kind: heading, lines: []string{title}}, lines[1:]
+	case indented(first):
+		n := untilBlock(lines, indented)
+		return block{kind: literal, lines: lines[:n]}, lines[n:]
+	case len(lines) > 1 && indented(lines[1]):
+		n := 1 + untilBlock(lines[1:], indented)
+		body := make([]string, 0, n)
+		for _, line := range lines[1:n] {
+			body = append(body, strings.TrimPrefix(line, "    "))
+		}
+		return block{kind: definition, term: first, body: parse(strings.Join(body, "\n"))}, lines[n:]
+	}
+	n := 1
+	for n < len(lines) && lines[n] != "" && !indented(lines[n]) {
+		n++
+	}
+	if n < len(lines) && n > 1 && indented(lines[n]) { // the last line is a term
+		n--
+	}
+	return block{kind: paragraph, lines: lines[:n]}, lines[n:]
+}
+
+func indented(line string) bool { return strings.HasPrefix(line, " ") }
+
+// untilBlock is how many lines belong together: those that belong, and empty ones between them.
+func untilBlock(lines []string, belongs func(string) bool) int {
+	end := 0
+	for i, line := range lines {
+		if belongs(line) {
+			end = i + 1
+		} else if line != "" {
+			break
+		}
+	}
+	return end
+}
+
+// Fprint writes a text for a terminal of so many columns.
+func Fprint(w io.Writer, text string, width int) error {
+	var lines []string
+	for i, b := range parse(text) {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, b.shown(width)...)
+	}
+	_, err := safetext.Fprintf(w, "%s\n", safetext.Block(strings.Join(lines, "\n")))
+	return err
+}
+
+// shown is a block as lines of at most so many columns, as far as its words allow.
+func (b block) shown(width int) []string {
+	switch b.kind {
+	case heading:
+		return []string{strings.ToUpper(b.lines[0])}
+	case literal:
+		return b.lines
+	case paragraph:
+		return wrap(strings.Join(b.lines, " "), width)
+	}
+	lines := []string{b.term}
+	for _, inner := range b.body {
+		for _, line := range inner.shown(max(width-4, 1)) {
+			lines = append(lines, strings.TrimRight("    "+line, " "))
+		}
+	}
+	return lines
+}
+
+// wrap breaks text between words; what stands between backquotes is one.
+func wrap(text string, width int) []string {
+	var lines []string
+	line, code := "", false
+	words := strings.FieldsFunc(text, func(c rune) bool {
+		code = code != (c == '`')
+		return c == ' ' && !code
+	})
+	for _, word := range words {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return slices.Clip(append(lines, line))
+}

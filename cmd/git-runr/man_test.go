@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The page holds every command, option and topic, and no reader of manual pages has anything to say about it.
+func TestManualPage(t *testing.T) {
+	page, status := outputOf(t, "man")
+	if status != 0 {
+		t.Fatalf("%d\n%s", status, page)
+	}
+	plain := strings.NewReplacer(`\-`, "-", "\n", " ").Replace(page)
+	everyCommand(func(c *cli.Command, words ...string) {
+		name := "git runr " + strings.Join(words, " ")
+		if c.Hidden || words[0] == "demo-agent" {
+			if strings.Contains(plain, name) {
+				t.Errorf("%s is hidden", name)
+			}
+			return
+		}
+		if !strings.Contains(plain, name) {
+			t.Errorf("%s is not there", name)
+		}
+		for _, f := range c.Flags {
+			if visible := f.(cli.VisibleFlag).IsVisible(); strings.Contains(plain, "-"+f.Names()[0]) != visible {
+				t.Errorf("%s: %s, visible: %v", name, f.Names()[0], visible)
+			}
+		}
+	})
+	for _, topic := range topics() {
+		text, status := outputOf(t, "help", topic.Name)
+		if status != 0 || len(topic.Text()) < 200 {
+			t.Errorf("help %s: %d\n%.200s", topic.Name, status, text)
+		}
+		for _, word := range regexp.MustCompile(`[A-Za-z]+`).FindAllString(topic.Text(), -1) {
+			if !strings.Contains(strings.ToLower(text), strings.ToLower(word)) || !strings.Contains(plain, word) {
+				t.Errorf("help %s: %q is lost", topic.Name, word)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if len([]rune(line)) > 120 {
+				t.Errorf("help %s: a long line: %s", topic.Name, line)
+			}
+		}
+	}
+	for line := range strings.Lines(page) {
+		if len(line) > 81 {
+			t.Errorf("%d bytes: %s", len(line), line)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "git-runr.1")
+	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"mandoc", "-Tlint"}, {"groff", "-ww", "-man", "-z"}, {"groff", "-ww", "-man", "-z", "-Tutf8"}} {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			t.Logf("SKIP what needs %s", argv[0])
+			continue
+		}
+		if out, err := exec.Command(argv[0], append(argv[1:], file)...).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%q: %v\n%s", argv, err, out)
+		}
+	}
+}
