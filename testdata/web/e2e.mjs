@@ -2,6 +2,7 @@
 import { chromium } from "playwright-core";
 import { chat, check, checks, end, repository, run, serve } from "./tools.mjs";
 import { hostile } from "./hostile.mjs";
+import { layout } from "./layout.mjs";
 import { screenshots } from "./screenshots.mjs";
 
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -92,7 +93,7 @@ async function wholeWay() {
 
 try {
   await wholeWay();
-  await hostile(browser, open, clean);
+  for (const part of [layout, hostile]) await part(browser, open, clean);
   if (process.env.SHOTS) await screenshots(browser, open, process.env.SHOTS);
   console.log(`the page in a browser: ${checks()} checks hold`);
 } finally {

@@ -1,12 +1,8 @@
 // Pictures of the pages for people to look at: dark and light, wide and narrow.
 import { join } from "node:path";
-import { check, end, repository, run, serve } from "./tools.mjs";
+import { check, end, lines, repository, run, serve } from "./tools.mjs";
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC", "base64");
-
-function lines(n, text) {
-  return Array.from({ length: n }, (_, i) => text(i + 1)).join("\n") + "\n";
-}
 
 export async function screenshots(browser, open, dir) {
   const go = "package main\n\nimport \"fmt\"\n\n// add gives the sum.\nfunc add(a, b int) int {\n\treturn a + b\n}\n\nfunc main() {\n\tfmt.Println(\"sum:\", add(1, 2))\n}\n";

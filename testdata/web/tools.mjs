@@ -82,6 +82,11 @@ export async function chat(dir, name) {
   };
 }
 
+// lines is a text of n lines.
+export function lines(n, text) {
+  return Array.from({ length: n }, (_, i) => text(i + 1)).join("\n") + "\n";
+}
+
 let checked = 0;
 
 export function check(holds, what) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,8 +24,15 @@ import (
 	"git-runr/loop/safetext"
 )
 
-//go:embed templates/*.html assets/*
+//go:embed templates/*.html assets
 var files embed.FS
+
+// The script and the style sheet are what stands in these files of assets/script and
+// assets/style, one behind the other: one request each, and nothing is built.
+var (
+	scripts = []string{"base", "files", "lines", "write", "move", "message", "tree", "live", "click", "keys", "begin"}
+	styles  = []string{"base", "lists", "review", "code", "comments", "run", "small"}
+)
 
 // pages serves what people read. It keeps nothing but what was computed from trees,
 // which never change.
@@ -74,6 +83,9 @@ type page struct {
 	Title   string
 	Tab     string // inbox or runs, "" for neither
 	Actor   string
+	Repo    string // its name
+	Place   string // where it lies
+	Branch  string // that is checked out, "" for none
 	Theme   string // dark, light, or "" for the system's
 	Split   bool   // diffs side by side
 	Token   string // of forms
@@ -105,8 +117,11 @@ func (p page) Left(until time.Time) template.HTML {
 func (p page) ReviewPath() string { return "/review/" + p.Watched }
 
 func (p *pages) page(r *http.Request, title, tab string) page {
+	branch, _ := p.repo.Branch(r.Context()) // a heading that cannot be read is none
+	place := cmp.Or(p.repo.WorkTree, p.repo.CommonDir)
 	return page{
-		Title: title, Tab: tab, Actor: p.Actor, Theme: preference(r, "theme", "dark", "light"),
+		Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
+		Branch: strings.TrimPrefix(branch, "refs/heads/"), Theme: preference(r, "theme", "dark", "light"),
 		Split: p.split(r), Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(),
 	}
 }
@@ -166,16 +181,37 @@ type assetFiles struct {
 
 var assets = sync.OnceValue(func() assetFiles {
 	a := assetFiles{urls: map[string]string{}, content: map[string][]byte{}}
-	entries, _ := fs.ReadDir(files, "assets") // embedded: it is there
-	for _, e := range entries {
-		data, _ := fs.ReadFile(files, "assets/"+e.Name())
-		sum := sha256.Sum256(data)
-		base, ext, _ := strings.Cut(e.Name(), ".")
-		name := base + "-" + hex.EncodeToString(sum[:6]) + "." + ext
-		a.urls[e.Name()], a.content[name] = "/assets/"+name, data
-	}
+	a.add("icon.svg", asset("icon.svg"))
+	a.add("page.js", joined("script/", scripts, ".js"))
+	a.add("page.css", joined("style/", styles, ".css"))
 	return a
 })
+
+// add serves data under a name with the hash of it.
+func (a assetFiles) add(file string, data []byte) {
+	sum := sha256.Sum256(data)
+	base, ext, _ := strings.Cut(file, ".")
+	name := base + "-" + hex.EncodeToString(sum[:6]) + "." + ext
+	a.urls[file], a.content[name] = "/assets/"+name, data
+}
+
+// joined are the files of those names in one.
+func joined(dir string, names []string, ext string) []byte {
+	var all []byte
+	for _, name := range names {
+		all = append(all, asset(dir+name+ext)...)
+	}
+	return all
+}
+
+// asset is an embedded file: it is there.
+func asset(name string) []byte {
+	data, err := fs.ReadFile(files, "assets/"+name)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
 
 // serveAsset serves what never changes under its name.
 func serveAsset(w http.ResponseWriter, r *http.Request) {

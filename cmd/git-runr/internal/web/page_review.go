@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )
 
@@ -48,6 +50,56 @@ func (v reviewView) Panel() *record.Review {
 		return nil
 	}
 	return &v.Review
+}
+
+// standing is what came of a review so far, as a word and its colour.
+type standing struct{ Words, Class string }
+
+// Standing is nil while nobody has answered.
+func (v reviewView) Standing() *standing {
+	switch n := len(v.Submissions); {
+	case n == 0:
+		return nil
+	case n == 1:
+		return &standing{v.Submissions[0].Badge(), v.Submissions[0].Class()}
+	}
+	words := strings.ToLower(strings.ReplaceAll(string(v.Review.Verdict()), "_", " "))
+	return &standing{cmp.Or(words, string(v.Review.Outcome())), outcomeClass(v.Review.Outcome())}
+}
+
+// Handed is the reader's own last answer while there is nothing behind it that waits to be
+// sent; nil otherwise.
+func (v reviewView) Handed() *record.Submission {
+	if len(v.Draft.Comments) > 0 || strings.TrimSpace(v.Draft.Message) != "" || !v.CanComment() {
+		return nil
+	}
+	for i := len(v.Review.Submissions) - 1; i >= 0; i-- {
+		if v.Review.Submissions[i].Reviewer == v.Actor {
+			return &v.Review.Submissions[i]
+		}
+	}
+	return nil
+}
+
+// Said is what reviewers said in a line, "" while they have said nothing.
+func (v reviewView) Said() string {
+	if len(v.Submissions) == 0 && len(v.Elsewhere) == 0 {
+		return ""
+	}
+	said, open := len(v.Elsewhere), 0
+	for _, sub := range v.Submissions {
+		said += len(sub.Remarks)
+		for _, r := range sub.Remarks {
+			if r.State() == "" && !r.Refuted() {
+				open++
+			}
+		}
+	}
+	line := prose.Count(len(v.Submissions), "answer") + ", " + prose.Count(said, "comment")
+	if open > 0 && open < said {
+		line += ", " + strconv.Itoa(open) + " not dealt with"
+	}
+	return line
 }
 
 // Can report what may be done now.

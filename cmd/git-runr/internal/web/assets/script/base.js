@@ -1,0 +1,63 @@
+// What the pages do beyond reading and forms. Without this script all is still there.
+
+const root = document.documentElement;
+const token = document.body.dataset.token;
+const watched = document.body.dataset.watched;
+const reviewID = document.querySelector("[data-review]")?.dataset.review;
+const news = document.getElementById("news");
+const said = document.getElementById("said");
+
+root.classList.add("scripted");
+
+const $ = (selector, from = document) => from.querySelector(selector);
+const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
+const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
+function remember(name, value) {
+  document.cookie = `runr-${name}=${value}; path=/; max-age=31536000; samesite=strict`;
+}
+
+function say(text) {
+  said.textContent = text;
+}
+
+/* Asking the server */
+
+async function checked(answer) {
+  if (answer.ok) return answer;
+  const text = await answer.text();
+  let message = text;
+  try {
+    message = JSON.parse(text).error ?? text;
+  } catch {
+    if (text.startsWith("<")) message = "";
+  }
+  throw new Error(message || `the server answered ${answer.status}`);
+}
+
+async function api(method, path, body) {
+  const answer = await fetch(`/api/review/drafts/${encodeURIComponent(reviewID)}${path}`, {
+    method,
+    headers: { "Content-Type": "application/json" },
+    body: body && JSON.stringify(body),
+    keepalive: true,
+  });
+  return (await checked(answer)).json();
+}
+
+function elements(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return holder.content;
+}
+
+async function part(url) {
+  const at = new URL(url, location.href);
+  at.searchParams.set("fragment", "1");
+  at.searchParams.set("view", splitNow() ? "split" : "unified");
+  return elements(await (await checked(await fetch(at))).text());
+}
+
+function splitNow() {
+  return Boolean($('.views [data-do="split"][aria-current]'));
+}

@@ -1,0 +1,9 @@
+/* Begin */
+
+watchFiles();
+if (watched && !document.hidden) listen();
+if (location.hash && !document.getElementById(decodeURIComponent(location.hash.slice(1)))) {
+  const link = $$('[data-do="jump"]').find((a) => new URL(a.href).hash === location.hash);
+  if (link) jump(link);
+}
+if ($(".sent")) history.replaceState(null, "", location.pathname);

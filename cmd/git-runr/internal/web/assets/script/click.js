@@ -1,0 +1,86 @@
+/* What a click does */
+
+const doing = {
+  theme() {
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    remember("theme", root.dataset.theme);
+  },
+  help() {
+    document.getElementById("help").showModal();
+  },
+  async copy(button) {
+    const code = button.parentElement.querySelector("code");
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      say("Copied");
+      button.classList.add("done");
+      setTimeout(() => button.classList.remove("done"), 1500);
+    } catch {
+      getSelection().selectAllChildren(code);
+    }
+  },
+  load(link) {
+    return load(link.closest(".file"), link.href);
+  },
+  more,
+  jump,
+  unified() {
+    switchView("unified");
+  },
+  split() {
+    switchView("split");
+  },
+  "comment-file"(link) {
+    writeOn(link.closest(".file"));
+  },
+  "comment-all"() {
+    const notes = document.getElementById("general");
+    $(".finish details").open = false;
+    openIn(notes, { file: "", side: "new", start: 0, end: 0 });
+    notes.scrollIntoView({ block: "center" });
+  },
+  viewed(button) {
+    return toggleViewed(button.closest(".file"));
+  },
+  edit(link) {
+    editRemark(link.closest(".remark"));
+  },
+  delete(button) {
+    return deleteRemark(button.closest(".remark"));
+  },
+  write: (tab) => tab.closest(".editor").editor.preview(false),
+  preview: (tab) => tab.closest(".editor").editor.preview(true),
+  suggest: (button) => button.closest(".editor").editor.suggest(),
+  cancel: (button) => button.closest(".editor").editor.cancel(),
+};
+
+// drafting are the actions that need a review that is open for comments.
+const drafting = "[data-do='comment-file'], [data-do='comment-all'], [data-do='viewed'], [data-do='edit'], [data-do='delete']";
+
+function complain(err) {
+  say(err.message);
+  news.textContent = err.message;
+}
+
+document.addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  const number = reviewID && event.target.closest("td.ln");
+  if (number) return chooseByClick(number, event.shiftKey);
+  const target = event.target.closest("[data-do]");
+  if (!reviewID && target?.matches(drafting)) return;
+  if (!target || (event.shiftKey && target.matches("a"))) return;
+  event.preventDefault();
+  Promise.resolve(doing[target.dataset.do]?.(target)).catch(complain);
+});
+
+function chooseByClick(cell, extend) {
+  const at = lineOf(cell);
+  const table = cell.closest("table");
+  if (!at.line) return;
+  if (extend) getSelection().removeAllRanges();
+  if (extend && chosen?.table === table && chosen.side === at.side) choose(table, at.side, chosen.from, at.line);
+  else choose(table, at.side, at.line, at.line);
+  write();
+}
+

@@ -1,0 +1,232 @@
+/* Writing comments */
+
+class Editor {
+  // at is {file, side, start, end}; remark is the draft that is edited, if any.
+  constructor(at, remark) {
+    this.at = at;
+    this.remark = remark;
+    this.id = remark?.dataset.id;
+    this.before = remark?.dataset.source ?? "";
+    this.saved = this.before;
+    this.form = $("#editor").content.firstElementChild.cloneNode(true);
+    this.form.editor = this;
+    this.area = $("textarea", this.form);
+    this.area.value = this.before;
+    this.weight = $("select", this.form);
+    this.status = $('[role="status"]', this.form);
+    $(".where", this.form).textContent = this.where();
+    if (remark) this.weight.closest("label").hidden = true;
+    if (!at.start || remark) $('[data-do="suggest"]', this.form).hidden = !at.start;
+    this.area.addEventListener("input", () => this.later());
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.close();
+    });
+  }
+
+  where() {
+    const { file, side, start, end } = this.at;
+    if (!file) return "on the whole change";
+    if (!start) return "on the file";
+    return `on ${end > start ? `lines ${start}–${end}` : `line ${start}`}${side === "old" ? " before the change" : ""}`;
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.status.textContent = "";
+    this.timer = setTimeout(() => this.save(), 700);
+  }
+
+  // save keeps what is written as a draft; one save after the other.
+  save() {
+    clearTimeout(this.timer);
+    this.saving = (this.saving ?? Promise.resolve()).then(() => this.store()).catch((err) => {
+      this.status.textContent = `Not saved: ${err.message}`;
+      throw err;
+    });
+    this.saving.catch(() => {});
+    const done = this.saving;
+    this.saving = this.saving.catch(() => {});
+    return done;
+  }
+
+  async store() {
+    const text = this.area.value;
+    if (text === this.saved || !text.trim() || this.dropped) return;
+    if (this.id) {
+      await api("PUT", `/comments/${this.id}`, { comment: text });
+    } else {
+      const made = await api("POST", "", {
+        file: this.at.file, side: this.at.side, startLine: this.at.start, endLine: this.at.end,
+        comment: text, severity: this.weight.value,
+      });
+      this.id = made.id;
+      this.weight.disabled = true;
+      countPending(1);
+    }
+    this.saved = text;
+    this.status.textContent = "Saved as a draft";
+  }
+
+  async close() {
+    if (!this.area.value.trim()) return this.cancel();
+    try {
+      await this.save();
+    } catch {
+      return;
+    }
+    const fresh = (await part(`/review/${reviewID}/remark?comment=${this.id}`)).querySelector(".remark");
+    this.remark?.remove();
+    const holder = this.form.closest("td, .notes");
+    this.form.replaceWith(fresh);
+    holder?.closest("tr")?.classList.replace("writing", "notes");
+    unchoose();
+    say("Comment saved");
+    fresh.focus();
+  }
+
+  // cancel puts everything back to how it was before the editor was opened.
+  async cancel() {
+    clearTimeout(this.timer);
+    await this.saving;
+    this.dropped = true;
+    try {
+      if (this.remark && this.saved !== this.before) await api("PUT", `/comments/${this.id}`, { comment: this.before });
+      if (!this.remark && this.id) {
+        await api("DELETE", `/comments/${this.id}`);
+        countPending(-1);
+      }
+    } catch (err) {
+      this.status.textContent = err.message;
+      this.dropped = false;
+      return;
+    }
+    if (this.remark) this.remark.hidden = false;
+    const row = this.form.closest("tr");
+    const table = this.form.closest("table");
+    this.form.remove();
+    if (row && !row.querySelector(".remark, .editor")) row.remove();
+    unchoose();
+    table?.focus({ preventScroll: true });
+  }
+
+  async preview(on) {
+    const shown = $(".shown", this.form);
+    for (const tab of $$('[role="tab"]', this.form)) tab.setAttribute("aria-selected", String((tab.dataset.do === "preview") === on));
+    this.area.hidden = on;
+    shown.hidden = !on;
+    if (!on) return this.area.focus();
+    const body = new URLSearchParams({
+      form_token: token, comment: this.area.value, file: this.at.file, side: this.at.side, start: this.at.start, end: this.at.end,
+    });
+    try {
+      const answer = await fetch(`/review/${reviewID}/preview?fragment=1`, { method: "POST", body });
+      shown.replaceChildren(elements(await (await checked(answer)).text()));
+    } catch (err) {
+      shown.textContent = err.message;
+    }
+  }
+
+  // suggest begins a suggestion with the lines as they are.
+  suggest() {
+    const table = this.form.closest("table");
+    const lines = [];
+    for (const row of table?.rows ?? []) {
+      if (!isLine(row)) continue;
+      const at = lineOf(cellOn(row, this.at.side));
+      if (at.side !== this.at.side || at.line < this.at.start || at.line > this.at.end) continue;
+      const code = $$(".code", row)[table.classList.contains("split") && at.side === "new" ? 1 : 0];
+      const copy = code.cloneNode(true);
+      for (const extra of $$(".noeol, .cut", copy)) extra.remove();
+      lines.push(copy.textContent);
+    }
+    const lead = this.area.value && !this.area.value.endsWith("\n") ? "\n" : "";
+    this.area.setRangeText(`${lead}\`\`\`suggestion\n${lines.join("\n")}\n\`\`\`\n`, this.area.value.length, this.area.value.length, "end");
+    this.later();
+    this.area.focus();
+  }
+}
+
+function countPending(change) {
+  const line = document.getElementById("pending");
+  if (!line) return;
+  line.hidden = false;
+  line.textContent = plural(Number.parseInt(line.textContent, 10) + change, "pending comment");
+}
+
+// write opens an editor behind the last of the chosen lines.
+function write() {
+  const { table, side, start, end, rows } = chosen;
+  const section = table.closest(".file");
+  const file = side === "old" ? (section.dataset.old ?? section.dataset.path) : section.dataset.path;
+  const open = $$(".editor", table).find((form) => !form.editor.id && !form.editor.area.value);
+  const editor = new Editor({ file, side, start, end });
+  if (open) dropForm(open);
+  const last = rows.at(-1);
+  let row = last.nextElementSibling;
+  if (!row?.matches(".notes, .writing")) {
+    row = document.createElement("tr");
+    row.className = "writing notes";
+    const cell = row.insertCell();
+    cell.colSpan = [...last.cells].length;
+    last.after(row);
+  }
+  row.cells[0].append(editor.form);
+  editor.area.focus();
+}
+
+function dropForm(form) {
+  const row = form.closest("tr");
+  form.remove();
+  if (row && !row.querySelector(".remark, .editor")) row.remove();
+}
+
+function writeOn(section) {
+  let notes = $(".fb > .notes", section);
+  if (!notes) {
+    notes = document.createElement("div");
+    notes.className = "notes";
+    $(".fb", section).prepend(notes);
+  }
+  openIn(notes, { file: section.dataset.path, side: section.dataset.side ?? "new", start: 0, end: 0 });
+}
+
+function openIn(notes, at) {
+  const open = $(".editor", notes);
+  if (open) return open.editor.area.focus();
+  const editor = new Editor(at);
+  notes.append(editor.form);
+  editor.area.focus();
+}
+
+function editRemark(remark) {
+  const d = remark.dataset;
+  const editor = new Editor({ file: d.file, side: d.side, start: Number(d.start), end: Number(d.end) }, remark);
+  remark.after(editor.form);
+  remark.hidden = true;
+  editor.area.focus();
+}
+
+async function deleteRemark(remark) {
+  const d = remark.dataset;
+  await api("DELETE", `/comments/${d.id}`);
+  countPending(-1);
+  const line = document.createElement("p");
+  line.className = "load";
+  line.textContent = "Deleted. ";
+  const undo = document.createElement("button");
+  undo.className = "link";
+  undo.type = "button";
+  undo.textContent = "Undo";
+  undo.addEventListener("click", async () => {
+    const made = await api("POST", "", {
+      file: d.file, side: d.side, startLine: Number(d.start), endLine: Number(d.end), comment: d.source, severity: d.severity ?? "",
+    });
+    countPending(1);
+    line.replaceWith((await part(`/review/${reviewID}/remark?comment=${made.id}`)).querySelector(".remark"));
+  });
+  line.append(undo);
+  remark.replaceWith(line);
+  undo.focus();
+}
+
