@@ -273,7 +273,7 @@ func (w *Worktree) ignoredButTracked(ctx context.Context) ([]string, error) {
 func (w *Worktree) shadowDir() string { return filepath.Join(w.GitDir, "runr", "shadow") }
 
 // shadowConfig makes git see files as they are. Objects are synced to disk
-// together, once, for a first snapshot can write many.
+// together, once, for a first snapshot can write many; what changed of a large index is written, not all of it.
 const shadowConfig = `[core]
 	repositoryformatversion = %d
 	bare = false
@@ -286,7 +286,7 @@ const shadowConfig = `[core]
 	ignoreCase = %t
 	precomposeUnicode = %t
 	untrackedCache = false
-	splitIndex = false
+	splitIndex = true
 	sparseCheckout = false
 	fsyncMethod = batch
 `
