@@ -28,7 +28,7 @@ func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, 
 	defer cache.close()
 	events, err := s.newEvents(ctx, &index{manifest: manifest{Tips: since}}, tips)
 	if errors.Is(err, errAfresh) {
-		events, err = s.newEvents(ctx, emptyIndex(), tips)
+		events, err = s.newEvents(ctx, scratchIndex(), tips)
 	}
 	Sort(events)
 	return slices.DeleteFunc(events, cache.isAhead), tips, err

@@ -183,7 +183,7 @@ func (s *Store) EventsOf(ctx context.Context, f Filter) (events []Event, ids map
 
 // eventsAmong reads all logs, and gives the events of some runs and reviews, in order.
 func (s *Store) eventsAmong(ctx context.Context, idx *index, among map[entity]bool) (events []Event, err error) {
-	scratch := emptyIndex()
+	scratch := scratchIndex()
 	err = s.eachNew(ctx, scratch, idx.Tips, func() func(Event) {
 		events = nil
 		return func(e Event) {

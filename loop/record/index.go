@@ -28,14 +28,12 @@ import (
 // has read. It holds nothing that cannot be read again from the logs, and may be deleted at
 // any time.
 //
-// Its rows are in segments, files that are written once. What changed is written as another
-// segment above the others, joined with those below it that are not much larger, so that
-// what is written does not grow with what is there. A manifest, replaced as a whole, names the
-// segments and says how far the logs were read: a reader sees one state or the next.
+// Its rows are in a stack of segments, files that are written once. A manifest, replaced as a
+// whole, names the segments and says how far the logs were read: a reader sees one state or
+// the next.
 const (
 	indexMagic    = "RUNRIDXH" // of the manifest: another form of anything here wants another
 	indexName     = "index"
-	segmentNames  = "index-*.seg"
 	manifestTries = 3 // to open what a manifest names while others replace it
 )
 
@@ -102,7 +100,6 @@ type row struct {
 	older    bool  // a segment below has a row of it, too
 	whole    bool  // its refs are all; else those of the rows below come before them
 
-	in    *segment.Segment
 	entry segment.Entry
 }
 
@@ -147,8 +144,12 @@ func (r *row) flags() (flags byte) {
 	return flags
 }
 
-// statusAt and statusSize are where the status stands in a head.
-const statusAt, statusSize = 17, 13
+// Where things stand in a head that are looked for in it.
+const (
+	statusAt, statusSize   = 17, 13
+	flagsAt                = 39
+	coveredAt, coveredSize = 46, 4
+)
 
 // head is r in its segment.
 func (r *row) head() (h [segment.HeadSize]byte) {
@@ -157,7 +158,7 @@ func (r *row) head() (h [segment.HeadSize]byte) {
 	binary.BigEndian.PutUint64(h[9:], r.seq)
 	copy(h[statusAt:][:statusSize], r.status)
 	binary.BigEndian.PutUint64(h[30:], uint64(r.closed))
-	h[38], h[39] = byte(r.need), r.flags()
+	h[38], h[flagsAt] = byte(r.need), r.flags()
 	binary.BigEndian.PutUint16(h[40:], uint16(min(r.critical, math.MaxUint16)))
 	for i, n := range []int{r.events, r.covered, r.kept} {
 		binary.BigEndian.PutUint32(h[42+4*i:], uint32(n))
@@ -168,10 +169,19 @@ func (r *row) head() (h [segment.HeadSize]byte) {
 }
 
 // rowOf reads the entry of a segment.
-func rowOf(in *segment.Segment, entry segment.Entry) (r row) {
-	r.read(in, entry)
+func rowOf(entry segment.Entry) (r row) {
+	r.read(entry)
 	r.name()
 	return r
+}
+
+// rowsOf reads entries.
+func rowsOf(entries []segment.Entry) []row {
+	rows := make([]row, len(entries))
+	for i, entry := range entries {
+		rows[i] = rowOf(entry)
+	}
+	return rows
 }
 
 // name fills in the id, which a scan leaves out: most rows are only counted.
@@ -181,18 +191,18 @@ func (r *row) name() {
 }
 
 // read reads all but the id.
-func (r *row) read(in *segment.Segment, entry segment.Entry) {
+func (r *row) read(entry segment.Entry) {
 	h := entry.Head()
 	number := func(at int) int { return int(binary.BigEndian.Uint32(h[at:])) }
 	time := func(at int) int64 { return int64(binary.BigEndian.Uint64(h[at:])) }
+	flag := func(bit byte) bool { return h[flagsAt]&bit != 0 }
 	status, _, _ := bytes.Cut(h[statusAt:][:statusSize], []byte{0})
-	r.status = statusText(status)
 	*r = row{
-		entity: entity{kind: entityKind(entry.Kind())}, status: r.status,
+		entity: entity{kind: entityKind(entry.Kind())}, status: statusText(status),
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
-		created: time(54), updated: time(62), spent: h[39]&flagSpent != 0, need: need(h[38]), waits: h[39]&flagWaits != 0, older: h[39]&flagOlder != 0, whole: h[39]&flagWhole != 0,
-		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(46), kept: number(50),
-		in: in, entry: entry,
+		created: time(54), updated: time(62), spent: flag(flagSpent), need: need(h[38]), waits: flag(flagWaits), older: flag(flagOlder), whole: flag(flagWhole),
+		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(coveredAt), kept: number(50),
+		entry: entry,
 	}
 }
 
@@ -212,7 +222,21 @@ func statusText(b []byte) string {
 	return string(b)
 }
 
-func (r *row) part(part int) ([]byte, error) { return r.in.Part(r.entry, part) }
+// hasOlder reports whether a row with that head has another below it.
+func hasOlder(head []byte) bool { return head[flagsAt]&flagOlder != 0 }
+
+// joinRow adds to a row what one below it has beyond it.
+func joinRow(r *segment.Row, older segment.Row) {
+	flags, was := &r.Head[flagsAt], older.Head[flagsAt]
+	if *flags&flagWhole == 0 {
+		r.Parts[partRefs] = slices.Concat(older.Parts[partRefs], r.Parts[partRefs])
+		*flags |= was & flagWhole
+	}
+	if len(r.Parts[partState]) == 0 && bytes.Equal(r.Head[coveredAt:][:coveredSize], older.Head[coveredAt:][:coveredSize]) {
+		r.Parts[partState] = older.Parts[partState]
+	}
+	*flags = *flags&^flagOlder | was&flagOlder
+}
 
 // manifest is what is read of an index at once.
 type manifest struct {
@@ -255,9 +279,7 @@ func (m *manifest) begins(r *row) {
 // index is a manifest with its segments.
 type index struct {
 	manifest
-	stack []*segment.Segment
-	top   *written            // the one on top, while no manifest names it
-	above map[segment.Key]int // in which segment the newest row is of what is in several; nil while nobody asked
+	stack segment.Stack
 }
 
 // damagedRecord is one that cannot be read here and may come again.
@@ -276,15 +298,21 @@ func damagedIDs(records []damagedRecord) []gitstore.ID {
 	return ids
 }
 
-func emptyIndex() *index { return &index{manifest: manifest{Tips: gitstore.Tips{}}} }
+// newIndex is a manifest without its segments, whose place is beside path.
+func newIndex(path string, m manifest) *index {
+	return &index{m, segment.Stack{Dir: filepath.Dir(path), Name: indexName, Older: hasOlder, Join: joinRow}}
+}
+
+// scratchIndex is one of nothing, that is not saved.
+func scratchIndex() *index { return newIndex("", manifest{Tips: gitstore.Tips{}}) }
 
 // afresh is an index of nothing that takes the place of idx.
 func (idx *index) afresh() *index {
 	idx.close()
-	empty := emptyIndex()
-	empty.read = idx.read
-	return empty
+	return &index{manifest{Tips: gitstore.Tips{}, read: idx.read}, idx.stack}
 }
+
+func (idx *index) close() { idx.stack.Close() }
 
 // damage notes a record that cannot be read, once.
 func (idx *index) damage(d *gitstore.DamagedError) {
@@ -392,8 +420,8 @@ func (m manifest) encode() ([]byte, error) {
 // makes an empty index.
 func openIndex(path string) *index {
 	for range manifestTries {
-		idx := &index{manifest: readManifest(path)}
-		err := idx.openSegments(filepath.Dir(path))
+		idx := newIndex(path, readManifest(path))
+		err := idx.stack.Open(idx.Segments)
 		if err == nil {
 			return idx
 		}
@@ -402,31 +430,7 @@ func openIndex(path string) *index {
 			break
 		}
 	}
-	idx := emptyIndex()
-	idx.read = readManifest(path).read
-	return idx
-}
-
-func (idx *index) openSegments(dir string) error {
-	for _, name := range idx.Segments {
-		if filepath.Base(name) != name {
-			return errIndex
-		}
-		s, err := segment.Open(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		idx.stack = append(idx.stack, s)
-	}
-	return nil
-}
-
-func (idx *index) close() {
-	for _, s := range idx.stack {
-		s.Close()
-	}
-	idx.top.drop()
-	idx.stack, idx.top = nil, nil
+	return newIndex(path, manifest{Tips: gitstore.Tips{}, read: readManifest(path).read})
 }
 
 // find is the row of e, nil when there is none.
@@ -438,27 +442,14 @@ func (idx *index) find(e entity) (*row, error) {
 	return &rows[0], nil
 }
 
-// versions are the rows of e in all segments, the newest first, at most so many.
+// versions are the rows of e in all segments, the newest first, at most so many; all for 0.
 func (idx *index) versions(e entity, most int) ([]row, error) {
 	key, ok := e.key()
 	if !ok {
 		return nil, nil
 	}
-	var rows []row
-	for _, s := range idx.stack {
-		entry, found, err := s.Find(key)
-		if err != nil {
-			return nil, fmt.Errorf("read index: %w", err)
-		}
-		if !found {
-			continue
-		}
-		r := rowOf(s, entry)
-		if rows = append(rows, r); !r.older || len(rows) == most {
-			break
-		}
-	}
-	return rows, nil
+	entries, err := idx.stack.Find(key, most)
+	return rowsOf(entries), err
 }
 
 // refs are the events of e in order, the last so many of them; all for 0.
@@ -469,7 +460,7 @@ func (idx *index) refs(e entity, last int) ([]eventRef, error) {
 	}
 	lines := []string{}
 	for i := range rows {
-		text, err := rows[i].part(partRefs)
+		text, err := rows[i].entry.Part(partRefs)
 		if err != nil {
 			return nil, err
 		}
@@ -528,98 +519,14 @@ func encodeRefs(events []Event) []byte {
 	return b
 }
 
-// scan visits the rows of shelves in their order, without their ids. A row is the visitor's
-// until it returns.
+// scan visits the rows of shelves, what is newest first, without their ids. A row is the
+// visitor's until it returns.
 func (idx *index) scan(shelves []byte, visit func(*row) error) error {
-	if err := idx.findNewest(); err != nil {
-		return err
-	}
-	var ends []*scanEnd
-	for i, s := range idx.stack {
-		for _, shelf := range shelves {
-			cursor, err := s.Shelf(shelf)
-			if err != nil {
-				return fmt.Errorf("read index: %w", err)
-			}
-			ends = append(ends, &scanEnd{at: i, cursor: cursor})
-		}
-	}
-	for r := (row{}); ; {
-		var next *scanEnd
-		for _, end := range ends {
-			if err := end.fill(idx.above); err != nil {
-				return fmt.Errorf("read index: %w", err)
-			}
-			if end.ok && (next == nil || inOrder(end.entry, next.entry) < 0) {
-				next = end
-			}
-		}
-		if next == nil {
-			return nil
-		}
-		next.held = false
-		r.read(idx.stack[next.at], next.entry)
-		if err := visit(&r); err != nil {
-			return err
-		}
-	}
-}
-
-// inOrder is the order of lists: what is newest first, whatever shelf it is on.
-func inOrder(a, b segment.Entry) int {
-	if c := bytes.Compare(b.Head()[1:segment.OrderSize], a.Head()[1:segment.OrderSize]); c != 0 {
-		return c
-	}
-	x, y := a.Key(), b.Key()
-	return bytes.Compare(y[:], x[:])
-}
-
-// scanEnd is how far a shelf of a segment was read in a scan.
-type scanEnd struct {
-	at       int // of the segment
-	cursor   *segment.Cursor
-	entry    segment.Entry
-	ok, held bool
-}
-
-// fill holds the next row that no newer one stands for.
-func (s *scanEnd) fill(newest map[segment.Key]int) (err error) {
-	for !s.held {
-		s.entry, s.ok, err = s.cursor.Next()
-		if err != nil {
-			return err
-		}
-		s.held = true
-		if s.ok && len(newest) > 0 {
-			in, several := newest[s.entry.Key()]
-			s.held = !several || in >= s.at
-		}
-	}
-	return nil
-}
-
-// findNewest notes which rows stand for others in segments below.
-func (idx *index) findNewest() error {
-	if idx.above != nil {
-		return nil
-	}
-	idx.above = map[segment.Key]int{}
-	for i, s := range idx.stack[:max(len(idx.stack)-1, 0)] {
-		for cursor := s.All(); ; {
-			entry, ok, err := cursor.Next()
-			if err != nil {
-				idx.above = nil
-				return fmt.Errorf("read index: %w", err)
-			}
-			if !ok {
-				break
-			}
-			if _, seen := idx.above[entry.Key()]; !seen && entry.Head()[39]&flagOlder != 0 {
-				idx.above[entry.Key()] = i
-			}
-		}
-	}
-	return nil
+	var r row
+	return idx.stack.Scan(shelves, func(entry segment.Entry) error {
+		r.read(entry)
+		return visit(&r)
+	})
 }
 
 // markOf is by which rows are found that speak of a commit or of anything else with such an id.
@@ -693,31 +600,8 @@ func (idx *index) marked(ids map[string]bool) ([]row, error) {
 
 // withMarks are the rows that have one of the marks, or one of the keys, the newest first.
 func (idx *index) withMarks(marks map[uint64]bool, keys ...segment.Key) ([]row, error) {
-	for mark := range marks {
-		for _, s := range idx.stack {
-			err := s.Marked(mark, func(entry segment.Entry) error { keys = append(keys, entry.Key()); return nil })
-			if err != nil {
-				return nil, fmt.Errorf("read index: %w", err)
-			}
-		}
-	}
-	seen := map[segment.Key]bool{}
-	var rows []row
-	for _, key := range keys {
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		r, err := idx.find(entity{entityKind(key[0]), string(key[1:])})
-		if err != nil {
-			return nil, err
-		}
-		if r != nil {
-			rows = append(rows, *r)
-		}
-	}
-	slices.SortFunc(rows, func(a, b row) int { return inOrder(a.entry, b.entry) })
-	return rows, nil
+	entries, err := idx.stack.Newest(marks, keys...)
+	return rowsOf(entries), err
 }
 
 // begunBefore is the order in which runs and reviews were begun.
@@ -770,12 +654,9 @@ func (idx *index) fitting(kind entityKind, typed string) ([]string, error) {
 	if typed == "" {
 		return nil, nil
 	}
-	var keys []segment.Key
-	for _, s := range idx.stack {
-		err := s.Beginning(append([]byte{byte(kind)}, typed...), func(entry segment.Entry) bool { keys = append(keys, entry.Key()); return true })
-		if err != nil {
-			return nil, fmt.Errorf("read index: %w", err)
-		}
+	keys, err := idx.stack.Beginning(append([]byte{byte(kind)}, typed...))
+	if err != nil {
+		return nil, err
 	}
 	rows, err := idx.withMarks(map[uint64]bool{markOfSuffix(typed): true}, keys...)
 	var fits []string

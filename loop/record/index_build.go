@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
@@ -45,11 +42,10 @@ func (b *build) finish(ctx context.Context) error {
 	for _, e := range b.idx.believe(b.high) {
 		b.groups.add(e)
 	}
-	top, err := b.write(ctx)
-	if err == nil && top != nil {
-		b.idx.put(0, top)
+	if b.groups.empty() {
+		return nil
 	}
-	return err
+	return b.idx.stack.Put(b.groups.large(), func(w *segment.Writer) error { return b.fold(ctx, w) })
 }
 
 // IndexRead brings the cache up to the logs where some of what they say was collected already.
@@ -111,30 +107,6 @@ func (y *Heard) lacking(known, tips gitstore.Tips) (rest gitstore.Tips, ok bool)
 	return rest, true
 }
 
-// put puts a segment in the place of the topmost n.
-func (idx *index) put(n int, top *written) {
-	for _, s := range idx.stack[:n] {
-		s.Close()
-	}
-	idx.top.drop()
-	idx.stack, idx.Segments = slices.Replace(idx.stack, 0, n, top.Segment), slices.Replace(idx.Segments, 0, n, top.name())
-	idx.top, idx.above = top, nil
-}
-
-// write folds each run and review, and gives the segment of them; nil where there is none.
-func (b *build) write(ctx context.Context) (*written, error) {
-	if b.groups.empty() {
-		return nil, nil
-	}
-	sink := newSink(b.store.cacheDir(), b.groups.large())
-	w := segment.NewWriter(sink)
-	if err := b.fold(ctx, w); err != nil {
-		sink.drop()
-		return nil, err
-	}
-	return sink.open(w)
-}
-
 // fold folds the groups: those of a new index side by side, for nothing is read for them.
 func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -145,7 +117,7 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 		parts   = make(chan int)
 	)
 	n := 1
-	if len(b.idx.stack) == 0 {
+	if b.idx.stack.Depth() == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
 	for range n {
@@ -276,7 +248,7 @@ func (s *Store) stateOf(ctx context.Context, idx *index, r *row) (state, error) 
 		if i < 0 || rows[i].covered != r.covered {
 			return st, fmt.Errorf("read index: state of %s after %d events: %w", r.id, r.covered, errIndex)
 		}
-		data, err := rows[i].part(partState)
+		data, err := rows[i].entry.Part(partState)
 		if err != nil {
 			return st, err
 		}
@@ -300,13 +272,6 @@ func (s *Store) stateOf(ctx context.Context, idx *index, r *row) (state, error) 
 	return st, err
 }
 
-// A stack of segments is kept short: one on top is joined with those below that are less than
-// joinFactor times as large, or while all of them are no larger than joinSmall bytes.
-const (
-	joinFactor = 4
-	joinSmall  = 64 << 10
-)
-
 // save writes what is new of the index, under a lock, unless somebody else has written another
 // one meanwhile. It is only a cache: what cannot be written stays in memory.
 func (idx *index) save(s *Store) error {
@@ -319,9 +284,10 @@ func (idx *index) save(s *Store) error {
 	if old.read != idx.read {
 		return nil
 	}
-	if err := idx.join(s.cacheDir()); err != nil {
+	if err := idx.stack.Settle(); err != nil {
 		return err
 	}
+	idx.Segments = idx.stack.Names()
 	data, err := idx.encode()
 	if err != nil {
 		return err
@@ -329,127 +295,8 @@ func (idx *index) save(s *Store) error {
 	if err := safefile.WriteFile(s.indexPath(), data, 0o666); err != nil {
 		return err
 	}
-	idx.read, idx.top = crc32.ChecksumIEEE(data), nil
-	s.dropSegments(idx.Segments, old.Segments)
+	idx.read = crc32.ChecksumIEEE(data)
+	idx.stack.Keep()
+	idx.stack.Sweep(old.Segments)
 	return nil
-}
-
-// join joins the topmost segments, unless the one on top is large and in its place.
-func (idx *index) join(dir string) error {
-	if idx.top == nil {
-		return nil
-	}
-	n, size := 1, idx.stack[0].Size()
-	for ; n < len(idx.stack); n++ {
-		if below := idx.stack[n].Size(); below >= joinFactor*size && below+size > joinSmall {
-			break
-		}
-		size += idx.stack[n].Size()
-	}
-	if n == 1 && idx.Segments[0] != "" {
-		return nil
-	}
-	sink := newSink(dir, true)
-	w := segment.NewWriter(sink)
-	if err := joinRows(idx.stack[:n], w); err != nil {
-		sink.drop()
-		return err
-	}
-	top, err := sink.open(w)
-	if err != nil {
-		return err
-	}
-	if idx.put(n, top); idx.Segments[0] == "" {
-		return errNoRoom
-	}
-	return nil
-}
-
-// errNoRoom is an index that cannot be written where it belongs.
-var errNoRoom = errors.New("the index cannot be written")
-
-// joinRows writes the rows of segments, the newest first, each once.
-func joinRows(stack []*segment.Segment, w *segment.Writer) error {
-	seen := map[segment.Key]bool{}
-	for i, s := range stack {
-		for cursor := s.All(); ; {
-			entry, ok, err := cursor.Next()
-			if err != nil {
-				return err
-			}
-			if !ok {
-				break
-			}
-			if seen[entry.Key()] {
-				continue
-			}
-			joined, err := s.Row(entry)
-			if err != nil {
-				return err
-			}
-			if r := rowOf(s, entry); r.older {
-				seen[entry.Key()] = true
-				if err := joinOlder(&joined, r, stack[i+1:]); err != nil {
-					return err
-				}
-			}
-			if err := w.Add(joined); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// joinOlder adds to a row what those of the same key in the segments below have beyond it.
-func joinOlder(joined *segment.Row, r row, below []*segment.Segment) error {
-	for _, s := range below {
-		entry, ok, err := s.Find(joined.Key)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		old, err := s.Row(entry)
-		if err != nil {
-			return err
-		}
-		was := rowOf(s, entry)
-		if !r.whole {
-			joined.Parts[partRefs] = slices.Concat(old.Parts[partRefs], joined.Parts[partRefs])
-			r.whole = was.whole
-		}
-		if len(joined.Parts[partState]) == 0 && was.covered == r.covered {
-			joined.Parts[partState] = old.Parts[partState]
-		}
-		joined.Marks = append(joined.Marks, old.Marks...)
-		if r.older = was.older; !r.older {
-			break
-		}
-	}
-	slices.Sort(joined.Marks)
-	joined.Marks, joined.Head = slices.Compact(joined.Marks), r.head()
-	return nil
-}
-
-func (s *Store) cacheDir() string { return filepath.Dir(s.indexPath()) }
-
-// leftAfter is how long a segment that no manifest names may be somebody's who is at work.
-const leftAfter = time.Hour
-
-// dropSegments removes the segments that were taken out of the manifest, and what a killed
-// process left.
-func (s *Store) dropSegments(named, old []string) {
-	files, _ := filepath.Glob(s.indexPath() + "?*")
-	for _, path := range files {
-		name := filepath.Base(path)
-		if slices.Contains(named, name) {
-			continue
-		}
-		info, err := os.Stat(path)
-		if slices.Contains(old, name) || err == nil && time.Since(info.ModTime()) > leftAfter {
-			_ = os.Remove(path) // the next one tries again
-		}
-	}
 }

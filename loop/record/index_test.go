@@ -21,33 +21,21 @@ import (
 // indexOf is an index of rows in memory, in one segment for each list.
 func indexOf(t *testing.T, lists ...[]segment.Row) *index {
 	t.Helper()
-	idx := emptyIndex()
+	idx := scratchIndex()
 	for _, rows := range lists {
-		idx.put(0, segmentOf(t, func(w *segment.Writer) error {
+		err := idx.stack.Put(false, func(w *segment.Writer) error {
 			for _, r := range rows {
 				if err := w.Add(r); err != nil {
 					return err
 				}
 			}
 			return nil
-		}))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return idx
-}
-
-func segmentOf(t *testing.T, write func(*segment.Writer) error) *written {
-	t.Helper()
-	k := newSink(t.TempDir(), false)
-	w := segment.NewWriter(k)
-	err := write(w)
-	var top *written
-	if err == nil {
-		top, err = k.open(w)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return top
 }
 
 // indexRow is a row of an index, with a summary and events at clocks.
@@ -105,7 +93,7 @@ func TestManifestRoundTrip(t *testing.T) {
 func TestIndexMissing(t *testing.T) {
 	idx := openIndex(filepath.Join(t.TempDir(), "nothing"))
 	defer idx.close()
-	if len(idx.stack) != 0 || len(idx.Tips) != 0 || idx.Tips == nil {
+	if idx.stack.Depth() != 0 || len(idx.Tips) != 0 || idx.Tips == nil {
 		t.Errorf("index %+v", idx)
 	}
 }
@@ -219,9 +207,10 @@ func TestIndexIsTheFold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range 12 {
 		written := writeStory(t, store, dir, story(t, rng, 20+rng.IntN(90)))
-		want := emptyIndex()
+		want := scratchIndex()
 		foldInto(t, store, want, written)
-		parts := emptyIndex()
+		parts := openIndex(filepath.Join(t.TempDir(), indexName))
+		defer parts.close()
 		rest := slices.Clone(written)
 		if rng.IntN(2) == 0 { // of two logs the one comes after the other
 			slices.SortStableFunc(rest, func(a, b Event) int { return strings.Compare(a.Writer, b.Writer) })
@@ -230,12 +219,12 @@ func TestIndexIsTheFold(t *testing.T) {
 			n := min(1+rng.IntN(9), len(rest))
 			foldInto(t, store, parts, rest[:n])
 			rest = rest[n:]
-			if depth := len(parts.stack); depth > 3 && rng.IntN(3) == 0 {
+			if depth := parts.stack.Depth(); depth > 3 && rng.IntN(3) == 0 {
 				joinSome(t, parts, 2+rng.IntN(depth-1))
 			}
 		}
-		compareIndexes(t, store, fmt.Sprintf("seed %d, %d segments", seed, len(parts.stack)), parts, want)
-		joinSome(t, parts, len(parts.stack))
+		compareIndexes(t, store, fmt.Sprintf("seed %d, %d segments", seed, parts.stack.Depth()), parts, want)
+		joinSome(t, parts, parts.stack.Depth())
 		compareIndexes(t, store, fmt.Sprintf("seed %d, joined", seed), parts, want)
 	}
 }
@@ -272,7 +261,9 @@ func foldInto(t *testing.T, s *Store, idx *index, events []Event) {
 // joinSome joins the topmost segments.
 func joinSome(t *testing.T, idx *index, n int) {
 	t.Helper()
-	idx.put(n, segmentOf(t, func(w *segment.Writer) error { return joinRows(idx.stack[:n], w) }))
+	if err := idx.stack.JoinTop(n); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // compareIndexes compares all that two indexes say.
@@ -374,7 +365,7 @@ func TestIndexDamagedFiles(t *testing.T) {
 		}
 	}
 	for what, change := range damage {
-		files, err := filepath.Glob(filepath.Join(store.cacheDir(), "index*"))
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(store.indexPath()), "index*"))
 		if err != nil || len(files) < 2 {
 			t.Fatalf("files %v, %v", files, err)
 		}
@@ -414,7 +405,7 @@ func listed(t *testing.T, s *Store) (ids []string) {
 func TestIndexOfTheProgramBefore(t *testing.T) {
 	store, _ := newRepo(t)
 	want := []string{request(t, store).ID}
-	if err := os.MkdirAll(store.cacheDir(), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(store.indexPath()), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	for _, before := range []string{"RUNRIDXG\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00{}", "RUNRIDXZ of tomorrow"} {
@@ -550,7 +541,7 @@ func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 // damageSegments changes every byte of the segments that are pages of rows.
 func damageSegments(t *testing.T, s *Store) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.cacheDir(), segmentNames))
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(s.indexPath()), indexName+"-*.seg"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("segments %v, %v", files, err)
 	}

@@ -196,7 +196,7 @@ var errEnough = errors.New("enough")
 
 // loadLine reads the summary of one row.
 func loadLine[T any](r *row) (line T, err error) {
-	summary, err := r.part(partSummary)
+	summary, err := r.entry.Part(partSummary)
 	if err != nil {
 		return line, fmt.Errorf("read index: %w", err)
 	}
@@ -261,7 +261,7 @@ func (r *row) mentions(ids map[string]bool) (named bool, err error) {
 	if ids[r.id] {
 		return true, nil
 	}
-	summary, err := r.part(partSummary)
+	summary, err := r.entry.Part(partSummary)
 	hexIDs(summary, func(id []byte) { named = named || ids[string(id)] })
 	return named, err
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"git-runr/gitstore"
@@ -88,7 +89,7 @@ func checkIndexRead(t *testing.T, s *Store, name string, y *Heard, used bool) {
 	if y == nil {
 		return
 	}
-	if err := os.RemoveAll(s.cacheDir()); err != nil {
+	if err := os.RemoveAll(filepath.Dir(s.indexPath())); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.IndexRead(t.Context(), y); err != nil {
@@ -106,7 +107,7 @@ func checkIndexRead(t *testing.T, s *Store, name string, y *Heard, used bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := emptyIndex()
+	want := scratchIndex()
 	defer want.close()
 	if err := s.readOn(t.Context(), want, tips); err != nil {
 		t.Fatal(err)

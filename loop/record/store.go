@@ -390,7 +390,7 @@ func (s *Store) Events(ctx context.Context) ([]Event, []error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scratch := emptyIndex()
+	scratch := scratchIndex()
 	events, err := s.newEvents(ctx, scratch, tips)
 	if err != nil {
 		return nil, nil, err
@@ -407,7 +407,7 @@ func (s *Store) EachEvent(ctx context.Context, visit func(Event) error) (unreada
 		return nil, err
 	}
 	highest := max(readManifest(s.indexPath()).Clock, 1<<20) // so far: where it grew, only the last part is larger
-	scratch, width := emptyIndex(), min(highest, lateClock)/groupParts+1
+	scratch, width := scratchIndex(), min(highest, lateClock)/groupParts+1
 	var parts groups // each of a span of clocks
 	var late []Event // than all of these
 	defer func() { parts.close() }()

@@ -156,7 +156,7 @@ func TestClockStays(t *testing.T) {
 	for clock := uint64(maxAhead); clock < maxClock; clock += maxAhead { // as commits they would take a minute
 		steps = append(steps, byWriter(twoWriter, clock, testEpoch, "other", "", "{}"))
 	}
-	idx := emptyIndex()
+	idx := scratchIndex()
 	if got := idx.believe(steps); len(got) != len(steps) || idx.Clock != maxClock {
 		t.Fatalf("%d of %d events are believed, clock %d", len(got), len(steps), idx.Clock)
 	}
@@ -177,7 +177,7 @@ func TestClockStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := s.newEvents(context.Background(), emptyIndex(), gitstore.Tips{s.Repo.Writer(): tips[s.Repo.Writer()]})
+	events, err := s.newEvents(context.Background(), scratchIndex(), gitstore.Tips{s.Repo.Writer(): tips[s.Repo.Writer()]})
 	Sort(events)
 	var got []string
 	for _, e := range events {
@@ -198,7 +198,7 @@ func TestBelieveDependsOnTheEventsOnly(t *testing.T) {
 			clock := uint64(rng.IntN(6))*maxAhead + uint64(rng.IntN(3)) + 1
 			all = append(all, Event{Clock: clock, Writer: oneWriter, ID: gitstore.ID(fmt.Sprint(i))})
 		}
-		once := emptyIndex()
+		once := scratchIndex()
 		want := map[gitstore.ID]bool{}
 		for _, e := range once.believe(append([]Event{}, all...)) {
 			want[e.ID] = true
@@ -208,7 +208,7 @@ func TestBelieveDependsOnTheEventsOnly(t *testing.T) {
 			byID[e.ID] = e
 		}
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		idx := emptyIndex()
+		idx := scratchIndex()
 		got := map[gitstore.ID]bool{}
 		for len(all) > 0 {
 			n := 1 + rng.IntN(len(all))

@@ -1,6 +1,6 @@
 // Package segment keeps rows in files that are written once and read in place: a reader takes
 // the pages that it asks for, each with a checksum, and never one that is damaged. A change is
-// another segment above the ones that are there.
+// another segment above the ones that are there: a Stack keeps them, and joins them.
 //
 // A file is a mark of eight bytes, the parts of its rows one after the other, a table of entries
 // of one size in the order of rows, the numbers of the entries sorted by key, the marks of rows
@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"iter"
 	"os"
 	"sort"
 )
@@ -56,7 +57,10 @@ type Row struct {
 }
 
 // Entry is a row as it stands in the table of a segment.
-type Entry struct{ b []byte }
+type Entry struct {
+	of *Segment
+	b  []byte
+}
 
 // Key is the row's key.
 func (e Entry) Key() Key { return Key(e.b) }
@@ -72,11 +76,12 @@ func (e Entry) Len(part int) int {
 	return int(binary.BigEndian.Uint32(e.b[KeySize+HeadSize+8+4*part:]))
 }
 
-func before(a, b []byte) bool {
-	if c := bytes.Compare(a[KeySize:][:OrderSize], b[KeySize:][:OrderSize]); c != 0 {
-		return c > 0
+// compare is the order of entries by their heads from a byte on, and then by their keys.
+func compare(from int, a, b []byte) int {
+	if c := bytes.Compare(b[KeySize+from:][:OrderSize-from], a[KeySize+from:][:OrderSize-from]); c != 0 {
+		return c
 	}
-	return bytes.Compare(a[:KeySize], b[:KeySize]) > 0
+	return bytes.Compare(b[:KeySize], a[:KeySize])
 }
 
 func (e Entry) at() int64 { return int64(binary.BigEndian.Uint64(e.b[KeySize+HeadSize:])) }
@@ -105,6 +110,7 @@ func (f footer) consistent(size int64) bool {
 // Segment is a file that is read. It is used by one goroutine at a time.
 type Segment struct {
 	source io.ReaderAt
+	path   string // of its file, "" in memory
 	close  func() error
 	foot   footer
 	sums   []byte
@@ -135,7 +141,7 @@ func openFile(file *os.File) (*Segment, error) {
 	}
 	s, err := New(file, info.Size())
 	if err == nil {
-		s.close = file.Close
+		s.path, s.close = file.Name(), file.Close
 	}
 	return s, err
 }
@@ -230,29 +236,29 @@ func (s *Segment) readPages(first, last int64) ([]byte, error) {
 // Entry is the i-th row.
 func (s *Segment) Entry(i int) (Entry, error) {
 	b, err := s.read(s.foot.table+int64(i)*entrySize, entrySize)
-	return Entry{b}, err
+	return Entry{s, b}, err
 }
 
-// Part is a part of a row of s.
-func (s *Segment) Part(e Entry, part int) ([]byte, error) {
+// Part is a part of the row.
+func (e Entry) Part(part int) ([]byte, error) {
 	at := e.at()
 	for i := range part {
 		at += int64(e.Len(i))
 	}
-	return s.read(at, int64(e.Len(part)))
+	return e.of.read(at, int64(e.Len(part)))
 }
 
-// Row is all of a row of s.
-func (s *Segment) Row(e Entry) (r Row, err error) {
+// Row is all of the row.
+func (e Entry) Row() (r Row, err error) {
 	r.Key, r.Head = e.Key(), [HeadSize]byte(e.Head())
 	end := e.at()
 	for i := range r.Parts {
-		if r.Parts[i], err = s.Part(e, i); err != nil {
+		if r.Parts[i], err = e.Part(i); err != nil {
 			return r, err
 		}
 		end += int64(e.Len(i))
 	}
-	marks, err := s.read(end, 8*int64(e.marks()))
+	marks, err := e.of.read(end, 8*int64(e.marks()))
 	if err != nil {
 		return r, err
 	}
@@ -372,7 +378,15 @@ func (s *Segment) Shelf(shelf byte) (*Cursor, error) {
 }
 
 // All are all rows in their order.
-func (s *Segment) All() *Cursor { return &Cursor{s: s, end: s.Len()} }
+func (s *Segment) All() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for c := (&Cursor{s: s, end: s.Len()}); ; {
+			if e, ok, err := c.Next(); !ok && err == nil || !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 // Cursor goes through rows in their order.
 type Cursor struct {
@@ -394,7 +408,7 @@ func (c *Cursor) Next() (e Entry, ok bool, err error) {
 		}
 		c.first = c.next
 	}
-	e = Entry{c.chunk[(c.next-c.first)*entrySize:][:entrySize]}
+	e = Entry{c.s, c.chunk[(c.next-c.first)*entrySize:][:entrySize]}
 	c.next++
 	return e, true, nil
 }

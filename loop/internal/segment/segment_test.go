@@ -64,17 +64,17 @@ func opened(t testing.TB, data []byte) *Segment {
 
 // all reads every row in order.
 func all(s *Segment) (rows []Row, err error) {
-	for c := s.All(); ; {
-		e, ok, err := c.Next()
-		if err != nil || !ok {
+	for e, err := range s.All() {
+		if err != nil {
 			return rows, err
 		}
-		r, err := s.Row(e)
+		r, err := e.Row()
 		if err != nil {
 			return rows, err
 		}
 		rows = append(rows, r)
 	}
+	return rows, nil
 }
 
 func sorted(rows []Row) []Row {

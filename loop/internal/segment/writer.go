@@ -40,9 +40,6 @@ func (w *Writer) write(b []byte) {
 	w.at += int64(len(b))
 }
 
-// Rows is how many were added.
-func (w *Writer) Rows() int { return len(w.entries) }
-
 // Add writes one row.
 func (w *Writer) Add(r Row) error {
 	e := make([]byte, 0, entrySize)
@@ -88,12 +85,7 @@ func (w *Writer) Close() (size int64, err error) {
 // writeTable writes the entries in the order of rows, and gives the place of each that was added.
 func (w *Writer) writeTable() (places []uint32) {
 	order := numbers(len(w.entries))
-	slices.SortFunc(order, func(a, b uint32) int {
-		if before(w.entries[a], w.entries[b]) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(a, b uint32) int { return compare(0, w.entries[a], w.entries[b]) })
 	places = make([]uint32, len(order))
 	sorted := make([][]byte, len(order))
 	for place, added := range order {
