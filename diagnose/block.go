@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -99,7 +100,7 @@ func (d Diagnosis) writeFates(b *strings.Builder, width int) {
 	rounds := 0
 	for _, t := range d.Requests {
 		rounds = max(rounds, t.Last)
-		lines = append(lines, cut(oneLine(t.Text), max(width, 40)-10)+" ("+fateOf(t)+")")
+		lines = append(lines, prose.CutColumns(oneLine(t.Text), max(width, 40)-10)+" ("+fateOf(t)+")")
 	}
 	if rounds < 2 && len(lines) < 2 {
 		return
@@ -110,7 +111,7 @@ func (d Diagnosis) writeFates(b *strings.Builder, width int) {
 // actionLine is one suggested action as a list shows it.
 func (d Diagnosis) actionLine(a Action, i int, place Place) string {
 	if a.Edit != "" {
-		return fmt.Sprintf("Edit: %s  %s", a.Edit, cut(oneLine(a.Description), max(place.Width, 40)))
+		return fmt.Sprintf("Edit: %s  %s", a.Edit, prose.CutColumns(oneLine(a.Description), max(place.Width, 40)))
 	}
 	line := a.label + ": " + a.Command
 	if a.label != labelRun || place.Files == "" || i >= len(d.SuggestedCommands) {

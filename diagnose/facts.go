@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -56,7 +57,7 @@ func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 	}
 	safetext.Fprintf(b, "%s%s said:\n", indent, oneLine(cmp.Or(d.SaidBy, "the agent")))
 	for line := range strings.Lines(d.Said) {
-		safetext.Fprintf(b, "%s  > %s\n", indent, cut(safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)))
+		safetext.Fprintf(b, "%s  > %s\n", indent, prose.CutColumns(safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)))
 	}
 	b.WriteString("\n")
 }
@@ -76,7 +77,7 @@ func (d Diagnosis) writeFailing(b *strings.Builder, indent string, width int) {
 		if more := len(c.Failures) - 1 + c.More; more > 0 && len(c.Failures) > 0 {
 			what += fmt.Sprintf(" (and %d more)", more)
 		}
-		safetext.Fprintf(b, "%s  %s\n", indent, cut(oneLine(c.Check+": "+what), max(width-len(indent)-2, 40)))
+		safetext.Fprintf(b, "%s  %s\n", indent, prose.CutColumns(oneLine(c.Check+": "+what), max(width-len(indent)-2, 40)))
 		if c.Log != "" {
 			safetext.Fprintf(b, "%s    %s\n", indent, c.Log)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -78,7 +79,7 @@ func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
 	}
 	b.WriteString("Reviewer requested:\n")
 	for i, r := range asked[:min(len(asked), requestsShown)] {
-		safetext.Fprintf(b, "  %d. %s\n", i+1, cut(oneLine(r), width-5))
+		safetext.Fprintf(b, "  %d. %s\n", i+1, prose.CutColumns(oneLine(r), width-5))
 	}
 	if more := len(asked) - requestsShown; more > 0 {
 		safetext.Fprintf(b, "  … and %d more\n", more)
@@ -132,11 +133,11 @@ func (d Diagnosis) writeCommands(b *strings.Builder, place Place) {
 func (d Diagnosis) commandLines() []string {
 	widest := 0
 	for _, s := range d.SuggestedCommands {
-		widest = max(widest, columns(s.line))
+		widest = max(widest, prose.Columns(s.line))
 	}
 	var lines []string
 	for _, s := range d.SuggestedCommands {
-		lines = append(lines, s.line+strings.Repeat(" ", widest-columns(s.line))+"  # was: "+s.Was)
+		lines = append(lines, s.line+strings.Repeat(" ", widest-prose.Columns(s.line))+"  # was: "+s.Was)
 	}
 	return lines
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -76,8 +77,8 @@ func TestFooterCutsTextAndNeverCommands(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(got) {
-		if strings.Contains(line, "…") && columns(strings.TrimRight(line, "\n")) > 40 {
-			t.Errorf("%d columns: %s", columns(line), line)
+		if strings.Contains(line, "…") && prose.Columns(strings.TrimRight(line, "\n")) > 40 {
+			t.Errorf("%d columns: %s", prose.Columns(line), line)
 		}
 	}
 }

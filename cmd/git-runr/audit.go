@@ -10,11 +10,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
-	"git-runr/loop/safetext"
 )
 
 // auditLimit is how many commits are audited unless a range or --limit says otherwise.
@@ -72,7 +72,7 @@ func audit(s *session) error {
 	doc.Range, doc.Run = span.name, span.run
 	below := s.missed(doc)
 	doc.Failed = len(below) > 0
-	if err := s.print(doc, func(w io.Writer) { safetext.Fprintf(w, "%s", safetext.Block(doc.Text())) }); err != nil || !doc.Failed {
+	if err := s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) }); err != nil || !doc.Failed {
 		return err
 	}
 	for _, line := range below {

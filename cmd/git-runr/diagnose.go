@@ -11,6 +11,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -77,7 +78,7 @@ func (s *session) showDiagnosis(d diagnose.Diagnosis, place diagnose.Place) erro
 			safetext.Fprintf(w, "%s", safetext.Block(d.Digest()))
 			return
 		}
-		safetext.Fprintf(w, "%s", safetext.Block(d.Block(place)))
+		screen.Document(w, d.Block(place))
 	})
 }
 
@@ -119,7 +120,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[0].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
-		state := "it is " + render.RunState(run.Summary(), live)
+		state := "it is " + render.RunState(run.Summary(), live).Text
 		if run.Status == record.RunRunning && !live {
 			state = "its process died"
 		}

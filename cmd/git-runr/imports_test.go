@@ -35,6 +35,7 @@ var layers = [][]string{
 	{"loop/agent", "loop/builtin"},
 	{"loop"},
 	{"diagnose", "hooks", "loop/runrimport"},
+	{inside + "screen"},
 	{inside + "background", inside + "editdiff", inside + "exit", inside + "nearest", inside + "progress", inside + "render", inside + "steps", inside + "when", inside + "worddiff"},
 	{inside + "argv", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "pick", inside + "stdio", inside + "web"},
 	{inside + "agenthook", inside + "demo", inside + "notify", inside + "register"},

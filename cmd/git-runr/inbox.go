@@ -9,7 +9,6 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
 	"git-runr/loop/locate"
 	"git-runr/loop/record"
@@ -71,10 +70,10 @@ func inboxList(s *session) error {
 }
 
 // listStyle is that of standard output.
-func (c *console) listStyle() render.InboxStyle {
-	style := render.InboxStyle{Now: c.now(), ASCII: !c.utf8()}
-	if tty, width := stdio.Terminal(c.out); tty {
-		style.Width = width
+func (c *console) listStyle() render.ListStyle {
+	style := render.ListStyle{Now: c.now(), ASCII: !c.utf8(), Columns: c.columns()}
+	if style.Columns > 0 {
+		style.Short = c.store.ShortIDs
 	}
 	return style
 }

@@ -4,13 +4,14 @@ package main
 
 import (
 	"context"
-	"git-runr/cmd/git-runr/internal/argv"
-	"git-runr/cmd/git-runr/internal/stdio"
 	"os"
 	"os/signal"
 	"slices"
 	"syscall"
 	"time"
+
+	"git-runr/cmd/git-runr/internal/argv"
+	"git-runr/cmd/git-runr/internal/stdio"
 
 	"github.com/urfave/cli/v2"
 )
@@ -71,6 +72,7 @@ func globalFlags() []cli.Flag {
 	return offUnlessGiven([]cli.Flag{
 		&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
 		&cli.BoolFlag{Name: "json", Usage: "results as one JSON document"},
+		&cli.StringFlag{Name: "color", Usage: "colours `WHEN`: auto, always or never; else as NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui say"},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours (as NO_COLOR does)"},
 		&cli.BoolFlag{Name: "q", Usage: "only results and errors"},
 		&cli.BoolFlag{Name: "v", Usage: "say more"},

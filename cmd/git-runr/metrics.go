@@ -8,10 +8,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/when"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
-	"git-runr/loop/safetext"
 )
 
 // metricsPeriod is how far metrics look back unless --since says otherwise.
@@ -46,7 +46,7 @@ func metrics(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) { safetext.Fprintf(w, "%s", safetext.Block(doc.Text())) })
+	return s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) })
 }
 
 // period is what --since and --until say.

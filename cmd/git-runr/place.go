@@ -5,10 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"git-runr/cmd/git-runr/internal/stdio"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
-	"git-runr/loop/safetext"
 	"git-runr/loop/workspace"
 )
 
@@ -65,12 +64,6 @@ func here() string {
 	return dir
 }
 
-// width is that of the terminal, in columns.
-func (c *console) width() int {
-	_, width := stdio.Terminal(c.out)
-	return width
-}
-
 func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
 	if run.Stop == nil {
 		return
@@ -79,5 +72,5 @@ func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
 	if err != nil {
 		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
 	}
-	safetext.Fprintf(w, "\n%s", safetext.Block(diagnose.Footer(run, s.placeOf(store, run))))
+	screen.Document(w, "\n"+diagnose.Footer(run, s.placeOf(store, run)))
 }

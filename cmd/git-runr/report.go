@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -51,7 +52,7 @@ func reportRun(s *session) error {
 			safetext.Fprintf(w, "%s", safetext.Block(report.Markdown()))
 			return
 		}
-		safetext.Fprintf(w, "%s", safetext.Block(report.Text()))
+		screen.Document(w, report.Text())
 	})
 }
 

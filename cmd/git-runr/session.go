@@ -50,15 +50,25 @@ type console struct {
 	json, quiet, verbose bool
 	mu                   sync.Mutex
 	told                 map[string]bool // lines that were told
+	colours              string          // what --color says
+	store                *record.Store   // nil until it is opened
 }
 
 // action makes a command of do.
 func (p *program) action(do func(*session) error) cli.ActionFunc {
-	return func(c *cli.Context) error { return do(p.session(c, c.Context)) }
+	return func(c *cli.Context) error {
+		if when := c.String("color"); when != "" && !slices.Contains([]string{"auto", "always", "never"}, when) {
+			return exit.Problemf(exit.Usage, "--color %q is not auto, always or never", when)
+		}
+		return do(p.session(c, c.Context))
+	}
 }
 
 func (p *program) session(c *cli.Context, ctx context.Context) *session {
-	out := &console{program: p, json: c.Bool("json"), quiet: c.Bool("q"), verbose: c.Bool("v"), told: map[string]bool{}}
+	out := &console{program: p, json: c.Bool("json"), quiet: c.Bool("q"), verbose: c.Bool("v"), told: map[string]bool{}, colours: c.String("color")}
+	if c.Bool("no-color") {
+		out.colours = "never"
+	}
 	return &session{console: out, Context: c, ctx: ctx, dir: cmp.Or(c.String("C"), ".")}
 }
 
@@ -80,6 +90,7 @@ func (s *session) open() (*record.Store, error) {
 	repo.Watched = config.Outside(s.getenv, repo.CommonDir)
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := &record.Store{Repo: repo, Now: s.now, Redact: redact, Tell: s.tell}
+	s.store = store
 	if s.verbose {
 		store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
 	}
@@ -128,11 +139,12 @@ func (s *session) configuration(store *record.Store) (*config.Config, error) {
 
 // print writes a result: as JSON with a version, or as the text that show writes.
 func (c *console) print(doc any, show func(w io.Writer)) error {
-	if !c.json {
-		show(c.out)
-		return nil
+	if c.json {
+		return stdio.WriteJSON(c.out, doc)
 	}
-	return stdio.WriteJSON(c.out, doc)
+	w := c.screen()
+	show(w)
+	return w.Flush()
 }
 
 // printLeaving is print where something was left alone: that is exit status 3.

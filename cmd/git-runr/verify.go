@@ -10,7 +10,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
-	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -136,7 +136,7 @@ func (s *session) verifiable(store *record.Store) ([]string, error) {
 func writeVerified(w io.Writer, doc verifiedJSON) {
 	for _, f := range doc.Findings {
 		state := cmp.Or(string(f.Kind), "open")
-		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, render.ShortID(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
+		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, screen.Suffix(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 	}
 	safetext.Fprintf(w, "%s checked, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
 	if took := doc.Usage.String(); took != "" {

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -631,6 +632,34 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 		refused.Where = "here: its beginning is in a log that did not come yet, git runr sync fetches it"
 	}
 	return "", refused
+}
+
+// ShortIDs are the ends of ids by which each is found alone, of those that have one.
+func (s *Store) ShortIDs(ids []string) map[string]string {
+	short := map[string]string{}
+	err := s.retryIndex(func() error {
+		idx, err := s.index(context.Background())
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		for _, id := range ids {
+			_, suffix, _ := strings.Cut(id, "-")
+			runs, runErr := idx.fitting(kindRun, suffix)
+			reviews, err := idx.fitting(kindReview, suffix)
+			if err := errors.Join(runErr, err); err != nil {
+				return err
+			}
+			if found := append(runs, reviews...); len(found) == 1 && found[0] == id {
+				short[id] = suffix
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil // a cache that fails costs the short form alone
+	}
+	return short
 }
 
 // latest is what began last, "" when there is nothing.

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
@@ -164,7 +165,7 @@ func (d Overview) idle() bool {
 
 // Write shows the overview to a person. live says of a run whether a process carries it
 // out now.
-func (d Overview) Write(w io.Writer, live func(string) bool, style render.InboxStyle) {
+func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListStyle) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
@@ -185,19 +186,19 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.InboxS
 	}
 	d.Covered.write(w)
 	if d.Critical != "" {
-		safetext.Fprintf(w, "\n%s\n", d.Critical)
+		safetext.Fprintf(w, "\n%s\n", screen.Critical.Of(d.Critical))
 	}
 	render.CutShort(w, d.Cut)
 	if len(d.Runs) > 0 {
-		fmt.Fprintln(w, "\nRuns:")
-		render.Runs(w, d.Runs, live)
+		safetext.Fprintf(w, "\n%s\n", screen.Strong.Of("Runs:"))
+		render.Runs(w, d.Runs, live, style)
 	}
 	if d.Inbox > 0 {
-		safetext.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
+		safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Inbox (%d):", d.Inbox)))
 		render.Inbox(w, d.Reviews, d.Inbox, style)
 	}
 	d.writeQueue(w)
-	fmt.Fprintln(w, "\nNext:")
+	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of("Next:"))
 	render.Lines(w, d.Next)
 }
 

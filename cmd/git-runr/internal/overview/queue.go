@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
@@ -20,7 +21,7 @@ func (d Overview) writeQueue(w io.Writer) {
 	if len(d.Queue) == 0 {
 		return
 	}
-	safetext.Fprintf(w, "\nQueue (%d):\n", len(d.Queue))
+	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Queue (%d):", len(d.Queue))))
 	for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
 		safetext.Fprintf(w, "%s  %s: %s\n", t.Review, t.Reviewer, turnWords(t))
 	}

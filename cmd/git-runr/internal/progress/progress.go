@@ -163,7 +163,7 @@ func (p *Display) draw() {
 	if width <= 1 {
 		width = 80
 	}
-	line := cutColumns(p.status(), width-1) // the last column would make some terminals wrap
+	line := prose.CutColumns(p.status(), width-1) // the last column would make some terminals wrap
 	p.write(p.cleared() + line)
 	p.drawn = true
 }
@@ -190,20 +190,4 @@ func (p *Display) write(text string) {
 	}
 	p.spoke = p.now()
 	p.out.Write([]byte(text))
-}
-
-// cutColumns shortens one safetext.Text line to at most width columns, with an
-// ellipsis where something was cut.
-func cutColumns(s string, width int) string {
-	columns, fits := 0, 0
-	for i, r := range s {
-		if columns <= width-1 {
-			fits = i
-		}
-		columns += prose.RuneColumns(r)
-		if columns > width {
-			return s[:fits] + "…"
-		}
-	}
-	return s
 }

@@ -6,10 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unicode/utf8"
-
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
 )
 
 // shownProgress is a display whose time and ticks the test makes.
@@ -158,41 +154,4 @@ func TestProgressFromManyGoroutines(t *testing.T) {
 	if n := strings.Count(out.String(), "\n"); n != 800 {
 		t.Errorf("%d lines, want 800", n)
 	}
-}
-
-func TestCutColumns(t *testing.T) {
-	tests := []struct {
-		in    string
-		width int
-		want  string
-	}{
-		{"abc", 3, "abc"},
-		{"abcd", 3, "ab…"},
-		{"漢字", 4, "漢字"},
-		{"漢字", 3, "漢…"},
-		{"漢字", 2, "…"},
-		{"e\u0301e\u0301e", 3, "e\u0301e\u0301e"},
-		{"e\u0301e\u0301ee", 3, "e\u0301e\u0301…"},
-		{"", 1, ""},
-	}
-	for _, tt := range tests {
-		if got := cutColumns(tt.in, tt.width); got != tt.want {
-			t.Errorf("cutColumns(%q, %d) = %q, want %q", tt.in, tt.width, got, tt.want)
-		}
-	}
-}
-
-func FuzzCutColumns(f *testing.F) {
-	f.Add("review: 漢字 e\u0301 ⚠\ufe0f", 7)
-	f.Fuzz(func(t *testing.T, s string, width int) {
-		width = 1 + (width&0xff+0xff)%0xff
-		got := cutColumns(safetext.Line(s), width)
-		columns := 0
-		for _, r := range got {
-			columns += prose.RuneColumns(r)
-		}
-		if columns > width || !utf8.ValidString(got) {
-			t.Errorf("cutColumns(%q, %d) = %q, %d columns", s, width, got, columns)
-		}
-	})
 }

@@ -43,22 +43,18 @@ failed            uvwxyz  (agent_not_fo…
 `},
 	} {
 		var b strings.Builder
-		Inbox(&b, reviews, len(reviews), InboxStyle{Now: now, Width: tc.width})
+		Inbox(&b, reviews, len(reviews), ListStyle{Now: now, Columns: tc.width})
 		if tc.want != "" && b.String() != tc.want {
 			t.Errorf("%d columns:\n%swant\n%s", tc.width, b.String(), tc.want)
 		}
 		for line := range strings.Lines(b.String()) {
-			columns := 0
-			for _, r := range strings.TrimSuffix(line, "\n") {
-				columns += prose.RuneColumns(r)
-			}
-			if tc.width > 0 && columns > tc.width+1 { // ✗ counts for two there
+			if columns := prose.Columns(line); tc.width > 0 && columns > tc.width {
 				t.Errorf("%d columns: %q takes %d", tc.width, line, columns)
 			}
 		}
 	}
 	var b strings.Builder
-	Inbox(&b, reviews[:1], 1, InboxStyle{Now: now, ASCII: true})
+	Inbox(&b, reviews[:1], 1, ListStyle{Now: now, ASCII: true})
 	if !strings.HasPrefix(b.String(), "CRITICAL  x2 !1 .3  abcdef") {
 		t.Errorf("ASCII: %s", b.String())
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -121,8 +122,8 @@ func NextSteps(w io.Writer, f record.Failure) {
 // writeReviewHead says what the review is of and where it stands.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
-	safetext.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
-	safetext.Fprintf(w, "%s\n", strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title)))
+	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
+	safetext.Fprintf(w, "%s\n", screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
 	writeMessages(w, subject)
 	if kind := doc.Request.Kind; kind != "" {
 		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)
@@ -130,7 +131,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	if len(subject.Paths) > 0 {
 		safetext.Fprintf(w, "only %s\n", strings.Join(subject.Paths, ", "))
 	}
-	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, shortTime(doc.CreatedAt))
+	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
 	for _, line := range doc.Whereabouts() {
 		safetext.Fprintf(w, "%s\n", line)
 	}
@@ -141,7 +142,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, Until(doc.Claim))
 	}
 	if doc.ResolvedBy != "" {
-		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, shortTime(doc.ResolvedAt))
+		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, screen.Time(doc.ResolvedAt))
 	}
 	if doc.Note != "" {
 		safetext.Fprintf(w, "%s\n", indented(doc.Note))
@@ -178,7 +179,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 
 // writeDecision is a person's verdict and what they said on the whole.
 func writeDecision(w io.Writer, sub record.Submission) {
-	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", sub.Decision.Words(), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
 		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
 	}
@@ -314,5 +315,5 @@ func Until(c *record.Claim) string {
 	if c.Until.IsZero() {
 		return ""
 	}
-	return " until " + shortTime(c.Until)
+	return " until " + screen.Time(c.Until).String()
 }

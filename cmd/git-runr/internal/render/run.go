@@ -8,9 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -52,32 +52,52 @@ func censusLine(c record.Census) string {
 }
 
 // Runs shows one line a run. live says of an id whether a process carries the run out now.
-func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, r := range runs {
-		safetext.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, RunState(r, r.Status == record.RunRunning && live(r.ID)), r.Attempts, r.Rounds, r.Entity.Name())
+func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style ListStyle) {
+	rows, short := make([][]screen.Cell, len(runs)), map[string]string{}
+	if style.Short != nil {
+		ids := make([]string, len(runs))
+		for i, r := range runs {
+			ids[i] = r.ID
+		}
+		short = style.Short(ids)
 	}
-	table.Flush()
+	for i, r := range runs {
+		state := RunState(r, r.Status == record.RunRunning && live(r.ID))
+		if style.narrow() {
+			state.Text, _, _ = strings.Cut(state.Text, " ")
+		}
+		id, title := screen.Name.Of(cmp.Or(short[r.ID], r.ID)), screen.Plain.Of(r.Entity.Name())
+		switch {
+		case style.Columns == 0:
+			rows[i] = screen.Cells(id, state, screen.Plain.Of(fmt.Sprintf("attempts %d, rounds %d", r.Attempts, r.Rounds)), title)
+		case style.narrow():
+			rows[i] = screen.Cells(id, state, title)
+		default:
+			rows[i] = screen.Cells(id, state, screen.Plain.Of(prose.Count(r.Rounds, "round")), screen.Faint.Of(screen.Age(style.Now.Sub(r.UpdatedAt))), title)
+		}
+	}
+	screen.Table(w, style.Columns, rows)
 }
 
 // RunState is where a run stands, in a word or two; live says whether a process carries it out now.
-func RunState(r record.RunSummary, live bool) string {
+func RunState(r record.RunSummary, live bool) screen.Text {
+	meaning := screen.MeaningOf(r.Status)
 	switch {
 	case r.Landed:
-		return "landed"
+		return screen.Good.Of("landed")
 	case r.Status == record.RunRunning && !live:
-		return "died" // its process is gone: git runr resume takes it up
+		return screen.Critical.Of("died") // its process is gone: git runr resume takes it up
 	case r.Reason != "":
-		return fmt.Sprintf("%s (%s)", r.Status, r.Reason)
+		return meaning.Of(fmt.Sprintf("%s (%s)", r.Status, r.Reason))
 	}
-	return string(r.Status)
+	return meaning.Of(string(r.Status))
 }
 
 // Run shows a run to a person. tree is the working tree that it has of its own,
 // where commands for it are run; "" where it has none.
 func Run(w io.Writer, run record.Run, live bool, tree string) {
-	safetext.Fprintf(w, "Run %s  %s\n", run.ID, RunState(run.Summary(), live))
-	safetext.Fprintf(w, "%s\n", run.Plan.Entity.Name())
+	safetext.Fprintf(w, "Run %s  %s\n", screen.Name.Of(run.ID), RunState(run.Summary(), live))
+	safetext.Fprintf(w, "%s\n", screen.Strong.Of(run.Plan.Entity.Name()))
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
 	if tree != "" {
@@ -173,7 +193,11 @@ const failuresShown = 3
 // writeCheck shows how a check ended and, where it counts against the change, what it
 // says is wrong and where its whole output is: event keeps it.
 func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore.ID) {
-	safetext.Fprintf(w, "%scheck %s: %s\n", indent, c.Name, c.State())
+	state := screen.Good.Of(c.State())
+	if c.Fails() {
+		state.Meaning = screen.Critical
+	}
+	safetext.Fprintf(w, "%scheck %s: %s\n", indent, c.Name, state)
 	if !c.Fails() {
 		return
 	}
@@ -263,9 +287,6 @@ func Event(w io.Writer, e record.Event) error {
 	_, err := safetext.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, e.Title)
 	return err
 }
-
-// shortTime is a time for people, in UTC.
-func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }
 
 // Undo says what to type to take a command back; "" is nothing.
 func Undo(w io.Writer, undo string) {

@@ -1,0 +1,122 @@
+package screen
+
+import (
+	"cmp"
+	"time"
+
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// Meaning is what a text says to whoever looks at its colour alone.
+type Meaning int
+
+const (
+	Plain    Meaning = iota
+	Strong           // what something is about
+	Faint            // beside it
+	Good             // passed, done
+	Notice           // worth a look: a note, something at work
+	Warning          // asks for somebody
+	Critical         // does not pass, is broken
+	Name             // of a commit, a run, a review
+)
+
+// sgr are the parameters that set a meaning off, in the colours that the user's terminal has.
+func (m Meaning) sgr() string {
+	switch m {
+	case Strong:
+		return "1"
+	case Faint:
+		return "2"
+	case Good:
+		return "32"
+	case Notice:
+		return "36"
+	case Warning, Name:
+		return "33"
+	case Critical:
+		return "1;31"
+	}
+	return ""
+}
+
+// Text has a meaning that its type does not say.
+type Text struct {
+	Meaning
+	Text string
+}
+
+func (t Text) String() string { return t.Text }
+
+// Of gives v the meaning m.
+func (m Meaning) Of(text string) Text { return Text{m, text} }
+
+// MeaningOf is what a severity, a verdict or a state says; Plain for any other value.
+func MeaningOf(v any) Meaning {
+	switch v := v.(type) {
+	case Text:
+		return v.Meaning
+	case reply.Severity:
+		return map[reply.Severity]Meaning{reply.Critical: Critical, reply.Warning: Warning, reply.Note: Notice}[v]
+	case reply.Verdict:
+		return map[reply.Verdict]Meaning{reply.Pass: Good, reply.PassWithNotes: Good, reply.NeedsFix: Warning, reply.CriticalFail: Critical}[v]
+	case record.Decision:
+		return map[record.Decision]Meaning{record.Approve: Good, record.RequestChanges: Warning}[v]
+	case record.RunStatus:
+		return map[record.RunStatus]Meaning{
+			record.RunRunning: Notice, record.RunReviewing: Warning, record.RunStopped: Critical, record.RunCompleted: Good,
+			record.RunSkipped: Faint, record.RunAborted: Faint,
+		}[v]
+	case record.ReviewStatus:
+		return map[record.ReviewStatus]Meaning{
+			record.ReviewOpen: Notice, record.ReviewSubmitted: Warning, record.ReviewClaimed: Notice,
+			record.ReviewResolved: Good, record.ReviewCancelled: Faint,
+		}[v]
+	}
+	return Plain
+}
+
+// Paint sets off an argument of safetext.Fprintf by its meaning, makes a Link one, and says
+// how long ago a Time was.
+func (w *Writer) Paint(arg any) (before, after string) {
+	if link, ok := arg.(Link); ok && w.Links && link.To != "" {
+		before, after = "\x1b]8;;"+link.To+"\x1b\\", "\x1b]8;;\x1b\\"
+	}
+	if at, ok := arg.(Time); ok && !w.Now.IsZero() {
+		after = " (" + Age(w.Now.Sub(time.Time(at))) + " ago)"
+	}
+	if set := MeaningOf(arg).sgr(); set != "" && w.Colours {
+		before, after = before+"\x1b["+set+"m", "\x1b[m"+after
+	}
+	return before, after
+}
+
+// Wish is what was said about colours, the strongest first.
+type Wish struct {
+	Flag   string // --color: always, never or auto; "" where it was not given
+	Getenv func(string) string
+	Config func(key string) string // of git
+}
+
+// Colours reports whether there are any; terminal is whether a person reads at one, or at
+// what pages for one.
+func (w Wish) Colours(terminal bool) bool {
+	said := w.Flag
+	switch {
+	case said != "":
+	case w.Getenv("NO_COLOR") != "":
+		said = "never"
+	case w.Getenv("CLICOLOR_FORCE") != "" && w.Getenv("CLICOLOR_FORCE") != "0":
+		said = "always"
+	default:
+		said = cmp.Or(w.Config("color.runr"), w.Config("color.ui"))
+	}
+	switch said {
+	case "always":
+		return true
+	case "never", "false", "no", "off", "0":
+		return false
+	}
+	return terminal && w.Getenv("TERM") != "dumb"
+}

@@ -1,0 +1,112 @@
+package screen
+
+import (
+	"iter"
+	"strings"
+
+	"git-runr/loop/prose"
+)
+
+// fit writes a line so that no word of it is broken by a terminal of that many columns. What
+// comes on further lines stands below what it belongs to. A word that is wider than the
+// terminal is left whole, and a command can be pasted as it stands.
+func fit(b *strings.Builder, line string, columns int) {
+	line = strings.ReplaceAll(line, "\t", "    ") // whose width nobody knows
+	body := strings.TrimSuffix(line, "\n")
+	if prose.Columns(body) <= columns {
+		b.WriteString(line)
+		return
+	}
+	hang, split, join := hanging(body, columns), spaced, ""
+	if isCommand(body) {
+		split, join = arguments, ` \`
+	}
+	used, empty := 0, true // columns of this line, and whether they are spaces
+	for gap, word := range split(body) {
+		for i, piece := range prose.Pieces(word) {
+			if i > 0 {
+				gap = ""
+			}
+			wide := prose.Columns(piece)
+			if !empty && used+len(gap)+wide > columns-len(join) {
+				b.WriteString(join + "\n" + strings.Repeat(" ", hang))
+				gap, used = "", hang
+			}
+			b.WriteString(gap + piece)
+			used, empty = used+len(gap)+wide, false
+		}
+	}
+	b.WriteString(line[len(body):])
+}
+
+// quoteIndent is how far in what others wrote stands, as a block.
+const quoteIndent = 4
+
+// hanging is at which column the further lines of a line begin: below the last of its columns,
+// which two spaces or the mark of a list set off, that leaves half of the terminal; else a
+// little further in, or as far in as a block.
+func hanging(body string, columns int) int {
+	used, hang := 0, 0
+	for gap, word := range spaced(body) {
+		used += len(gap)
+		switch {
+		case used > columns/2:
+			return min(hang, columns/2)
+		case used == len(gap) && used < quoteIndent:
+			hang = used + 2
+		case used == len(gap), len(gap) > 1, isMark(body[:strings.Index(body, word)]):
+			hang = used
+		}
+		used += prose.Columns(word)
+	}
+	return hang
+}
+
+// isMark reports whether the text before the first word of a line is the mark of a list, or
+// of a quotation.
+func isMark(before string) bool {
+	mark := strings.TrimSpace(before)
+	return mark == "-" || mark == "*" || mark == ">" || mark != "" && strings.Trim(mark, "0123456789") == "."
+}
+
+// spaced are the words of a text, each with the spaces before it.
+func spaced(text string) iter.Seq2[string, string] {
+	return split(text, func(string) bool { return true })
+}
+
+// arguments are those of a command line: a space in quotes is part of one.
+func arguments(line string) iter.Seq2[string, string] {
+	return split(line, func(word string) bool { return strings.Count(word, `"`)%2 == 0 && strings.Count(word, "'")%2 == 0 })
+}
+
+// split gives words, each with the spaces before it; one ends at a space where it is whole.
+func split(text string, whole func(word string) bool) iter.Seq2[string, string] {
+	return func(yield func(gap, word string) bool) {
+		for text != "" {
+			word := strings.TrimLeft(text, " ")
+			gap := text[:len(text)-len(word)]
+			end := strings.IndexByte(word, ' ')
+			for end >= 0 && !whole(word[:end]) {
+				next := strings.IndexByte(word[end+1:], ' ')
+				if next < 0 {
+					end = -1
+					break
+				}
+				end += 1 + next
+			}
+			if end < 0 {
+				end = len(word)
+			}
+			if !yield(gap, word[:end]) {
+				return
+			}
+			text = word[end:]
+		}
+	}
+}
+
+// isCommand reports whether a line is one to type and nothing else.
+func isCommand(body string) bool {
+	line := strings.TrimSpace(body)
+	return strings.HasPrefix(line, "git ") && strings.HasPrefix(body, "  ") && !strings.Contains(line, "   ") && !strings.HasSuffix(line, `\`)
+}

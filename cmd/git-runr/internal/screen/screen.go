@@ -1,0 +1,82 @@
+// Package screen is what a person reads results on: how wide it is, its colours, the short
+// form of ids, links, ages. Into a pipe goes what was written, as it was written.
+package screen
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"time"
+
+	"git-runr/loop/safetext"
+)
+
+// Writer fits text to a terminal: lines are broken between words, ids are short, and what
+// has a meaning has its colour. The zero value with Out passes on what it is given.
+type Writer struct {
+	Out     io.Writer
+	Columns int       // of the terminal; 0: lines are as they are
+	Colours bool      // by meaning, see Paint
+	Links   bool      // the terminal knows links (OSC 8)
+	Now     time.Time // from which ages are told; zero: none is
+	// Short gives the short forms of ids, those that have one; nil leaves them as they are.
+	Short func(ids []string) map[string]string
+
+	kept bytes.Buffer
+}
+
+// keptAtMost is how much is fitted at once, in bytes: ids are looked up together.
+const keptAtMost = 32 << 10
+
+// Write takes text in any pieces. It is shown when there is much of it, and at Flush.
+func (w *Writer) Write(text []byte) (int, error) {
+	if w.Columns == 0 && w.Short == nil {
+		return w.Out.Write(text)
+	}
+	w.kept.Write(text)
+	if w.kept.Len() < keptAtMost {
+		return len(text), nil
+	}
+	return len(text), w.show(bytes.LastIndexByte(w.kept.Bytes(), '\n') + 1)
+}
+
+// Document writes a text of headings and what stands below them, which may be anybody's:
+// it is made safe, and the headings are set off.
+func Document(w io.Writer, text string) {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		body := strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.Contains(body, "STOPPED: "):
+			before, after, _ := strings.Cut(body, "STOPPED: ")
+			safetext.Fprintf(w, "%s%s%s\n", before, Critical.Of("STOPPED: "), Critical.Of(after))
+		case body != "" && body[0] != ' ' && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "  "):
+			safetext.Fprintf(w, "%s\n", Strong.Of(body))
+		default:
+			safetext.Fprintf(w, "%s", safetext.Block(line))
+		}
+	}
+}
+
+// Flush shows what was written.
+func (w *Writer) Flush() error { return w.show(w.kept.Len()) }
+
+// show fits the first n bytes that are kept, and writes them.
+func (w *Writer) show(n int) error {
+	if n == 0 {
+		return nil
+	}
+	text := string(w.kept.Next(n))
+	if w.Short != nil {
+		text = shorten(text, w.Short)
+	}
+	if w.Columns > 0 {
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			fit(&b, line, w.Columns)
+		}
+		text = b.String()
+	}
+	_, err := io.WriteString(w.Out, text)
+	return err
+}

@@ -1,0 +1,74 @@
+package screen
+
+import (
+	"io"
+	"strings"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/safetext"
+)
+
+// Cell is one column of a row, of texts with a space between them.
+type Cell []Text
+
+// Cells makes a cell of each text.
+func Cells(texts ...Text) []Cell {
+	cells := make([]Cell, len(texts))
+	for i, t := range texts {
+		cells[i] = Cell{t}
+	}
+	return cells
+}
+
+func (c Cell) columns() int {
+	used := max(len(c)-1, 0)
+	for _, t := range c {
+		used += prose.Columns(t.Text)
+	}
+	return used
+}
+
+// leastLast is how many columns the last column of a table has at least.
+const leastLast = 12
+
+// Table writes rows of as many cells, each column as wide as its widest cell; one that has
+// nothing is left out. The last is cut where the terminal ends, which has so many columns; 0
+// cuts nothing.
+func Table(w io.Writer, columns int, rows [][]Cell) {
+	var widths []int
+	for _, row := range rows {
+		for j := range row {
+			for t := range row[j] {
+				row[j][t].Text = safetext.Line(row[j][t].Text)
+			}
+			if j == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[j] = max(widths[j], row[j].columns())
+		}
+	}
+	for _, row := range rows {
+		used, gap := 0, 0
+		for j, cell := range row {
+			last := j == len(row)-1
+			if widths[j] == 0 || last && cell.columns() == 0 {
+				continue
+			}
+			if last && columns > 0 && len(cell) > 0 {
+				cell[0].Text = prose.CutColumns(cell[0].Text, max(leastLast, columns-used-gap))
+			}
+			if cell.columns() > 0 {
+				safetext.Fprintf(w, "%s", strings.Repeat(" ", gap))
+				used, gap = used+gap, 0
+			}
+			for t, text := range cell {
+				if t > 0 {
+					io.WriteString(w, " ")
+				}
+				safetext.Fprintf(w, "%s", text)
+			}
+			used, gap = used+cell.columns(), gap+widths[j]-cell.columns()+2
+		}
+		io.WriteString(w, "\n")
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"cmp"
+	"strconv"
+
+	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/cmd/git-runr/internal/stdio"
+)
+
+// columns is how many a person has who reads the results; 0 where they go into a pipe or a
+// file, whose lines are as they are.
+func (c *console) columns() int {
+	terminal, width := stdio.Terminal(c.out)
+	if !terminal && !c.inPager() {
+		return 0
+	}
+	set, _ := strconv.Atoi(c.getenv("COLUMNS"))
+	return cmp.Or(max(set, 0), width)
+}
+
+// inPager reports whether git shows what this program writes in its pager.
+func (c *console) inPager() bool { return c.getenv("GIT_PAGER_IN_USE") == "true" }
+
+// width is columns where something has to be laid out in any case.
+func (c *console) width() int { return cmp.Or(c.columns(), 80) }
+
+// screen is what a person reads results on. It is flushed by whoever asks for it.
+func (c *console) screen() *screen.Writer {
+	w := &screen.Writer{Out: c.out, Columns: c.columns()}
+	w.Colours = c.coloured(w.Columns > 0)
+	if terminal, _ := stdio.Terminal(c.out); terminal {
+		w.Links = w.Colours && screen.Links(c.getenv)
+	}
+	if w.Columns > 0 {
+		w.Now = c.now()
+		if c.store != nil {
+			w.Short = c.store.ShortIDs
+		}
+	}
+	return w
+}
+
+// coloured reports whether results have colours; terminal is whether a person reads them.
+func (c *console) coloured(terminal bool) bool {
+	config := func(string) string { return "" }
+	if c.store != nil {
+		config = c.store.Repo.Config.Get
+	}
+	return screen.Wish{Flag: c.colours, Getenv: c.getenv, Config: config}.Colours(terminal)
+}
