@@ -2,6 +2,7 @@
 import { chromium } from "playwright-core";
 import { chat, check, checks, end, repository, run, serve } from "./tools.mjs";
 import { hostile } from "./hostile.mjs";
+import { keys } from "./keys.mjs";
 import { layout } from "./layout.mjs";
 import { screenshots } from "./screenshots.mjs";
 
@@ -18,6 +19,7 @@ export async function open(context, url) {
     window.violations = [];
     document.addEventListener("securitypolicyviolation", (e) => window.violations.push(`${e.violatedDirective} ${e.blockedURI}`));
   });
+  page.setDefaultTimeout(6000);
   await page.goto(url);
   page.trouble = trouble;
   return page;
@@ -92,8 +94,9 @@ async function wholeWay() {
 }
 
 try {
-  await wholeWay();
-  for (const part of [layout, hostile]) await part(browser, open, clean);
+  if (!process.env.ONLY) await wholeWay();
+  const only = process.env.ONLY;
+  for (const part of [layout, keys, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
   if (process.env.SHOTS) await screenshots(browser, open, process.env.SHOTS);
   console.log(`the page in a browser: ${checks()} checks hold`);
 } finally {

@@ -1,6 +1,12 @@
 /* Begin */
 
 watchFiles();
+for (const section of $$(".file")) {
+  if (section.classList.contains("viewed")) setFolded(section, true);
+  tint(section);
+}
+current($(".file"));
+findPlace().catch(complain);
 if (watched && !document.hidden) listen();
 if (location.hash && !document.getElementById(decodeURIComponent(location.hash.slice(1)))) {
   const link = $$('[data-do="jump"]').find((a) => new URL(a.href).hash === location.hash);

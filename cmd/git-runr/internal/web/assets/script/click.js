@@ -36,12 +36,18 @@ const doing = {
   },
   "comment-all"() {
     const notes = document.getElementById("general");
-    $(".finish details").open = false;
+    $("#finish details").open = false;
     openIn(notes, { file: "", side: "new", start: 0, end: 0 });
     notes.scrollIntoView({ block: "center" });
   },
   viewed(button) {
     return toggleViewed(button.closest(".file"));
+  },
+  fold(button) {
+    return fold(button.closest(".file"));
+  },
+  go(link) {
+    return goTo(document.getElementById(new URL(link.href).hash.slice(1)));
   },
   edit(link) {
     editRemark(link.closest(".remark"));
@@ -73,14 +79,3 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   Promise.resolve(doing[target.dataset.do]?.(target)).catch(complain);
 });
-
-function chooseByClick(cell, extend) {
-  const at = lineOf(cell);
-  const table = cell.closest("table");
-  if (!at.line) return;
-  if (extend) getSelection().removeAllRanges();
-  if (extend && chosen?.table === table && chosen.side === at.side) choose(table, at.side, chosen.from, at.line);
-  else choose(table, at.side, at.line, at.line);
-  write();
-}
-

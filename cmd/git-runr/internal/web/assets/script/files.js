@@ -40,10 +40,14 @@ async function load(section, url = toLoad(section)?.href) {
   try {
     const fresh = (await part(url)).querySelector(".file");
     const { bottom } = section.getBoundingClientRect();
+    const held = section.contains(cursor);
+    const shut = folded(section) && !toLoad(section);
     for (const { name, value } of fresh.attributes) section.setAttribute(name, value);
     section.replaceChildren(...fresh.childNodes);
-    section.classList.toggle("open", section.classList.contains("viewed"));
-    if (bottom < 60) scrollBy(0, section.getBoundingClientRect().bottom - bottom);
+    setFolded(section, shut);
+    tint(section);
+    if (bottom < ceiling()) scrollBy(0, section.getBoundingClientRect().bottom - bottom);
+    if (held) cursorTo($(".fh", section), { block: null });
   } catch (err) {
     ($(".load", section) ?? section).append(` ${err.message} `);
   }
@@ -59,24 +63,34 @@ async function more(link) {
   else line.remove();
 }
 
-/* Files viewed */
+/* Files folded and viewed */
 
-async function toggleViewed(section) {
+function setFolded(section, shut) {
+  section.classList.toggle("folded", shut);
+  $(".fold", section)?.setAttribute("aria-expanded", String(!shut));
+}
+
+// fold shuts a file down to its heading, or opens it again.
+async function fold(section) {
+  const shut = !folded(section);
+  setFolded(section, shut);
+  if (!shut && toLoad(section)) await load(section);
+  if (shut && section.contains(cursor)) cursorTo($(".fh", section));
+  if (shut && section.getBoundingClientRect().top < ceiling()) section.scrollIntoView();
+}
+
+async function toggleViewed(section, viewed = !section.classList.contains("viewed")) {
   const button = $(".seen", section);
-  if (!button) return;
-  const viewed = button.getAttribute("aria-pressed") !== "true";
+  if (!reviewID || section.classList.contains("viewed") === viewed) return;
   await api("PUT", "/viewed", { file: section.dataset.path, viewed });
-  button.setAttribute("aria-pressed", String(viewed));
+  button?.setAttribute("aria-pressed", String(viewed));
   section.classList.toggle("viewed", viewed);
-  section.classList.remove("open");
-  $(`.tree a[href="#${section.id}"]`)?.classList.toggle("viewed", viewed);
+  treeViewed(section, viewed);
   const progress = document.getElementById("progress");
   if (progress) {
     progress.value += viewed ? 1 : -1;
     document.getElementById("viewed").textContent = progress.value;
   }
   say(viewed ? "viewed" : "not viewed");
-  if (viewed && section.getBoundingClientRect().top < 76) section.scrollIntoView();
-  if (!viewed) load(section);
+  if (folded(section) !== viewed) await fold(section);
 }
-

@@ -1,10 +1,14 @@
+
 /* Keys */
 
-const keys = {
+const fileKeys = {
   j: () => goFile(1),
   k: () => goFile(-1),
   n: () => goRemark(1),
   p: () => goRemark(-1),
+  "]": () => goChange(1),
+  "[": () => goChange(-1),
+  x: () => currentFile() && fold(currentFile()),
   s: () => $('.views [data-do="split"]') && switchView(splitNow() ? "unified" : "split"),
   c() {
     if (!reviewID) return;
@@ -12,23 +16,56 @@ const keys = {
     const file = currentFile();
     if (file) writeOn(file);
   },
-  v() {
-    const file = reviewID && currentFile();
+  v: () => currentFile() && toggleViewed(currentFile()),
+  async V() {
+    const file = currentFile();
     if (!file) return;
-    $(".path", file).focus({ preventScroll: true });
-    toggleViewed(file).catch(complain);
+    await toggleViewed(file, true);
+    cursorTo($(".fh", file), { block: null });
+    return goFile(1);
   },
+  e: () => document.activeElement.closest?.(".remark.draft") && editRemark(document.activeElement.closest(".remark")),
   r() {
-    const details = $(".finish details");
+    const details = $("#finish details");
     if (!details) return;
     details.open = true;
     $("#message").focus();
   },
-  "?": () => doing.help(),
+  ArrowDown: (event) => move(1, event.shiftKey),
+  ArrowUp: (event) => move(-1, event.shiftKey),
+  ArrowLeft: () => toSide("old"),
+  ArrowRight: () => toSide("new"),
 };
 
+const listKeys = {
+  j: () => goItem(1),
+  k: () => goItem(-1),
+  ArrowDown: () => goItem(1),
+  ArrowUp: () => goItem(-1),
+};
+
+const everywhere = {
+  "?": () => doing.help(),
+  "/": () => $("#filter, #search")?.focus(),
+};
+
+// goItem takes the focus to the next line of a list or the one before; Enter opens it.
+function goItem(step) {
+  const items = $$(".list .title");
+  const at = items.indexOf(document.activeElement?.closest?.("li")?.querySelector(".title"));
+  const next = at < 0 ? items.at(step > 0 ? 0 : -1) : items[at + step];
+  next?.focus();
+  next?.closest("li").scrollIntoView({ block: "nearest" });
+}
+
+// takesKeys reports whether an element has its own use for a key.
+function takesKeys(element, key) {
+  if (!element?.closest) return false;
+  if (element.closest("textarea, select, input:not([type=checkbox], [type=radio])")) return true;
+  return key.startsWith("Arrow") && Boolean(element.closest("input, [role=tab], .log, .pop, .panel, dialog"));
+}
+
 document.addEventListener("keydown", (event) => {
-  const writing = event.target.closest?.("textarea, input, select");
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const form = event.target.closest?.(".editor, .finish");
     if (form) {
@@ -38,18 +75,15 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "Escape") return escape(event);
-  if (writing || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
-  const table = event.target.closest?.(".diff");
-  if (table && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
-    event.preventDefault();
-    return moveCursor(table, event.key === "ArrowDown" ? 1 : -1, event.shiftKey);
-  }
-  const act = keys[event.key];
+  if (takesKeys(event.target, event.key) || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
+  const keys = $(".file") ? fileKeys : $(".list") ? listKeys : {};
+  const act = keys[event.key] ?? everywhere[event.key];
   if (!act) return;
   event.preventDefault();
-  act();
+  Promise.resolve(act(event)).catch(complain);
 });
 
+// escape closes what is open, innermost first, and gives the focus back.
 function escape(event) {
   const form = event.target.closest?.(".editor");
   if (form) {
@@ -58,11 +92,20 @@ function escape(event) {
     else form.editor.close();
     return;
   }
-  unchoose();
-  const details = $(".finish details[open]");
-  if (details) {
-    details.open = false;
-    $("summary", details).focus();
+  const open = event.target.closest?.("details[open]:has(> .pop, > .panel)") ?? $("details[open]:has(> .pop, > .panel)");
+  if (open) {
+    open.open = false;
+    if (cursor?.isConnected) cursorTo(cursor, { block: null });
+    else $("summary", open).focus();
+    return;
   }
+  if (event.target.matches?.("input[type=search]")) return cursor?.isConnected ? cursorTo(cursor) : event.target.blur();
+  unchoose();
 }
 
+// A click elsewhere closes what hangs over the page.
+document.addEventListener("click", (event) => {
+  for (const open of $$("details[open]:has(> .pop, > .panel)")) {
+    if (!open.contains(event.target) && !open.closest(".about:has(+ .state + .notes + .empty)")) open.open = false;
+  }
+});

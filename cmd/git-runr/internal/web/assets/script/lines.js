@@ -1,6 +1,8 @@
+
 /* Lines */
 
-// lineOf is the side and number of the line that a cell of a diff belongs to.
+// lineOf is the side and number of the line that a cell of a diff belongs to. A line that
+// both sides have is of the side that the cursor prefers.
 function lineOf(cell) {
   const row = cell.closest("tr");
   const table = row.closest("table");
@@ -10,34 +12,52 @@ function lineOf(cell) {
     const left = cell.cellIndex < 3;
     return { side: left ? "old" : "new", line: number(left ? 0 : 3) };
   }
-  if (row.classList.contains("d")) return { side: "old", line: number(0) };
+  if (row.classList.contains("d") || (cell.cellIndex === 0 && number(0))) return { side: "old", line: number(0) };
   return { side: "new", line: number(1) };
 }
 
-// cellOn is a cell of the row that stands for a side, for lineOf.
+// cellOn is the cell with the number that a row has on a side, or on the other one where
+// it has none there.
 function cellOn(row, side) {
-  const split = row.closest("table").classList.contains("split");
-  return row.cells[split && side === "new" ? 3 : 0];
+  const kind = row.closest("table").classList;
+  const [old, fresh] = kind.contains("whole") ? [0, 0] : kind.contains("split") ? [0, 3] : [0, 1];
+  const wanted = row.cells[side === "old" ? old : fresh];
+  if (wanted.textContent) return wanted;
+  return row.cells[side === "old" ? fresh : old];
+}
+
+// codeOn is the cell with the text that belongs to a number.
+function codeOn(cell) {
+  const row = cell.closest("tr");
+  if (!row.closest("table").classList.contains("split")) return $(".code", row);
+  return row.cells[cell.cellIndex + 2];
 }
 
 function isLine(row) {
   return row && !row.matches(".hunk, .notes, .writing");
 }
 
+const linesOf = (section) => $$(":scope > .fb > .diff > tbody > tr", section).filter(isLine);
+
 // chosen is the range of lines that a comment would be about.
 let chosen = null;
 
-function choose(table, side, from, to) {
+// choose marks the lines from one row to another on a side.
+function choose(side, from, to) {
   unchoose();
-  chosen = { table, side, start: Math.min(from, to), end: Math.max(from, to), from, rows: [] };
-  for (const row of table.rows) {
+  let [first, last] = [from, to];
+  if (from.compareDocumentPosition(to) & Node.DOCUMENT_POSITION_PRECEDING) [first, last] = [to, from];
+  const rows = [];
+  const numbers = [];
+  for (let row = first; row; row = row === last ? null : row.nextElementSibling) {
     if (!isLine(row)) continue;
     const at = lineOf(cellOn(row, side));
-    if (at.side === side && at.line >= chosen.start && at.line <= chosen.end) {
-      row.classList.add("on");
-      chosen.rows.push(row);
-    }
+    if (at.side !== side) continue;
+    rows.push(row);
+    numbers.push(at.line);
+    row.classList.add("on");
   }
+  chosen = { table: from.closest("table"), side, start: Math.min(...numbers), end: Math.max(...numbers), from, rows };
 }
 
 function unchoose() {
@@ -45,24 +65,57 @@ function unchoose() {
   chosen = null;
 }
 
-let cursor = null;
-
-function moveCursor(table, step, extend) {
-  const rows = [...table.rows].filter(isLine);
-  let i = cursor?.isConnected && table.contains(cursor) ? rows.indexOf(cursor) + step : firstSeen(rows);
-  i = Math.max(0, Math.min(rows.length - 1, i));
-  cursor?.classList.remove("cursor");
-  cursor = rows[i];
-  cursor.classList.add("cursor");
-  cursor.scrollIntoView({ block: "nearest" });
-  const cell = cursor.cells[table.classList.contains("split") && !cursor.cells[3].classList.contains("e") ? 3 : 0];
-  const at = lineOf(cell);
-  if (extend && chosen?.table === table && chosen.side === at.side) choose(table, at.side, chosen.from, at.line);
-  else choose(table, at.side, at.line, at.line);
-  say(`line ${at.line}${at.side === "old" ? " before" : ""}: ${cursor.cells[cell.cellIndex + (table.classList.contains("unified") ? 3 : table.classList.contains("split") ? 2 : 1)].textContent}`);
+// tint marks the lines that comments speak of.
+function tint(section) {
+  for (const row of $$("tr.noted", section)) row.classList.remove("noted");
+  const spans = $$(".diff .remark[data-start]", section).filter((r) => Number(r.dataset.start));
+  if (!spans.length) return;
+  for (const row of linesOf(section)) {
+    const ats = ["old", "new"].map((side) => lineOf(cellOn(row, side)));
+    const noted = spans.some(({ dataset: d }) => ats.some((at) => at.side === (d.side || "new") && at.line >= d.start && at.line <= d.end));
+    row.classList.toggle("noted", noted);
+  }
 }
 
-function firstSeen(rows) {
-  return Math.max(0, rows.findIndex((row) => row.getBoundingClientRect().top > 100));
-}
+/* Lines by mouse */
 
+let drag = null;
+
+document.addEventListener("pointerdown", (event) => {
+  drag = null;
+  const cell = reviewID && event.button === 0 && event.pointerType !== "touch" && event.target.closest("td.ln");
+  if (!cell || !lineOf(cell).line || event.shiftKey) return;
+  drag = { row: cell.parentElement, side: lineOf(cell).side, far: false };
+});
+
+document.addEventListener("pointermove", (event) => {
+  const row = drag && event.buttons === 1 && event.target.closest?.("tr");
+  if (!row || row.parentElement !== drag.row.parentElement || !isLine(row) || (row === drag.row && !drag.far)) return;
+  if (!drag.far) getSelection().removeAllRanges();
+  drag.far = true;
+  event.preventDefault();
+  choose(drag.side, drag.row, row);
+});
+
+document.addEventListener("selectstart", (event) => drag && event.preventDefault());
+
+document.addEventListener("pointerup", () => {
+  const far = drag?.far;
+  setTimeout(() => (drag = null)); // the click comes first
+  if (!far) return;
+  cursorTo(chosen.rows.at(-1), { keep: true });
+  write();
+});
+
+function chooseByClick(cell, extend) {
+  if (drag?.far) return;
+  const { side, line } = lineOf(cell);
+  const row = cell.parentElement;
+  if (!line) return;
+  if (extend) getSelection().removeAllRanges();
+  const from = extend && chosen?.table === row.closest("table") && chosen.side === side ? chosen.from : row;
+  preferred = side;
+  cursorTo(row, { keep: true });
+  choose(side, from, row);
+  write();
+}

@@ -31,6 +31,11 @@ class Editor {
     return `on ${end > start ? `lines ${start}–${end}` : `line ${start}`}${side === "old" ? " before the change" : ""}`;
   }
 
+  open() {
+    this.area.focus({ preventScroll: true });
+    this.form.scrollIntoView({ block: "nearest" });
+  }
+
   later() {
     clearTimeout(this.timer);
     this.status.textContent = "";
@@ -81,8 +86,11 @@ class Editor {
     this.form.replaceWith(fresh);
     holder?.closest("tr")?.classList.replace("writing", "notes");
     unchoose();
+    const section = fresh.closest(".file");
+    if (section) tint(section);
+    countIn(section, this.remark ? 0 : 1);
     say("Comment saved");
-    fresh.focus();
+    showRemark(fresh);
   }
 
   // cancel puts everything back to how it was before the editor was opened.
@@ -102,12 +110,9 @@ class Editor {
       return;
     }
     if (this.remark) this.remark.hidden = false;
-    const row = this.form.closest("tr");
-    const table = this.form.closest("table");
-    this.form.remove();
-    if (row && !row.querySelector(".remark, .editor")) row.remove();
-    unchoose();
-    table?.focus({ preventScroll: true });
+    dropForm(this.form);
+    if (this.remark) this.remark.focus();
+    else cursorTo(cursor?.isConnected ? cursor : firstSeen(), { block: null });
   }
 
   async preview(on) {
@@ -129,15 +134,13 @@ class Editor {
 
   // suggest begins a suggestion with the lines as they are.
   suggest() {
-    const table = this.form.closest("table");
     const lines = [];
-    for (const row of table?.rows ?? []) {
-      if (!isLine(row)) continue;
-      const at = lineOf(cellOn(row, this.at.side));
+    for (const row of linesOf(this.form.closest(".file"))) {
+      const cell = cellOn(row, this.at.side);
+      const at = lineOf(cell);
       if (at.side !== this.at.side || at.line < this.at.start || at.line > this.at.end) continue;
-      const code = $$(".code", row)[table.classList.contains("split") && at.side === "new" ? 1 : 0];
-      const copy = code.cloneNode(true);
-      for (const extra of $$(".noeol, .cut", copy)) extra.remove();
+      const copy = codeOn(cell).cloneNode(true);
+      for (const extra of $$(".noeol, .cut > summary", copy)) extra.remove();
       lines.push(copy.textContent);
     }
     const lead = this.area.value && !this.area.value.endsWith("\n") ? "\n" : "";
@@ -172,7 +175,7 @@ function write() {
     last.after(row);
   }
   row.cells[0].append(editor.form);
-  editor.area.focus();
+  editor.open();
 }
 
 function dropForm(form) {
@@ -196,7 +199,7 @@ function openIn(notes, at) {
   if (open) return open.editor.area.focus();
   const editor = new Editor(at);
   notes.append(editor.form);
-  editor.area.focus();
+  editor.open();
 }
 
 function editRemark(remark) {
@@ -204,13 +207,15 @@ function editRemark(remark) {
   const editor = new Editor({ file: d.file, side: d.side, start: Number(d.start), end: Number(d.end) }, remark);
   remark.after(editor.form);
   remark.hidden = true;
-  editor.area.focus();
+  editor.open();
 }
 
 async function deleteRemark(remark) {
   const d = remark.dataset;
+  const section = remark.closest(".file");
   await api("DELETE", `/comments/${d.id}`);
   countPending(-1);
+  countIn(section, -1);
   const line = document.createElement("p");
   line.className = "load";
   line.textContent = "Deleted. ";
@@ -223,6 +228,7 @@ async function deleteRemark(remark) {
       file: d.file, side: d.side, startLine: Number(d.start), endLine: Number(d.end), comment: d.source, severity: d.severity ?? "",
     });
     countPending(1);
+    countIn(section, 1);
     line.replaceWith((await part(`/review/${reviewID}/remark?comment=${made.id}`)).querySelector(".remark"));
   });
   line.append(undo);
@@ -230,3 +236,17 @@ async function deleteRemark(remark) {
   undo.focus();
 }
 
+// countIn keeps the number of comments beside a file's name in the list.
+function countIn(section, change) {
+  const link = section && $(`.tree a[href="#${section.id}"]`);
+  if (!link || !change) return;
+  let badge = $(".n", link);
+  if (!badge) {
+    badge = document.createElement("span");
+    badge.className = "n";
+    $("bdi", link).after(badge);
+  }
+  const n = Number.parseInt(badge.textContent || 0, 10) + change;
+  badge.textContent = n;
+  badge.hidden = n < 1;
+}

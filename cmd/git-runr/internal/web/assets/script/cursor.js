@@ -1,0 +1,215 @@
+
+/* The cursor: one for the whole page, on a line or on the heading of a file */
+
+let cursor = null;
+let preferred = "new"; // the side of a line that has two
+
+const folded = (section) => section.classList.contains("folded");
+
+// stopsOf are the places in a file where the cursor can be.
+function stopsOf(section) {
+  return [$(".fh", section), ...(folded(section) ? [] : linesOf(section))];
+}
+
+// ceiling is where the part of the window begins that nothing sticks over.
+const ceiling = () => $(".head")?.getBoundingClientRect().bottom ?? 40;
+
+function inSight(element) {
+  const box = element.getBoundingClientRect();
+  return box.height > 0 && box.bottom > ceiling() && box.top < innerHeight;
+}
+
+// firstSeen is the first line in sight, or the heading where a file shows none.
+function firstSeen() {
+  const top = ceiling() + 20;
+  for (const section of $$(".file")) {
+    if (section.getBoundingClientRect().bottom < top) continue;
+    const stops = stopsOf(section);
+    return stops.slice(1).find((row) => row.getBoundingClientRect().top >= top) ?? stops[0];
+  }
+}
+
+// cursorTo puts the cursor on a line or a heading and the focus with it. keep leaves the
+// lines that are chosen.
+function cursorTo(stop, { keep = false, block = "nearest" } = {}) {
+  if (!stop) return;
+  cursor?.classList.remove("cursor");
+  cursor?.removeAttribute("data-at");
+  cursor = stop;
+  stop.classList.add("cursor");
+  stop.tabIndex = -1;
+  stop.focus({ preventScroll: true });
+  if (block) stop.scrollIntoView({ block });
+  current(stop.closest(".file"));
+  if (!keep) unchoose();
+  if (stop.tagName !== "TR") return;
+  const cell = cellOn(stop, preferred);
+  const { side, line } = lineOf(cell);
+  stop.dataset.at = side;
+  if (!keep) choose(side, stop, stop);
+  const mark = codeOn(cell).classList.contains("a") || stop.classList.contains("a") ? "added" : side === "old" ? "before" : "";
+  stop.setAttribute("aria-label", `line ${line} ${mark}: ${codeOn(cell).textContent}`);
+  $("mark", codeOn(cell))?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+// neighbour is the place before or after the cursor's, across files.
+async function neighbour(step) {
+  const section = cursor.closest(".file");
+  const stops = stopsOf(section);
+  const near = stops[stops.indexOf(cursor) + step];
+  if (near) return near;
+  const files = shownFiles();
+  const next = files[files.indexOf(section) + step];
+  if (!next) return null;
+  if (next.hasAttribute("data-lazy")) await load(next);
+  return step > 0 ? $(".fh", next) : stopsOf(next).at(-1);
+}
+
+const shownFiles = () => $$(".file").filter((section) => !section.hidden);
+
+let moving = Promise.resolve();
+
+// move takes the cursor a place on. Moves wait for each other: a file may have to come first.
+function move(step, extend) {
+  moving = moving.then(() => moveNow(step, extend)).catch(complain);
+  return moving;
+}
+
+async function moveNow(step, extend) {
+  if (!cursor?.isConnected || !inSight(cursor)) return cursorTo(firstSeen());
+  if (!extend || cursor.tagName !== "TR") return cursorTo(await neighbour(step));
+  const stops = stopsOf(cursor.closest(".file"));
+  const next = stops[stops.indexOf(cursor) + step];
+  if (next?.tagName !== "TR") return;
+  const from = chosen?.from ?? cursor;
+  const side = chosen?.side ?? preferred;
+  cursorTo(next, { keep: true });
+  choose(side, from, next);
+}
+
+function toSide(side) {
+  preferred = side;
+  cursorTo(cursor?.isConnected ? cursor : firstSeen());
+}
+
+function currentFile() {
+  if (cursor?.isConnected) return cursor.closest(".file");
+  return firstSeen()?.closest(".file");
+}
+
+// goFile takes the cursor to the heading of the next file or the one before.
+async function goFile(step) {
+  const files = shownFiles();
+  let next;
+  if (cursor?.isConnected) {
+    const at = files.indexOf(cursor.closest(".file"));
+    next = step < 0 && cursor.tagName === "TR" ? files[at] : files[at + step];
+  } else {
+    next = step > 0 ? files.find((f) => f.getBoundingClientRect().top >= ceiling() - 5) : files.findLast((f) => f.getBoundingClientRect().top < ceiling());
+  }
+  if (next) await goTo(next);
+}
+
+async function goTo(section) {
+  cursorTo($(".fh", section), { block: null });
+  section.scrollIntoView();
+  if (!section.hasAttribute("data-lazy")) return;
+  await load(section);
+  cursorTo($(".fh", section), { block: null });
+  section.scrollIntoView();
+}
+
+const isChanged = (row) => row.matches(".a, .d") || Boolean($("td.a, td.d", row));
+
+// goChange takes the cursor to where the next run of changed lines begins.
+async function goChange(step) {
+  const files = shownFiles();
+  const from = cursor?.isConnected ? cursor : firstSeen();
+  if (!from) return;
+  let section = from.closest(".file");
+  let rows = linesOf(section);
+  let at = rows.indexOf(from);
+  for (;;) {
+    const starts = rows.filter((row, i) => isChanged(row) && !(i > 0 && isChanged(rows[i - 1]) && rows[i].previousElementSibling === rows[i - 1]));
+    const next = step > 0 ? starts.find((row) => rows.indexOf(row) > at) : starts.findLast((row) => rows.indexOf(row) < at);
+    if (next && !folded(section)) return cursorTo(next, { block: "center" });
+    section = files[files.indexOf(section) + step];
+    if (!section) return;
+    if (section.hasAttribute("data-lazy")) await load(section);
+    rows = linesOf(section);
+    at = step > 0 ? -1 : rows.length;
+  }
+}
+
+function goRemark(step) {
+  const remarks = $$(".remark").filter((r) => !r.hidden && r.getClientRects().length);
+  const here = document.activeElement?.closest?.(".remark");
+  let next = remarks[remarks.indexOf(here) + step];
+  if (!here) {
+    const behind = (r) => Boolean(cursor?.isConnected) && Boolean(cursor.compareDocumentPosition(r) & Node.DOCUMENT_POSITION_FOLLOWING);
+    if (cursor?.isConnected) next = step > 0 ? remarks.find(behind) : remarks.findLast((r) => !behind(r));
+    else next = step > 0 ? remarks.find((r) => r.getBoundingClientRect().top > ceiling()) : remarks.findLast((r) => r.getBoundingClientRect().top < ceiling());
+  }
+  if (next) showRemark(next);
+}
+
+// showRemark brings a comment into sight with the focus on it, and the cursor to its line.
+function showRemark(remark) {
+  const section = remark.closest(".file");
+  if (section) {
+    setFolded(section, false);
+    let row = remark.closest("tr")?.previousElementSibling;
+    while (row && !isLine(row)) row = row.previousElementSibling;
+    cursorTo(row ?? $(".fh", section), { block: null });
+  }
+  for (let fold = remark.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  remark.scrollIntoView({ block: "center" });
+  remark.focus({ preventScroll: true });
+}
+
+/* Keeping the place over a change of view */
+
+const placeKey = `runr-place ${location.pathname}`;
+
+function keepPlace() {
+  if (!cursor?.isConnected) return;
+  const kept = { file: cursor.closest(".file").id, y: cursor.getBoundingClientRect().top };
+  if (cursor.tagName === "TR") Object.assign(kept, lineOf(cellOn(cursor, preferred)));
+  sessionStorage.setItem(placeKey, JSON.stringify(kept));
+}
+
+async function findPlace() {
+  const kept = JSON.parse(sessionStorage.getItem(placeKey) ?? "null");
+  sessionStorage.removeItem(placeKey);
+  const section = kept && document.getElementById(kept.file);
+  if (!section) return;
+  if (section.hasAttribute("data-lazy")) await load(section);
+  if (kept.side) preferred = kept.side;
+  const row = linesOf(section).find((r) => {
+    const at = lineOf(cellOn(r, kept.side));
+    return at.side === kept.side && at.line === kept.line;
+  });
+  cursorTo(row ?? $(".fh", section), { block: null });
+  scrollBy(0, cursor.getBoundingClientRect().top - kept.y);
+}
+
+function switchView(to) {
+  remember("view", to);
+  keepPlace();
+  const at = new URL(location.href);
+  at.searchParams.delete("view");
+  at.searchParams.delete("sent");
+  at.hash = "";
+  if (at.href === location.href) location.reload();
+  else location.assign(at);
+}
+
+async function jump(link) {
+  const id = decodeURIComponent(new URL(link.href).hash.slice(1));
+  const section = document.getElementById(link.dataset.file);
+  if (section && toLoad(section)) await load(section);
+  const target = document.getElementById(id);
+  if (!target) return location.assign(link.href);
+  history.replaceState(null, "", `#${encodeURIComponent(id)}`);
+  showRemark(target);
+}

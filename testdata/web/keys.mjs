@@ -1,0 +1,106 @@
+// The page by keys and by mouse: one cursor, wherever the focus is.
+import { check, end, lines, repository, run, serve } from "./tools.mjs";
+
+export const at = (page) => page.evaluate(() => {
+  const stop = document.querySelector(".cursor");
+  const file = stop?.closest(".file")?.dataset.path;
+  return stop && `${file}${stop.tagName === "TR" ? `:${stop.dataset.at}:${stop.getAttribute("aria-label").match(/\d+/)[0]}` : ""}`;
+});
+
+export async function keys(browser, open, clean) {
+  const text = (change) => lines(40, (n) => (change.includes(n) ? `changed ${n}` : `line ${n}`));
+  const dir = repository("keys", { "a.txt": text([]), "b.txt": text([]), "c.txt": text([]) }, { "a.txt": text([5, 20]), "b.txt": text([5]), "c.txt": text([30]) });
+  const ids = [1, 2].map(() => JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id);
+  const server = await serve(dir);
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await open(context, server.url);
+  const press = async (...all) => { for (const key of all) await page.keyboard.press(key); await page.waitForTimeout(60); };
+  const is = async (wanted, what) => { const now = await at(page); check(now === wanted, `${what}: ${now}, wanted ${wanted}`); };
+
+  await press("j");
+  check((await page.evaluate(() => document.activeElement.getAttribute("href"))).startsWith("/review/"), "j goes to the first line of the inbox");
+  await press("j", "k", "ArrowDown", "Enter");
+  await page.waitForSelector(".diff");
+  await page.goto(new URL(`/review/${ids[0]}`, server.url).href);
+  check((await page.locator(".tree a[aria-current]").count()) === 1, "one file is the current one");
+
+  await press("ArrowDown");
+  await is("a.txt:new:2", "the first arrow is at the first line in sight");
+  await press("ArrowDown", "ArrowDown", "ArrowDown");
+  await is("a.txt:old:5", "n arrows reach the nth line");
+  await press("ArrowDown", "ArrowLeft");
+  await is("a.txt:new:5", "a line that one side has is of that side");
+  await press("c");
+  check((await page.textContent(".editor .where")).includes("line 5"), "c writes on the line of the cursor");
+  await page.keyboard.type("by keys");
+  await press("Control+Enter");
+  await page.waitForSelector(".remark.draft");
+  check((await page.locator("tr.noted").count()) === 1, "the line of a comment stays tinted");
+  check((await page.textContent(".tree li:first-of-type .n")) === "1", "and is counted beside its file");
+  await press("ArrowDown");
+  await is("a.txt:old:6", "arrows go on behind the comment, on the side that was chosen");
+  await press("ArrowRight", "Shift+ArrowDown", "Shift+ArrowDown", "c");
+  check((await page.textContent(".editor .where")).includes("lines 6–8"), "shift makes a range");
+  await press("Escape");
+  await is("a.txt:new:8", "Escape gives the cursor back");
+  for (let i = 0; i < 8; i++) await press("ArrowDown");
+  await press("]");
+  await is("b.txt:old:5", "] goes to the next change, across files");
+  await press("[");
+  await is("a.txt:old:20", "[ goes back");
+  await press("j");
+  await is("b.txt", "j goes to the next file");
+  await page.evaluate(() => scrollTo(0, 0));
+  await press("j");
+  await is("c.txt", "from where the cursor is, not the window");
+  await press("k", "ArrowUp");
+  await is("a.txt:new:23", "up from a heading is the last line of the file before");
+  await press("j", "x");
+  check(!(await page.locator('[data-path="b.txt"] .diff').isVisible()), "x folds the file");
+  await press("ArrowDown");
+  await is("c.txt", "what is folded is passed over");
+  await press("k", "x", "V");
+  await is("c.txt", "V goes to the next file");
+  check((await page.textContent("#viewed")) === "1" && !(await page.locator('[data-path="b.txt"] .diff').isVisible()), "and the one before is viewed and folded to its heading");
+  await press("k", "v");
+  check((await page.textContent("#viewed")) === "0", "v takes that back");
+
+  // Wherever the focus is, the arrows move the cursor.
+  for (const where of [".seen", ".tree a", ".head .actions button", ".brand", ".views a", ".fold"]) {
+    await page.locator(where).first().focus();
+    const before = await at(page);
+    await press("ArrowDown");
+    check((await at(page)) !== before, `an arrow with the focus on ${where}`);
+  }
+  await press("/");
+  await page.keyboard.type("c.t");
+  check(await page.evaluate(() => document.activeElement.id === "filter"), "/ is the filter");
+  await press("Control+a", "Delete", "Escape", "s");
+  await page.waitForSelector(".diff.split");
+  await page.waitForTimeout(200);
+  check((await at(page)) !== null, "s keeps the cursor");
+  check(await page.evaluate(() => document.activeElement.classList.contains("cursor")), "and the focus");
+  await press("k", "k", "k", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown");
+  await is("a.txt:new:5", "side by side, the new side");
+  await press("ArrowLeft");
+  await is("a.txt:old:5", "and the old one");
+
+  const numbers = page.locator('[data-path="c.txt"] .diff td.ln:nth-child(4)');
+  await numbers.nth(1).scrollIntoViewIfNeeded();
+  const [one, two] = [await numbers.nth(1).boundingBox(), await numbers.nth(3).boundingBox()];
+  await page.mouse.move(one.x + 5, one.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(two.x + 5, two.y + 5, { steps: 4 });
+  await page.mouse.up();
+  check((await page.textContent(".editor .where")).includes("lines 28–30"), "dragging over numbers makes a range");
+  await press("Escape");
+  const code = page.locator('[data-path="c.txt"] .diff td.code').nth(3);
+  await code.hover();
+  const plus = await numbers.nth(1).boundingBox();
+  await page.mouse.click(plus.x + plus.width + 6, plus.y + 10);
+  check((await page.textContent(".editor .where")).includes("line 28"), "the + of the row under the mouse writes on it");
+  await press("Escape");
+  await clean(page, "keys");
+  await end(server);
+  await context.close();
+}
