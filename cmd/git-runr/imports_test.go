@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"diagnose", "hooks", "loop/runrimport"},
 	{inside + "screen"},
 	{inside + "background", inside + "editdiff", inside + "exit", inside + "nearest", inside + "progress", inside + "render", inside + "steps", inside + "when", inside + "worddiff"},
-	{inside + "argv", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "pick", inside + "stdio", inside + "web"},
+	{inside + "argv", inside + "complete", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "pick", inside + "stdio", inside + "web"},
 	{inside + "agenthook", inside + "demo", inside + "notify", inside + "register"},
 	{"cmd/git-runr"},
 }

@@ -20,6 +20,14 @@ func (c *Config) AgentNames() []string {
 	return slices.Compact(names)
 }
 
+// CheckNames lists the configured checks, in their order.
+func (c *Config) CheckNames() (names []string) {
+	for _, check := range c.checks {
+		names = append(names, check.Name)
+	}
+	return names
+}
+
 // Agent is one that can be named, and what stands in the way of running it.
 type Agent struct {
 	agent.Tool

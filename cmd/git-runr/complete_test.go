@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/complete"
+)
+
+// completing is a repository with a review, and the scripts where the shells look for them. It
+// gives the id of the review.
+func completing(t *testing.T) (dir, data, id string) {
+	t.Helper()
+	home := t.TempDir()
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "XDG_DATA_HOME": filepath.Join(home, "data"), "XDG_CACHE_HOME": filepath.Join(home, "cache"),
+		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_RUNR_ACTOR": "Ada", "CI": "1", "TERM": "xterm",
+		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
+	} {
+		t.Setenv(name, value)
+	}
+	dir, data = filepath.Join(home, "repo"), filepath.Join(home, "data")
+	for _, line := range []string{"git init -q -b main " + dir, "echo x >" + dir + "/x", "git -C " + dir + " add x", "git -C " + dir + " commit -qm 'fix: the \"title\"'", "git -C " + dir + " runr review --reviewer human --no-serve"} {
+		if out, status := execLine(t, home, os.Environ(), line); status != 0 {
+			t.Fatalf("%s: %d\n%s", line, status, out)
+		}
+	}
+	id, _ = execLine(t, dir, os.Environ(), "git runr complete -- inbox get 2 | cut -f1")
+	if id = strings.TrimSpace(id); len(id) < 20 {
+		t.Fatalf("no id: %q", id)
+	}
+	for from, to := range map[string]string{"bash.sh": "bash-completion/completions/git-runr", "zsh.sh": "zsh/_git-runr", "fish.fish": "fish/vendor_conf.d/git-runr.fish"} {
+		text, err := complete.Scripts.ReadFile(from)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(data, to)), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(data, to), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, data, id
+}
+
+func needs(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip("SKIP what needs " + program)
+	}
+}
+
+// lines that are typed up to a tab, and a word that the shell then offers; ID is a review's.
+var tabs = map[string]string{
+	"git-runr inb":                          "inbox",
+	"git-runr inbox get 2":                  "ID",
+	"git-runr review --reviewer buil":       "builtin",
+	"git-runr review --reviewer=buil":       "builtin",
+	"git-runr help trouble":                 "troubleshooting",
+	"git-runr parse review some-f":          "some-file",
+	"git runr inb":                          "inbox",
+	"git runr inbox get 2":                  "ID",
+	"git runr review --reviewer buil":       "builtin",
+	"git runr --no-co":                      "--no-color",
+	"git runr inbox list --verdict pass_wi": "pass_with_notes",
+}
+
+// What is offered for a flag is what its help names.
+func TestFlagValuesAreThoseOfHelp(t *testing.T) {
+	seen := 0
+	everyCommand(func(c *cli.Command, words ...string) {
+		for _, f := range c.Flags {
+			for _, value := range flagValues(f.Names()[0]) {
+				if seen++; !strings.Contains(f.String(), value) {
+					t.Errorf("%q: %s does not name %q", words, f.String(), value)
+				}
+			}
+		}
+	})
+	if seen < 20 {
+		t.Errorf("only %d values", seen)
+	}
+}
+
+func writeFileAt(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCompletionInBash(t *testing.T) {
+	needs(t, "bash")
+	dir, data, id := completing(t)
+	gits := "/usr/share/bash-completion/completions/git"
+	library := "/usr/share/bash-completion/bash_completion"
+	writeFileAt(t, dir, "some-file", "")
+	for line, want := range tabs {
+		script := `. "$1/bash-completion/completions/git-runr"; f=__git_runr_program; `
+		if strings.HasPrefix(line, "git ") {
+			if _, err := os.Stat(gits); err != nil {
+				t.Logf("SKIP %q: wants %s", line, gits)
+				continue
+			}
+			// git's own completion finds the file by itself, where the library is.
+			script = `. ` + library + `; . ` + gits + `; f=__git_wrap__git_main; `
+		}
+		script += `COMP_LINE=$2 COMP_POINT=${#2} COMP_TYPE=9 COMP_WORDS=(${2//=/ = }) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); $f git; printf '%s\n' "${COMPREPLY[@]}"`
+		out, err := exec.Command("bash", "-c", `cd "$0"; `+script, dir, data, line).CombinedOutput()
+		if want = strings.ReplaceAll(want, "ID", id); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("%q: %v, %q, want %q", line, err, out, want)
+		}
+	}
+}
+
+func TestCompletionInFish(t *testing.T) {
+	needs(t, "fish")
+	dir, _, id := completing(t)
+	writeFileAt(t, dir, "some-file", "")
+	for line, want := range tabs {
+		cmd := exec.Command("fish", "-c", `cd $argv[1]; complete -C $argv[2]`, dir, line) // which looks below XDG_DATA_HOME by itself
+		out, err := cmd.CombinedOutput()
+		offered, means, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
+		if want == "ID" && !strings.Contains(means, `fix: the "title"`) {
+			t.Errorf("%q: %q has no title", line, out)
+		}
+		_, offered, _ = strings.Cut("="+offered, "=")
+		if want = strings.ReplaceAll(want, "ID", id); err != nil || !strings.HasSuffix(offered, want) {
+			t.Errorf("%q: %v, %q, want %q", line, err, out, want)
+		}
+	}
+}
+
+func TestCompletionInZsh(t *testing.T) {
+	needs(t, "zsh")
+	dir, data, id := completing(t)
+	writeFileAt(t, dir, "some-file", "")
+	for line, want := range tabs {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		out, err := exec.CommandContext(ctx, "zsh", "-f", "-c", zshTyping, dir, data, line).CombinedOutput()
+		cancel()
+		want = "\r\n[" + line[:strings.LastIndexAny(line, " =")+1] + strings.ReplaceAll(want, "ID", id)
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%q: %v, no %q in %q", line, err, want, out)
+		}
+	}
+}
+
+// zshTyping types $2 and a tab into a zsh of its own, with completion from $1/zsh, and has the whole line printed.
+const zshTyping = `cd $0; zmodload zsh/zpty; zpty z zsh -f -i
+zpty -w z "stty cols 200; PS1='> '; unsetopt prompt_sp; fpath=($1/zsh \$fpath); autoload -Uz compinit; compinit -D -u; echo rea''dy"
+zpty -r z out '*ready*'
+zpty -w -n z "$2"$'\t\C-aprint -r -- "[\C-e]"; print e""nd\n'
+zpty -r z out $'*\nend*'; print -r -- "$out"; zpty -d z`

@@ -1,0 +1,197 @@
+// Package complete says what a word on a command line may be, for the completion of shells:
+// commands and options as the program knows them, and which kind of value is wanted
+// where it is neither. The values of kinds are looked up by whoever has the repository.
+package complete
+
+import (
+	"embed"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Scripts are what the shells are given: bash.sh, zsh.sh and fish.fish.
+//
+//go:embed bash.sh zsh.sh fish.fish
+var Scripts embed.FS
+
+// Word is one thing that may be typed.
+type Word struct{ Value, Means string }
+
+// Want is what the last word of a line may be.
+type Want struct {
+	Words   []Word   // commands, options and values that the command's own help lists
+	Kinds   []string // of other values: the names that help gives them, such as RUN or FILE
+	Path    []string // the commands before it
+	Flag    string   // whose value it is, without dashes; "" for none
+	Dir     string   // the value of -C
+	Before  string   // what stands in the word before the value: "--reviewer=" or "claude,"
+	Current string   // the value as far as it is typed
+	Args    []string // arguments before it
+}
+
+// Of reads a line without the program's name, the last word of which is being typed.
+func Of(app *cli.App, typed []string) Want {
+	if len(typed) == 0 {
+		typed = []string{""}
+	}
+	r := reader{Want: Want{Current: typed[len(typed)-1]}, levels: [][]cli.Flag{append(slices.Clone(app.Flags), cli.HelpFlag)}, commands: app.Commands}
+	for _, word := range typed[:len(typed)-1] {
+		r.take(word)
+	}
+	r.last()
+	return r.Want
+}
+
+// reader follows a line.
+type reader struct {
+	Want
+	levels   [][]cli.Flag // of the program and the commands on the way
+	commands []*cli.Command
+	usage    string   // ArgsUsage of the innermost
+	waits    cli.Flag // wants its value
+	ended    bool     // by --
+}
+
+func (r *reader) take(word string) {
+	switch {
+	case r.waits != nil:
+		if slices.Contains(r.waits.Names(), "C") {
+			r.Dir = word
+		}
+		r.waits = nil
+	case r.ended:
+	case word == "--":
+		r.ended = true
+	case len(word) > 1 && word[0] == '-':
+		r.waits = nil
+		if name, _, inline := strings.Cut(strings.TrimLeft(word, "-"), "="); !inline {
+			if f := r.flag(name); f != nil && takesValue(f) {
+				r.waits = f
+			}
+		}
+	case len(r.Args) == 0 && r.descend(word):
+	default:
+		r.Args = append(r.Args, word)
+	}
+}
+
+func (r *reader) descend(name string) bool {
+	at := slices.IndexFunc(r.commands, func(c *cli.Command) bool { return c.HasName(name) })
+	if at < 0 {
+		return false
+	}
+	c := r.commands[at]
+	r.Path, r.commands, r.usage = append(r.Path, c.Name), c.Subcommands, c.ArgsUsage
+	r.levels = append(r.levels, append(slices.Clone(c.Flags), cli.HelpFlag))
+	return true
+}
+
+func (r *reader) flag(name string) cli.Flag {
+	for _, level := range slices.Backward(r.levels) {
+		for _, f := range level {
+			if slices.Contains(f.Names(), name) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// last says what the word that is typed may be.
+func (r *reader) last() {
+	name, value, inline := strings.Cut(strings.TrimLeft(r.Current, "-"), "=")
+	dashed := strings.HasPrefix(r.Current, "-") && !r.ended
+	switch {
+	case r.waits != nil:
+		r.valueOf(r.waits)
+	case dashed && inline:
+		r.Before, r.Current = r.Current[:len(r.Current)-len(value)], value
+		if f := r.flag(name); f != nil && takesValue(f) {
+			r.valueOf(f)
+		}
+	case dashed:
+		r.options()
+	case r.ended:
+		r.Kinds = []string{"PATH"}
+	default:
+		if len(r.Args) == 0 {
+			r.Words = append(r.Words, Commands(r.commands)...)
+		}
+		r.argument()
+	}
+}
+
+// Commands are those that are not hidden.
+func Commands(commands []*cli.Command) (words []Word) {
+	for _, c := range commands {
+		if !c.Hidden {
+			words = append(words, Word{c.Name, c.Usage})
+		}
+	}
+	return words
+}
+
+func (r *reader) options() {
+	for _, level := range slices.Backward(r.levels) {
+		for _, f := range level {
+			usage, _ := describe(f)
+			for _, name := range f.Names() {
+				word := Word{"--" + name, usage}
+				if len(name) == 1 {
+					word.Value = "-" + name
+				}
+				known := func(w Word) bool { return w.Value == word.Value }
+				if visible, ok := f.(cli.VisibleFlag); (!ok || visible.IsVisible()) && !slices.ContainsFunc(r.Words, known) {
+					r.Words = append(r.Words, word)
+				}
+			}
+		}
+	}
+}
+
+// valueOf wants a value of f. Of one that takes a list with commas the last part is wanted.
+func (r *reader) valueOf(f cli.Flag) {
+	r.Flag = f.Names()[0]
+	_, kind := describe(f)
+	r.Kinds = []string{kind}
+	if at := strings.LastIndexByte(r.Current, ','); at >= 0 {
+		r.Before, r.Current = r.Before+r.Current[:at+1], r.Current[at+1:]
+	}
+}
+
+// describe is a flag's help, and the name that it gives its value.
+func describe(f cli.Flag) (usage, kind string) {
+	documented, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return "", ""
+	}
+	usage = documented.GetUsage()
+	if parts := strings.SplitN(usage, "`", 3); len(parts) == 3 {
+		kind, usage = parts[1], strings.Join(parts, "")
+	}
+	return usage, kind
+}
+
+func takesValue(f cli.Flag) bool {
+	documented, ok := f.(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
+}
+
+// argument is the next one by the command's usage, such as "RUN commit|skip|stop": words in
+// small letters are what may be typed, others the names of kinds.
+func (r *reader) argument() {
+	usage, _, _ := strings.Cut(strings.NewReplacer("[", "", "]", "", "| --all", "").Replace(r.usage), "-- ")
+	words := strings.Fields(strings.ReplaceAll(usage, "…", ""))
+	if many := strings.Contains(usage, "…"); len(words) == 0 || len(r.Args) >= len(words) && !many {
+		return
+	}
+	for kind := range strings.SplitSeq(words[min(len(r.Args), len(words)-1)], "|") {
+		if strings.ToLower(kind) == kind && kind != "-" {
+			r.Words = append(r.Words, Word{Value: kind})
+			continue
+		}
+		r.Kinds = append(r.Kinds, kind)
+	}
+}

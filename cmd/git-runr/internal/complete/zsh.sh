@@ -1,0 +1,20 @@
+#compdef git-runr
+#description keep reviews and runs of agents in git
+# Completion of git-runr in zsh, made by git-runr itself. zsh's completion of git calls the
+# function _git-runr for "git runr" as well.
+
+_git-runr () {
+  local line value means
+  local -a found
+  for line in ${(f)"$(git-runr complete -- ${(Q)words[2,CURRENT-1]} "${(Q)PREFIX}" 2>/dev/null)"}; do
+    value=${line%%$'\t'*} means=${line#*$'\t'}
+    case $value in
+    :files) _files; return ;;
+    :dirs) _files -/; return ;;
+    esac
+    found+=("${value//:/\\:}${means:+:$means}")
+  done
+  (( $#found )) && _describe -V -t candidates 'git runr' found
+}
+
+_git-runr "$@"
