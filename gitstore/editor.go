@@ -59,3 +59,14 @@ func (r *Repo) EditFile(ctx context.Context, editor, path string, terminal Termi
 	}
 	return nil
 }
+
+// Shell carries out a line as the shell does when it is typed, where the user's files are. ctx
+// does not end it, as it does not end EditFile.
+func (r *Repo) Shell(ctx context.Context, line string, terminal Terminal) error {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", "-c", line)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = r.WorkTree, terminal.In, terminal.Out, terminal.Err
+	if cmd.Dir == "" {
+		cmd.Dir = r.GitDir
+	}
+	return cmd.Run()
+}

@@ -120,6 +120,7 @@ var executedElsewhere = map[string]string{
 	"git runr --help":            "git itself: the README says that this is no command",
 	"git runr review --edit":     "testdata/script/review_edit.txtar: it wants a person",
 	"git runr serve --open":      "testdata/script/serve.txtar: it stays",
+	"git runr tui":               "tui_test.go: it wants a terminal",
 	"git runr work --watch":      "testdata/script/work_queue.txtar: it stays",
 }
 

@@ -22,6 +22,9 @@ var initialMore = map[string]int{
 	"git-runr/cmd/git-runr/internal/config":      24 << 10, // keys
 	"unicode":                                    24 << 10,
 	"html/template":                              32 << 10, // with net/http, the page
+	"github.com/charmbracelet/x/ansi":            16 << 10, // by git runr tui
+	"github.com/charmbracelet/ultraviolet":       32 << 10, // by git runr tui
+	"github.com/hinshun/vt10x":                   32 << 10, // in tests only
 	"encoding/gob":                               48 << 10, // by go-sdk/mcp
 	"github.com/google/jsonschema-go/jsonschema": 128 << 10,
 	"github.com/yuin/goldmark/util":              224 << 10,

@@ -200,6 +200,14 @@ func (d *Draft) Remove(id string) error {
 	return err
 }
 
+// SetViewed says whether a file was looked at.
+func (d *Draft) SetViewed(file string, viewed bool) {
+	d.Viewed = slices.DeleteFunc(d.Viewed, func(name string) bool { return name == file })
+	if viewed {
+		d.Viewed = append(d.Viewed, file)
+	}
+}
+
 // dropDraft forgets what actor has submitted. What was added meanwhile stays.
 func (s *Store) dropDraft(ctx context.Context, review Review, actor string) error {
 	if _, err := os.Stat(s.draftPath(review.ID, actor)); errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,13 @@ func Serve(repo *gitstore.Repo) error {
 	return start(repo, "serve.log", env, args...)
 }
 
-// start starts this program in a repository.
+// Command starts a command of this program, as actor, that its user does not wait for; log takes
+// what it writes.
+func Command(repo *gitstore.Repo, actor, log string, args ...string) error {
+	return start(repo, log, append(environ(os.Environ()), "GIT_RUNR_ACTOR="+actor), args...)
+}
+
+// start starts this program in a repository. log is below the state directory.
 func start(repo *gitstore.Repo, log string, env []string, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {

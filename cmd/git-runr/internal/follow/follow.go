@@ -73,6 +73,30 @@ func Events(ctx context.Context, store *record.Store, what string, show func(rec
 	return err
 }
 
+// News tells of what any process records from now on, until ctx is cancelled. What cannot be read
+// now is read in a moment.
+func News(ctx context.Context, store *record.Store, tell func([]record.Event)) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	tips, err := store.Repo.Tips(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err != nil {
+			tips, err = store.Repo.Tips(ctx)
+			continue
+		}
+		if news, now, err := store.EventsSince(ctx, tips); err == nil {
+			if tips = now; len(news) > 0 {
+				tell(news)
+			}
+		}
+	}
+}
+
 // follower is what was followed so far.
 type follower struct {
 	store   *record.Store

@@ -122,10 +122,7 @@ func (s *Server) setDraftViewed(r *http.Request, in struct {
 		return nil, badRequest("file is required")
 	}
 	return s.editDraft(r, func(d *record.Draft) error {
-		d.Viewed = slices.DeleteFunc(d.Viewed, func(file string) bool { return file == in.File })
-		if in.Viewed {
-			d.Viewed = append(d.Viewed, in.File)
-		}
+		d.SetViewed(in.File, in.Viewed)
 		return nil
 	})
 }

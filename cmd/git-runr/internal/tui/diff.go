@@ -1,0 +1,313 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/unidiff"
+)
+
+// Bounds of what is shown without a key.
+const (
+	maxPatch  = 32 << 20 // of one change, in bytes
+	foldLines = 500      // a file with more changed lines is folded
+)
+
+// diff is a change as it is shown.
+type diff struct {
+	files  []unidiff.File
+	cut    bool // there is more of it than is shown
+	folded map[string]bool
+	split  bool
+	wrap   bool
+}
+
+// readDiff reads a change; cut says that there is more of it.
+func readDiff(ctx context.Context, store *record.Store, spec gitstore.DiffSpec) (files []unidiff.File, cut bool, err error) {
+	spec.MaxBytes = maxPatch
+	patch, cut, err := store.Repo.Diff(ctx, spec)
+	if err != nil {
+		return nil, false, err
+	}
+	for f, err := range unidiff.Files(string(patch)) {
+		if err != nil && !errors.Is(err, unidiff.ErrCutOff) {
+			return nil, false, err
+		}
+		files = append(files, f)
+	}
+	return files, cut, nil
+}
+
+// put shows files; those that were folded or opened before stay so.
+func (d *diff) put(files []unidiff.File, cut bool) {
+	if d.folded == nil {
+		d.folded = map[string]bool{}
+	}
+	for _, f := range files {
+		if _, known := d.folded[f.Path()]; !known {
+			added, deleted := counts(f)
+			d.folded[f.Path()] = added+deleted > foldLines
+		}
+	}
+	d.files, d.cut = files, cut
+}
+
+func counts(f unidiff.File) (added, deleted int) {
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			switch l.Kind {
+			case '+':
+				added++
+			case '-':
+				deleted++
+			}
+		}
+	}
+	return added, deleted
+}
+
+// remarks gives the rows of what was said of a file: by a line of a side, and with line 0 on the file.
+type remarks interface {
+	beside(file string) string
+	// at are the rows for a line; those of one that the diff does not show come with line 0.
+	at(file *unidiff.File, index int, side record.Side, line int, width int) []row
+}
+
+// rows are the lines of the diff, with what was said below each.
+func (d *diff) rows(width int, said remarks) []row {
+	var rows []row
+	for i := range d.files {
+		rows = append(rows, d.fileRows(i, width, said)...)
+	}
+	if d.cut {
+		rows = append(rows, row{text: styled(yellow, "The change is larger than what is shown here: git runr serve --open shows the rest.")})
+	}
+	return rows
+}
+
+func (d *diff) fileRows(at, width int, said remarks) []row {
+	f := &d.files[at]
+	name := f.Path()
+	sign := "v "
+	if d.folded[name] {
+		sign = "> "
+	}
+	added, deleted := counts(*f)
+	what := ""
+	switch {
+	case f.Old == "":
+		what = " new"
+	case f.New == "":
+		what = " deleted"
+	case f.Old != f.New:
+		what = " from " + f.Old
+	}
+	if f.Binary {
+		what += " binary"
+	}
+	if said != nil {
+		what += said.beside(name)
+	}
+	head := styled(bold, sign+name) + styled(green, fmt.Sprintf("  +%d", added)) + styled(red, fmt.Sprintf(" -%d", deleted)) + styled(faint, what)
+	rows := []row{{text: head, id: "file " + name, file: at + 1, head: true}}
+	if d.folded[name] {
+		return rows
+	}
+	if said != nil {
+		rows = append(rows, said.at(f, at+1, "", 0, width)...)
+	}
+	digits := lineDigits(*f)
+	for h, hunk := range f.Hunks {
+		title := fmt.Sprintf("@@ %d,%d @@ %s", hunk.NewStart, hunk.NewCount, hunk.Section)
+		rows = append(rows, row{text: styled(cyan, title), id: fmt.Sprintf("hunk %s %d", name, h), file: at + 1, hunk: true})
+		if d.split && width >= splitWidth {
+			rows = append(rows, d.splitRows(f, at+1, hunk, digits, width, said)...)
+			continue
+		}
+		for _, l := range hunk.Lines {
+			rows = append(rows, d.lineRows(f, at+1, l, digits, width)...)
+			rows = append(rows, remarksOn(f, at+1, l, width, said)...)
+		}
+	}
+	return rows
+}
+
+// splitWidth is how wide a screen must be for two sides.
+const splitWidth = 78
+
+func remarksOn(f *unidiff.File, index int, l unidiff.Line, width int, said remarks) []row {
+	if said == nil {
+		return nil
+	}
+	var rows []row
+	if l.New > 0 {
+		rows = said.at(f, index, record.SideNew, l.New, width)
+	}
+	if l.Old > 0 && l.Kind == '-' {
+		rows = append(rows, said.at(f, index, record.SideOld, l.Old, width)...)
+	}
+	return rows
+}
+
+// lineDigits is how wide the numbers of a file are.
+func lineDigits(f unidiff.File) int {
+	most := 99
+	for _, h := range f.Hunks {
+		most = max(most, h.NewStart+h.NewCount, h.OldStart+h.OldCount)
+	}
+	return len(fmt.Sprint(most))
+}
+
+func kindColour(kind byte) string {
+	switch kind {
+	case '+':
+		return green
+	case '-':
+		return red
+	}
+	return ""
+}
+
+// lineRows is a line of the diff: its number, its sign and its text, of which each part is a row where lines are wrapped.
+func (d *diff) lineRows(f *unidiff.File, index int, l unidiff.Line, digits, width int) []row {
+	number := l.New
+	if l.Kind == '-' {
+		number = l.Old
+	}
+	made := row{id: fmt.Sprintf("%s %c %d", f.Path(), l.Kind, number), file: index, old: l.Old, new: l.New}
+	front := styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind)))
+	text := prose.Cut(l.Text, 1<<14)
+	if l.NoEOL {
+		text += " (no line feed at the end)"
+	}
+	var rows []row
+	parts := []string{text}
+	if d.wrap {
+		parts = hardWrapped(text, width-digits-2)
+	}
+	for i, part := range parts {
+		if i > 0 {
+			front = strings.Repeat(" ", digits+2)
+		}
+		made.text = front + styled(kindColour(l.Kind), part)
+		rows = append(rows, made)
+	}
+	return rows
+}
+
+func hardWrapped(text string, width int) []string {
+	return strings.Split(ansi.Hardwrap(strings.ReplaceAll(strings.ReplaceAll(text, "\t", "    "), "\x1b", `\x1b`), max(width, 8), true), "\n")
+}
+
+// splitRows puts the lines that were removed beside those that took their place.
+func (d *diff) splitRows(f *unidiff.File, index int, h unidiff.Hunk, digits, width int, said remarks) []row {
+	half := (width - 1) / 2
+	var rows []row
+	side := func(l unidiff.Line, number int) string {
+		if number == 0 {
+			return strings.Repeat(" ", half)
+		}
+		text := styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind))+prose.Cut(l.Text, 1<<12))
+		return padded(ansi.Truncate(text, half, ""), half)
+	}
+	put := func(left, right unidiff.Line) {
+		r := row{file: index, old: left.Old, new: right.New, text: side(left, left.Old) + " " + side(right, right.New)}
+		r.id = fmt.Sprintf("%s split %d %d", f.Path(), left.Old, right.New)
+		rows = append(rows, r)
+		for _, l := range []unidiff.Line{left, right} {
+			if l.Kind != 0 && (l.Kind != ' ' || l.New == right.New && l.Old == 0) {
+				rows = append(rows, remarksOn(f, index, l, width, said)...)
+			}
+		}
+	}
+	for i := 0; i < len(h.Lines); {
+		removed, added := h.Block(i)
+		if removed+added == 0 {
+			l := h.Lines[i]
+			put(unidiff.Line{Kind: ' ', Old: l.Old, Text: l.Text}, unidiff.Line{Kind: ' ', New: l.New, Text: l.Text})
+			i++
+			continue
+		}
+		for k := range max(removed, added) {
+			var left, right unidiff.Line
+			if k < removed {
+				left = h.Lines[i+k]
+			}
+			if k < added {
+				right = h.Lines[i+removed+k]
+			}
+			put(left, right)
+		}
+		i += removed + added
+	}
+	return rows
+}
+
+// diffKeys are for pages with a diff.
+func diffKeys(m *model, d *diff) []key {
+	to := func(step int, fits func(row) bool) func(*model, *page) tea.Cmd {
+		return func(m *model, p *page) tea.Cmd {
+			p.jump(step, m.body(), fits)
+			return nil
+		}
+	}
+	isFile := func(r row) bool { return r.head && r.file > 0 && r.about == "" }
+	isHunk := func(r row) bool { return r.hunk }
+	toggle := func(what *bool) func(*model, *page) tea.Cmd {
+		return func(m *model, p *page) tea.Cmd {
+			*what = !*what
+			m.fill(p)
+			return nil
+		}
+	}
+	return []key{
+		{"j", "", "next file", to(1, isFile)},
+		{"k", "", "previous file", to(-1, isFile)},
+		{"]", "", "next hunk", to(1, isHunk)},
+		{"[", "", "previous hunk", to(-1, isHunk)},
+		{"x", "", "fold the file, or open it", func(m *model, p *page) tea.Cmd {
+			if f := d.file(p); f != nil {
+				d.fold(m, p, f.Path(), !d.folded[f.Path()])
+			}
+			return nil
+		}},
+		{"X", "", "fold all files, or open all", func(m *model, p *page) tea.Cmd {
+			fold := slices.ContainsFunc(d.files, func(f unidiff.File) bool { return !d.folded[f.Path()] })
+			for name := range d.folded {
+				d.folded[name] = fold
+			}
+			m.fill(p)
+			return nil
+		}},
+		{"s", "", "both sides beside each other, or not", toggle(&d.split)},
+		{"z", "", "wrap long lines, or cut them", toggle(&d.wrap)},
+	}
+}
+
+// file is the one that the cursor is in; nil for none.
+func (d *diff) file(p *page) *unidiff.File {
+	if len(p.rows) == 0 || p.rows[p.cur].file == 0 {
+		return nil
+	}
+	return &d.files[p.rows[p.cur].file-1]
+}
+
+// fold folds or opens a file, with the cursor on its name.
+func (d *diff) fold(m *model, p *page, name string, folded bool) {
+	d.folded[name] = folded
+	for i, r := range p.rows {
+		if r.id == "file "+name {
+			p.cur = i
+		}
+	}
+	m.fill(p)
+}

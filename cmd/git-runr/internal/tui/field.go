@@ -1,0 +1,270 @@
+package tui
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/safetext"
+)
+
+// field is where text is typed, one line of it or several.
+type field struct {
+	prompt string
+	line   bool   // one line: a filter, a reason
+	keep   string // names what is typed, which is kept in a file until it is handed in; "" keeps nothing
+	text   []rune
+	at     int // of the cursor, among text
+	edits  int
+	done   func(m *model, text string) tea.Cmd
+}
+
+// open shows f, with what was typed there before.
+func (m *model) open(f *field) tea.Cmd {
+	if kept, err := os.ReadFile(m.keptFile(f.keep)); err == nil && f.keep != "" {
+		f.text = []rune(string(kept))
+		m.flash = "This was typed before, and not handed in"
+	}
+	f.at = len(f.text)
+	m.field = f
+	return nil
+}
+
+// keptFile is where the text of a field is kept that was not handed in yet.
+func (m *model) keptFile(name string) string {
+	sum := sha256.Sum256([]byte(m.Actor + "\x00" + name))
+	return filepath.Join(m.Store.Repo.StateDir(), "typed", hex.EncodeToString(sum[:8])+".txt")
+}
+
+// keepEvery is how long after a key what is typed is written to its file.
+const keepEvery = 300 * time.Millisecond
+
+func (m *model) keepSoon() tea.Cmd {
+	f := m.field
+	if f.keep == "" {
+		return nil
+	}
+	f.edits++
+	edits := f.edits
+	return tea.Tick(keepEvery, func(time.Time) tea.Msg { return keepMsg{f, edits} })
+}
+
+// keepTyped writes what is typed to its file: nothing of it is lost with the terminal.
+func (m *model) keepTyped() {
+	f := m.field
+	if f == nil || f.keep == "" {
+		return
+	}
+	if len(f.text) == 0 {
+		os.Remove(m.keptFile(f.keep))
+		return
+	}
+	if err := safefile.WriteFile(m.keptFile(f.keep), []byte(string(f.text)), 0o600); err != nil {
+		m.flash, m.bad = "what you type is not kept: "+err.Error(), true
+	}
+}
+
+// fieldKey types into the field.
+func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
+	f := m.field
+	switch press.String() {
+	case "esc":
+		m.keepTyped()
+		if m.field = nil; f.keep != "" && len(f.text) > 0 {
+			m.flash = "Kept as you typed it: the same key goes on with it"
+		}
+		return nil
+	case "enter", "ctrl+s":
+		m.field = nil
+		text := strings.TrimSpace(string(f.text))
+		cmd := f.done(m, text)
+		return cmd
+	case "ctrl+e":
+		if !f.line {
+			return m.edit(f)
+		}
+		f.at = len(f.text)
+	default:
+		f.key(press)
+	}
+	return m.keepSoon()
+}
+
+// handedIn forgets the text of a field, which is recorded by now.
+func (m *model) handedIn(keep string) { os.Remove(m.keptFile(keep)) }
+
+// key does what a key press says with the text.
+func (f *field) key(press tea.KeyPressMsg) {
+	switch press.String() {
+	case "ctrl+j", "alt+enter", "shift+enter":
+		if !f.line {
+			f.insert("\n")
+		}
+	case "backspace", "ctrl+h":
+		f.cut(f.at-1, f.at)
+	case "delete", "ctrl+d":
+		f.cut(f.at, f.at+1)
+	case "ctrl+w", "alt+backspace":
+		f.cut(f.wordBefore(), f.at)
+	case "ctrl+u":
+		f.cut(f.lineStart(), f.at)
+	case "ctrl+k":
+		f.cut(f.at, f.lineEnd())
+	case "left", "ctrl+b":
+		f.at = max(0, f.at-1)
+	case "right", "ctrl+f":
+		f.at = min(len(f.text), f.at+1)
+	case "alt+left", "ctrl+left":
+		f.at = f.wordBefore()
+	case "home", "ctrl+a":
+		f.at = f.lineStart()
+	case "end":
+		f.at = f.lineEnd()
+	case "up":
+		f.upDown(-1)
+	case "down":
+		f.upDown(1)
+	default:
+		f.insert(press.Text)
+	}
+}
+
+func (f *field) insert(text string) {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	if f.line {
+		text = strings.ReplaceAll(text, "\n", " ")
+	}
+	typed := []rune(text)
+	f.text = slices.Insert(f.text, f.at, typed...)
+	f.at += len(typed)
+}
+
+func (f *field) cut(from, to int) {
+	from, to = max(0, from), min(to, len(f.text))
+	if from < to {
+		f.text = slices.Delete(f.text, from, to)
+		f.at = from
+	}
+}
+
+func (f *field) wordBefore() int {
+	at := f.at
+	for at > 0 && unicode.IsSpace(f.text[at-1]) {
+		at--
+	}
+	for at > 0 && !unicode.IsSpace(f.text[at-1]) {
+		at--
+	}
+	return at
+}
+
+func (f *field) lineStart() int {
+	at := f.at
+	for at > 0 && f.text[at-1] != '\n' {
+		at--
+	}
+	return at
+}
+
+func (f *field) lineEnd() int {
+	at := f.at
+	for at < len(f.text) && f.text[at] != '\n' {
+		at++
+	}
+	return at
+}
+
+// upDown goes to the line above or below, as far into it.
+func (f *field) upDown(step int) {
+	column := f.at - f.lineStart()
+	if step < 0 {
+		f.at = max(0, f.lineStart()-1)
+	} else {
+		f.at = min(len(f.text), f.lineEnd()+1)
+	}
+	if step < 0 || f.at <= len(f.text) {
+		start := f.lineStart()
+		f.at = start
+		f.at = min(start+column, f.lineEnd())
+	}
+}
+
+// lineView is a field of one line, and the column of its cursor.
+func (f *field) lineView(width int) (string, int) {
+	before := styled("", string(f.text[:f.at]))
+	shown := bold + f.prompt + off + before + styled("", string(f.text[f.at:]))
+	at := ansi.StringWidth(f.prompt + before)
+	if at >= width {
+		cut := at - width + 1
+		return ansi.TruncateLeft(shown, cut, ""), width - 1
+	}
+	return shown, at
+}
+
+// lines are those of the text as they are on a screen of width columns.
+func (f *field) lines(width int) []string {
+	return strings.Split(ansi.Hardwrap(shownText(f.text), max(width-1, 4), true), "\n")
+}
+
+func shownText(text []rune) string {
+	return safetext.Text(strings.ReplaceAll(string(text), "\t", "    "))
+}
+
+// view is the part of the text around the cursor, height lines with how to hand it in, and where the
+// cursor is in it.
+func (f *field) view(width, height int) (lines []string, x, y int) {
+	before := strings.Split(ansi.Hardwrap(shownText(f.text[:f.at]), max(width-1, 4), true), "\n")
+	x, y = ansi.StringWidth(before[len(before)-1]), len(before)-1
+	lines = f.lines(width)
+	if room := height - 1; len(lines) > room {
+		top := max(0, min(y-room+1, len(lines)-room))
+		lines, y = lines[top:min(len(lines), top+room)], y-top
+	}
+	return append(lines, styled(faint, "enter saves   ctrl+j new line   ctrl+e editor   esc leaves it")), x, y
+}
+
+// edit lets the user write the text of a field in the editor that git uses.
+func (m *model) edit(f *field) tea.Cmd {
+	editor, err := m.Store.Repo.Editor(m.ctx)
+	path := m.keptFile("editor " + f.keep)
+	if err == nil {
+		err = safefile.WriteFile(path, []byte(string(f.text)), 0o600)
+	}
+	if err != nil {
+		m.flash, m.bad = err.Error(), true
+		return nil
+	}
+	return tea.Exec(&editing{typedLine{ctx: m.ctx, repo: m.Store.Repo}, editor, path}, func(err error) tea.Msg {
+		return func(m *model) tea.Cmd {
+			text, readErr := os.ReadFile(path)
+			if err == nil {
+				err = readErr
+			}
+			if err != nil {
+				m.flash, m.bad = err.Error(), true
+				return nil
+			}
+			os.Remove(path)
+			f.text = []rune(strings.TrimRight(string(text), "\n"))
+			f.at = len(f.text)
+			return m.keepSoon()
+		}
+	})
+}
+
+// editing is an editor at work on a file while the screen is given back.
+type editing struct {
+	typedLine
+	editor, path string
+}
+
+func (e *editing) Run() error { return e.repo.EditFile(e.ctx, e.editor, e.path, e.terminal) }

@@ -1,0 +1,163 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/loop"
+	"git-runr/loop/record"
+	"git-runr/loop/workspace"
+)
+
+// shown are how many reviews and runs the first page lists.
+const shown = 500
+
+// home is what the first page shows: what waits for somebody, the agents that are waited for, the runs.
+type home struct {
+	all     bool // also what is closed
+	reviews []record.ReviewSummary
+	total   int
+	queue   []loop.Turn
+	runs    []record.RunSummary
+	live    map[string]bool
+}
+
+func (m *model) homePage() *page {
+	h := &home{}
+	p := &page{live: true}
+	p.load = func(ctx context.Context) (func(), error) {
+		read, err := m.readHome(ctx, h.all)
+		return func() {
+			*h = read
+			p.title = h.title(filepath.Base(m.Store.Repo.WorkTree))
+		}, err
+	}
+	p.title = "git runr"
+	p.build = func(width int) []row { return h.rows(m, width) }
+	p.keys = []key{
+		{"enter right", "enter opens", "open the review or the run", func(m *model, p *page) tea.Cmd { return m.openRow(p) }},
+		{"a", "a all", "also what is closed, or only what waits", func(m *model, p *page) tea.Cmd {
+			h.all = !h.all
+			return m.reload(p)
+		}},
+		{"n", "n new review", "ask for a review of HEAD, or of what you name", func(m *model, _ *page) tea.Cmd {
+			return m.open(&field{prompt: "git runr review ", line: true, done: func(m *model, text string) tea.Cmd {
+				return m.shell(strings.TrimSpace("git runr review " + text))
+			}})
+		}},
+		{"w", "w work", "have the agents that are waited for do their reviews", func(m *model, _ *page) tea.Cmd {
+			return m.start("work", "work")
+		}},
+	}
+	return p
+}
+
+func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
+	h.all, h.live = all, map[string]bool{}
+	filter := record.Filter{Limit: shown, ByNeed: true}
+	name := record.StatusWaiting
+	if all {
+		name = "all"
+	}
+	if filter.Status, err = record.StatusFilter(name); err != nil {
+		return h, err
+	}
+	if h.reviews, h.total, err = m.Store.Reviews(ctx, filter); err != nil {
+		return h, err
+	}
+	if h.runs, _, err = m.Store.Runs(ctx, record.Filter{Limit: shown}); err != nil {
+		return h, err
+	}
+	for _, r := range h.runs {
+		h.live[r.ID] = r.Status == record.RunRunning && workspace.Live(m.Store, r.ID)
+	}
+	h.queue, err = (&loop.Worker{Store: m.Store}).Queue(ctx)
+	return h, err
+}
+
+func (h *home) title(repo string) string {
+	running := 0
+	for _, live := range h.live {
+		if live {
+			running++
+		}
+	}
+	title := fmt.Sprintf("%s   inbox %d   runs %d", repo, h.total, len(h.runs))
+	if running > 0 {
+		title += fmt.Sprintf(", %d at work", running)
+	}
+	if n := len(h.queue); n > 0 {
+		title += fmt.Sprintf("   agents asked %d", n)
+	}
+	return title
+}
+
+// rows are the lines that git runr inbox and git runr status show.
+func (h *home) rows(m *model, width int) []row {
+	style := render.ListStyle{Now: m.Now(), Columns: width, ASCII: m.ASCII, Short: m.Store.ShortIDs}
+	rows := []row{{text: styled(bold, "Inbox")}}
+	if len(h.reviews) == 0 {
+		rows = append(rows, row{text: styled(faint, "Nothing waits. n asks for a review of the newest commit.")})
+	} else {
+		table := m.table(width, func(w io.Writer) { render.Inbox(w, h.reviews, h.total, style) })
+		rows = append(rows, opening(table, len(h.reviews), func(i int) string { return h.reviews[i].ID })...)
+	}
+	if len(h.runs) > 0 {
+		rows = append(rows, row{}, row{text: styled(bold, "Runs")})
+		table := m.table(width, func(w io.Writer) { render.Runs(w, h.runs, func(id string) bool { return h.live[id] }, style) })
+		rows = append(rows, opening(table, len(h.runs), func(i int) string { return "run " + h.runs[i].ID })...)
+	}
+	if len(h.queue) > 0 {
+		rows = append(rows, row{}, row{text: styled(bold, "Agents asked")})
+		for _, t := range h.queue {
+			line := fmt.Sprintf("%s  %s  %s", screen.Suffix(t.Review), t.Reviewer, t.State)
+			rows = append(rows, row{text: styled("", line), id: "queue " + t.Review + t.Reviewer, open: t.Review})
+		}
+	}
+	return rows
+}
+
+// table gives what write writes, as other commands show it on a terminal of width columns.
+func (m *model) table(width int, write func(io.Writer)) []string {
+	var b strings.Builder
+	w := &screen.Writer{Out: &b, Columns: width, Colours: true, Now: m.Now(), Short: m.Store.ShortIDs}
+	write(w)
+	w.Flush() // a strings.Builder takes all
+	return lines(b.String())
+}
+
+// opening are the lines of a list, of which the first n open something.
+func opening(list []string, n int, open func(i int) string) []row {
+	rows := make([]row, len(list))
+	for i, line := range list {
+		rows[i].text = line
+		if i < n {
+			rows[i].id, rows[i].open = open(i), open(i)
+		}
+	}
+	return rows
+}
+
+func lines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
+
+// openRow opens what the cursor is on.
+func (m *model) openRow(p *page) tea.Cmd {
+	if len(p.rows) == 0 {
+		return nil
+	}
+	open := p.rows[p.cur].open
+	if run, ok := strings.CutPrefix(open, "run "); ok {
+		return m.push(m.runPage(run))
+	}
+	if open != "" {
+		return m.push(m.reviewPage(open))
+	}
+	return nil
+}

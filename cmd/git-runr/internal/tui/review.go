@@ -1,0 +1,619 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/gitstore"
+	"git-runr/loop/locate"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/unidiff"
+)
+
+// reviewed is a review as it is shown, with its diff and the reader's draft.
+type reviewed struct {
+	review  record.Review
+	doc     render.ReviewDocument
+	draft   record.Draft
+	diff    diff
+	missing string // why there is no diff
+	said    []remark
+	ascii   bool
+}
+
+// remark is one thing that was said: a finding, a person's comment, or one of the reader's draft.
+type remark struct {
+	id       string
+	severity reply.Severity
+	file     string
+	side     record.Side
+	line     int // the last of its lines, 0 for the file or the whole
+	place    string
+	text     string
+	fix      string
+	by       string
+	answer   string
+	draft    bool
+}
+
+func (m *model) reviewPage(id string) *page {
+	v := &reviewed{ascii: m.ASCII}
+	p := &page{title: "Review " + screen.Suffix(id)}
+	var tree gitstore.ID
+	p.load = func(ctx context.Context) (func(), error) {
+		review, err := m.Store.Review(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		draft, err := m.Store.Draft(review, m.Actor)
+		if err != nil {
+			return nil, err
+		}
+		files, cut, missing := v.diff.files, v.diff.cut, v.missing
+		if tree != review.Request.Subject.Tree || missing != "" {
+			files, cut, err = reviewDiff(ctx, m.Store, review.Request.Subject)
+			missing = ""
+			if object := new(gitstore.MissingError); errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &object) {
+				missing, err = "The change is not in this clone: git runr sync or git fetch brings it.", nil
+			}
+		}
+		return func() {
+			tree = review.Request.Subject.Tree
+			v.put(review, draft)
+			v.diff.put(files, cut)
+			v.missing = missing
+			for _, name := range draft.Viewed {
+				if _, seen := v.diff.folded["viewed "+name]; !seen {
+					v.diff.folded["viewed "+name], v.diff.folded[name] = true, true
+				}
+			}
+			p.title = fmt.Sprintf("%s  %s  %s", screen.Suffix(id), v.state(), v.title())
+			p.keys = v.keys(m)
+		}, err
+	}
+	p.build = v.rows
+	return p
+}
+
+// reviewDiff is the change that a review is of.
+func reviewDiff(ctx context.Context, store *record.Store, subject record.Subject) ([]unidiff.File, bool, error) {
+	from, err := store.ComparedWith(ctx, subject)
+	if err != nil {
+		return nil, false, err
+	}
+	return readDiff(ctx, store, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths})
+}
+
+func (v *reviewed) put(review record.Review, draft record.Draft) {
+	v.review, v.draft, v.doc, v.said = review, draft, render.NewReviewDocument(review), nil
+	answer := func(id string) string {
+		if a, ok := review.AnswerTo(id); ok {
+			return strings.TrimSpace(a.What() + " " + a.Reason)
+		}
+		return ""
+	}
+	for _, f := range v.doc.Findings {
+		if slices.ContainsFunc(v.doc.Comments, func(c render.CommentDocument) bool { return c.ID == f.ID }) {
+			continue
+		}
+		v.said = append(v.said, remark{
+			id: f.ID, severity: f.Severity, file: f.File, side: record.SideNew, line: max(f.Line, f.EndLine), place: f.Place(), text: f.Issue, fix: f.Fix,
+			by: strings.Join(f.SaidBy, ", "), answer: answer(f.ID),
+		})
+	}
+	for _, c := range v.doc.Comments {
+		v.said = append(v.said, commentRemark(c.Comment, c.Reviewer, answer(c.ID), false))
+	}
+	for _, c := range draft.Comments {
+		v.said = append(v.said, commentRemark(c, "your draft", "", true))
+	}
+}
+
+func commentRemark(c record.Comment, by, answer string, draft bool) remark {
+	side := c.Side
+	if side == "" {
+		side = record.SideNew
+	}
+	return remark{id: c.ID, severity: c.Severity, file: c.File, side: side, line: c.EndLine, place: c.Place(), text: c.Comment, by: by, answer: answer, draft: draft}
+}
+
+func (v *reviewed) title() string {
+	subject := v.review.Request.Subject
+	if subject.Title != "" {
+		return subject.Title
+	}
+	return subject.Spec
+}
+
+// state is what came of the review, and who has it.
+func (v *reviewed) state() string {
+	state := string(v.review.Status)
+	if verdict := v.review.Verdict(); verdict != "" {
+		state = string(verdict) + ", " + state
+	}
+	return state
+}
+
+// rows are the review's head, what was said of the whole, and the diff with the rest of it.
+func (v *reviewed) rows(width int) []row {
+	var b strings.Builder
+	subject := v.review.Request.Subject
+	rows := []row{{text: styled(bold, v.title()), id: "head"}}
+	line := fmt.Sprintf("%s  %s  asked of %s", subject.Commit.Short(), v.state(), strings.Join(v.review.Request.Reviewers(), ", "))
+	if c := v.review.Claim; c != nil && v.review.Status == record.ReviewClaimed {
+		line += ", claimed by " + c.By + render.Until(c)
+	}
+	rows = append(rows, textRows(strings.TrimSpace(line), width)...)
+	if message := v.review.Request.Message; message != "" {
+		rows = append(rows, textRows(message, width)...)
+	}
+	for _, sub := range v.review.Submissions {
+		fmt.Fprintf(&b, "%s: %s  %s\n", sub.Reviewer, cmp.Or(sub.Decision.Words(), string(sub.Report.Effective)), sub.Report.Summary)
+	}
+	for _, f := range v.review.Failures {
+		fmt.Fprintf(&b, "Not reviewed by %s: %s\n", f.Reviewer, f.Detail)
+		for _, cmd := range f.Next().Commands {
+			fmt.Fprintf(&b, "  %s\n", cmd)
+		}
+	}
+	for _, r := range v.doc.Requests {
+		fmt.Fprintf(&b, "asked for: %s\n", r.Text)
+	}
+	if b.Len() > 0 {
+		rows = append(rows, textRows(b.String(), width)...)
+	}
+	rows = append(rows, v.overview(width)...)
+	if v.missing != "" {
+		rows = append(rows, textRows(v.missing, width)...)
+	}
+	rows = append(rows, row{})
+	return append(rows, v.diff.rows(width, v)...)
+}
+
+// overview is a line for each thing that was said; what is on the whole is shown there in full.
+func (v *reviewed) overview(width int) []row {
+	if len(v.said) == 0 {
+		return nil
+	}
+	open := 0
+	for _, r := range v.said {
+		if r.answer == "" && !r.draft {
+			open++
+		}
+	}
+	rows := []row{{}, {text: styled(bold, fmt.Sprintf("%s, %d without an answer", prose.Count(len(v.said), "remark"), open)), id: "remarks"}}
+	for _, r := range v.said {
+		if v.fileOf(r) == 0 {
+			rows = append(rows, v.remarkRows(r, 0, width)...)
+			continue
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(r.text), "\n")
+		text := styled(r.colour(), r.sign(v.ascii)+" "+r.place) + "  " + styled("", first)
+		rows = append(rows, row{text: text, id: "to " + r.id, open: "remark " + r.id, about: r.id, draft: r.draft})
+	}
+	return rows
+}
+
+// fileOf is the index of the file of the diff, from 1, that a remark is on; 0 for none.
+func (v *reviewed) fileOf(r remark) int {
+	if r.file == "" {
+		return 0
+	}
+	return 1 + slices.IndexFunc(v.diff.files, func(f unidiff.File) bool { return r.file == f.Path() || r.file == f.Old })
+}
+
+func (r remark) colour() string {
+	switch {
+	case r.answer != "":
+		return faint
+	case r.draft:
+		return cyan
+	case r.severity == reply.Critical:
+		return red
+	case r.severity == reply.Note:
+		return ""
+	}
+	return yellow
+}
+
+// sign is that of its severity, as the inbox has it; a tick where it is answered.
+func (r remark) sign(ascii bool) string {
+	signs := []string{"✓", "✎", "✗", "·", "!"}
+	if ascii {
+		signs = []string{"v", "*", "x", ".", "!"}
+	}
+	switch {
+	case r.answer != "":
+		return signs[0]
+	case r.draft:
+		return signs[1]
+	case r.severity == reply.Critical:
+		return signs[2]
+	case r.severity == reply.Note:
+		return signs[3]
+	}
+	return signs[4]
+}
+
+// remarkRows show a remark in full.
+func (v *reviewed) remarkRows(r remark, file, width int) []row {
+	bar := "│ "
+	if v.ascii {
+		bar = "| "
+	}
+	head := fmt.Sprintf("%s %s", r.sign(v.ascii), cmp.Or(string(r.severity), "comment"))
+	if r.by != "" {
+		head += " by " + r.by
+	}
+	if file == 0 && r.place != "" {
+		head += " on " + r.place
+	}
+	if r.side == record.SideOld {
+		head += " (old side)"
+	}
+	texts := append([]string{head}, wrapped(r.text, width-3)...)
+	if r.fix != "" {
+		texts = append(texts, wrapped("fix: "+r.fix, width-3)...)
+	}
+	if r.answer != "" {
+		texts = append(texts, wrapped("answered: "+r.answer, width-3)...)
+	}
+	var rows []row
+	for i, text := range texts {
+		attributes := ""
+		if i == 0 || r.answer != "" {
+			attributes = r.colour()
+		}
+		rows = append(rows, row{text: styled(r.colour(), bar) + styled(attributes, text), id: fmt.Sprintf("said %s %d", r.id, i), file: file, about: r.id, draft: r.draft, head: i == 0})
+	}
+	return rows
+}
+
+// beside implements remarks: what a file's line says of it.
+func (v *reviewed) beside(file string) string {
+	n := 0
+	for _, r := range v.said {
+		if r.file == file {
+			n++
+		}
+	}
+	text := ""
+	if n > 0 {
+		text = "  " + prose.Count(n, "remark")
+	}
+	if slices.Contains(v.draft.Viewed, file) {
+		text += "  viewed"
+	}
+	return text
+}
+
+// at implements remarks.
+func (v *reviewed) at(f *unidiff.File, index int, side record.Side, line, width int) []row {
+	var rows []row
+	for _, r := range v.said {
+		if v.fileOf(r) != index {
+			continue
+		}
+		there := r.side == side && r.line == line
+		if line == 0 {
+			there = r.line == 0 || !shows(f, r.side, r.line)
+		}
+		if there {
+			rows = append(rows, v.remarkRows(r, index, width)...)
+		}
+	}
+	return rows
+}
+
+// shows reports whether a line is among those of the diff where remarks are shown.
+func shows(f *unidiff.File, side record.Side, line int) bool {
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			if side == record.SideNew && l.New == line || side == record.SideOld && l.Old == line && l.Kind == '-' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// find is the remark that a row is about.
+func (v *reviewed) find(p *page) (remark, bool) {
+	if len(p.rows) == 0 || p.rows[p.cur].about == "" {
+		return remark{}, false
+	}
+	i := slices.IndexFunc(v.said, func(r remark) bool { return r.id == p.rows[p.cur].about })
+	if i < 0 {
+		return remark{}, false
+	}
+	return v.said[i], true
+}
+
+// keys are what can be done with the review as it is.
+func (v *reviewed) keys(m *model) []key {
+	id := v.review.ID
+	status := v.review.Status
+	isRemark := func(r row) bool { return r.about != "" && r.head }
+	to := func(step int) func(*model, *page) tea.Cmd {
+		return func(m *model, p *page) tea.Cmd {
+			p.jump(step, m.body(), isRemark)
+			return nil
+		}
+	}
+	var keys []key
+	if status == record.ReviewOpen || status == record.ReviewSubmitted || status == record.ReviewClaimed {
+		keys = append(keys,
+			key{"c", "c comment", "comment on the line, the range, the file or the whole", v.comment},
+			key{"e", "", "write your comment anew, in place", v.editDraft},
+			key{"delete", "", "drop your comment", v.dropDraft},
+			key{"r", "r finish", "hand in your comments and your verdict", func(m *model, _ *page) tea.Cmd { return v.finish(m) }},
+			key{"v", "", "the file is viewed, or not", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, false) }},
+			key{"V", "", "viewed, and on to the next", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, true) }},
+		)
+	}
+	if status == record.ReviewSubmitted || status == record.ReviewClaimed {
+		keys = append(keys,
+			key{"a", "a answer", "say what became of the finding", v.answer},
+			key{"t", "t claim", "take the review, so that nobody else does", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "claim", id) }},
+			key{"f", "f fix", "have an agent fix what was found", func(m *model, _ *page) tea.Cmd {
+				m.ask = &question{"git runr run --review " + id, []key{{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.start("fix "+id, "run", "--review", id) }}}}
+				return nil
+			}},
+			key{"R", "R resolve", "close the review, which is dealt with", func(m *model, _ *page) tea.Cmd {
+				return m.open(&field{prompt: "What became of it? ", line: true, done: func(m *model, text string) tea.Cmd { return m.do(nil, "inbox", "resolve", id, "-m", text) }})
+			}})
+	}
+	if status == record.ReviewClaimed {
+		keys = append(keys, key{"T", "", "give your claim back", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "release", id) }})
+	}
+	if status == record.ReviewOpen {
+		keys = append(keys, key{"W", "", "withdraw the request", func(m *model, _ *page) tea.Cmd {
+			m.ask = &question{"git runr inbox cancel " + id, []key{{"y", "y withdraw it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "cancel", id) }}}}
+			return nil
+		}})
+	}
+	if !v.review.ClosedAt.IsZero() {
+		keys = append(keys, key{"O", "O reopen", "take the resolution back", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "reopen", id) }})
+	}
+	keys = append(keys,
+		key{"enter", "", "go to what the line speaks of", v.enter},
+		key{"n", "n remark", "next remark", to(1)},
+		key{"p", "", "previous remark", to(-1)},
+		key{"d", "d diagnosis", "why it does not pass, and what to type", func(m *model, _ *page) tea.Cmd {
+			return m.push(m.commandPage("Diagnosis of "+screen.Suffix(id), "diagnose", id))
+		}},
+		key{"l", "", "its log", func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage("Log of "+screen.Suffix(id), "log", id)) }},
+		key{"y", "y copy for agent", "copy the comment, or all that the review says, for an agent", v.copy})
+	return append(keys, diffKeys(m, &v.diff)...)
+}
+
+// enter goes from a line of the overview to the remark, opens a folded file, or a draft's comment.
+func (v *reviewed) enter(m *model, p *page) tea.Cmd {
+	r, ok := v.find(p)
+	switch {
+	case ok && p.rows[p.cur].open != "":
+		if at := v.fileOf(r); at > 0 {
+			v.diff.folded[v.diff.files[at-1].Path()] = false
+			m.fill(p)
+		}
+		for i, line := range p.rows {
+			if line.id == "said "+r.id+" 0" {
+				p.cur, p.top = i, max(0, i-m.body()/3)
+			}
+		}
+		p.move(0, m.body())
+	case ok && r.draft:
+		return v.editDraft(m, p)
+	case p.rows[p.cur].cmd != "":
+		return lineKeys()[0].do(m, p)
+	default:
+		if f := v.diff.file(p); f != nil {
+			v.diff.fold(m, p, f.Path(), !v.diff.folded[f.Path()])
+		}
+	}
+	return nil
+}
+
+// place is what a comment would be on: the lines from the mark to the cursor, the file, or the whole.
+func (v *reviewed) place(p *page) (record.Comment, error) {
+	var c record.Comment
+	at := p.rows[p.cur]
+	if at.file == 0 {
+		return c, nil
+	}
+	f := v.diff.files[at.file-1]
+	from := p.cur
+	if p.mark >= 0 {
+		from = p.mark
+	}
+	other := p.rows[from]
+	if other.file != at.file {
+		return c, errors.New("the lines of a comment are of one file")
+	}
+	switch {
+	case at.new > 0 && other.new > 0:
+		c = record.Comment{File: f.Path(), Side: record.SideNew, StartLine: min(at.new, other.new), EndLine: max(at.new, other.new)}
+	case at.old > 0 && other.old > 0:
+		c = record.Comment{File: f.Old, Side: record.SideOld, StartLine: min(at.old, other.old), EndLine: max(at.old, other.old)}
+	case at.about != "":
+		r, _ := v.find(p)
+		c = record.Comment{File: r.file, Side: r.side, StartLine: r.line, EndLine: r.line}
+	case p.mark >= 0:
+		return c, errors.New("the lines of a comment are of one side")
+	default:
+		c = record.Comment{File: f.Path(), Side: record.SideNew}
+		if f.New == "" {
+			c.Side = record.SideOld
+		}
+	}
+	return c, nil
+}
+
+// comment asks for a comment and puts it into the draft, bound to its lines.
+func (v *reviewed) comment(m *model, p *page) tea.Cmd {
+	c, err := v.place(p)
+	if err != nil {
+		m.flash, m.bad = err.Error(), true
+		return nil
+	}
+	on := c.Place()
+	if on == "" {
+		on = "the whole"
+	}
+	keep := fmt.Sprintf("comment %s %s %s", v.review.ID, c.Side, on)
+	subject := v.review.Request.Subject
+	return m.open(&field{prompt: "Comment on " + on, keep: keep, done: func(m *model, text string) tea.Cmd {
+		p.mark = -1
+		return m.draft(v.review.ID, keep, "Added to your draft: r hands it in", func(ctx context.Context, d *record.Draft) error {
+			if text == "" {
+				return errors.New("the comment is empty")
+			}
+			c.Comment = text
+			placed, err := locate.AnchorComment(ctx, m.Store, subject, c)
+			if err == nil {
+				d.Add(placed)
+			}
+			return err
+		})
+	}})
+}
+
+// draft changes the reader's draft of a review, and forgets the text of keep that is in it by then.
+func (m *model) draft(id, keep, done string, change func(context.Context, *record.Draft) error) tea.Cmd {
+	p := m.page()
+	return func() tea.Msg {
+		_, err := m.Store.EditDraft(m.ctx, id, m.Actor, func(d *record.Draft) error { return change(m.ctx, d) })
+		return func(m *model) tea.Cmd {
+			if m.flash, m.bad = done, err != nil; err != nil {
+				m.flash = err.Error()
+				return nil
+			}
+			m.handedIn(keep)
+			return m.reload(p)
+		}
+	}
+}
+
+// editDraft writes a comment of the draft anew.
+func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
+	r, ok := v.find(p)
+	if !ok || !r.draft {
+		m.flash = "This is no comment of your draft"
+		return nil
+	}
+	keep := "edit " + v.review.ID + " " + r.id
+	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.place, "the whole"), keep: keep, text: []rune(r.text), done: func(m *model, text string) tea.Cmd {
+		return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *record.Draft) error { return d.Set(r.id, text) })
+	}})
+}
+
+func (v *reviewed) dropDraft(m *model, p *page) tea.Cmd {
+	r, ok := v.find(p)
+	if !ok || !r.draft {
+		m.flash = "This is no comment of your draft"
+		return nil
+	}
+	m.ask = &question{"Drop your comment on " + cmp.Or(r.place, "the whole"), []key{{"y", "y drop it", "", func(m *model, _ *page) tea.Cmd {
+		return m.draft(v.review.ID, "", "Dropped", func(_ context.Context, d *record.Draft) error { return d.Remove(r.id) })
+	}}}}
+	return nil
+}
+
+// viewed ticks the file that the cursor is in, and folds it.
+func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
+	f := v.diff.file(p)
+	if f == nil {
+		return nil
+	}
+	name := f.Path()
+	tick := next || !slices.Contains(v.draft.Viewed, name)
+	v.diff.folded["viewed "+name] = true
+	v.diff.fold(m, p, name, tick)
+	if next {
+		p.jump(1, m.body(), func(r row) bool { return r.head && r.file > 0 && r.about == "" })
+	}
+	return m.draft(v.review.ID, "", "", func(_ context.Context, d *record.Draft) error {
+		d.SetViewed(name, tick)
+		return nil
+	})
+}
+
+// answer says what became of the finding that the cursor is on.
+func (v *reviewed) answer(m *model, p *page) tea.Cmd {
+	r, ok := v.find(p)
+	if !ok || r.draft {
+		m.flash = "No finding is here: n goes to the next remark"
+		return nil
+	}
+	args := []string{"inbox", "answer", v.review.ID, r.id}
+	ask := func(prompt, text string, more ...string) func(*model, *page) tea.Cmd {
+		return func(m *model, _ *page) tea.Cmd {
+			return m.open(&field{prompt: prompt, line: true, text: []rune(text), done: func(m *model, text string) tea.Cmd {
+				return m.do(nil, append(slices.Concat(args, more), text)...)
+			}})
+		}
+	}
+	m.ask = &question{"git runr inbox answer " + screen.Suffix(v.review.ID) + " " + r.id, []key{
+		{"f", "f fixed", "", ask("Fixed by which commit? ", "HEAD", "fixed", "--commit")},
+		{"r", "r refuted", "", ask("Why is it wrong? ", "", "refuted", "-m")},
+		{"d", "d deferred", "", ask("Until when, or why? ", "", "deferred", "-m")},
+		{"g", "g gone", "", ask("Gone in which commit? ", "HEAD", "gone", "--commit")},
+	}}
+	return nil
+}
+
+// finish hands in the draft with a verdict.
+func (v *reviewed) finish(m *model) tea.Cmd {
+	n := len(v.draft.Comments)
+	with := func(flags ...string) func(*model, *page) tea.Cmd {
+		return func(m *model, _ *page) tea.Cmd {
+			keep := "finish " + v.review.ID
+			return m.open(&field{prompt: "What do you say on the whole? (may be empty)", keep: keep, text: []rune(v.draft.Message), done: func(m *model, text string) tea.Cmd {
+				args := append([]string{"inbox", "submit", v.review.ID, "-m", text}, flags...)
+				return m.do(m.forget(keep), args...)
+			}})
+		}
+	}
+	m.ask = &question{"Hand in " + prose.Count(n, "comment") + " with the verdict", []key{
+		{"a", "a approve", "", with("--approve")},
+		{"x", "x request changes", "", with("--request-changes")},
+		{"c", "c comment only", "", with()},
+	}}
+	return nil
+}
+
+// copy hands the clipboard what an agent is to address: the remark, or all of the review, what is not
+// handed in yet included.
+func (v *reviewed) copy(m *model, p *page) tea.Cmd {
+	var said []record.Comment
+	r, one := v.find(p)
+	for _, c := range append(v.review.Comments(), v.draft.Comments...) {
+		if !one || c.ID == r.id {
+			said = append(said, c)
+		}
+	}
+	if one && len(said) == 0 {
+		text := r.place + ": " + r.text
+		if r.fix != "" {
+			text += "\nfix: " + r.fix
+		}
+		return m.copy(text)
+	}
+	if one || len(v.draft.Comments) > 0 {
+		return m.copy(record.FormatReviewMessage(said))
+	}
+	return func() tea.Msg {
+		out, _ := m.Do(m.ctx, "inbox", "get", v.review.ID)
+		return func(m *model) tea.Cmd { return m.copy(out) }
+	}
+}

@@ -1,0 +1,226 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"git-runr/cmd/git-runr/internal/follow"
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/workspace"
+)
+
+// saidKept is how many lines of what a run's agents say are kept.
+const saidKept = 2000
+
+// runPage shows a run as git runr show does, its events, and what its agents say as they say it.
+func (m *model) runPage(id string) *page {
+	var run record.Run
+	var shown, log string
+	said := &saidLines{}
+	ctx, stop := context.WithCancel(m.ctx)
+	p := &page{title: "Run " + screen.Suffix(id), live: true, close: stop}
+	p.load = func(ctx context.Context) (func(), error) {
+		read, err := m.Store.Run(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		text, _ := m.Do(ctx, "show", id)
+		events, _ := m.Do(ctx, "log", id)
+		return func() {
+			first := run.ID == ""
+			run, shown, log = read, text, events
+			p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), workspace.Live(m.Store, id)).Text, run.Plan.Entity.Name())
+			p.keys = runKeys(run)
+			if first {
+				p.cur = 0
+			}
+		}, nil
+	}
+	p.build = func(width int) []row {
+		rows := textRows(shown, width)
+		rows = append(rows, row{}, row{text: styled(bold, "Events")})
+		rows = append(rows, textRows(strings.ReplaceAll(log, "  "+id+"  ", "  "), width)...)
+		if len(said.lines) > 0 {
+			rows = append(rows, row{}, row{text: styled(bold, "What its agents say")})
+			rows = append(rows, textRows(strings.Join(said.lines, "\n"), width)...)
+		}
+		return rows
+	}
+	said.tell = func(lines []string) {
+		m.send(func(m *model) tea.Cmd {
+			said.lines = append(said.lines, lines...)
+			said.lines = said.lines[max(0, len(said.lines)-saidKept):]
+			end := p.cur >= len(p.rows)-1 && len(p.rows) > 0
+			if m.fill(p); end {
+				p.move(len(p.rows), m.body())
+			}
+			return nil
+		})
+	}
+	go follow.Events(ctx, m.Store, id, func(record.Event) error { return nil }, said)
+	return p
+}
+
+// saidLines takes what follow.Events copies of what agents say.
+type saidLines struct {
+	lines []string
+	tell  func([]string)
+}
+
+func (s *saidLines) Write(b []byte) (int, error) {
+	s.tell(lines(string(b)))
+	return len(b), nil
+}
+
+// runKeys are what can be done with a run as it is.
+func runKeys(run record.Run) []key {
+	id := run.ID
+	act := func(question_, letter, label string, args ...string) func(*model, *page) tea.Cmd {
+		return func(m *model, _ *page) tea.Cmd {
+			m.ask = &question{question_, []key{{letter, label, "", func(m *model, _ *page) tea.Cmd { return m.do(nil, args...) }}}}
+			return nil
+		}
+	}
+	keys := []key{
+		{"d", "d diagnosis", "why it stopped, and what to type", func(m *model, _ *page) tea.Cmd {
+			return m.push(m.commandPage("Diagnosis of "+screen.Suffix(id), "diagnose", id))
+		}},
+		{"v", "v diff", "what it changed", func(m *model, _ *page) tea.Cmd { return m.push(m.runDiffPage(id)) }},
+	}
+	if run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace {
+		keys = append(keys, key{"l", "l land", "bring its result to your branch", func(m *model, _ *page) tea.Cmd {
+			m.ask = &question{"git runr land " + id, []key{
+				{"y", "y as its commits", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "land", id) }},
+				{"s", "s squashed to one", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "land", id, "--squash") }},
+			}}
+			return nil
+		}})
+	}
+	if run.Stop != nil || run.Status == record.RunRunning {
+		keys = append(keys, key{"r", "r resume", "take it up again", func(m *model, _ *page) tea.Cmd {
+			m.ask = &question{"git runr resume " + id, []key{{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd { return m.start("resume "+id, "resume", id) }}}}
+			return nil
+		}})
+	}
+	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
+		keys = append(keys,
+			key{"c", "c answer", "accept it with its open findings, or skip it", func(m *model, _ *page) tea.Cmd {
+				m.ask = &question{"git runr answer " + id, []key{
+					{"c", "c commit it as it is", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "answer", id, "commit") }},
+					{"s", "s skip it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "answer", id, "skip") }},
+				}}
+				return nil
+			}},
+			key{"i", "i intervene", "say what you did by hand, and have it gone on with", func(m *model, _ *page) tea.Cmd {
+				return m.open(&field{prompt: "What did you do? ", keep: "intervene " + id, done: func(m *model, text string) tea.Cmd {
+					return m.do(m.forget("intervene "+id), "intervene", id, "--reason", "manual_fix", "--note", text)
+				}})
+			}})
+	}
+	if run.Landed == nil && run.Status != record.RunAborted {
+		keys = append(keys, key{"A", "", "give it up; its branch stays", act("git runr abort "+id, "y", "y give it up", "abort", id)})
+	}
+	if from := run.Plan.FromReview; from != "" {
+		keys = append(keys, key{"o", "", "the review that it fixes", func(m *model, _ *page) tea.Cmd { return m.push(m.reviewPage(from)) }})
+	}
+	return append(keys, lineKeys()...)
+}
+
+// forget is what drops a text that was handed in.
+func (m *model) forget(keep string) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		m.handedIn(keep)
+		return nil
+	}
+}
+
+// start starts a command line that outlives the terminal, and shows what it writes until the run that
+// it begins or takes up is there.
+func (m *model) start(name string, args ...string) tea.Cmd {
+	log := filepath.Join("tui", strings.ReplaceAll(name, " ", "-")+".log")
+	path := filepath.Join(m.Store.Repo.StateDir(), log)
+	before, _, err := m.Store.Runs(m.ctx, record.Filter{})
+	if err == nil {
+		if err = os.Remove(path); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = m.Start(log, args...)
+	}
+	if err != nil {
+		m.flash, m.bad = err.Error(), true
+		return nil
+	}
+	if args[0] != "run" {
+		m.flash = "Started: git runr " + strings.Join(args, " ")
+		return nil
+	}
+	var text string
+	p := &page{title: "git runr " + strings.Join(args, " "), live: true, keys: lineKeys()}
+	p.load = func(ctx context.Context) (func(), error) {
+		out, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		runs, _, err := m.Store.Runs(ctx, record.Filter{Run: func(r record.RunSummary) bool {
+			return !slices.ContainsFunc(before, func(b record.RunSummary) bool { return b.ID == r.ID })
+		}})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			run, err := m.Store.Run(ctx, r.ID)
+			if err != nil || !slices.Contains(args, run.Plan.FromReview) {
+				continue
+			}
+			m.send(func(m *model) tea.Cmd {
+				if m.page() != p {
+					return nil
+				}
+				m.pages = m.pages[:len(m.pages)-1]
+				return m.push(m.runPage(run.ID))
+			})
+			break
+		}
+		return func() { text = string(out) }, nil
+	}
+	p.build = func(width int) []row {
+		if text == "" {
+			return []row{{text: styled(faint, "It begins …")}}
+		}
+		return textRows(text, width)
+	}
+	return m.push(p)
+}
+
+// runDiffPage shows what a run changed.
+func (m *model) runDiffPage(id string) *page {
+	d := &diff{}
+	p := &page{title: "What " + screen.Suffix(id) + " changed"}
+	p.load = func(ctx context.Context) (func(), error) {
+		run, err := m.Store.Run(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		from, to, err := run.Span("")
+		if err != nil {
+			return nil, err
+		}
+		files, cut, err := readDiff(ctx, m.Store, gitstore.DiffSpec{From: from, To: to})
+		return func() { d.put(files, cut) }, err
+	}
+	p.build = func(width int) []row { return d.rows(width, nil) }
+	p.keys = diffKeys(m, d)
+	return p
+}

@@ -1,0 +1,86 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// textPage shows what a command wrote; its lines to type can be copied and carried out.
+func (m *model) textPage(title, text string) *page {
+	return &page{
+		title: title,
+		load:  func(context.Context) (func(), error) { return func() {}, nil },
+		build: func(width int) []row { return textRows(text, width) },
+		keys:  lineKeys(),
+	}
+}
+
+// commandPage shows what a command line of ours writes, again whenever something was recorded.
+func (m *model) commandPage(title string, args ...string) *page {
+	var text string
+	return &page{
+		title: title, keys: lineKeys(),
+		load: func(ctx context.Context) (func(), error) {
+			out, _ := m.Do(ctx, args...)
+			return func() { text = out }, nil
+		},
+		build: func(width int) []row { return textRows(text, width) },
+	}
+}
+
+// lineKeys are for pages with lines to type.
+func lineKeys() []key {
+	return []key{
+		{"enter", "enter runs the line", "carry the line out on the terminal", func(m *model, p *page) tea.Cmd {
+			if len(p.rows) == 0 || p.rows[p.cur].cmd == "" {
+				m.flash = "This is no line to type; tab goes to the next"
+				return nil
+			}
+			line := p.rows[p.cur].cmd
+			m.ask = &question{line, []key{{"y", "y run it", "", func(m *model, _ *page) tea.Cmd { return m.shell(line) }}}}
+			return nil
+		}},
+		{"tab ]", "tab next line to type", "next line to type", func(m *model, p *page) tea.Cmd {
+			p.jump(1, m.body(), func(r row) bool { return r.cmd != "" })
+			return nil
+		}},
+		{"shift+tab [", "", "line to type before it", func(m *model, p *page) tea.Cmd {
+			p.jump(-1, m.body(), func(r row) bool { return r.cmd != "" })
+			return nil
+		}},
+	}
+}
+
+// textRows are lines of text, wrapped with their indentation; each part of a line to type knows all of it.
+func textRows(text string, width int) []row {
+	var rows []row
+	for _, line := range lines(text) {
+		body := strings.TrimLeft(line, " ")
+		indent := min(len(line)-len(body), width/2)
+		cmd := lineToType(body)
+		attributes := ""
+		if cmd != "" {
+			attributes = cyan
+		}
+		for _, part := range wrapped(body, width-indent) {
+			rows = append(rows, row{text: strings.Repeat(" ", indent) + styled(attributes, part), cmd: cmd})
+		}
+	}
+	return rows
+}
+
+// lineToType is the command that a line of a text shows, without what stands behind it; "" for none.
+func lineToType(line string) string {
+	if number, rest, ok := strings.Cut(line, ". "); ok && len(number) <= 2 && strings.Trim(number, "0123456789") == "" {
+		line = rest
+	}
+	if !strings.HasPrefix(line, "git ") && !strings.HasPrefix(line, "cd ") && !strings.HasPrefix(line, "(cd ") {
+		return ""
+	}
+	for _, end := range []string{"   ", "  #", " # was:"} {
+		line, _, _ = strings.Cut(line, end)
+	}
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,250 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"git-runr/loop/safetext"
+)
+
+// gutter is how many columns stand before each row: the cursor and a blank.
+const gutter = 2
+
+// row is one line of a page.
+type row struct {
+	text  string // safe, with attributes; cut where the screen ends
+	id    string // names what it shows, so that the cursor stays on it; "" for nothing of its own
+	cmd   string // the line to type that it shows
+	open  string // a review or run that Enter opens
+	file  int    // index of its file, from 1; 0 is none
+	hunk  bool   // a hunk begins here
+	old   int    // numbers of the line on both sides; 0 is none
+	new   int
+	about string // the finding or comment that it shows a part of
+	draft bool   // which is of the reader's own draft
+	head  bool   // the first line of a file or of what was said
+}
+
+// plain is the text without attributes.
+func (r row) plain() string { return ansi.Strip(r.text) }
+
+func filtered(rows []row, words string) []row {
+	var kept []row
+	for _, r := range rows {
+		if strings.Contains(strings.ToLower(r.plain()), strings.ToLower(words)) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// Attributes by meaning. Bubble Tea leaves colours out where the terminal or the user wants none;
+// what they say, a sign or a word says as well.
+const (
+	off     = "\x1b[m"
+	bold    = "\x1b[1m"
+	faint   = "\x1b[2m"
+	reverse = "\x1b[7m"
+	red     = "\x1b[31m"
+	green   = "\x1b[32m"
+	yellow  = "\x1b[33m"
+	cyan    = "\x1b[36m"
+)
+
+// styled is foreign text on one line, with attributes around it.
+func styled(attributes, text string) string {
+	text = safetext.Line(strings.ReplaceAll(text, "\t", "    "))
+	if attributes == "" || text == "" {
+		return text
+	}
+	return attributes + text + off
+}
+
+// wrapped is foreign text in lines of at most width columns.
+func wrapped(text string, width int) []string {
+	text = strings.ReplaceAll(safetext.Text(strings.TrimSpace(text)), "\t", "    ")
+	return strings.Split(ansi.Wrap(text, max(width, 8), ""), "\n")
+}
+
+// move takes the cursor by so many rows, and the screen after it.
+func (p *page) move(by, height int) {
+	p.cur = max(0, min(p.cur+by, len(p.rows)-1))
+	p.top = max(0, min(p.top, p.cur, len(p.rows)-height))
+	if height > 0 && p.cur >= p.top+height {
+		p.top = p.cur - height + 1
+	}
+}
+
+// jump takes the cursor to the next row in a direction that fits, and shows it high on the screen.
+func (p *page) jump(step int, height int, fits func(row) bool) {
+	for i := p.cur + step; i >= 0 && i < len(p.rows); i += step {
+		if fits(p.rows[i]) {
+			p.mark = -1
+			p.cur = i
+			if i < p.top || i >= p.top+height-2 {
+				p.top = max(0, i-height/4)
+			}
+			return
+		}
+	}
+}
+
+// body is how many rows of a page are seen.
+func (m *model) body() int { return max(1, m.height-2-m.footHeight()) }
+
+func (m *model) footHeight() int {
+	switch {
+	case m.field != nil && !m.field.line:
+		return min(len(m.field.lines(m.width))+1, max(3, m.height/2))
+	default:
+		return 1
+	}
+}
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	if m.width < 4 || m.height < 4 {
+		return tea.View{AltScreen: true}
+	}
+	p := m.page()
+	lines := []string{m.header(p)}
+	if m.help {
+		lines = append(lines, m.helpLines()...)
+	} else {
+		lines = append(lines, m.bodyLines(p)...)
+	}
+	for len(lines) < 1+m.body() {
+		lines = append(lines, "")
+	}
+	lines = lines[:1+m.body()]
+	foot, cursor := m.footer(p)
+	if cursor != nil {
+		cursor.Y += len(lines)
+	}
+	lines = append(lines, foot...)
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], m.width, m.dots())
+	}
+	view := tea.NewView(strings.Join(lines, "\n"))
+	view.AltScreen, view.Cursor = true, cursor
+	return view
+}
+
+func (m *model) dots() string {
+	if m.ASCII {
+		return "~"
+	}
+	return "…"
+}
+
+func (m *model) header(p *page) string {
+	title := ansi.Truncate(" "+p.title, m.width-1, m.dots())
+	return reverse + title + strings.Repeat(" ", max(0, m.width-ansi.StringWidth(title))) + off
+}
+
+func (m *model) bodyLines(p *page) []string {
+	switch {
+	case p.err != nil:
+		return wrapped(p.err.Error(), m.width)
+	case !p.loaded:
+		return []string{styled(faint, "Reading …")}
+	case len(p.rows) == 0 && p.filter != "":
+		return []string{styled(faint, "Nothing says "+p.filter+".")}
+	}
+	var lines []string
+	from, to := p.cur, p.cur
+	if p.mark >= 0 {
+		from, to = min(p.mark, p.cur), max(p.mark, p.cur)
+	}
+	for i := p.top; i < len(p.rows) && len(lines) < m.body(); i++ {
+		text := p.rows[i].text
+		if p.left > 0 {
+			text = ansi.TruncateLeft(text, p.left, "")
+		}
+		mark := "  "
+		switch {
+		case i == p.cur:
+			mark = bold + ">" + off + " "
+		case i >= from && i <= to:
+			mark = bold + "|" + off + " "
+		}
+		lines = append(lines, mark+text)
+	}
+	return lines
+}
+
+// footer is the question, the field, what was done last, or the keys; cursor is where text is typed,
+// counted from the first line of the footer.
+func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
+	status := m.flash
+	switch {
+	case m.bad:
+		status = styled(red, status)
+	case status == "" && p.filter != "":
+		status = styled(faint, "Only what says "+p.filter+"; q shows all")
+	default:
+		status = styled("", status)
+	}
+	switch {
+	case m.field != nil && m.field.line:
+		shown, at := m.field.lineView(m.width)
+		return []string{status, shown}, tea.NewCursor(at, 1)
+	case m.field != nil:
+		shown, x, y := m.field.view(m.width, m.footHeight())
+		return append([]string{styled(bold, m.field.prompt)}, shown...), tea.NewCursor(x, y+1)
+	case m.ask != nil:
+		var labels []string
+		for _, c := range m.ask.choices {
+			labels = append(labels, c.label)
+		}
+		return []string{styled(bold, m.ask.text), strings.Join(append(labels, "esc no"), "   ")}, nil
+	}
+	labels := "? help   q back"
+	for _, k := range slices.Backward(p.keys) {
+		if k.label != "" {
+			labels = k.label + "   " + labels
+		}
+	}
+	for ansi.StringWidth(labels) > m.width && strings.Count(labels, "   ") > 1 {
+		parts := strings.Split(labels, "   ")
+		labels = strings.Join(append(parts[:len(parts)-3], parts[len(parts)-2:]...), "   ")
+	}
+	return []string{status, styled(faint, labels)}, nil
+}
+
+// helpLines are all keys of the page, in two columns where there is room.
+func (m *model) helpLines() []string {
+	var all []string
+	for _, k := range append(m.page().keys, everywhere()...) {
+		all = append(all, ansi.Truncate(bold+padded(strings.ReplaceAll(k.names, "␣", "space"), 14)+off+" "+k.help, m.columns()-1, m.dots()))
+	}
+	rows := len(all)
+	if m.columns() < m.width {
+		rows = (len(all) + 1) / 2
+	}
+	lines := make([]string, 0, rows)
+	for i := range rows {
+		line := all[i]
+		if i+rows < len(all) {
+			line = padded(line, m.columns()) + all[i+rows]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// columns is how wide one of help is.
+func (m *model) columns() int {
+	if m.width >= 78 {
+		return m.width / 2
+	}
+	return m.width
+}
+
+// padded is text with blanks up to width columns.
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/background"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/stdio"
+	"git-runr/cmd/git-runr/internal/tui"
+	"git-runr/loop/record"
+)
+
+func (p *program) tuiCommand() *cli.Command {
+	return &cli.Command{
+		Name: "tui", Usage: "the inbox, reviews with their diffs, and runs, on the whole terminal", ArgsUsage: "",
+		Description: "Shows what happens as it happens, also over ssh, and does what the other commands do: comment on\nlines, answer, hand in, claim, resolve, start a run and follow it, land. The keys are at the bottom,\nall of them behind ?. A run goes on when the terminal is closed, and what was typed and not handed in\nis there again.",
+		Action:      p.action(showTerminal),
+	}
+}
+
+func showTerminal(s *session) error {
+	if s.NArg() > 0 || s.json {
+		return exit.Problemf(exit.Usage, "tui takes no arguments").WithHint("git runr tui -h")
+	}
+	in, _ := stdio.Terminal(s.in)
+	out, _ := stdio.Terminal(s.out)
+	if !in || !out || s.getenv("TERM") == "dumb" {
+		return exit.Problemf(exit.Usage, "tui wants a terminal that can move its cursor").WithHint("git runr inbox", "git runr serve --open")
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	person, err := s.person(store)
+	if err != nil {
+		return err
+	}
+	actor, err := s.actor(store)
+	if err != nil {
+		return err
+	}
+	collect(longGC)
+	env := os.Environ()
+	if s.Bool("no-color") {
+		env = append(env, "NO_COLOR=1")
+	}
+	return tui.Run(s.ctx, tui.Config{
+		Store: store, Actor: person, Now: s.now, ASCII: !s.utf8(),
+		Do:    func(ctx context.Context, args ...string) (string, int) { return s.inside(ctx, store, args) },
+		Start: func(log string, args ...string) error { return background.Command(store.Repo, actor, log, args...) },
+		In:    s.in, Out: stdio.Beneath(s.out).(*os.File), Env: env,
+	})
+}
+
+// inside carries out a command line of ours in this process. There is nobody at its standard input.
+func (c *console) inside(ctx context.Context, store *record.Store, args []string) (out string, status int) {
+	var wrote bytes.Buffer
+	p := &program{in: strings.NewReader(""), out: &wrote, err: &wrote, getenv: c.getenv, now: c.now}
+	dir := cmp.Or(store.Repo.WorkTree, store.Repo.GitDir)
+	status = p.run(ctx, slices.Concat([]string{"git-runr", "-C", dir}, args))
+	return wrote.String(), status
+}
