@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/gitstore"
-	"git-runr/loop/locate"
 	"git-runr/loop/record"
 )
 
@@ -88,33 +84,8 @@ func inboxGet(s *session) error {
 		return err
 	}
 	doc := render.NewReviewDocument(review)
-	if err := placeComments(s.ctx, store, &doc); err != nil {
+	if err := doc.Place(s.ctx, store); err != nil {
 		return err
 	}
 	return s.print(doc, func(w io.Writer) { render.Review(w, doc) })
-}
-
-// placeComments finds where the comments of people are at HEAD.
-func placeComments(ctx context.Context, store *record.Store, doc *render.ReviewDocument) error {
-	head, err := store.Repo.Head(ctx)
-	if errors.Is(err, gitstore.ErrUnborn) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var comments []record.Comment
-	for _, c := range doc.Comments {
-		comments = append(comments, c.Comment)
-	}
-	places, err := locate.Places(ctx, store, comments, head)
-	if err != nil {
-		return err
-	}
-	for i, c := range doc.Comments {
-		if c.File != "" && c.Side != record.SideOld { // HEAD is the other side
-			doc.Comments[i].Now = &places[i]
-		}
-	}
-	return nil
 }

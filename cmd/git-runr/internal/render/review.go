@@ -2,11 +2,14 @@ package render
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/gitstore"
 	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -60,6 +63,31 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 		doc.Markdown = record.FormatReviewMessage(comments)
 	}
 	return doc
+}
+
+// Place fills in where the comments of people are at HEAD.
+func (doc *ReviewDocument) Place(ctx context.Context, store *record.Store) error {
+	head, err := store.Repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var comments []record.Comment
+	for _, c := range doc.Comments {
+		comments = append(comments, c.Comment)
+	}
+	places, err := locate.Places(ctx, store, comments, head)
+	if err != nil {
+		return err
+	}
+	for i, c := range doc.Comments {
+		if c.File != "" && c.Side != record.SideOld { // HEAD is the other side
+			doc.Comments[i].Now = &places[i]
+		}
+	}
+	return nil
 }
 
 // Review shows a review to a person.

@@ -74,6 +74,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"GET /review/{id}":           p.ofReview(p.review),
 		"GET /review/{id}/diff":      p.ofReview(p.reviewDiff),
 		"GET /review/{id}/file":      p.ofReview(p.reviewFile),
+		"GET /review/{id}/agent":     p.ofReview(p.forAgent),
 		"GET /review/{id}/raw":       p.ofReview(p.reviewRaw),
 		"GET /review/{id}/comment":   p.ofReview(p.commentForm),
 		"GET /review/{id}/remark":    p.ofReview(p.remarkFragment),

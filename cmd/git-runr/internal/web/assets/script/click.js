@@ -20,6 +20,7 @@ const doing = {
       getSelection().selectAllChildren(code);
     }
   },
+  "copy-agent": (button) => copyForAgent(button.closest(".remark")?.dataset.id),
   load(link) {
     return load(link.closest(".file"), link.href);
   },

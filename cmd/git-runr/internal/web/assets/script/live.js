@@ -17,7 +17,20 @@ let changing = 0;
 
 function changed() {
   clearTimeout(changing);
-  changing = setTimeout(watched === "*" ? refreshList : offerReload, 300);
+  changing = setTimeout(watched === "*" ? refreshList : reviewID ? refreshHead : offerReload, 300);
+}
+
+// refreshHead brings up to date what stands above the change. What was said of it since is
+// offered: whoever writes is not interrupted.
+async function refreshHead() {
+  const answer = await fetch(location.pathname).catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of [".head > .pill", ".head > .actions", ".head > .handed", ".about > .meta"]) {
+    const [now, then] = [$(part), $(part, fresh)];
+    if (now && then && !now.contains(document.activeElement)) now.replaceWith(document.adoptNode(then));
+  }
+  if ($(".talk > summary", fresh)?.textContent !== $(".talk > summary")?.textContent) offerReload();
 }
 
 function offerReload() {

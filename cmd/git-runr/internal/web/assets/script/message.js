@@ -15,23 +15,26 @@ async function saveMessage() {
     line.textContent = "Saved as a draft";
   } catch (err) {
     line.textContent = `Not saved: ${err.message}`;
+    throw err;
   }
 }
 
 message?.addEventListener("input", () => {
   clearTimeout(messageTimer);
   document.getElementById("saved").textContent = "";
-  messageTimer = setTimeout(saveMessage, 700);
+  messageTimer = setTimeout(() => saveMessage().catch(() => {}), 700);
 });
 
 const finish = document.getElementById("finish");
 
+// What is still being written is saved and copied before the form is sent.
 finish?.addEventListener("submit", async (event) => {
-  const open = $$(".editor").filter((form) => form.editor.area.value !== form.editor.saved);
-  if (!open.length || finish.dataset.flushed) return;
+  if (finish.dataset.flushed) return;
   event.preventDefault();
   try {
-    await Promise.all(open.map((form) => form.editor.save()));
+    await Promise.all($$(".editor").map((form) => form.editor.save()));
+    await saveMessage();
+    await copyOnSubmit(finish);
     finish.dataset.flushed = "1";
     finish.requestSubmit();
   } catch (err) {
@@ -41,7 +44,7 @@ finish?.addEventListener("submit", async (event) => {
 
 addEventListener("pagehide", () => {
   for (const form of $$(".editor")) form.editor.save().catch(() => {});
-  saveMessage();
+  saveMessage().catch(() => {});
 });
 
 // Only one form is sent once: a second click does nothing.
