@@ -38,7 +38,7 @@ func diagnoseStop(s *session) error {
 	if err != nil {
 		return err
 	}
-	run, err := store.Run(s.ctx, what)
+	run, err := store.RunByID(s.ctx, what)
 	if err == nil {
 		return s.diagnoseRun(store, run)
 	}
@@ -46,7 +46,7 @@ func diagnoseStop(s *session) error {
 	if !errors.As(err, &missing) || len(missing.Among) > 0 || what == record.Latest {
 		return err
 	}
-	review, err := store.Review(s.ctx, what)
+	review, err := store.ReviewByID(s.ctx, what)
 	if err == nil {
 		return s.diagnoseReview(store, review)
 	}
@@ -187,7 +187,7 @@ func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error 
 	}
 	here := false
 	for _, id := range reviews {
-		review, err := store.Review(s.ctx, id)
+		review, err := store.ReviewByID(s.ctx, id)
 		if here = here || err == nil; err == nil && diagnose.Asks(review) {
 			return s.diagnoseReview(store, review)
 		}
@@ -210,7 +210,7 @@ func (s *session) runsAbout(store *record.Store, ids []string, onlyStopped bool)
 		if slices.Contains(ids[:i], id) {
 			continue
 		}
-		run, err := store.Run(s.ctx, id)
+		run, err := store.RunByID(s.ctx, id)
 		switch {
 		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // a note may hold anything
 		case err != nil:

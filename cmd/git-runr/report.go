@@ -34,7 +34,11 @@ func reportRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	events, err := store.RunEvents(s.ctx, id)
+	named, err := store.Run(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	events, err := store.RunEvents(s.ctx, named.ID)
 	if err != nil {
 		return err
 	}

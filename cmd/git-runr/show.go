@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -15,34 +18,48 @@ func (p *program) showCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "one run or review in full", ArgsUsage: "[RUN|REVIEW]",
 		Action: p.action(func(s *session) error {
-			store, id, err := s.openFor(record.Latest)
+			store, typed, err := s.openFor(record.Latest)
 			if err != nil {
 				return err
 			}
-			if review, err := store.Review(s.ctx, id); err == nil && !hasRun(s, store, id) {
-				doc := render.NewReviewDocument(review)
-				return s.print(doc, func(w io.Writer) { render.Review(w, doc) })
+			run, review, err := runOrReview(s.ctx, store, typed)
+			if err != nil {
+				return err
 			}
-			return showRun(s)
+			if run != nil {
+				return s.showRun(store, *run)
+			}
+			doc := render.NewReviewDocument(*review)
+			return s.print(doc, func(w io.Writer) { render.Review(w, doc) })
 		}),
 	}
 }
 
-// hasRun reports whether id names a run; latest is the latest run where there is one.
-func hasRun(s *session, store *record.Store, id string) bool {
-	_, err := store.Run(s.ctx, id)
-	return err == nil
+// runOrReview is what was typed: a run, of which latest is one where there is any, else a review;
+// one of them is nil.
+func runOrReview(ctx context.Context, store *record.Store, typed string) (*record.Run, *record.Review, error) {
+	run, err := store.RunByID(ctx, typed)
+	if err == nil {
+		return &run, nil, nil
+	}
+	missing := new(record.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, nil, err
+	}
+	review, err := store.ReviewByID(ctx, typed)
+	if err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, &review, err
+	}
+	of, err := store.OfCommit(ctx, typed)
+	missing = &record.NotFoundError{What: "run or review", ID: typed, Older: missing.Older, Where: missing.Where, Among: of}
+	if err != nil || len(of) != 1 {
+		return nil, nil, cmp.Or(err, error(missing))
+	}
+	return runOrReview(ctx, store, of[0].ID)
 }
 
-func showRun(s *session) error {
-	store, id, err := s.openFor(record.Latest)
-	if err != nil {
-		return err
-	}
-	run, err := store.Run(s.ctx, id)
-	if err != nil {
-		return err
-	}
+// showRun shows a run in full.
+func (s *session) showRun(store *record.Store, run record.Run) error {
 	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err

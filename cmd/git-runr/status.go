@@ -14,10 +14,18 @@ func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "runs and reviews at a glance, or one run", ArgsUsage: "[RUN]",
 		Action: p.action(func(s *session) error {
-			if s.NArg() > 0 {
-				return showRun(s)
+			if s.NArg() == 0 {
+				return showOverview(s)
 			}
-			return showOverview(s)
+			store, typed, err := s.openFor("")
+			if err != nil {
+				return err
+			}
+			run, err := store.Run(s.ctx, typed)
+			if err != nil {
+				return err
+			}
+			return s.showRun(store, run)
 		}),
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/reply"
-	"strings"
 )
 
 // MaxCommentsFile bounds what DecodeComments reads, in bytes.

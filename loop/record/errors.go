@@ -31,18 +31,41 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
 
-// NotFoundError is a run or review that no log speaks of, or a prefix that fits several.
+// Meant is a run or review that somebody may have meant.
+type Meant struct {
+	What   string // "run" or "review"
+	ID     string
+	Status string
+	Title  string
+}
+
+// Lines are what those may be, a line each: its id, where it stands and its title.
+func (e *NotFoundError) Lines() []string {
+	lines := make([]string, 0, len(e.Among))
+	for i, m := range e.Among {
+		if i == meantShown {
+			return append(lines, fmt.Sprintf("… and %d more", len(e.Among)-i))
+		}
+		lines = append(lines, fmt.Sprintf("%s  %s  %s  %s", m.ID, m.What, m.Status, prose.Cut(m.Title, 60)))
+	}
+	return lines
+}
+
+// meantShown is how many are listed of those that somebody may have meant.
+const meantShown = 10
+
+// NotFoundError is a run or review that no log speaks of, or a name that fits several.
 type NotFoundError struct {
-	What  string   // "run" or "review"
-	ID    string   // as it was asked for
-	Where string   // "in" and what was looked into; "" is here
-	Older bool     // older events were not fetched, and it may be among them
-	Among []string // ids that the prefix fits, when it fits more than one
+	What  string  // "run" or "review"
+	ID    string  // as it was asked for
+	Where string  // "in" and what was looked into; "" is here
+	Older bool    // older events were not fetched, and it may be among them
+	Among []Meant // what the name fits, when it fits more than one
 }
 
 func (e *NotFoundError) Error() string {
 	if len(e.Among) > 0 {
-		return fmt.Sprintf("%s %q is ambiguous: %s", e.What, e.ID, strings.Join(e.Among, ", "))
+		return fmt.Sprintf("%s %q is ambiguous: it may be one of %d", e.What, e.ID, len(e.Among))
 	}
 	if e.ID == Latest {
 		return fmt.Sprintf("there is no %s yet", e.What)

@@ -2,9 +2,10 @@ package record
 
 import (
 	"context"
-	"git-runr/gitstore"
 	"maps"
 	"slices"
+
+	"git-runr/gitstore"
 )
 
 // RunEvents are the names of all types of events that a run is folded from.

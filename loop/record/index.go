@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -619,47 +618,21 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 			return id, err
 		}
 	}
-	fits, err := idx.fitting(kind, typed)
+	rows, err := idx.fitting(kind, typed)
 	if err != nil {
 		return "", err
 	}
-	if len(fits) == 1 {
-		return fits[0], nil
+	if len(rows) == 1 {
+		return rows[0].id, nil
 	}
 	refused := notFound(kind, typed)
-	refused.Among = fits
+	if refused.Among, err = meant(rows); err != nil {
+		return "", err
+	}
 	if exact != nil {
 		refused.Where = "here: its beginning is in a log that did not come yet, git runr sync fetches it"
 	}
 	return "", refused
-}
-
-// ShortIDs are the ends of ids by which each is found alone, of those that have one.
-func (s *Store) ShortIDs(ids []string) map[string]string {
-	short := map[string]string{}
-	err := s.retryIndex(func() error {
-		idx, err := s.index(context.Background())
-		if err != nil {
-			return err
-		}
-		defer idx.close()
-		for _, id := range ids {
-			_, suffix, _ := strings.Cut(id, "-")
-			runs, runErr := idx.fitting(kindRun, suffix)
-			reviews, err := idx.fitting(kindReview, suffix)
-			if err := errors.Join(runErr, err); err != nil {
-				return err
-			}
-			if found := append(runs, reviews...); len(found) == 1 && found[0] == id {
-				short[id] = suffix
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil // a cache that fails costs the short form alone
-	}
-	return short
 }
 
 // latest is what began last, "" when there is nothing.
@@ -678,8 +651,8 @@ func (idx *index) latest(kind entityKind) (string, error) {
 	return latest.id, err
 }
 
-// fitting are the ids that begin with what was typed, or whose suffix it is, the newest first.
-func (idx *index) fitting(kind entityKind, typed string) ([]string, error) {
+// fitting are those whose id begins with what was typed, or whose suffix it is, the newest first.
+func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	if typed == "" {
 		return nil, nil
 	}
@@ -688,10 +661,10 @@ func (idx *index) fitting(kind entityKind, typed string) ([]string, error) {
 		return nil, err
 	}
 	rows, err := idx.withMarks(map[uint64]bool{markOfSuffix(typed): true}, keys...)
-	var fits []string
+	var fits []row
 	for _, r := range rows {
 		if r.kind == kind && r.begun() && (strings.HasPrefix(r.id, typed) || strings.HasSuffix(r.id, "-"+typed)) {
-			fits = append(fits, r.id)
+			fits = append(fits, r)
 		}
 	}
 	return fits, err

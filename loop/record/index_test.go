@@ -129,7 +129,7 @@ func TestIndexResolveRefuses(t *testing.T) {
 		{kindRun, "", `run "" does not exist here`},
 		{kindReview, "aaaaa", `review "aaaaa" does not exist here`},
 		{kindReview, "-aaaaaa", `review "-aaaaaa" does not exist here`},
-		{kindReview, "202601", `review "202601" is ambiguous: 20260108120000-cccccc, 20260107120000-aaaaaa`},
+		{kindReview, "202601", `review "202601" is ambiguous: it may be one of 2`},
 	} {
 		got, err := idx.resolve(test.kind, test.typed)
 		if got != "" || !errors.Is(err, gitstore.ErrNotFound) || err.Error() != test.says {
@@ -591,6 +591,25 @@ func TestListSkips(t *testing.T) {
 					t.Errorf("%s: %d after %d: %d of %d, want %d of 7", name, limit, skip, len(got), total, len(want))
 				}
 			}
+		}
+	}
+}
+
+// TestIndexFitting: an end that a run and a review share is the short form of neither.
+func TestIndexFitting(t *testing.T) {
+	idx := indexOf(t, append(testRows(),
+		indexRow(row{entity: entity{kindRun, "20260109120000-aaaaaa"}, status: "running", seq: 12, sort: 5000}, `{}`, 12)))
+	for suffix, want := range map[string]int{"aaaaaa": 2, "bbbbbb": 1, "cccccc": 1, "dddddd": 0} {
+		n := 0
+		for _, kind := range []entityKind{kindRun, kindReview} {
+			rows, err := idx.fitting(kind, suffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(rows)
+		}
+		if n != want {
+			t.Errorf("%s: %d, want %d", suffix, n, want)
 		}
 	}
 }

@@ -322,14 +322,27 @@ func (s *Store) mayBeOlder(ctx context.Context, id string) bool {
 	return err != nil || at.Format("2006-01") <= left[len(left)-1]
 }
 
-// Review is the review that id names: an id, a unique prefix or latest.
-func (s *Store) Review(ctx context.Context, id string) (Review, error) {
+// Review is the review that was typed: its id, a unique prefix or the end of one, latest, or a
+// commit or branch that one review is of; of several the one that waits for somebody.
+func (s *Store) Review(ctx context.Context, typed string) (Review, error) {
+	st, err := s.named(ctx, kindReview, typed)
+	return st.review, err
+}
+
+// Run is the run that was typed, as for Review: a commit is what its work came to, or landed as.
+func (s *Store) Run(ctx context.Context, typed string) (Run, error) {
+	st, err := s.named(ctx, kindRun, typed)
+	return st.run, err
+}
+
+// ReviewByID is Review without commits and branches.
+func (s *Store) ReviewByID(ctx context.Context, id string) (Review, error) {
 	st, err := s.entityState(ctx, kindReview, id)
 	return st.review, err
 }
 
-// Run is the run that id names: an id, a unique prefix or latest.
-func (s *Store) Run(ctx context.Context, id string) (Run, error) {
+// RunByID is Run without commits and branches.
+func (s *Store) RunByID(ctx context.Context, id string) (Run, error) {
 	st, err := s.entityState(ctx, kindRun, id)
 	return st.run, err
 }

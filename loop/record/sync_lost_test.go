@@ -1,13 +1,14 @@
 package record_test
 
 import (
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/share"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
+	"git-runr/loop/share"
 )
 
 // What was derived from logs that had lost something is derived again when they are

@@ -150,6 +150,7 @@ func Classify(err error) *Problem {
 	var state *record.StateError
 	var unfinished *gitstore.UnfinishedError
 	var input *record.InputError
+	var missing *record.NotFoundError
 	var refused *gitstore.RefusedError
 	var tampered *loop.TamperedError
 	switch {
@@ -161,6 +162,8 @@ func Classify(err error) *Problem {
 		return stateProblem(err, state)
 	case errors.As(err, &unfinished):
 		return Problemf(State, "%w", err).WithHint(strings.Join(Endings(unfinished.Operation), ", or to give it up ") + "; then the same command again")
+	case errors.As(err, &missing) && len(missing.Among) > 0:
+		return Problemf(Usage, "%w", err).WithHint(missing.Lines()...)
 	case errors.As(err, &input):
 		return Problemf(Usage, "%w", err)
 	case errors.As(err, &refused):

@@ -28,14 +28,14 @@ func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, c
 	if id == "" {
 		return c.newestStop(ctx)
 	}
-	run, err := c.Store.Run(ctx, id)
+	run, err := c.Store.RunByID(ctx, id)
 	if err == nil {
 		return c.ofRun(run)
 	}
 	if !absent(err) {
 		return d, "", err
 	}
-	review, err := c.Store.Review(ctx, id)
+	review, err := c.Store.ReviewByID(ctx, id)
 	if err == nil {
 		return c.ofReview(ctx, review)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"git-runr/gitstore"
 	"git-runr/loop/intake"
@@ -74,7 +75,7 @@ func nothingThere(e *intake.NothingError) string {
 func notFound(e *record.NotFoundError) string {
 	switch {
 	case len(e.Among) > 0:
-		return fmt.Sprintf("Error: %v: give more of the id.", e)
+		return fmt.Sprintf("Error: %v: give the id of one of these: %s.", e, strings.Join(e.Lines(), "; "))
 	case e.ID == record.Latest:
 		return fmt.Sprintf("Error: %v.", e)
 	case e.What == "review":

@@ -1,0 +1,128 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// named is the state of the run or review that was typed. What is no id may be a commit.
+func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state, error) {
+	st, err := s.entityState(ctx, kind, typed)
+	missing := new(NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 || typed == Latest {
+		return st, err
+	}
+	of, commitErr := s.OfCommit(ctx, typed)
+	if commitErr != nil {
+		return st, commitErr
+	}
+	of = slices.DeleteFunc(of, func(m Meant) bool { return m.What != missing.What })
+	switch len(of) {
+	case 0:
+		return st, err
+	case 1:
+		return s.entityState(ctx, kind, of[0].ID)
+	}
+	missing.Among = of
+	return st, missing
+}
+
+// OfCommit are the reviews of a commit and the runs whose work it is or that landed as it, the newest
+// first; of several reviews only the one that waits for somebody, where one does. What is no
+// commit here has none, nor has an id.
+func (s *Store) OfCommit(ctx context.Context, typed string) (of []Meant, err error) {
+	if typed == "" || looksLikeID(typed) {
+		return nil, nil
+	}
+	commit, err := s.Repo.Resolve(ctx, typed)
+	if err != nil {
+		return nil, nil // a word that is nothing here is told of as such
+	}
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		rows, err := idx.marked(map[string]bool{string(commit): true})
+		if err != nil {
+			return err
+		}
+		of, err = meant(slices.DeleteFunc(rows, func(r row) bool { return !r.begun() || !isOf(&r, commit) }))
+		return err
+	})
+	waiting := func(m Meant) bool { return m.What == "review" && WaitingStatus(m.Status) }
+	if at := slices.IndexFunc(of, waiting); at >= 0 && !slices.ContainsFunc(of[at+1:], waiting) {
+		of = slices.DeleteFunc(of, func(m Meant) bool { return m.What == "review" && !waiting(m) })
+	}
+	return of, err
+}
+
+// looksLikeID reports whether something begins like an id, so that it need not be looked for elsewhere.
+func looksLikeID(typed string) bool {
+	stamp, _, found := strings.Cut(typed, "-")
+	return found && len(stamp) == len("20060102150405") && strings.Trim(stamp, "0123456789") == ""
+}
+
+// isOf reports whether commit is what a review is of or a run came to.
+func isOf(r *row, commit gitstore.ID) bool {
+	if r.kind == kindReview {
+		line, err := loadLine[ReviewSummary](r)
+		return err == nil && (line.Commit == commit || line.At() == commit)
+	}
+	line, err := loadLine[RunSummary](r)
+	return err == nil && (line.Commit == commit || line.LandedAs != nil && line.LandedAs.Commit == commit)
+}
+
+// meant are rows as they are listed where one of them has to be chosen.
+func meant(rows []row) ([]Meant, error) {
+	var among []Meant
+	for i := range rows {
+		if rows[i].kind == kindRun {
+			line, err := loadLine[RunSummary](&rows[i])
+			if err != nil {
+				return nil, err
+			}
+			among = append(among, Meant{"run", line.ID, string(line.Status), line.Entity.Name()})
+			continue
+		}
+		line, err := loadLine[ReviewSummary](&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		among = append(among, Meant{"review", line.ID, string(line.Status), line.Title})
+	}
+	return among, nil
+}
+
+// ShortIDs are the ends of ids by which each is found alone, of those that have one.
+func (s *Store) ShortIDs(ids []string) map[string]string {
+	short := map[string]string{}
+	err := s.retryIndex(func() error {
+		idx, err := s.index(context.Background())
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		for _, id := range ids {
+			_, suffix, _ := strings.Cut(id, "-")
+			runs, runErr := idx.fitting(kindRun, suffix)
+			reviews, err := idx.fitting(kindReview, suffix)
+			if err := errors.Join(runErr, err); err != nil {
+				return err
+			}
+			if found := append(runs, reviews...); len(found) == 1 && found[0].id == id {
+				short[id] = suffix
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil // a cache that fails costs the short form alone
+	}
+	return short
+}
