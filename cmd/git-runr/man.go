@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/manual"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) manCommand() *cli.Command {
@@ -18,18 +19,13 @@ func (p *program) manCommand() *cli.Command {
 }
 
 func man(s *session) error {
-	page, err := s.manualPage()
-	if err == nil {
-		_, err = s.out.Write(page)
-	}
+	_, err := safetext.Fprintf(s.out, "%s", safetext.Block(s.manualPage()))
 	return err
 }
 
-// manualPage is the page of this program.
-func (p *program) manualPage() ([]byte, error) {
+// manualPage is the page of this program. One that does not know its commit's date is of today.
+func (p *program) manualPage() string {
 	build := buildNow()
-	var b bytes.Buffer
-	date, _, _ := bytes.Cut([]byte(cmp.Or(build.Date, p.now().UTC().Format("2006-01-02"))), []byte("T"))
-	err := manual.Page{App: p.app(), Version: build.name(), Date: string(date), Topics: topics()}.Write(&b)
-	return b.Bytes(), err
+	date, _, _ := strings.Cut(cmp.Or(build.Date, p.now().UTC().Format("2006-01-02")), "T")
+	return manual.Page{App: p.app(), Version: build.name(), Date: date, Topics: topics()}.Roff()
 }

@@ -2,7 +2,6 @@ package manual
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -25,8 +24,8 @@ func sections() [][2]string {
 	}
 }
 
-// Write writes the page in the man macros of roff, of which no line is longer than 80 bytes.
-func (p Page) Write(w io.Writer) error {
+// Roff is the page in the man macros of roff, of which no line is longer than 80 bytes.
+func (p Page) Roff() string {
 	r := &roff{}
 	r.line(`.TH "` + escape(strings.ToUpper(p.App.Name)) + `" 1 ` + p.Date + ` "` + escape("git-runr "+p.Version) + `" "Git Manual"`)
 	r.section("NAME")
@@ -48,8 +47,7 @@ func (p Page) Write(w io.Writer) error {
 	}
 	r.section("SEE ALSO")
 	r.line(`\fBgit\fR(1), \fBgit\-notes\fR(1), \fBgithooks\fR(5)`)
-	_, err := io.WriteString(w, r.String())
-	return err
+	return r.String()
 }
 
 func (p Page) topic(name string) string {

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/complete"
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/extras"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) installExtrasCommand() *cli.Command {
+	return &cli.Command{
+		Name: "install-extras", Usage: "install the manual page and the completions of bash, zsh and fish",
+		Description: "Then git runr --help and git help runr open the page, and a tab completes commands, options and ids. It\n" +
+			"shows what it is going to write and asks; a file that is somebody else's is left alone (exit status 3).\n" +
+			"What it wrote is recorded, and --remove takes exactly that away.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Usage: "below `DIR`/share, such as /usr/local (default: where they are found for you, below ~/.local/share)"},
+			&cli.BoolFlag{Name: "remove", Usage: "take away what was written"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show it, and write nothing"},
+			&cli.BoolFlag{Name: "yes", Usage: "write without asking"},
+		},
+		Action: p.action(installExtras),
+	}
+}
+
+type extrasJSON struct {
+	Files   []extras.Item `json:"files"`
+	Written bool          `json:"written"`
+	Notes   []string      `json:"notes,omitempty"` // what is left for the user
+}
+
+func installExtras(s *session) error {
+	if s.NArg() > 0 {
+		return exit.Problemf(exit.Usage, "install-extras takes no arguments").WithHint("git runr install-extras --dir DIR")
+	}
+	record := config.UnderHome(s.getenv, "XDG_STATE_HOME", ".local/state", "git-runr/extras.json")
+	if record == "" {
+		return exit.Problemf(exit.Usage, "there is no place to record what is written: neither XDG_STATE_HOME nor HOME is an absolute path")
+	}
+	if err := s.askWhere(); err != nil {
+		return err
+	}
+	do := func(dry bool) ([]extras.Item, error) { return extras.Remove(record, dry) }
+	doc := extrasJSON{Files: []extras.Item{}}
+	if !s.Bool("remove") {
+		files, notes, err := s.extraFiles()
+		if err != nil {
+			return err
+		}
+		do = func(dry bool) ([]extras.Item, error) { return extras.Install(record, files, dry) }
+		doc.Notes = notes
+	}
+	items, err := do(true)
+	if err != nil {
+		return err
+	}
+	doc.Files = items
+	if changes := slices.ContainsFunc(items, isChange); changes && !s.Bool("dry-run") {
+		if err := s.agreeToExtras(items); err != nil {
+			return err
+		}
+		if doc.Files, err = do(false); err != nil {
+			return err
+		}
+		doc.Written = true
+	}
+	return s.printLeaving(doc, leftOf(doc.Files), func(w io.Writer) { writeExtras(w, doc) })
+}
+
+// askWhere asks a person for --dir, where nothing else was said.
+func (s *session) askWhere() error {
+	if s.IsSet("dir") || s.Bool("yes") || s.Bool("remove") || s.Bool("dry-run") || s.json {
+		return nil
+	}
+	tty := s.terminal()
+	if tty == nil {
+		return nil
+	}
+	defer tty.Close()
+	safetext.Fprintf(tty, "Below which directory? (Enter: where they are found for you alone; /usr/local: for all) ")
+	var dir string
+	if fmt.Fscanln(s.in, &dir); dir == "" {
+		return nil
+	}
+	return s.Set("dir", dir)
+}
+
+func isChange(i extras.Item) bool { return i.State == extras.Written || i.State == extras.Removed }
+
+func leftOf(items []extras.Item) (left []string) {
+	for _, item := range items {
+		if item.State == extras.Left {
+			left = append(left, item.Path)
+		}
+	}
+	return left
+}
+
+// agreeToExtras asks whether what is shown shall be done.
+func (s *session) agreeToExtras(items []extras.Item) error {
+	if s.Bool("yes") {
+		return nil
+	}
+	if !s.json {
+		writeExtras(s.out, extrasJSON{Files: items})
+	}
+	if s.agreesTo(map[bool]string{false: "Write these files?", true: "Remove these files?"}[s.Bool("remove")]) {
+		return nil
+	}
+	line := "git runr install-extras --yes"
+	if s.Bool("remove") {
+		line += " --remove"
+	}
+	return exit.Problemf(exit.Stopped, "nothing was written: nobody said yes").WithHint(line, "elsewhere: git runr install-extras --dir DIR")
+}
+
+// extraFiles are the files and their places, and what the user has to see to.
+func (s *session) extraFiles() ([]extras.File, []string, error) {
+	share := config.UnderHome(s.getenv, "XDG_DATA_HOME", ".local/share", "")
+	pages := share
+	if dir := s.String("dir"); dir != "" {
+		top, err := filepath.Abs(filepath.Join(s.dir, dir))
+		if filepath.IsAbs(dir) {
+			top, err = filepath.Clean(dir), nil
+		}
+		if err != nil {
+			return nil, nil, exit.Problemf(exit.Usage, "--dir: %w", err)
+		}
+		share = filepath.Join(top, "share")
+		pages = share
+	} else if share == "" {
+		return nil, nil, exit.Problemf(exit.Usage, "there is no home directory").WithHint("git runr install-extras --dir DIR")
+	} else {
+		pages = pagesBeside(installedProgram(s.getenv("PATH")), s.getenv("HOME"), share)
+	}
+	files := []extras.File{{Path: filepath.Join(pages, "man", "man1", "git-runr.1"), What: "manual page", Content: []byte(s.manualPage())}}
+	for _, script := range [][3]string{
+		{"bash.sh", "bash-completion/completions/git-runr", "completion of bash"},
+		{"zsh.sh", "zsh/site-functions/_git-runr", "completion of zsh"},
+		{"fish.fish", "fish/vendor_conf.d/git-runr.fish", "completion of fish"},
+	} {
+		text, err := complete.Scripts.ReadFile(script[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, extras.File{Path: filepath.Join(share, filepath.FromSlash(script[1])), What: script[2], Content: text})
+	}
+	notes := []string{"bash: needs the package bash-completion, and a new shell"}
+	if functions := filepath.Join(share, "zsh", "site-functions"); !strings.HasPrefix(share, "/usr/") {
+		notes = append(notes, fmt.Sprintf("zsh: before compinit in ~/.zshrc: fpath=(%s $fpath)", functions))
+	}
+	return files, notes, nil
+}
+
+// pagesBeside is the share directory in which man looks because of where the program is: for
+// PREFIX/bin on PATH it looks in PREFIX/share/man. A program elsewhere, or not of this home, has none.
+func pagesBeside(program, home, share string) string {
+	bin := filepath.Dir(program)
+	prefix := filepath.Dir(bin)
+	if filepath.Base(bin) != "bin" || home == "" || !strings.HasPrefix(prefix+string(os.PathSeparator), filepath.Clean(home)+string(os.PathSeparator)) {
+		return share
+	}
+	return filepath.Join(prefix, "share")
+}
+
+func writeExtras(w io.Writer, doc extrasJSON) {
+	for _, item := range doc.Files {
+		safetext.Fprintf(w, "%-8s %s\n", item.State, item.Path)
+	}
+	if len(doc.Files) == 0 {
+		fmt.Fprintln(w, "Nothing to do.")
+	}
+	for _, note := range doc.Notes {
+		safetext.Fprintf(w, "%s\n", note)
+	}
+	if doc.Written && len(doc.Notes) > 0 {
+		fmt.Fprintln(w, "Try: git help runr")
+	}
+}

@@ -1,0 +1,186 @@
+// Package extras puts files on the machine that belong to the program but are not it, and
+// takes them away again: what was written, and which directories were made for it, is
+// recorded, so that afterwards the machine is as it was.
+package extras
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"git-runr/gitstore/safefile"
+)
+
+// File is one that is to be there.
+type File struct {
+	Path    string // absolute
+	What    string // for people
+	Content []byte
+}
+
+// The states of a file. Of a plan they are what it will be.
+const (
+	Written = "written"
+	Present = "present" // already, as it would be written
+	Removed = "removed"
+	Absent  = "absent" // already
+	Left    = "left"   // it is somebody else's, or was changed
+)
+
+// Item is what becomes of a file.
+type Item struct {
+	Path  string `json:"path"`
+	What  string `json:"what,omitempty"`
+	State string `json:"state"`
+}
+
+// record is what was written: of each file the hashes of its contents, for one may be
+// replaced by another just now, and the directories that were made, the outer ones first.
+type record struct {
+	V     int                 `json:"v"`
+	Files map[string][]string `json:"files"`
+	Dirs  []string            `json:"dirs"`
+}
+
+func readRecord(path string) (record, error) {
+	r := record{V: 1, Files: map[string][]string{}}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err == nil && r.V != 1 {
+		err = fmt.Errorf("written by another version of git-runr (%d)", r.V)
+	}
+	if err != nil {
+		return r, fmt.Errorf("read %q: %w", path, err)
+	}
+	return r, nil
+}
+
+func (r record) save(path string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return safefile.WriteDurable(path, append(data, '\n'), 0o666)
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Install puts files in their places, unless dry, and says what becomes of each. The record is
+// written first, so that a killed one can be taken back.
+func Install(recordPath string, files []File, dry bool) ([]Item, error) {
+	r, err := readRecord(recordPath)
+	if err != nil {
+		return nil, err
+	}
+	var items []Item
+	var write []File
+	for _, f := range files {
+		now, err := os.ReadFile(f.Path)
+		_, linkErr := os.Lstat(f.Path)
+		state := Left
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && errors.Is(linkErr, fs.ErrNotExist):
+			state = Written
+		case err == nil && bytes.Equal(now, f.Content):
+			state = Present
+		case err == nil && slices.Contains(r.Files[f.Path], hash(now)):
+			state = Written
+		}
+		if items = append(items, Item{f.Path, f.What, state}); state == Written {
+			write = append(write, f)
+			if h := hash(f.Content); !slices.Contains(r.Files[f.Path], h) {
+				r.Files[f.Path] = append(r.Files[f.Path], h)
+			}
+		}
+	}
+	if dry || len(write) == 0 {
+		return items, nil
+	}
+	dirs := []string{filepath.Dir(recordPath)}
+	for _, f := range write {
+		dirs = append(dirs, filepath.Dir(f.Path))
+	}
+	for _, dir := range dirs {
+		for _, missing := range missingDirs(dir) {
+			if !slices.Contains(r.Dirs, missing) {
+				r.Dirs = append(r.Dirs, missing)
+			}
+		}
+	}
+	if err := r.save(recordPath); err != nil {
+		return nil, err
+	}
+	for _, f := range write {
+		if err := safefile.WriteDurable(f.Path, f.Content, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// missingDirs are dir and those it is in, as far as they are not there, the outer ones first.
+func missingDirs(dir string) (missing []string) {
+	for {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			slices.Reverse(missing)
+			return missing
+		}
+		missing = append(missing, dir)
+		dir = filepath.Dir(dir)
+	}
+}
+
+// Remove takes away, unless dry, what Install wrote and nobody changed since, and the
+// directories that it made and that are empty then.
+func Remove(recordPath string, dry bool) ([]Item, error) {
+	r, err := readRecord(recordPath)
+	if err != nil {
+		return nil, err
+	}
+	items := []Item{}
+	kept := map[string][]string{}
+	for path, hashes := range r.Files {
+		now, err := os.ReadFile(path)
+		item := Item{Path: path, State: Removed}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			item.State = Absent
+		case err != nil || !slices.Contains(hashes, hash(now)):
+			item.State, kept[path] = Left, hashes
+		case !dry:
+			err = os.Remove(path)
+		}
+		if item.State == Removed && err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	slices.SortFunc(items, func(a, b Item) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	if dry || len(r.Files) == 0 {
+		return items, nil
+	}
+	if r.Files = kept; len(kept) > 0 {
+		err = r.save(recordPath)
+	} else {
+		err = os.Remove(recordPath)
+	}
+	for _, dir := range slices.Backward(r.Dirs) {
+		os.Remove(dir) // one with something in it stays
+	}
+	return items, err
+}
