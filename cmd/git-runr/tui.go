@@ -47,8 +47,8 @@ func showTerminal(s *session) error {
 		return err
 	}
 	collect(longGC)
-	env := os.Environ()
-	if s.Bool("no-color") {
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "NO_COLOR=") })
+	if !s.coloured(true) {
 		env = append(env, "NO_COLOR=1")
 	}
 	return tui.Run(s.ctx, tui.Config{

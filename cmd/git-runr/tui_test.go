@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -237,5 +239,178 @@ func (s *tuiScreen) leave(keys string, status int) {
 	}
 	if mode := s.term.Mode(); mode&vt10x.ModeAltScreen != 0 || !s.term.CursorVisible() {
 		s.t.Errorf("the terminal is left in mode %b, cursor visible: %t", mode, s.term.CursorVisible())
+	}
+}
+
+// What is typed survives the program's end by any signal, and the terminal is left as it was where
+// the program could see to it.
+func TestTUIKilledWhileTyping(t *testing.T) {
+	w := tuiWorld(t)
+	w.runr(w.repo, "review", "--reviewer", "human")
+	typed := "not polite"
+	for _, end := range []struct {
+		name   string
+		by     func(*tuiScreen) error
+		status int
+		sane   bool
+	}{
+		{"^C", func(s *tuiScreen) error { s.press("\x03"); return nil }, 130, true},
+		{"SIGTERM", func(s *tuiScreen) error { return s.cmd.Process.Signal(syscall.SIGTERM) }, 130, true},
+		{"SIGHUP", func(s *tuiScreen) error { return s.cmd.Process.Signal(syscall.SIGHUP) }, 130, true},
+		{"SIGKILL", func(s *tuiScreen) error {
+			for range 100 { // it is kept a moment after it was typed
+				files, _ := filepath.Glob(filepath.Join(w.repo, ".git/runr/typed/*.json"))
+				if text, _ := os.ReadFile(strings.Join(files, "")); strings.Contains(string(text), typed) {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			return s.cmd.Process.Kill()
+		}, -1, false},
+	} {
+		s := openScreen(w, 80, 24)
+		s.wait("Greet by name")
+		s.press("\r")
+		s.wait("c comment")
+		s.press("]\x1b[Bc")
+		s.wait("Comment on greet.sh:1")
+		s.press(" again")
+		typed += " again"
+		if end.name == "^C" { // the first: nothing is there before it
+			s.press("\x15not polite again")
+		}
+		s.wait(typed)
+		w.must(end.by(s))
+		<-s.over
+		s.cmd.Wait()
+		if got := s.cmd.ProcessState.ExitCode(); got != end.status {
+			t.Errorf("%s: git runr tui ended with %d, want %d", end.name, got, end.status)
+		}
+		if mode := s.term.Mode(); end.sane && (mode&vt10x.ModeAltScreen != 0 || !s.term.CursorVisible()) {
+			t.Errorf("%s: the terminal is left in mode %b", end.name, mode)
+		}
+	}
+	s := openScreen(w, 80, 24)
+	s.wait("Greet by name")
+	s.press("\r")
+	s.wait("Not finished: comment on greet.sh:1: " + typed)
+	if out := w.runr(w.repo, "inbox", "comment", "latest", "--list"); !strings.Contains(out, "has no comments") {
+		t.Errorf("a comment that was not finished is in the draft: %s", out)
+	}
+	s.press("g\x1b[B\x1b[B\r") // its line, below the head
+	s.wait("Comment on greet.sh:1", typed)
+	s.press("\r")
+	s.wait("Added to your draft")
+	if out := w.runr(w.repo, "inbox", "comment", "latest", "--list"); !strings.Contains(out, typed) {
+		t.Errorf("the comment is not in the draft: %s", out)
+	}
+	s.leave("qq", 0)
+}
+
+// TestTUIWithoutScreen: where nothing can be shown it says so, in a line and what to type.
+func TestTUIWithoutScreen(t *testing.T) {
+	w := tuiWorld(t)
+	if out, err := w.try(w.repo, "tui"); err == nil || !strings.Contains(out, "wants a terminal") {
+		t.Errorf("without a terminal: %v %s", err, out)
+	}
+	w.env = append(w.env, "TERM=dumb")
+	s := openScreen(w, 80, 24)
+	<-s.over
+	s.cmd.Wait()
+	if got := s.cmd.ProcessState.ExitCode(); got != 2 || !strings.Contains(s.text(), "git runr inbox") {
+		t.Errorf("TERM=dumb: status %d\n%s", got, s.text())
+	}
+}
+
+// TestTUINarrow: 40 columns, and another size while it runs.
+func TestTUINarrow(t *testing.T) {
+	w := tuiWorld(t)
+	w.runr(w.repo, "review", "--reviewer", "human")
+	w.runr(w.repo, "inbox", "comment", "latest", "greet.sh:1", "-m", "A name with \x1b[31m in it is shown, and a sentence that is longer than the screen is wide.")
+	s := openScreen(w, 40, 20)
+	s.wait("Greet")
+	s.golden(w, "queue_40")
+	s.press("\r")
+	s.wait("c comment")
+	s.golden(w, "review_40")
+	s.press("?")
+	s.wait("Keys of")
+	s.golden(w, "help_40")
+	s.press("q")
+	w.must(pty.Setsize(s.pty, &pty.Winsize{Cols: 100, Rows: 30}))
+	s.term.Resize(100, 30)
+	w.must(s.cmd.Process.Signal(syscall.SIGWINCH))
+	s.wait("y copy for agent")
+	s.press("s")
+	s.wait(`-echo hello`)
+	s.golden(w, "review_split_100")
+	s.leave("qq", 0)
+}
+
+// TestTUIDiagnosis: why a run stopped, and its lines to type, which are copied and carried out.
+func TestTUIDiagnosis(t *testing.T) {
+	w := tuiWorld(t)
+	w.write(w.repo, "task.md", "# Be polite\n")
+	agents := regexp.MustCompile(`"fake-agent", "(.*)/rev"`).FindStringSubmatch(read(t, filepath.Join(w.repo, ".runr.toml")))[1]
+	w.write(agents, "rev/pass", "### Verdict: NEEDS_FIX\n\n### Findings\n\n- **Severity:** Warning\n  **File:** greet.sh:1\n  **Issue:** It is not polite\n")
+	w.try(w.repo, "run", "task.md", "--max-retries", "1")
+	s := openScreen(w, 80, 24)
+	s.wait("Be polite")
+	s.press("\r")
+	s.wait("d diagnosis", "c answer")
+	s.press("d")
+	s.wait("STOPPED", "git runr resume")
+	s.press("\ty")
+	s.wait("Copied: git runr resume")
+	s.press("q")
+	s.wait("c answer")
+	s.press("c")
+	s.wait("git runr answer", "s skip it")
+	s.press("c")
+	s.wait("completed", "l land")
+	s.press(":")
+	s.wait("git runr")
+	s.press("--version\r")
+	s.wait("Enter goes back")
+	s.press("\r")
+	s.wait("Done: git runr --version")
+	s.leave("qq", 0)
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestTUIForeignText: what others wrote moves no cursor and sets no colour; our own colours are left
+// out where NO_COLOR says so.
+func TestTUIForeignText(t *testing.T) {
+	w := tuiWorld(t)
+	w.write(w.repo, "greet.sh", "echo \x1b[2J\x1b]0;owned\a\u202e\n")
+	w.git(w.repo, "commit", "-qam", "A \x1b[2Jtitle")
+	w.runr(w.repo, "review", "--reviewer", "human", "-m", "asked \x1b[5m\u202e so")
+	for _, coloured := range []bool{false, true} {
+		if coloured {
+			w.env = slices.DeleteFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "NO_COLOR=") })
+		}
+		s := openScreen(w, 80, 24)
+		s.wait(`A \x1b[2Jtitle`)
+		s.press("\r")
+		s.wait(`open  A \x1b[2Jtitle`, `asked \x1b[5m\u{202e} so`, `+echo \x1b[2J\x1b]0;owned\x07\u{202e}`)
+		if s.term.Title() != "" {
+			t.Errorf("the title of the terminal is %q", s.term.Title())
+		}
+		seen := false
+		for i := range 80 * 24 {
+			seen = seen || s.term.Cell(i%80, i/80).FG < 16
+		}
+		if seen != coloured {
+			t.Errorf("colours: %t, want %t", seen, coloured)
+		}
+		s.leave("qq", 0)
 	}
 }

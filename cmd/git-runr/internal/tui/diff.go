@@ -29,6 +29,7 @@ type diff struct {
 	folded map[string]bool
 	split  bool
 	wrap   bool
+	ascii  bool
 }
 
 // readDiff reads a change; cut says that there is more of it.
@@ -97,9 +98,13 @@ func (d *diff) rows(width int, said remarks) []row {
 func (d *diff) fileRows(at, width int, said remarks) []row {
 	f := &d.files[at]
 	name := f.Path()
-	sign := "v "
+	sign := [2]string{"▾ ", "▸ "}
+	if d.ascii {
+		sign = [2]string{"- ", "+ "}
+	}
+	mark := sign[0]
 	if d.folded[name] {
-		sign = "> "
+		mark = sign[1]
 	}
 	added, deleted := counts(*f)
 	what := ""
@@ -117,7 +122,7 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 	if said != nil {
 		what += said.beside(name)
 	}
-	head := styled(bold, sign+name) + styled(green, fmt.Sprintf("  +%d", added)) + styled(red, fmt.Sprintf(" -%d", deleted)) + styled(faint, what)
+	head := styled(bold, mark+name) + styled(green, fmt.Sprintf("  +%d", added)) + styled(red, fmt.Sprintf(" -%d", deleted)) + styled(faint, what)
 	rows := []row{{text: head, id: "file " + name, file: at + 1, head: true}}
 	if d.folded[name] {
 		return rows

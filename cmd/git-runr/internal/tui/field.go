@@ -3,6 +3,7 @@ package tui
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,14 +15,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"git-runr/gitstore/safefile"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
 // field is where text is typed, one line of it or several.
 type field struct {
 	prompt string
-	line   bool   // one line: a filter, a reason
-	keep   string // names what is typed, which is kept in a file until it is handed in; "" keeps nothing
+	line   bool            // one line: a filter, a reason
+	keep   string          // names what is typed, which is kept in a file until it is handed in; "" keeps nothing
+	on     *record.Comment // where the comment is that is typed
 	text   []rune
 	at     int // of the cursor, among text
 	edits  int
@@ -30,19 +33,49 @@ type field struct {
 
 // open shows f, with what was typed there before.
 func (m *model) open(f *field) tea.Cmd {
-	if kept, err := os.ReadFile(m.keptFile(f.keep)); err == nil && f.keep != "" {
-		f.text = []rune(string(kept))
-		m.flash = "This was typed before, and not handed in"
+	if f.keep != "" {
+		if kept, err := readTyped(m.keptFile(f.keep)); err == nil {
+			f.text = []rune(kept.Text)
+			m.flash = "This was typed before, and not handed in"
+		}
 	}
 	f.at = len(f.text)
 	m.field = f
 	return nil
 }
 
+// typed is a text that was not handed in yet, as it is kept.
+type typed struct {
+	Actor string          `json:"actor"`
+	Name  string          `json:"name"` // keep of its field
+	On    *record.Comment `json:"on,omitempty"`
+	Text  string          `json:"text"`
+}
+
+func readTyped(path string) (kept typed, err error) {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &kept)
+	}
+	return kept, err
+}
+
+// unfinished are the comments on a review that were typed and not put into the draft.
+func (m *model) unfinished(review string) (all []typed) {
+	files, _ := filepath.Glob(filepath.Join(m.Store.Repo.StateDir(), "typed", "*.json"))
+	for _, file := range files {
+		kept, err := readTyped(file)
+		if err == nil && kept.Actor == m.Actor && kept.On != nil && strings.HasPrefix(kept.Name, "comment "+review+" ") {
+			all = append(all, kept)
+		}
+	}
+	return all
+}
+
 // keptFile is where the text of a field is kept that was not handed in yet.
 func (m *model) keptFile(name string) string {
 	sum := sha256.Sum256([]byte(m.Actor + "\x00" + name))
-	return filepath.Join(m.Store.Repo.StateDir(), "typed", hex.EncodeToString(sum[:8])+".txt")
+	return filepath.Join(m.Store.Repo.StateDir(), "typed", hex.EncodeToString(sum[:8])+".json")
 }
 
 // keepEvery is how long after a key what is typed is written to its file.
@@ -68,7 +101,11 @@ func (m *model) keepTyped() {
 		os.Remove(m.keptFile(f.keep))
 		return
 	}
-	if err := safefile.WriteFile(m.keptFile(f.keep), []byte(string(f.text)), 0o600); err != nil {
+	data, err := json.Marshal(typed{m.Actor, f.keep, f.on, string(f.text)})
+	if err == nil {
+		err = safefile.WriteFile(m.keptFile(f.keep), data, 0o600)
+	}
+	if err != nil {
 		m.flash, m.bad = "what you type is not kept: "+err.Error(), true
 	}
 }
@@ -82,7 +119,7 @@ func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 		if m.field = nil; f.keep != "" && len(f.text) > 0 {
 			m.flash = "Kept as you typed it: the same key goes on with it"
 		}
-		return nil
+		return m.reload(m.page())
 	case "enter", "ctrl+s":
 		m.field = nil
 		text := strings.TrimSpace(string(f.text))
@@ -235,7 +272,7 @@ func (f *field) view(width, height int) (lines []string, x, y int) {
 // edit lets the user write the text of a field in the editor that git uses.
 func (m *model) edit(f *field) tea.Cmd {
 	editor, err := m.Store.Repo.Editor(m.ctx)
-	path := m.keptFile("editor " + f.keep)
+	path := strings.TrimSuffix(m.keptFile("editor "+f.keep), ".json") + ".md"
 	if err == nil {
 		err = safefile.WriteFile(path, []byte(string(f.text)), 0o600)
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ func (m *model) homePage() *page {
 		read, err := m.readHome(ctx, h.all)
 		return func() {
 			*h = read
-			p.title = h.title(filepath.Base(m.Store.Repo.WorkTree))
+			p.title = h.title(filepath.Base(cmp.Or(m.Store.Repo.WorkTree, m.Store.Repo.CommonDir)))
 		}, err
 	}
 	p.title = "git runr"

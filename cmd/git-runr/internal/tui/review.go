@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,6 +29,7 @@ type reviewed struct {
 	diff    diff
 	missing string // why there is no diff
 	said    []remark
+	typed   []typed // comments that are not in the draft yet
 	ascii   bool
 }
 
@@ -47,7 +49,7 @@ type remark struct {
 }
 
 func (m *model) reviewPage(id string) *page {
-	v := &reviewed{ascii: m.ASCII}
+	v := &reviewed{ascii: m.ASCII, diff: diff{ascii: m.ASCII}}
 	p := &page{title: "Review " + screen.Suffix(id)}
 	var tree gitstore.ID
 	p.load = func(ctx context.Context) (func(), error) {
@@ -67,7 +69,9 @@ func (m *model) reviewPage(id string) *page {
 				missing, err = "The change is not in this clone: git runr sync or git fetch brings it.", nil
 			}
 		}
+		typed := m.unfinished(review.ID)
 		return func() {
+			v.typed = typed
 			tree = review.Request.Subject.Tree
 			v.put(review, draft)
 			v.diff.put(files, cut)
@@ -171,6 +175,10 @@ func (v *reviewed) rows(width int) []row {
 	}
 	if b.Len() > 0 {
 		rows = append(rows, textRows(b.String(), width)...)
+	}
+	for i, t := range v.typed {
+		first, _, _ := strings.Cut(t.Text, "\n")
+		rows = append(rows, row{text: styled(cyan, "Not finished: comment on "+cmp.Or(t.On.Place(), "the whole")+": "+first), id: fmt.Sprintf("typed %d", i), open: fmt.Sprintf("typed %d", i)})
 	}
 	rows = append(rows, v.overview(width)...)
 	if v.missing != "" {
@@ -400,6 +408,11 @@ func (v *reviewed) keys(m *model) []key {
 // enter goes from a line of the overview to the remark, opens a folded file, or a draft's comment.
 func (v *reviewed) enter(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
+	if i, isTyped := strings.CutPrefix(p.rows[p.cur].open, "typed "); isTyped {
+		if at, err := strconv.Atoi(i); err == nil {
+			return v.commentOn(m, p, *v.typed[at].On)
+		}
+	}
 	switch {
 	case ok && p.rows[p.cur].open != "":
 		if at := v.fileOf(r); at > 0 {
@@ -466,20 +479,22 @@ func (v *reviewed) comment(m *model, p *page) tea.Cmd {
 		m.flash, m.bad = err.Error(), true
 		return nil
 	}
-	on := c.Place()
-	if on == "" {
-		on = "the whole"
-	}
+	return v.commentOn(m, p, c)
+}
+
+func (v *reviewed) commentOn(m *model, p *page, c record.Comment) tea.Cmd {
+	on := cmp.Or(c.Place(), "the whole")
 	keep := fmt.Sprintf("comment %s %s %s", v.review.ID, c.Side, on)
 	subject := v.review.Request.Subject
-	return m.open(&field{prompt: "Comment on " + on, keep: keep, done: func(m *model, text string) tea.Cmd {
+	return m.open(&field{prompt: "Comment on " + on, keep: keep, on: &c, done: func(m *model, text string) tea.Cmd {
 		p.mark = -1
 		return m.draft(v.review.ID, keep, "Added to your draft: r hands it in", func(ctx context.Context, d *record.Draft) error {
 			if text == "" {
 				return errors.New("the comment is empty")
 			}
-			c.Comment = text
-			placed, err := locate.AnchorComment(ctx, m.Store, subject, c)
+			said := c
+			said.Comment = text
+			placed, err := locate.AnchorComment(ctx, m.Store, subject, said)
 			if err == nil {
 				d.Add(placed)
 			}
@@ -492,6 +507,8 @@ func (v *reviewed) comment(m *model, p *page) tea.Cmd {
 func (m *model) draft(id, keep, done string, change func(context.Context, *record.Draft) error) tea.Cmd {
 	p := m.page()
 	return func() tea.Msg {
+		m.acting.RLock()
+		defer m.acting.RUnlock()
 		_, err := m.Store.EditDraft(m.ctx, id, m.Actor, func(d *record.Draft) error { return change(m.ctx, d) })
 		return func(m *model) tea.Cmd {
 			if m.flash, m.bad = done, err != nil; err != nil {

@@ -206,7 +206,7 @@ func (m *model) start(name string, args ...string) tea.Cmd {
 
 // runDiffPage shows what a run changed.
 func (m *model) runDiffPage(id string) *page {
-	d := &diff{}
+	d := &diff{ascii: m.ASCII}
 	p := &page{title: "What " + screen.Suffix(id) + " changed"}
 	p.load = func(ctx context.Context) (func(), error) {
 		run, err := m.Store.Run(ctx, id)

@@ -56,31 +56,60 @@ func lineKeys() []key {
 // textRows are lines of text, wrapped with their indentation; each part of a line to type knows all of it.
 func textRows(text string, width int) []row {
 	var rows []row
-	for _, line := range lines(text) {
+	all := lines(text)
+	commands := linesToType(all)
+	for i, line := range all {
 		body := strings.TrimLeft(line, " ")
 		indent := min(len(line)-len(body), width/2)
-		cmd := lineToType(body)
 		attributes := ""
-		if cmd != "" {
+		if commands[i] != "" {
 			attributes = cyan
 		}
 		for _, part := range wrapped(body, width-indent) {
-			rows = append(rows, row{text: strings.Repeat(" ", indent) + styled(attributes, part), cmd: cmd})
+			rows = append(rows, row{text: strings.Repeat(" ", indent) + styled(attributes, part), cmd: commands[i]})
 		}
 	}
 	return rows
 }
 
-// lineToType is the command that a line of a text shows, without what stands behind it; "" for none.
-func lineToType(line string) string {
-	if number, rest, ok := strings.Cut(line, ". "); ok && len(number) <= 2 && strings.Trim(number, "0123456789") == "" {
-		line = rest
+// linesToType gives for each line of a text the command that it shows or is a part of, without what
+// is said behind it; "" for none. What a diagnosis says to run is run where it says.
+func linesToType(all []string) []string {
+	commands := make([]string, len(all))
+	tree, inTree := "", false
+	for i, line := range all {
+		body := strings.TrimSpace(line)
+		if dir, ok := strings.CutPrefix(body, "Working tree: "); ok {
+			tree = dir
+		}
+		inTree = inTree || tree != "" && body == "The checks are to be run in: the working tree"
+		if i > 0 && commands[i] != "" { // it belongs to the line above
+			continue
+		}
+		command := body
+		number, rest, numbered := strings.Cut(body, ". ")
+		if numbered = numbered && len(number) <= 2 && strings.Trim(number, "0123456789") == ""; numbered {
+			var label string
+			if label, command, numbered = strings.Cut(rest, ": "); !numbered || label == "Edit" || strings.Contains(label, " ") {
+				command = rest
+			} else if label == "Run" && inTree {
+				command = "cd " + tree + " && { " + command + "; }"
+			}
+		}
+		if !strings.HasPrefix(command, "git ") && (!numbered || !strings.HasPrefix(rest, "Run: ")) {
+			continue
+		}
+		last := i
+		for strings.HasSuffix(command, ` \`) && last+1 < len(all) {
+			last++
+			command = strings.TrimSuffix(command, `\`) + strings.TrimSpace(all[last])
+		}
+		for _, end := range []string{"   ", "  #", " # was:"} {
+			command, _, _ = strings.Cut(command, end)
+		}
+		for ; last >= i; last-- {
+			commands[last] = strings.TrimSpace(command)
+		}
 	}
-	if !strings.HasPrefix(line, "git ") && !strings.HasPrefix(line, "cd ") && !strings.HasPrefix(line, "(cd ") {
-		return ""
-	}
-	for _, end := range []string{"   ", "  #", " # was:"} {
-		line, _, _ = strings.Cut(line, end)
-	}
-	return strings.TrimSpace(line)
+	return commands
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,6 +17,7 @@ import (
 	"git-runr/cmd/git-runr/internal/follow"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // Config is what the terminal shows and works on. All of it is required.
@@ -46,11 +48,14 @@ func Run(ctx context.Context, c Config) error {
 	go follow.News(ctx, c.Store, func([]record.Event) { p.Send(newsMsg{}) })
 	_, err := p.Run()
 	m.keepTyped()
+	ended := ctx.Err()
+	cancel()
+	m.acting.Lock() // what is at work ends as it does at ^C, and no part of it begins any more
 	switch {
 	case errors.Is(err, tea.ErrInterrupted):
 		return context.Canceled
-	case ctx.Err() != nil:
-		return ctx.Err()
+	case ended != nil:
+		return ended
 	}
 	return err
 }
@@ -65,9 +70,9 @@ type model struct {
 	pages         []*page
 	ask           *question
 	field         *field
-	flash         string // what was done or went wrong, in a line
-	bad           bool   // it went wrong
-	help          bool
+	flash         string       // what was done or went wrong, in a line
+	bad           bool         // it went wrong
+	acting        sync.RWMutex // read while something is recorded
 }
 
 // page is a list of rows with a cursor. load reads what is shown, off the loop, and returns what
@@ -170,6 +175,8 @@ func (m *model) reload(p *page) tea.Cmd {
 // do carries out a command line and goes on with then, which may be nil, where it succeeded.
 func (m *model) do(then func(*model) tea.Cmd, args ...string) tea.Cmd {
 	return func() tea.Msg {
+		m.acting.RLock()
+		defer m.acting.RUnlock()
 		out, status := m.Do(m.ctx, args...)
 		return doneMsg{args, out, status, then}
 	}
@@ -282,9 +289,6 @@ func (m *model) key(press tea.KeyPressMsg) tea.Cmd {
 		return tea.Suspend
 	case m.field != nil:
 		return m.fieldKey(press)
-	case m.help:
-		m.help = false
-		return nil
 	}
 	m.flash, m.bad = "", false
 	if q := m.ask; q != nil {
@@ -375,9 +379,8 @@ func everywhere() []key {
 			}
 			return m.copy(strings.TrimSpace(r.plain()))
 		}},
-		{"?", "", "all keys", func(m *model, _ *page) tea.Cmd {
-			m.help = true
-			return nil
+		{"?", "", "all keys", func(m *model, p *page) tea.Cmd {
+			return m.push(m.helpPage(p))
 		}},
 		{"esc q backspace", "", "back; from the first page out", func(m *model, p *page) tea.Cmd {
 			if p.filter != "" {
@@ -422,9 +425,9 @@ func (t *typedLine) SetStderr(w io.Writer) { t.terminal.Err = w }
 
 // Run waits for a key after the line, so that what it wrote can be read.
 func (t *typedLine) Run() error {
-	io.WriteString(t.terminal.Out, "$ "+t.line+"\n")
+	safetext.Fprintf(t.terminal.Out, "$ %s\n", t.line)
 	err := t.repo.Shell(t.ctx, t.line, t.terminal)
-	io.WriteString(t.terminal.Out, "\nEnter goes back to git runr tui.")
+	safetext.Fprintf(t.terminal.Out, "\nEnter goes back to git runr tui.")
 	var b [1]byte
 	for {
 		if n, readErr := t.terminal.In.Read(b[:]); readErr != nil || n > 0 && b[0] == '\n' {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -111,11 +112,7 @@ func (m *model) View() tea.View {
 	}
 	p := m.page()
 	lines := []string{m.header(p)}
-	if m.help {
-		lines = append(lines, m.helpLines()...)
-	} else {
-		lines = append(lines, m.bodyLines(p)...)
-	}
+	lines = append(lines, m.bodyLines(p)...)
 	for len(lines) < 1+m.body() {
 		lines = append(lines, "")
 	}
@@ -141,7 +138,7 @@ func (m *model) dots() string {
 }
 
 func (m *model) header(p *page) string {
-	title := ansi.Truncate(" "+p.title, m.width-1, m.dots())
+	title := ansi.Truncate(" "+safetext.Line(p.title), m.width-1, m.dots())
 	return reverse + title + strings.Repeat(" ", max(0, m.width-ansi.StringWidth(title))) + off
 }
 
@@ -215,33 +212,25 @@ func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
 	return []string{status, styled(faint, labels)}, nil
 }
 
-// helpLines are all keys of the page, in two columns where there is room.
-func (m *model) helpLines() []string {
-	var all []string
-	for _, k := range append(m.page().keys, everywhere()...) {
-		all = append(all, ansi.Truncate(bold+padded(strings.ReplaceAll(k.names, "␣", "space"), 14)+off+" "+k.help, m.columns()-1, m.dots()))
+// helpPage shows all keys of a page.
+func (m *model) helpPage(of *page) *page {
+	return &page{
+		title: "Keys of: " + of.title,
+		load:  func(context.Context) (func(), error) { return func() {}, nil },
+		build: func(width int) []row {
+			var rows []row
+			for _, k := range append(slices.Clone(of.keys), everywhere()...) {
+				names := padded(strings.ReplaceAll(k.names, "␣", "space"), 13)
+				for i, part := range wrapped(k.help, width-14) {
+					if i > 0 {
+						names = padded("", 13)
+					}
+					rows = append(rows, row{text: bold + names + off + " " + part})
+				}
+			}
+			return append(rows, row{}, row{text: styled(faint, "While you type: ctrl+j is a new line, ctrl+e your editor, esc keeps it for later.")})
+		},
 	}
-	rows := len(all)
-	if m.columns() < m.width {
-		rows = (len(all) + 1) / 2
-	}
-	lines := make([]string, 0, rows)
-	for i := range rows {
-		line := all[i]
-		if i+rows < len(all) {
-			line = padded(line, m.columns()) + all[i+rows]
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// columns is how wide one of help is.
-func (m *model) columns() int {
-	if m.width >= 78 {
-		return m.width / 2
-	}
-	return m.width
 }
 
 // padded is text with blanks up to width columns.
