@@ -25,9 +25,9 @@ func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable
 	defer said.Close()
 	attached := attachments{}
 	b := &build{store: s, idx: idx, groups: groups{count: !rebuild}}
-	defer func() { b.groups.close() }()
+	defer func() { b.groups.Close() }()
 	err = s.eachRecord(ctx, idx, tips, func() (func(Event), func(gitstore.Entry)) {
-		b.groups.close()
+		b.groups.Close()
 		said.Close()
 		clear(attached)
 		b.groups, b.high = groups{count: !rebuild}, nil

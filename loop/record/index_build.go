@@ -14,6 +14,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop/internal/segment"
+	"git-runr/loop/internal/spill"
 )
 
 // build makes the segment of what events change, which are sorted by run and review first.
@@ -42,10 +43,10 @@ func (b *build) finish(ctx context.Context) error {
 	for _, e := range b.idx.believe(b.high) {
 		b.groups.add(e)
 	}
-	if b.groups.empty() {
+	if b.groups.Empty() {
 		return nil
 	}
-	return b.idx.stack.Put(b.groups.large(), func(w *segment.Writer) error { return b.fold(ctx, w) })
+	return b.idx.stack.Put(b.groups.Large(), func(w *segment.Writer) error { return b.fold(ctx, w) })
 }
 
 // IndexRead brings the cache up to the logs where some of what they say was collected already.
@@ -142,7 +143,7 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 			}
 		})
 	}
-	for part := range groupParts {
+	for part := range spill.Count {
 		parts <- part
 	}
 	close(parts)

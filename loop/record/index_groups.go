@@ -2,41 +2,21 @@ package record
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/spill"
 )
 
 // groups are events by the runs and reviews that they are of, in parts of which each holds all
-// that there is of some runs and reviews. What is too much for memory goes to a file.
+// that there is of some runs and reviews, each event behind its run or review.
 type groups struct {
-	parts []part
+	spill.Parts
 	clock uint64 // the highest
 	taken int    // how many events there are
 	count bool   // they are counted only
-	held  int    // bytes in memory
-	file  *os.File
-	at    int64 // the end of it
 }
-
-// part is events as appendEvent writes them, each behind its run or review.
-type part struct {
-	held   []byte
-	pieces []piece // those in the file
-}
-
-type piece struct {
-	at  int64
-	len int
-}
-
-const (
-	groupsMost = 64 << 20 // bytes that are held in memory
-	groupParts = 256
-)
 
 func (g *groups) add(e Event) {
 	g.clock = max(g.clock, e.Clock)
@@ -52,64 +32,21 @@ func (g *groups) add(e Event) {
 
 // put adds an event to a part.
 func (g *groups) put(number int, of entity, e Event) {
-	if g.parts == nil {
-		g.parts = make([]part, groupParts)
-	}
-	p := &g.parts[number]
-	before := len(p.held)
-	p.held = appendEvent(appendText(append(p.held, byte(of.kind)), of.id), e)
-	if g.held += len(p.held) - before; g.held > groupsMost {
-		g.writeOut()
-	}
+	g.Add(number, func(b []byte) []byte { return appendEvent(appendText(append(b, byte(of.kind)), of.id), e) })
 }
 
 func partOf(of entity) int {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, of.id)
-	return int(h.Sum32() % groupParts)
+	return int(h.Sum32() % spill.Count)
 }
-
-// writeOut takes what is held out of memory. Where there is no room for it on disk it stays.
-func (g *groups) writeOut() {
-	g.held = 0
-	if g.file == nil {
-		file, err := os.CreateTemp("", "git-runr-*")
-		if err != nil {
-			return
-		}
-		_ = os.Remove(file.Name()) // it goes with the process; where that cannot be, at the end
-		g.file = file
-	}
-	for i := range g.parts {
-		p := &g.parts[i]
-		if _, err := g.file.WriteAt(p.held, g.at); err != nil {
-			return
-		}
-		p.pieces = append(p.pieces, piece{g.at, len(p.held)})
-		g.at += int64(len(p.held))
-		p.held = p.held[:0]
-	}
-}
-
-func (g *groups) empty() bool { return g.parts == nil }
-
-// large reports whether they are more than memory should hold.
-func (g *groups) large() bool { return g.file != nil }
 
 // visit visits each run and review of a part. Parts may be visited side by side.
 func (g *groups) visit(number int, visit func(entity, []Event) error) error {
-	if g.parts == nil {
-		return nil
+	data, err := g.Read(number)
+	if err != nil {
+		return err
 	}
-	p, data := g.parts[number], []byte{}
-	for _, piece := range p.pieces {
-		at := len(data)
-		data = append(data, make([]byte, piece.len)...)
-		if _, err := g.file.ReadAt(data[at:], piece.at); err != nil {
-			return fmt.Errorf("read events: %w", err)
-		}
-	}
-	data = append(data, p.held...)
 	events := map[entity][]Event{}
 	for r := (&eventReader{data: data, text: string(data)}); r.at < len(data); {
 		kind := entityKind(data[r.at])
@@ -123,14 +60,6 @@ func (g *groups) visit(number int, visit func(entity, []Event) error) error {
 		}
 	}
 	return nil
-}
-
-func (g *groups) close() {
-	if g.file != nil {
-		g.file.Close()
-		_ = os.Remove(g.file.Name())
-	}
-	g.file, g.parts = nil, nil
 }
 
 func appendText[T ~string | ~[]byte](b []byte, text T) []byte {

@@ -16,6 +16,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/internal/segment"
+	"git-runr/loop/internal/spill"
 )
 
 // indexOf is an index of rows in memory, in one segment for each list.
@@ -430,16 +431,16 @@ func TestGroupsThroughAFile(t *testing.T) {
 		small.add(e)
 		large.add(e)
 		if i%50 == 0 {
-			large.writeOut()
+			large.Spill()
 		}
 	}
-	defer large.close()
-	if !large.large() || small.large() {
+	defer large.Close()
+	if !large.Large() || small.Large() {
 		t.Fatal("nothing was written, or what is few")
 	}
 	read := func(g *groups) map[entity][]Event {
 		all := map[entity][]Event{}
-		for part := range groupParts {
+		for part := range spill.Count {
 			if err := g.visit(part, func(of entity, events []Event) error { all[of] = slices.Clone(events); return nil }); err != nil {
 				t.Fatal(err)
 			}

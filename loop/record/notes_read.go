@@ -57,7 +57,7 @@ func (y *Heard) AddBad(err error) { y.bad = append(y.bad, err.Error()) }
 
 // Close drops what was collected.
 func (y *Heard) Close() {
-	y.groups.close()
+	y.groups.Close()
 	*y = Heard{Index: y.Index}
 }
 

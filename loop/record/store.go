@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/spill"
 	"git-runr/loop/prose"
 )
 
@@ -111,9 +112,9 @@ func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error)
 // readOn takes into idx what the logs hold beyond it.
 func (s *Store) readOn(ctx context.Context, idx *index, tips gitstore.Tips) error {
 	b := &build{store: s, idx: idx}
-	defer func() { b.groups.close() }()
+	defer func() { b.groups.Close() }()
 	err := s.eachNew(ctx, idx, tips, func() func(Event) {
-		b.groups.close()
+		b.groups.Close()
 		b.groups, b.high = groups{}, nil
 		return b.add
 	})
@@ -420,12 +421,12 @@ func (s *Store) EachEvent(ctx context.Context, visit func(Event) error) (unreada
 		return nil, err
 	}
 	highest := max(readManifest(s.indexPath()).Clock, 1<<20) // so far: where it grew, only the last part is larger
-	scratch, width := scratchIndex(), min(highest, lateClock)/groupParts+1
+	scratch, width := scratchIndex(), min(highest, lateClock)/spill.Count+1
 	var parts groups // each of a span of clocks
 	var late []Event // than all of these
-	defer func() { parts.close() }()
+	defer func() { parts.Close() }()
 	err = s.eachNew(ctx, scratch, tips, func() func(Event) {
-		parts.close()
+		parts.Close()
 		parts, late = groups{}, nil
 		return func(e Event) {
 			if e.Clock > lateClock {
@@ -433,10 +434,10 @@ func (s *Store) EachEvent(ctx context.Context, visit func(Event) error) (unreada
 				return
 			}
 			scratch.Clock = max(scratch.Clock, e.Clock)
-			parts.put(int(min(e.Clock/width, groupParts-1)), entity{}, e)
+			parts.put(int(min(e.Clock/width, spill.Count-1)), entity{}, e)
 		}
 	})
-	for number := 0; err == nil && number < groupParts; number++ {
+	for number := 0; err == nil && number < spill.Count; number++ {
 		err = parts.visit(number, func(_ entity, events []Event) error {
 			Sort(events)
 			return eachOf(events, visit)
