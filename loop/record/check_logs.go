@@ -58,7 +58,7 @@ func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable
 			said.Covers(writer, "", tip)
 		}
 	}
-	return events, unreadable, errors.Join(idx.save(s), s.project(ctx, true, said))
+	return events, unreadable, errors.Join(idx.save(s), s.project(ctx, true, &said.Heard))
 }
 
 // Rebuild makes the cache and the notes again from the logs.

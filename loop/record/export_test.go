@@ -4,8 +4,10 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/notes"
 )
 
 // RunEvents are the names of all types of events that a run is folded from.
@@ -22,7 +24,8 @@ func (s *Store) PretendRead(ctx context.Context, tips gitstore.Tips, lost gitsto
 	}
 	replaces, err := s.Repo.Ref(ctx, NotesRef)
 	if err == nil {
-		_, err = s.Repo.NewNotes(NotesRef, replaces).Commit(ctx, notesMessage(tips, noEvents), noEvents)
+		at := time.Unix(0, 0)
+		_, err = s.Repo.NewNotes(NotesRef, replaces).Commit(ctx, notes.Message(tips, at), at)
 	}
 	return err
 }

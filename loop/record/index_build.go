@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop/internal/segment"
 	"git-runr/loop/internal/spill"
@@ -52,7 +51,7 @@ func (b *build) finish(ctx context.Context) error {
 // IndexRead brings the cache up to the logs where some of what they say was collected already.
 // What was collected of a log counts if it is exactly what the cache lacks of it.
 func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
-	if !y.Index || y.spoilt || len(y.spans) == 0 {
+	if !y.Index || y.spoilt {
 		return nil
 	}
 	tips, err := s.tips(ctx)
@@ -61,7 +60,7 @@ func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
 	}
 	idx := openIndex(s.indexPath())
 	defer func() { idx.close() }()
-	rest, fits := y.lacking(idx.Tips, tips)
+	rest, fits := y.Lacking(idx.Tips, tips)
 	if !fits || len(idx.Damaged) > 0 || len(idx.Ahead) > 0 {
 		return nil // whoever wants the index reads on by itself
 	}
@@ -86,26 +85,6 @@ func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
 	idx.Tips, idx.Bad = maps.Clone(tips), append(idx.Bad, y.bad...)
 	_ = idx.save(s)
 	return nil
-}
-
-// lacking gives tips as far as a reader that has read up to known needs more than what was
-// collected; ok is false where something was collected that is not of what it lacks.
-func (y *Heard) lacking(known, tips gitstore.Tips) (rest gitstore.Tips, ok bool) {
-	rest = maps.Clone(tips)
-	for writer := range y.logs {
-		if y.spans[writer] != (span{known[writer], tips[writer]}) {
-			return nil, false
-		}
-	}
-	for writer, covered := range y.spans {
-		if covered != (span{known[writer], tips[writer]}) {
-			return nil, false
-		}
-		if rest[writer] = known[writer]; known[writer] == "" {
-			delete(rest, writer)
-		}
-	}
-	return rest, true
 }
 
 // fold folds the groups: those of a new index side by side, for nothing is read for them.

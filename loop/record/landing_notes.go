@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/notes"
 )
 
 // A commit that lands on a branch which moved, or squashed, is another one than was
@@ -65,18 +66,18 @@ func (s *Store) saidOf(ctx context.Context, run Run, moved []gitstore.Moved) map
 }
 
 // carriedNotes are the lines that a landing puts on the commits that landed.
-func carriedNotes(e Event, landed Landed) []noteLine {
-	var lines []noteLine
+func carriedNotes(e Event, landed Landed) []notes.Line {
+	var lines []notes.Line
 	from := map[gitstore.ID]gitstore.ID{}
 	for _, c := range landed.Carried[:min(len(landed.Carried), maxCarried)] {
 		from[c.To] = c.From
 		for _, said := range c.Said[:min(len(c.Said), maxSayings)] {
-			lines = append(lines, noteLine{c.To, said.At, said.Text})
+			lines = append(lines, notes.Line{Commit: c.To, At: said.At, Text: said.Text})
 		}
 	}
 	for to, from := range from {
 		if to != landed.Commit { // that one says it already
-			lines = append(lines, noteLine{to, e.Timestamp, landedText(e, landed, from)})
+			lines = append(lines, notes.Line{Commit: to, At: e.Timestamp, Text: landedText(e, landed, from)})
 		}
 	}
 	return lines

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/notes"
 )
 
 // A commit that is amended, rebased, squashed or merged on a forge is another one than
@@ -129,12 +130,15 @@ func sayingsOf(e Event) []Saying {
 
 // movedNotes are the lines that a move puts on commits. They are dated by the code, so
 // that clones that notice the same say it once.
-func movedNotes(e Event, m Move) []noteLine {
+func movedNotes(e Event, m Move) []notes.Line {
+	line := func(on gitstore.ID, format string, args ...any) []notes.Line {
+		return []notes.Line{{Commit: on, At: m.When, Text: "review " + e.Review + fmt.Sprintf(format, args...)}}
+	}
 	switch m.State {
 	case MoveCarried:
-		lines := []noteLine{{m.To, m.When, fmt.Sprintf("review %s carried from %s: the same change", e.Review, m.From.Short())}}
+		lines := line(m.To, " carried from %s: the same change", m.From.Short())
 		for _, said := range m.Said[:min(len(m.Said), maxSayings)] {
-			lines = append(lines, noteLine{m.To, said.At, said.Text})
+			lines = append(lines, notes.Line{Commit: m.To, At: said.At, Text: said.Text})
 		}
 		return lines
 	case MoveStale:
@@ -142,9 +146,9 @@ func movedNotes(e Event, m Move) []noteLine {
 		if m.Again != "" {
 			again = ", asked again as " + m.Again
 		}
-		return []noteLine{{m.To, m.When, fmt.Sprintf("review %s of %s is stale: this is another change%s", e.Review, m.From.Short(), again)}}
+		return line(m.To, " of %s is stale: this is another change%s", m.From.Short(), again)
 	case MoveGone:
-		return []noteLine{{m.From, m.When, fmt.Sprintf("review %s: the code is gone, no branch has it", e.Review)}}
+		return line(m.From, ": the code is gone, no branch has it")
 	}
 	return nil
 }

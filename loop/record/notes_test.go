@@ -10,6 +10,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/testrepo"
+	"git-runr/loop/internal/notes"
 	"git-runr/loop/reply"
 )
 
@@ -158,24 +159,35 @@ func TestNoteOf(t *testing.T) {
 }
 
 // notesAfter is the id of the notes' commit after batches were added one after the other.
-func notesAfter(t *testing.T, s *Store, batches ...[]Event) gitstore.ID {
+func notesAfter(t *testing.T, s *Store, batches ...[]Event) (id gitstore.ID) {
 	t.Helper()
-	ctx := context.Background()
-	old, err := s.Repo.Ref(ctx, NotesRef)
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes := s.Repo.NewNotes(NotesRef, old)
-	for _, batch := range batches {
-		var all noteLines
-		for _, e := range batch {
-			all.add(e)
-		}
-		if err := addSaid(ctx, notes, &all); err != nil {
+	p := notes.Projection{Repo: s.Repo, Ref: NotesRef}
+	if old := s.mustRef(t); old != "" {
+		if err := s.Repo.SwapRef(t.Context(), NotesRef, "", old); err != nil {
 			t.Fatal(err)
 		}
 	}
-	id, err := notes.Commit(ctx, "notes\n", testEpoch)
+	for i, batch := range batches {
+		p.Tips = func(context.Context) (gitstore.Tips, error) {
+			return gitstore.Tips{oneWriter: gitstore.ID(fmt.Sprintf("%040d", i-len(batches)+100))}, nil
+		}
+		p.Read = func(_ context.Context, _, _ gitstore.Tips, said *notes.Said) ([]string, error) {
+			for _, e := range batch {
+				said.Add(e.Timestamp, notesOf(e))
+			}
+			return nil, nil
+		}
+		if err := p.Project(t.Context(), false, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s.mustRef(t)
+}
+
+// mustRef is what the notes are at.
+func (s *Store) mustRef(t *testing.T) gitstore.ID {
+	t.Helper()
+	id, err := s.Repo.Ref(t.Context(), NotesRef)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,30 +333,18 @@ func TestNotesOfALogThatIsGoneAreRebuilt(t *testing.T) {
 	one := testCommit(t, s, "one")
 	record(t, s, noteEvents(one, one)[0])
 	want := notesAt(t, s, s.Project)
-	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
+	others, err := s.Repo.OpenNotes(ctx, NotesRef)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := notes.Set(ctx, one, []byte("not from any event\n")); err != nil {
+	if err := others.Set(ctx, one, []byte("not from any event\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := notes.Commit(ctx, notesMessage(gitstore.Tips{twoWriter: one}, testEpoch), testEpoch); err != nil {
+	if _, err := others.Commit(ctx, notes.Message(gitstore.Tips{twoWriter: one}, testEpoch), testEpoch); err != nil {
 		t.Fatal(err)
 	}
 	if got := notesAt(t, s, s.Project); got != want {
 		t.Errorf("notes at %s, want %s", got, want)
-	}
-}
-
-func TestNotesMessage(t *testing.T) {
-	tips := gitstore.Tips{oneWriter: "1111", twoWriter: "2222"}
-	newest := testEpoch.Add(1234 * time.Millisecond)
-	gotTips, gotNewest := ReadNotesMessage(notesMessage(tips, newest))
-	if !reflect.DeepEqual(gotTips, tips) || !gotNewest.Equal(newest) {
-		t.Errorf("read %v, %v", gotTips, gotNewest)
-	}
-	if tips, newest := ReadNotesMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() {
-		t.Errorf("of other notes: %v, %v", tips, newest)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/notes"
 	"git-runr/loop/record"
 )
 
@@ -287,7 +288,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	case err != nil:
 		return "", "", err
 	case theirs.ID == "":
-		empty, err := x.EmptyNotes(ctx)
+		empty, err := notes.Empty(ctx, x.Repo)
 		if err != nil || empty.Tree == mine.Tree {
 			return "", "", err
 		}
@@ -296,7 +297,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 		return "", "", nil
 	case x.knowMore(theirs.Message):
 		return "", "those of the remote speak of logs that were not taken over here", nil
-	case !record.OwnNotes(theirs.Message):
+	case !notes.Own(theirs.Message):
 		x.done.Replaced = theirs.ID
 	}
 	view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
@@ -306,7 +307,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 // knowMore reports whether notes were made by a clone that reads a log which this one
 // could not take over: a newer program's may not be replaced by an older one's.
 func (x *exchange) knowMore(message string) bool {
-	known, _ := record.ReadNotesMessage(message)
+	known, _ := notes.ReadMessage(message)
 	return slices.ContainsFunc(x.done.Rejected, func(r gitstore.Rejection) bool { return known[r.Writer] != "" })
 }
 

@@ -1,0 +1,196 @@
+// Package notes derives git notes from logs: readable lines on the commits that entries speak of.
+// They are a projection: their one commit has no parent and depends on the entries alone, so
+// every clone that has the same entries has the same notes, to the byte. What an entry says is
+// its caller's to know.
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// timeForm sorts as text, which is how git joins notes.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// title begins the message of every commit of notes that this program makes. Trailers
+// of it: the version of what is derived, and how far a log was read. Notes of another
+// version, or without one, are derived again from nothing.
+const (
+	title     = "git-runr notes\n"
+	version   = "Runr-Notes: 2"
+	newestKey = "Runr-Newest: "
+	tipKey    = "Runr-Tip: "
+)
+
+// retries bounds how often a lost race for the notes is run again. Losing all of them
+// costs nothing: whoever projects next adds what is missing.
+const retries = 5
+
+// Projection is notes and the logs that they are derived from.
+type Projection struct {
+	Repo *gitstore.Repo
+	Ref  string
+	Tips func(context.Context) (gitstore.Tips, error)
+	// Read adds to said what the logs say beyond known, and names those that have lost something:
+	// these are read again until nothing is missing.
+	Read func(ctx context.Context, known, tips gitstore.Tips, said *Said) (lost []string, err error)
+}
+
+// Project brings the notes up to the logs, of which some was heard already; nil for nothing.
+// Afresh derives all of them again.
+func (p Projection) Project(ctx context.Context, afresh bool, heard *Heard) (err error) {
+	for range retries {
+		if err = p.project(ctx, afresh, heard); !errors.Is(err, gitstore.ErrLostRace) {
+			break
+		}
+	}
+	return err
+}
+
+// errAfresh is notes that nobody can go on from.
+var errAfresh = errors.New("derive the notes afresh")
+
+func (p Projection) project(ctx context.Context, afresh bool, heard *Heard) error {
+	tips, err := p.Tips(ctx)
+	if err != nil {
+		return err
+	}
+	if !afresh {
+		err = p.projectNew(ctx, tips, heard)
+	}
+	damaged := errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)
+	if afresh || damaged { // a remote's are much the same objects
+		if err := p.Repo.ForgetSharedNotes(ctx); err != nil {
+			return err
+		}
+	}
+	if afresh || damaged || errors.Is(err, errAfresh) {
+		err = p.projectAll(ctx, tips, heard) // the notes speak of logs that are not here, or are damaged
+	}
+	return err
+}
+
+// projectNew adds to the notes what the logs hold beyond them.
+func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips, heard *Heard) error {
+	notes, err := p.Repo.OpenNotes(ctx, p.Ref)
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	known, newest := ReadMessage(notes.Message())
+	switch {
+	case maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == ""):
+		return nil
+	case len(known) == 0: // the first time, or somebody else wrote the ref
+		return errAfresh
+	}
+	for writer := range known {
+		if tips[writer] == "" {
+			return errAfresh
+		}
+	}
+	return p.add(ctx, notes, known, tips, heard, newest)
+}
+
+// projectAll derives the notes from nothing but the logs.
+func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips, heard *Heard) error {
+	replaces, err := p.Repo.Ref(ctx, p.Ref)
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	return p.add(ctx, p.Repo.NewNotes(p.Ref, replaces), nil, tips, heard, noEntries)
+}
+
+// noEntries is the time of notes that speak of nothing.
+var noEntries = time.Unix(0, 0).UTC()
+
+// Empty writes the commit of notes that speak of nothing: what the first notes on a remote
+// stand on, so that a plain fetch of them into a clone that has nothing yet is a fast-forward.
+func Empty(ctx context.Context, repo *gitstore.Repo) (gitstore.Commit, error) {
+	tree, err := repo.EmptyTree(ctx)
+	if err != nil {
+		return gitstore.Commit{}, err
+	}
+	id, err := repo.NotesCommit(ctx, tree, nil, Message(nil, noEntries), noEntries)
+	return gitstore.Commit{ID: id, Tree: tree}, err
+}
+
+// add puts on notes that were read up to known what logs say beyond.
+func (p Projection) add(ctx context.Context, notes *gitstore.Notes, known, tips gitstore.Tips, heard *Heard, newest time.Time) error {
+	said, sound, rest := &Said{newest: newest}, maps.Clone(tips), maps.Clone(tips)
+	for writer, tip := range tips {
+		if log := heard.Between(writer, known[writer], tip); log != nil {
+			said.Join(log)
+			leave(rest, known, writer)
+		}
+	}
+	lost, err := p.Read(ctx, known, rest, said)
+	if err != nil {
+		return err
+	}
+	for _, writer := range lost {
+		delete(sound, writer)
+	}
+	if err := write(ctx, notes, said); err != nil {
+		return err
+	}
+	_, err = notes.Commit(ctx, Message(sound, said.newest), said.newest)
+	return err
+}
+
+// write puts lines on the commits that they are about.
+func write(ctx context.Context, notes *gitstore.Notes, said *Said) error {
+	for commit, added := range said.lines {
+		if !notes.CanHold(commit) { // an entry from elsewhere may say anything
+			continue
+		}
+		old, err := notes.Get(ctx, commit)
+		if err != nil {
+			return fmt.Errorf("read note on %s: %w", commit.Short(), err)
+		}
+		if err := notes.Set(ctx, commit, joinLines(old, added)); err != nil {
+			return fmt.Errorf("write note on %s: %w", commit.Short(), err)
+		}
+	}
+	return nil
+}
+
+// Message is that of the commit of notes that were read up to tips.
+func Message(tips gitstore.Tips, newest time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, title+"\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\n%s%s\n", version, newestKey, newest.UTC().Format(timeForm))
+	for _, writer := range slices.Sorted(maps.Keys(tips)) {
+		fmt.Fprintf(&b, "%s%s %s\n", tipKey, writer, tips[writer])
+	}
+	return b.String()
+}
+
+// Own reports whether this program made the commit of notes that has the message.
+func Own(message string) bool { return strings.HasPrefix(message, title) }
+
+// ReadMessage is how far each log was read for notes, by the message of their commit, and
+// when the newest entry was; the zero values where that does not say.
+func ReadMessage(message string) (gitstore.Tips, time.Time) {
+	tips := gitstore.Tips{}
+	var newest time.Time
+	if !strings.Contains(message, "\n"+version+"\n") {
+		return tips, newest
+	}
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		if at, ok := strings.CutPrefix(line, newestKey); ok {
+			newest, _ = time.Parse(timeForm, at)
+		}
+		if tip, ok := strings.CutPrefix(line, tipKey); ok {
+			writer, id, _ := strings.Cut(tip, " ")
+			tips[writer] = gitstore.ID(id)
+		}
+	}
+	return tips, newest
+}
