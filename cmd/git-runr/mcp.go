@@ -21,13 +21,19 @@ const mcpLease = 30 * time.Minute
 func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "mcp", Usage: "serve the inbox to a coding agent, on standard input and output",
-		Description: "A server of the Model Context Protocol with the tools review, review_inbox and diagnose. An agent tool\n" +
-			"starts it; git runr init --agents tells those that it finds. By hand:\n\n" +
-			"  claude    claude mcp add runr -- git runr mcp\n" +
-			"  codex     codex mcp add runr -- git runr mcp\n" +
-			"  gemini    gemini mcp add runr git runr mcp\n" +
-			"  opencode  \"mcp\": {\"runr\": {\"type\": \"local\", \"command\": [\"git\", \"runr\", \"mcp\"]}} in opencode.json\n\n" +
-			"It works on the repository that it is started in. It never asks anything, and no tool waits for anybody.",
+		Description: "A server of the Model Context Protocol, which an agent tool starts. Register it with those that are\n" +
+			"used here, and take that back:\n\n" +
+			"  git runr init --agents\n" +
+			"  git runr init --agents --remove\n\n" +
+			"By hand, for a tool of its own (claude, codex), or one that may only read:\n\n" +
+			"  claude mcp add runr -- git runr mcp            claude mcp remove runr\n" +
+			"  codex mcp add runr -- git runr mcp --read-only   codex mcp remove runr\n\n" +
+			"Tools that read: review_list, review_get, review_diff, review_wait, diagnose. Tools that record: review,\n" +
+			"review_claim, review_release, review_answer, review_resolve, review_comment, review_submit, and review_inbox,\n" +
+			"which is several of those. The change of a review and the code around a finding are resources too. An answer\n" +
+			"is at most 20,000 tokens long; where there is more it says how to ask for it.\n\n" +
+			"It works on the repository that it is started in. It never asks anything, and no tool waits for a person.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "read-only", Usage: "without the tools that record something"}},
 		Action: p.action(serveMCP),
 	}
 }
@@ -40,7 +46,7 @@ func serveMCP(s *session) error {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
 	}
 	collect(longGC)
-	server := mcp.New(mcp.Config{Version: buildNow().name(), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
+	server := mcp.New(mcp.Config{Version: buildNow().name(), ReadOnly: s.Bool("read-only"), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
 	return server.Run(s.ctx, s.in, s.out)
 }
 

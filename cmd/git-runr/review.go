@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -272,18 +271,11 @@ func awaited(r record.Review) bool {
 // awaitReview waits until everybody who was asked has answered.
 func (s *session) awaitReview(store *record.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Pending(), ", "), made.ID)
-	for {
-		review, err := store.Review(s.ctx, made.ID)
-		if err != nil {
-			return err
-		}
-		if !awaited(review) {
-			return s.showReview(review)
-		}
-		if err := sleep(s.ctx, 300*time.Millisecond); err != nil {
-			return err
-		}
+	review, err := steps.Await(s.ctx, store, made.ID, func(r record.Review) bool { return !awaited(r) })
+	if err != nil {
+		return err
 	}
+	return s.showReview(review)
 }
 
 // showReview prints a review and turns what came of it into the exit status.

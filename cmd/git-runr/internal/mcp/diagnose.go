@@ -15,12 +15,12 @@ import (
 // errNoStop is the answer where nothing stopped.
 const errNoStop = refusal("No run of the loop has stopped here.")
 
-func (s *Server) diagnose(ctx context.Context, c call, in diagnoseArgs) (outcome[any], error) {
+func (s *Server) diagnose(ctx context.Context, c call, in diagnoseArgs) (outcome, error) {
 	d, calm, err := c.diagnosis(ctx, strings.TrimSpace(in.ID))
 	if err != nil || calm != "" {
-		return outcome[any]{text: calm}, err
+		return outcome{text: calm, doc: map[string]any{"explanation": calm}}, err
 	}
-	return outcome[any]{text: d.Digest(), doc: document(d)}, nil
+	return outcome{text: bounded(d.Digest(), maxHalf), doc: document(d, maxHalf)}, nil
 }
 
 // diagnosis is that of what id names. Where nothing is wrong, calm says so.

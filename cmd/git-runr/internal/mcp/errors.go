@@ -79,15 +79,15 @@ func notFound(e *record.NotFoundError) string {
 	case e.ID == record.Latest:
 		return fmt.Sprintf("Error: %v.", e)
 	case e.What == "review":
-		return fmt.Sprintf("Review %s not found. Use review_inbox list to see what there is.", e.ID)
+		return fmt.Sprintf("Review %s not found. Use review_list to see what there is.", e.ID)
 	}
-	return fmt.Sprintf("Error: %v: the ids are in review_inbox get.", e)
+	return fmt.Sprintf("Error: %v: the ids are in review_get.", e)
 }
 
 // stateAdvice is what to do about a review that is in another state than an action needs.
 var stateAdvice = map[string]string{
 	string(record.ReviewOpen):      "nobody has submitted it yet, a person answers later: go on and look again another time",
-	string(record.ReviewSubmitted): "claim it first with review_inbox claim",
+	string(record.ReviewSubmitted): "claim it first with review_claim",
 	string(record.ReviewResolved):  "it was dealt with already; to take that back a person types: git runr inbox reopen ID",
 	string(record.ReviewCancelled): "ask for a new one with review; to take the cancellation back a person types: git runr inbox reopen ID",
 }

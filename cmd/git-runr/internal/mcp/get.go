@@ -15,22 +15,9 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// get is a review as text. There is no document: clients that get one show it instead.
-func (c call) get(ctx context.Context, id string) (inboxReply, error) {
-	review, err := c.Store.Review(ctx, id)
-	if err != nil {
-		return inboxReply{}, err
-	}
-	places, err := c.places(ctx, review)
-	if err != nil {
-		return inboxReply{}, err
-	}
-	return inboxReply{text: c.reviewText(review, places)}, nil
-}
-
-// places says for the comments that are not where they were made any more where they
-// are at HEAD, by the comment's id.
-func (c call) places(ctx context.Context, r record.Review) (map[string]string, error) {
+// places says for comments that are not where they were made any more where they are at
+// HEAD, by the comment's id.
+func (c call) places(ctx context.Context, comments []record.Comment) (map[string]string, error) {
 	head, err := c.Store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil, nil
@@ -38,7 +25,6 @@ func (c call) places(ctx context.Context, r record.Review) (map[string]string, e
 	if err != nil {
 		return nil, err
 	}
-	comments := r.Comments()
 	placed, err := locate.Places(ctx, c.Store, comments, head)
 	if err != nil {
 		return nil, err
@@ -54,23 +40,6 @@ func (c call) places(ctx context.Context, r record.Review) (map[string]string, e
 		}
 	}
 	return now, nil
-}
-
-func (c call) reviewText(r record.Review, places map[string]string) string {
-	var b strings.Builder
-	if len(r.Submissions) == 0 {
-		fmt.Fprintf(&b, "Review %s has no submitted comments (status: %s).\n", r.ID, r.Status)
-	} else {
-		fmt.Fprintf(&b, "# Review %s\n", r.ID)
-	}
-	c.writeFacts(&b, r)
-	if len(r.Submissions) > 0 {
-		b.WriteString("\n" + safetext.Fence(submitted(r, places)))
-	}
-	if open := r.Unanswered(); len(open) > 0 && r.Status != record.ReviewResolved {
-		fmt.Fprintf(&b, "\nTo answer, each with review_inbox answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
-	}
-	return strings.TrimRight(b.String(), "\n")
 }
 
 // writeFacts says what the request was and where it stands.
@@ -138,16 +107,9 @@ func (c call) writeClaim(b *strings.Builder, r record.Review) {
 	b.WriteString("\n")
 }
 
-// submitted is what the reviewers said: who, then the comments of people in the form
-// that agents know, then every finding with its id.
-func submitted(r record.Review, places map[string]string) string {
+// together is what several reviewers come to, and what the judge says of it; "" of one.
+func together(r record.Review) string {
 	var b strings.Builder
-	for _, sub := range r.Submissions {
-		writeSubmission(&b, sub)
-	}
-	if comments := r.Comments(); len(comments) > 0 {
-		b.WriteString("\n" + record.FormatReviewMessage(comments) + "\n")
-	}
 	if opinions := r.Opinions(); len(opinions) > 1 {
 		fmt.Fprintf(&b, "together: %s, with a quorum of %d of %d who answered; they disagree: %t\n", r.Verdict(), r.Quorum(), len(opinions), r.Disagree())
 		for _, j := range r.Requests() {
@@ -157,29 +119,12 @@ func submitted(r record.Review, places map[string]string) string {
 	for _, j := range r.Judgements {
 		fmt.Fprintf(&b, "judged by %s: %s\n", line(j.By, 200), j.Count())
 	}
-	if findings := r.Joined(); len(findings) > 0 {
-		b.WriteString("\n## By id\n\n")
-		for _, f := range findings {
-			writeFinding(&b, f.Finding)
-			writeSayers(&b, f)
-			if now := places[f.ID]; now != "" {
-				fmt.Fprintf(&b, "  %s\n", line(now, 500))
-			}
-			if a, ok := r.AnswerTo(f.ID); ok {
-				fmt.Fprintf(&b, "  %s\n", answered(a))
-			}
-		}
-	}
 	return b.String()
 }
 
 // writeSubmission says what one reviewer came to.
 func writeSubmission(b *strings.Builder, sub record.Submission) {
-	verdict := cmp.Or(string(sub.Decision), string(sub.Report.Effective))
-	if sub.Outcome == record.OutcomeNothing {
-		verdict = "nothing to review"
-	}
-	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdict, line(sub.Reviewer, 200), isoTime(sub.At),
+	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdictOf(sub), line(sub.Reviewer, 200), isoTime(sub.At),
 		prose.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
 	if left := sub.Census.Left(); left != "" {
 		fmt.Fprintf(b, "not shown to the reviewer: %s\n", line(left, maxString))
@@ -200,6 +145,13 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 	for _, why := range sub.SkippedBy {
 		fmt.Fprintf(b, "not checked: %s\n", line(why, 500))
 	}
+}
+
+func verdictOf(sub record.Submission) string {
+	if sub.Outcome == record.OutcomeNothing {
+		return "nothing to review"
+	}
+	return cmp.Or(string(sub.Decision), string(sub.Report.Effective))
 }
 
 // writeFinding is one finding with its id. The text of a comment stands above in

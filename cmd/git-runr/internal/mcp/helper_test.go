@@ -132,15 +132,25 @@ type chat struct {
 	*sdk.ClientSession
 }
 
-func (p *project) chat() *chat { return connect(p.t, p.server()) }
+func (p *project) chat() *chat { return p.chatOf(nil) }
+
+// chatOf is a chat of a client that wants more.
+func (p *project) chatOf(options *sdk.ClientOptions) *chat {
+	return connectAs(p.t, p.server(), options)
+}
 
 func connect(t *testing.T, s *Server) *chat {
+	t.Helper()
+	return connectAs(t, s, nil)
+}
+
+func connectAs(t *testing.T, s *Server, options *sdk.ClientOptions) *chat {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	here, there := sdk.NewInMemoryTransports()
 	ended := make(chan error)
 	go func() { ended <- s.serve(ctx, there) }()
-	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
+	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, options)
 	session, err := client.Connect(ctx, here, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,57 +14,108 @@ import (
 	"git-runr/loop/record"
 )
 
-// inboxReply is what the actions of review_inbox give; its document may be anything.
-type inboxReply = outcome[any]
-
-func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	if in.Actor != "" {
-		c.actor = in.Actor
-	}
+// inbox does what the tools of their own do.
+func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (outcome, error) {
 	if in.Action == "list" {
-		return c.list(ctx, in)
+		c.actor = cmp.Or(in.Actor, c.actor) // whom "me" means
+		return c.list(ctx, "review_inbox get", listArgs{Status: in.Status, ClaimedBy: in.ClaimedBy, Reviewer: in.Reviewer, Limit: in.Limit, Cursor: in.Cursor})
 	}
 	if strings.TrimSpace(in.ID) == "" {
-		return inboxReply{}, refusef("Error: id is required for action %s.", in.Action)
+		return outcome{}, refusef("Error: id is required for action %s.", in.Action)
 	}
-	in.ID = strings.TrimSpace(in.ID)
+	by := acting{in.ID, in.Actor}
 	switch in.Action {
 	case "get":
-		return c.get(ctx, in.ID)
+		return s.get(ctx, c, getArgs{ID: in.ID, Limit: in.Limit, Cursor: in.Cursor})
 	case "claim":
-		return s.claim(ctx, c, in)
+		return s.claim(ctx, c, claimArgs{by, in.Force})
 	case "release":
-		return s.release(ctx, c, in)
+		return s.release(ctx, c, claimArgs{by, in.Force})
 	case "resolve":
-		return s.resolve(ctx, c, in)
+		return s.resolve(ctx, c, resolveArgs{by, in.Note, in.Force})
 	}
-	return s.answer(ctx, c, in)
+	return s.answer(ctx, c, answerArgs{by, in.Finding, in.Answer, in.Commit, in.Reason, in.Force})
 }
 
-// listed is the document of a list.
+// listed is the document of a list: a page of it.
 type listed struct {
 	Reviews []record.ReviewSummary `json:"reviews"`
 	Total   int                    `json:"total"` // that fit the filter, shown or not
+	Left    int                    `json:"left"`  // after those that are shown
+	Next    string                 `json:"next_cursor,omitempty"`
 }
 
-func (c call) list(ctx context.Context, in inboxArgs) (inboxReply, error) {
-	filter := record.Filter{Limit: cmp.Or(in.Limit, limitDefault), Review: c.wanted(in)}
+func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error) {
+	return c.list(ctx, "review_get", in)
+}
+
+// list is a page of the list; get is the tool that reads one of its reviews.
+func (c call) list(ctx context.Context, get string, in listArgs) (outcome, error) {
+	filter := record.Filter{Review: c.wanted(in)}
 	var err error
 	if filter.Status, err = record.StatusFilter(in.Status); err != nil {
-		return inboxReply{}, err
+		return outcome{}, err
 	}
 	if filter.ClosedSince, err = loop.ClosedSince(c.Store); err != nil {
-		return inboxReply{}, err
+		return outcome{}, err
 	}
-	reviews, total, err := c.Store.Reviews(ctx, filter)
+	in.Limit = cmp.Or(in.Limit, limitDefault)
+	reviews, before, total, err := c.after(ctx, filter, in)
 	if err != nil {
-		return inboxReply{}, err
+		return outcome{}, err
 	}
-	return inboxReply{text: listText(reviews, total), doc: document(listed{reviews, total})}, nil
+	room, shown := maxAnswer-aroundPage, 0
+	rows, plain := []string{}, []any{}
+	for _, r := range reviews[:min(len(reviews), in.Limit)] {
+		row, doc := listLine(r), document(r, maxHalf/4)
+		if room -= len(row) + jsonSize(doc) + 2; room < 0 {
+			break
+		}
+		rows, plain, shown = append(rows, row), append(plain, doc), shown+1
+	}
+	doc := map[string]any{"reviews": plain, "total": total, "left": total - before - shown}
+	more := ""
+	if left := total - before - shown; left > 0 && shown > 0 {
+		in.Cursor = fmt.Sprintf("%d-%s", before+shown, reviews[shown-1].ID)
+		doc["next_cursor"] = in.Cursor
+		more = fmt.Sprintf("(%d more: review_list %s)\n", left, jsonOf(in))
+	}
+	return outcome{text: listText(rows, more, get), doc: doc}, nil
+}
+
+// after are the reviews that fit, from the cursor of in on and one more than its limit at least
+// where there are as many; how many stand before them, and how many there are.
+func (c call) after(ctx context.Context, filter record.Filter, in listArgs) (reviews []record.ReviewSummary, before, total int, err error) {
+	if in.Cursor == "" {
+		filter.Limit = in.Limit
+		reviews, total, err = c.Store.Reviews(ctx, filter)
+		return reviews, 0, total, err
+	}
+	count, last, _ := strings.Cut(in.Cursor, "-")
+	if before, err = strconv.Atoi(count); err != nil || before < 1 || len(last) < len(record.IDTime) {
+		return nil, 0, 0, refusef("Error: %s is no cursor of this list: leave it out to begin again.", line(in.Cursor, 100))
+	}
+	filter.Skip, filter.Limit = before-1, in.Limit+1
+	reviews, total, err = c.Store.Reviews(ctx, filter)
+	if err != nil || len(reviews) > 0 && reviews[0].ID == last {
+		return reviews[min(1, len(reviews)):], before, total, err
+	}
+	// The list is another one by now. Its last review that was shown may have left it.
+	filter.Skip, filter.Limit = 0, 0
+	reviews, total, err = c.Store.Reviews(ctx, filter)
+	at := slices.IndexFunc(reviews, func(r record.ReviewSummary) bool { return r.ID == last }) + 1
+	if at == 0 {
+		begun := func(id string) string { return id[:min(len(id), len(record.IDTime))] }
+		at = slices.IndexFunc(reviews, func(r record.ReviewSummary) bool { return begun(r.ID) <= begun(last) })
+		if at < 0 {
+			at = len(reviews)
+		}
+	}
+	return reviews[at:], at, total, err
 }
 
 // wanted is the filter by names; nil without one.
-func (c call) wanted(in inboxArgs) func(record.ReviewSummary) bool {
+func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
 	if in.ClaimedBy == "" && in.Reviewer == "" {
 		return nil
 	}
@@ -78,20 +130,11 @@ func (c call) wanted(in inboxArgs) func(record.ReviewSummary) bool {
 }
 
 // listText is the list in the form that agents know.
-func listText(reviews []record.ReviewSummary, total int) string {
-	if len(reviews) == 0 {
+func listText(rows []string, more, get string) string {
+	if len(rows) == 0 {
 		return "No submitted reviews found."
 	}
-	var b strings.Builder
-	b.WriteString("## Review Inbox\n")
-	for _, r := range reviews {
-		b.WriteString(listLine(r) + "\n")
-	}
-	if total > len(reviews) {
-		fmt.Fprintf(&b, "(%d more: pass a higher limit or a status)\n", total-len(reviews))
-	}
-	b.WriteString("\nUse review_inbox get with an id to retrieve full comments.")
-	return b.String()
+	return "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more + "\nUse " + get + " with an id to retrieve full comments."
 }
 
 func listLine(r record.ReviewSummary) string {
@@ -115,95 +158,99 @@ type changed struct {
 	Unanswered   []string            `json:"unanswered"` // ids of findings and comments
 }
 
-func changedDocument(r record.Review) any {
-	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: r.ResolvedBy, Unanswered: r.Unanswered()}
+// maxUnanswered is how many ids of findings a document of an action names.
+const maxUnanswered = 500
+
+func changedDocument(r record.Review) changed {
+	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: line(r.ResolvedBy, 200), Unanswered: r.Unanswered()}
+	doc.Unanswered = doc.Unanswered[:min(len(doc.Unanswered), maxUnanswered)]
 	if r.Claim != nil {
-		doc.ClaimedBy, doc.ClaimedUntil = r.Claim.By, r.Claim.Until
+		doc.ClaimedBy, doc.ClaimedUntil = line(r.Claim.By, 200), r.Claim.Until
 	}
-	return document(doc)
+	return doc
 }
 
 // claim takes a review for as long as this process lives and a lease longer.
-func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, provisional, err := c.Claim(ctx, in.ID, record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
+func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, error) {
+	review, provisional, err := c.Claim(ctx, in.review(), record.Hold{Actor: in.by(c), Lease: s.Lease, Force: in.Force})
 	if err != nil {
-		return inboxReply{}, err
+		return outcome{}, err
 	}
-	s.claims.add(review.ID, record.Hold{Actor: c.actor, Lease: s.Lease, Claim: review.Claim.ID})
-	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, c.actor)
+	s.claims.add(review.ID, record.Hold{Actor: in.by(c), Lease: s.Lease, Claim: review.Claim.ID})
+	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, in.by(c))
 	if until := review.Claim.Until; !until.IsZero() {
 		text += fmt.Sprintf(", until %s and for as long as this conversation lives", isoTime(until))
 	}
 	if provisional != "" {
 		text += "\nwarning: the claim counts in this clone only: " + line(provisional, maxString)
 	}
-	return inboxReply{text: text, doc: changedDocument(review)}, nil
+	return outcome{text: text, doc: changedDocument(review)}, nil
 }
 
 // letGo does a step that ends a claim, under the claim that this process has.
-func (s *Server) letGo(ctx context.Context, c call, in inboxArgs, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
-	review, err := c.Store.Review(ctx, in.ID)
+func (s *Server) letGo(ctx context.Context, c call, in acting, force bool, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
+	review, err := c.Store.Review(ctx, in.review())
 	if err != nil {
 		return review, err
 	}
-	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: in.Force, Claim: s.claims.under(review.ID, c.actor)})
+	review, err = step(ctx, review.ID, record.Hold{Actor: in.by(c), Force: force, Claim: s.claims.under(review.ID, in.by(c))})
 	if err == nil {
 		s.claims.drop(review.ID)
 	}
 	return review, err
 }
 
-func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, err := s.letGo(ctx, c, in, c.Release)
+func (s *Server) release(ctx context.Context, c call, in claimArgs) (outcome, error) {
+	review, err := s.letGo(ctx, c, in.acting, in.Force, c.Release)
 	if err != nil {
-		return inboxReply{}, err
+		return outcome{}, err
 	}
-	return inboxReply{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)}, nil
+	return outcome{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)}, nil
 }
 
-func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, err := s.letGo(ctx, c, in, func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+func (s *Server) resolve(ctx context.Context, c call, in resolveArgs) (outcome, error) {
+	review, err := s.letGo(ctx, c, in.acting, in.Force, func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
 		return c.Resolve(ctx, id, by, in.Note)
 	})
 	if err != nil {
-		return inboxReply{}, err
+		return outcome{}, err
 	}
 	text := fmt.Sprintf("Resolved review %s.", review.ID)
 	if open := review.Unanswered(); len(open) > 0 {
-		text += fmt.Sprintf("\nNot answered one by one: %s.", strings.Join(open, ", "))
+		text += fmt.Sprintf("\nNot answered one by one: %s.", clip(strings.Join(open, ", "), maxString))
 	}
-	return inboxReply{text: text, doc: changedDocument(review)}, nil
+	return outcome{text: text, doc: changedDocument(review)}, nil
 }
 
 // answer records what became of one finding.
-func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: in.Reason, Actor: c.actor}
+func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, error) {
+	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: in.Reason, Actor: in.by(c)}
 	switch {
 	case in.Finding == "":
-		return inboxReply{}, refusal("Error: finding is required for action answer: the ids are in review_inbox get.")
+		return outcome{}, refusal("Error: finding is required: the ids are in review_get.")
 	case in.Answer == "":
-		return inboxReply{}, refusal("Error: answer is required for action answer: fixed, refuted or deferred.")
+		return outcome{}, refusal("Error: answer is required: fixed, refuted or deferred.")
 	case given.Kind == record.AnswerFixed && in.Commit == "":
-		return inboxReply{}, refusal("Error: commit is required for answer fixed: commit the fix and name it, such as HEAD.")
+		return outcome{}, refusal("Error: commit is required for answer fixed: commit the fix and name it, such as HEAD.")
 	case given.Kind == record.AnswerRefuted && strings.TrimSpace(in.Reason) == "":
-		return inboxReply{}, refusal("Error: reason is required for answer refuted.")
+		return outcome{}, refusal("Error: reason is required for answer refuted.")
 	}
 	what := in.Answer
 	if given.Kind == record.AnswerFixed {
 		commit, err := c.Store.Repo.Resolve(ctx, in.Commit)
 		if err != nil {
-			return inboxReply{}, refusef("Error: commit %q is not here: %v.", in.Commit, err)
+			return outcome{}, refusef("Error: commit %q is not here: %v.", in.Commit, err)
 		}
 		given.Commit, what = commit, "fixed by "+commit.Short()
 	}
-	review, err := c.Answer(ctx, in.ID, given, in.Force)
+	review, err := c.Answer(ctx, in.review(), given, in.Force)
 	if err != nil {
-		return inboxReply{}, err
+		return outcome{}, err
 	}
 	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(review.Unanswered()), "finding"))
 	if review.Status == record.ReviewResolved {
 		s.claims.drop(review.ID)
 		text += fmt.Sprintf("\nResolved review %s: %s.", review.ID, review.Note)
 	}
-	return inboxReply{text: text, doc: changedDocument(review)}, nil
+	return outcome{text: text, doc: changedDocument(review)}, nil
 }

@@ -191,19 +191,6 @@ func TestForeignTextIsMarked(t *testing.T) {
 	}
 }
 
-func TestAnswersAreBounded(t *testing.T) {
-	p := newProject(t)
-	id := p.asked("").ID
-	for range 3 {
-		p.submit(id, record.Person{Actor: "Grace", Decision: record.CommentOnly, Comments: []record.Comment{{Comment: strings.Repeat("é word\n", 12_000)}}})
-	}
-	text := p.chat().call("review_inbox", args{"action": "get", "id": id})
-	if len(text) > maxAnswer+300 || len(text) < maxAnswer/2 {
-		t.Errorf("%d bytes", len(text))
-	}
-	wants(t, text[len(text)-300:], "[Cut off here: ", "git runr inbox get")
-}
-
 func TestActorsOfTwoConversationsDiffer(t *testing.T) {
 	a, b := onceNamed(), onceNamed()
 	if a("client") == b("client") {

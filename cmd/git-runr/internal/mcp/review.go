@@ -32,34 +32,34 @@ const hint = "When the user submits, use review_inbox list/get to retrieve comme
 // errNoFiles is said in the words that agents know.
 const errNoFiles = refusal("No files found matching the provided paths.")
 
-func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[requested], error) {
+func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, error) {
 	var names []string
 	if in.Reviewer != "" {
 		names = []string{in.Reviewer}
 	}
 	request, err := c.Ask(names, in.Kind)
 	if err != nil {
-		return outcome[requested]{}, err
+		return outcome{}, err
 	}
 	request.Message = in.Message
 	subject, missing, err := c.subject(ctx, in)
 	if err != nil {
-		return outcome[requested]{}, err
+		return outcome{}, err
 	}
 	request.Subject = subject
 	made, err := c.Store.RequestReview(ctx, request, "mcp")
 	if err != nil {
-		return outcome[requested]{}, err
+		return outcome{}, err
 	}
 	if err := steps.Pin(ctx, c.Store, made); err != nil {
-		return outcome[requested]{}, err
+		return outcome{}, err
 	}
 	warnings := s.start(c, made.Request.Reviewers())
 	if len(missing) > 0 {
 		warnings = append(warnings, "warning: nothing to review in: "+line(strings.Join(missing, ", "), maxString))
 	}
 	doc := requested{ID: made.ID, URL: c.Page(made), Status: string(made.Status), Reviewer: request.Reviewer, Hint: hint}
-	return outcome[requested]{text: doc.text(warnings), doc: doc}, nil
+	return outcome{text: doc.text(warnings), doc: doc}, nil
 }
 
 // text is the answer in the form that agents know, with what there is to say beside it.
@@ -70,7 +70,7 @@ func (d requested) text(warnings []string) string {
 		more = append(more, "To review it in a browser, the user types: git runr serve --open")
 	}
 	if d.Reviewer != record.Human {
-		more = append(more, "What passes without notes leaves the list: review_inbox get with this id shows it.")
+		more = append(more, "What passes without notes leaves the list: review_get with this id shows it.")
 	}
 	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
 	return strings.Join(lines, "\n")

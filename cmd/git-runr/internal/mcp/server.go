@@ -25,6 +25,8 @@ import (
 // goroutines at once.
 type Config struct {
 	Version string
+	// ReadOnly leaves out all tools that record something.
+	ReadOnly bool
 	// Open gives the repository and its configuration as they are now. It is called for
 	// every call of a tool, so that a server that lives for days sees what changes.
 	Open func(ctx context.Context) (*Project, error)
@@ -58,32 +60,41 @@ type Server struct {
 // call is one call of a tool.
 type call struct {
 	*Project
-	actor string // who this server acts as unless it is told a name
+	actor string                                       // who this server acts as unless it is told a name
+	tell  func(message string, done, of time.Duration) // progress, to a client that wants it
 }
 
-// outcome is what a tool gives: text for the model, and a document (nil for none) for
-// clients that prefer one. Either says everything.
-type outcome[T any] struct {
+// outcome is what a tool gives: text for the model, and a document for clients that prefer
+// one. Either says everything.
+type outcome struct {
 	text string
-	doc  T
+	doc  any
 }
 
 // handler makes a tool of do. What goes wrong is told to the model as a result: only
 // faults of the protocol itself are errors of the protocol.
-func handler[In, Out any](s *Server, do func(context.Context, call, In) (outcome[Out], error)) sdk.ToolHandlerFor[In, Out] {
-	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-		var none Out
+func handler[In any](s *Server, do func(context.Context, call, In) (outcome, error)) sdk.ToolHandlerFor[In, any] {
+	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		project, err := s.Open(ctx)
 		if err != nil {
-			return nil, none, explain(err)
+			return nil, nil, explain(err)
 		}
 		defer project.Close()
-		got, err := do(ctx, call{project, s.actor(clientOf(req))}, in)
+		got, err := do(ctx, call{project, s.actor(clientOf(req)), teller(ctx, req)}, in)
 		if err != nil {
-			return nil, none, explain(err)
+			return nil, nil, explain(err)
 		}
-		text := &sdk.TextContent{Text: bounded(got.text)}
-		return &sdk.CallToolResult{Content: []sdk.Content{text}}, got.doc, nil
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: bounded(got.text, maxAnswer)}}}, got.doc, nil
+	}
+}
+
+// teller tells the client how far a call is, where it has asked to be told.
+func teller(ctx context.Context, req *sdk.CallToolRequest) func(message string, done, of time.Duration) {
+	token := req.Params.GetProgressToken()
+	return func(message string, done, of time.Duration) {
+		if token != nil { // a client that has gone cannot be told
+			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: done.Seconds(), Total: of.Seconds()})
+		}
 	}
 }
 

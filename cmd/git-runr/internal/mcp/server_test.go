@@ -6,13 +6,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
+
+// readingTools are those that record nothing, as a client sees them by their annotations.
+var readingTools = []string{"diagnose", "review_diff", "review_get", "review_list", "review_wait"}
 
 // TestTools: what clients of several makers need of a tool's description.
 func TestTools(t *testing.T) {
@@ -20,31 +26,99 @@ func TestTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
+	var reading, writing []string
 	for _, tool := range listed.Tools {
-		names = append(names, tool.Name)
 		a := tool.Annotations
 		if a.DestructiveHint == nil || *a.DestructiveHint || a.OpenWorldHint == nil || *a.OpenWorldHint {
 			t.Errorf("%s: annotations %+v", tool.Name, a)
 		}
-		if a.ReadOnlyHint != (tool.Name == "diagnose") {
-			t.Errorf("%s: read only %v", tool.Name, a.ReadOnlyHint)
+		if a.ReadOnlyHint {
+			reading = append(reading, tool.Name)
+		} else {
+			writing = append(writing, tool.Name)
+		}
+		if a.ReadOnlyHint && !a.IdempotentHint {
+			t.Errorf("%s reads, and is not the same twice", tool.Name)
 		}
 		body, _ := json.Marshal(tool.InputSchema)
 		schema := string(body)
 		if !strings.Contains(schema, `"additionalProperties":false`) || strings.Contains(schema, `"null"`) || strings.Contains(schema, `"type":[`) {
 			t.Errorf("%s: schema %s", tool.Name, schema)
 		}
+		body, _ = json.Marshal(tool.OutputSchema)
+		if schema := string(body); !strings.Contains(schema, `"type":"object"`) || strings.Contains(schema, `"null"`) || strings.Contains(schema, "required") {
+			t.Errorf("%s: result %s", tool.Name, schema)
+		}
 	}
-	slices.Sort(names)
-	if want := []string{"diagnose", "review", "review_inbox"}; !slices.Equal(names, want) {
-		t.Errorf("tools %v", names)
+	if !slices.Equal(reading, readingTools) {
+		t.Errorf("tools that read: %v", reading)
+	}
+	if want := []string{"review", "review_answer", "review_claim", "review_comment", "review_inbox", "review_release", "review_resolve", "review_submit"}; !slices.Equal(writing, want) {
+		t.Errorf("tools that write: %v", writing)
+	}
+}
+
+// TestReadOnly: a server that only reads has no tool that writes, and reading leaves no trace.
+func TestReadOnly(t *testing.T) {
+	p := newProject(t)
+	r := p.submitted()
+	s := p.server()
+	writing, err := connect(t, p.server()).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Config.ReadOnly = true
+	s = New(s.Config)
+	c := connect(t, s)
+	listed, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+	}
+	if !slices.Equal(names, readingTools) {
+		t.Errorf("tools: %v", names)
+	}
+	tips := func() gitstore.Tips {
+		tips, err := p.store().Repo.Tips(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tips
+	}
+	before := tips()
+	for _, tool := range writing.Tools {
+		_, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: args{"id": r.ID, "action": "claim"}})
+		if !tool.Annotations.ReadOnlyHint && (err == nil || !strings.Contains(err.Error(), "unknown tool")) {
+			t.Errorf("%s: %v", tool.Name, err)
+		}
+	}
+	for tool, a := range map[string]args{"review_list": {}, "review_get": {"id": r.ID}, "review_diff": {"id": r.ID}, "review_wait": {"id": r.ID}, "diagnose": {"id": r.ID}} {
+		c.call(tool, a)
+	}
+	if after := tips(); !maps.Equal(before, after) {
+		t.Errorf("something was recorded: %v, %v", before, after)
+	}
+	prompts, err := c.ListPrompts(t.Context(), nil)
+	if err != nil || len(prompts.Prompts) != 1 || prompts.Prompts[0].Name != "why_did_it_stop" {
+		t.Errorf("prompts %+v, %v", prompts, err)
+	}
+	if strings.Contains(c.InitializeResult().Instructions, "review_claim") {
+		t.Error("the instructions name a tool that is not there")
 	}
 }
 
 func TestToolsSayThatTheyDoNotBlock(t *testing.T) {
-	for _, tool := range []string{reviewTool().Description, inboxTool().Description} {
-		wants(t, tool, "It never blocks", "a person answers later")
+	listed, err := newProject(t).chat().ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range listed.Tools {
+		if slices.Contains([]string{"review", "review_list", "review_inbox"}, tool.Name) {
+			wants(t, tool.Description, "It never blocks", "a person answers later")
+		}
 	}
 }
 
@@ -133,18 +207,21 @@ func TestDiagnoseReview(t *testing.T) {
 
 func TestDocumentIsBounded(t *testing.T) {
 	long := strings.Repeat("x\x1b", 5000)
-	doc := document(map[string]any{"text": long, "list": make([]int, 1000), "id": gitstore.ID("abc")}).(map[string]any)
+	doc := document(map[string]any{"text": long, "list": make([]int, 1000), "none": nil, "id": gitstore.ID("abc")}, maxHalf).(map[string]any)
 	if text := doc["text"].(string); len(text) > 2*maxString || strings.Contains(text, "\x1b") {
 		t.Errorf("text of %d bytes", len(text))
 	}
 	if n := len(doc["list"].([]any)); n != maxItems {
 		t.Errorf("list of %d", n)
 	}
+	if _, there := doc["none"]; there {
+		t.Error("a null is given")
+	}
 	huge := map[string]any{}
 	for i := range 200 {
 		huge[fmt.Sprint(i)] = long
 	}
-	if document(huge) != nil {
-		t.Error("a huge document is given")
+	if n := jsonSize(document(huge, maxHalf)); n > maxHalf || n < maxHalf/4 {
+		t.Errorf("a huge document has %d bytes", n)
 	}
 }

@@ -1,30 +1,41 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 
-// maxAnswer is the most bytes of text of one answer, and of one document.
-const maxAnswer = 200_000
+// maxAnswer is the most bytes of an answer, its text and its document together: 20,000
+// tokens, of which none of what was measured (prose, code, JSON, Chinese) has fewer than three bytes
+// on average.
+const maxAnswer = 20_000 * 3
 
-// bounded makes text safe to show and cuts it after a line when it is too long.
-func bounded(text string) string {
+// maxHalf is the most bytes of the text, and of the document, where both say the same.
+const maxHalf = maxAnswer / 2
+
+// bounded makes text safe to show and cuts it after a line when it is longer than most.
+func bounded(text string, most int) string {
 	text = safetext.Text(text)
-	if len(text) <= maxAnswer {
+	if len(text) <= most {
 		return text
 	}
-	cut := text[:maxAnswer]
-	if i := strings.LastIndexByte(cut, '\n'); i > 0 {
+	cut := upToLine(text, most-200)
+	return fmt.Sprintf("%s\n[Cut off here: %d bytes more. The user is shown the whole by: git runr inbox get ID, or git runr diagnose ID]", cut, len(text)-len(cut))
+}
+
+// upToLine is the beginning of text of at most n bytes, up to the end of a line where that is
+// not far.
+func upToLine(text string, n int) string {
+	cut := prose.Cut(text, n)
+	if i := strings.LastIndexByte(cut, '\n'); len(cut) < len(text) && i > n/2 {
 		cut = cut[:i+1]
 	}
-	cut = strings.ToValidUTF8(cut, "")
-	return fmt.Sprintf("%s\n[Cut off here: %d bytes more. The whole is shown by: git runr inbox get ID, or git runr diagnose ID]", cut, len(text)-len(cut))
+	return cut
 }
 
 // line is foreign text on one line of at most max characters.
@@ -43,39 +54,55 @@ const (
 	maxString = 2000
 )
 
-// document is v as plain JSON values, with foreign text made safe and long lists and
-// texts cut. It is nil when even so it is too large: the text then is all there is.
-func document(v any) any {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return nil
+// document is v as plain JSON values of at most most bytes, with foreign text made safe,
+// without nulls, and with long lists and texts cut: the longer it would be, the more.
+func document(v any, most int) any {
+	for items, chars := maxItems, maxString; ; items, chars = items/2, chars/2 {
+		plain := tame(plainOf(v), items, chars)
+		if jsonSize(plain) <= most || items == 0 {
+			return plain
+		}
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
+}
+
+func plainOf(v any) (plain any) {
+	dec := json.NewDecoder(strings.NewReader(jsonOf(v)))
 	dec.UseNumber()
-	var plain any
-	if dec.Decode(&plain) != nil {
-		return nil
-	}
-	plain = tame(plain)
-	if body, err = json.Marshal(plain); err != nil || len(body) > maxAnswer {
-		return nil
-	}
+	_ = dec.Decode(&plain) // which was just encoded
 	return plain
 }
 
-func tame(v any) any {
+// jsonOf is v as JSON, as a model may read it. It must be of our own types.
+func jsonOf(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "{}"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// jsonSize is how many bytes v has as JSON.
+func jsonSize(v any) int { return len(jsonOf(v)) }
+
+func tame(v any, items, chars int) any {
 	switch v := v.(type) {
 	case string:
-		return clip(safetext.Text(v), maxString)
+		return clip(safetext.Text(v), chars)
 	case []any:
-		v = v[:min(len(v), maxItems)]
+		v = v[:min(len(v), items)]
 		for i := range v {
-			v[i] = tame(v[i])
+			v[i] = tame(v[i], items, chars)
 		}
 		return v
 	case map[string]any:
-		for key := range v {
-			v[key] = tame(v[key])
+		for key, value := range v {
+			if value == nil { // no schema of ours has it
+				delete(v, key)
+				continue
+			}
+			v[key] = tame(value, items, chars)
 		}
 	}
 	return v

@@ -5,6 +5,7 @@ package steps
 
 import (
 	"context"
+	"time"
 
 	"git-runr/loop/closing"
 	"git-runr/loop/record"
@@ -104,4 +105,24 @@ func (t Taker) closed(review record.Review, err error) (record.Review, error) {
 		t.Closed()
 	}
 	return review, err
+}
+
+// awaitEvery is how often Await looks.
+const awaitEvery = 300 * time.Millisecond
+
+// Await reads a review until done says that it need not be waited for, or ctx ends.
+func Await(ctx context.Context, store *record.Store, id string, done func(record.Review) bool) (record.Review, error) {
+	tick := time.NewTicker(awaitEvery)
+	defer tick.Stop()
+	for {
+		review, err := store.Review(ctx, id)
+		if err != nil || done(review) {
+			return review, err
+		}
+		select {
+		case <-ctx.Done():
+			return review, ctx.Err()
+		case <-tick.C:
+		}
+	}
 }

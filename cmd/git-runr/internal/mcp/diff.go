@@ -1,0 +1,177 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// differing is the document of review_diff: a page of the patch.
+type differing struct {
+	ID    string              `json:"review_id"`
+	From  gitstore.ID         `json:"from,omitempty"` // commit or tree; "" for the empty tree
+	To    gitstore.ID         `json:"to"`
+	Files []gitstore.FileStat `json:"files"` // on the first page
+	Patch string              `json:"patch"`
+	More  string              `json:"more,omitempty"`
+	Next  string              `json:"next_cursor,omitempty"`
+}
+
+func (s *Server) diff(ctx context.Context, c call, in diffArgs) (outcome, error) {
+	doc, err := c.diff(ctx, in)
+	if err != nil {
+		return outcome{}, err
+	}
+	text := fmt.Sprintf("# The change of review %s\n\n%s", doc.ID, safetext.Fence(doc.Patch))
+	if doc.More != "" {
+		text += "\n" + doc.More
+	}
+	return outcome{text: text, doc: doc}, nil
+}
+
+// diff is a page of the change that a review is about; its cursor is a byte of the patch.
+func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) {
+	from := 0
+	if in.Cursor != "" {
+		if from, err = strconv.Atoi(in.Cursor); err != nil || from < 0 || from > maxPatch {
+			return doc, refusef("Error: %s is no cursor of this change: leave it out to begin again.", line(in.Cursor, 100))
+		}
+	}
+	review, err := c.Store.Review(ctx, strings.TrimSpace(in.ID))
+	if err != nil {
+		return doc, err
+	}
+	subject := review.Request.Subject
+	spec := gitstore.DiffSpec{To: subject.Tree, Paths: subject.Paths, MaxBytes: int64(from) + 2*maxAnswer}
+	if in.File != "" {
+		spec.Paths = []string{in.File}
+	}
+	if spec.From, err = c.Store.ComparedWith(ctx, subject); err != nil {
+		return doc, err
+	}
+	patch, truncated, err := c.Store.Repo.Diff(ctx, spec)
+	if err != nil {
+		return doc, err
+	}
+	if in.File != "" && len(patch) == 0 {
+		return doc, refusef("Error: %s is not in the change of review %s.", line(in.File, 500), review.ID)
+	}
+	doc = differing{ID: review.ID, From: spec.From, To: spec.To, Files: []gitstore.FileStat{}}
+	if from == 0 {
+		if doc.Files, err = c.Store.Repo.DiffStat(ctx, spec); err != nil {
+			return doc, err
+		}
+		doc.Files = doc.Files[:min(len(doc.Files), maxItems)]
+		for i, f := range doc.Files {
+			doc.Files[i].Path, doc.Files[i].OldPath = line(f.Path, 500), line(f.OldPath, 500)
+		}
+	}
+	rest := string(patch[min(from, len(patch)):])
+	part := patchPart(rest, maxAnswer-aroundPage-jsonSize(doc))
+	doc.Patch = safetext.Text(part)
+	if left := len(rest) - len(part); left > 0 || truncated {
+		doc.Next = strconv.Itoa(from + len(part))
+		in.ID, in.Cursor = review.ID, doc.Next
+		more := ""
+		if truncated {
+			more = " at least"
+		}
+		doc.More = fmt.Sprintf("[%d bytes%s left. To read on: review_diff %s]", left, more, jsonOf(in))
+	}
+	return doc, nil
+}
+
+// maxPatch is how far a patch is read, in bytes.
+const maxPatch = 256 << 20
+
+// patchPart is as much of a patch as fits into room bytes, as text and in a document.
+func patchPart(patch string, room int) string {
+	for n := len(patch); ; n = min(n, room) * 7 / 8 {
+		part := upToLine(patch, n)
+		if safe := safetext.Text(part); len(safe)+jsonSize(safe) <= room || n == 0 {
+			return part
+		}
+	}
+}
+
+// around is how many lines of a file are shown before and after those of a finding.
+const around = 20
+
+// maxRow is how much of a line of code is shown, in characters.
+const maxRow = 500
+
+// code is the file around a finding, as its reviewer saw it, with numbers, and a mark at the
+// lines that it is about.
+func (c call) code(ctx context.Context, id, finding string) (string, error) {
+	review, err := c.Store.Review(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	f, ok := review.Finding(finding)
+	if !ok {
+		return "", &record.NotFoundError{What: "finding", ID: finding, Where: "in review " + review.ID}
+	}
+	if f.File == "" {
+		return "", refusef("Finding %s speaks of no file.", f.ID)
+	}
+	version, now := review.Request.Subject.Tree, ""
+	for _, comment := range review.Comments() {
+		if comment.ID != f.ID {
+			continue
+		}
+		if comment.Commit != "" {
+			version = comment.Commit
+		}
+		places, err := c.places(ctx, []record.Comment{comment})
+		if err != nil {
+			return "", err
+		}
+		now = places[f.ID]
+	}
+	entry, err := c.Store.Repo.File(ctx, version, f.File)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return "", refusef("%s is not in %s any more.", line(f.File, 500), version.Short())
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := c.Store.Repo.ReadBlob(ctx, entry.ID)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s: %s\nin %s", line(f.Place(), 500), f.Severity, line(f.Issue, maxString), version.Short())
+	if now != "" {
+		fmt.Fprintf(&b, ", %s", line(now, 500))
+	}
+	b.WriteString("\n\n")
+	writeRows(&b, string(text), f.Line, max(f.Line, f.EndLine))
+	return bounded(b.String(), maxAnswer), nil
+}
+
+// writeRows writes the lines from first to last of a text and those around them.
+func writeRows(b *strings.Builder, text string, first, last int) {
+	if strings.IndexByte(text, 0) >= 0 {
+		b.WriteString("(binary)\n")
+		return
+	}
+	rows := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	from, to := max(0, first-1-around), min(len(rows), last+around)
+	for i := from; i < to; i++ {
+		mark := " "
+		if n := i + 1; n >= first && n <= last {
+			mark = ">"
+		}
+		fmt.Fprintf(b, "%s%6d  %s\n", mark, i+1, clip(strings.TrimSuffix(rows[i], "\r"), maxRow))
+	}
+	if to < len(rows) {
+		fmt.Fprintf(b, "(%s more)\n", prose.Count(len(rows)-to, "line"))
+	}
+}

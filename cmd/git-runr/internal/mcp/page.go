@@ -1,0 +1,369 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
+)
+
+// gotten is the document of review_get: the facts, and what is on this page of it.
+type gotten struct {
+	ID          string              `json:"review_id"`
+	Status      record.ReviewStatus `json:"status"`
+	Outcome     record.Outcome      `json:"outcome,omitempty"`
+	Verdict     reply.Verdict       `json:"verdict,omitempty"`
+	AppliesTo   string              `json:"applies_to"`
+	RequestedBy string              `json:"requested_by"`
+	CreatedAt   time.Time           `json:"created_at"`
+	Message     string              `json:"message,omitempty"` // of the request
+	WaitingFor  []string            `json:"waiting_for"`
+	ClaimedBy   string              `json:"claimed_by,omitempty"`
+	ResolvedBy  string              `json:"resolved_by,omitempty"`
+	Submissions []said              `json:"submissions"`   // on this page
+	Findings    []found             `json:"findings"`      // on this page
+	Total       int                 `json:"total"`         // findings, on all pages
+	Open        int                 `json:"open_findings"` // of them, without an answer
+	Diff        string              `json:"diff"`          // resource with the change
+	More        string              `json:"more,omitempty"`
+	Next        string              `json:"next_cursor,omitempty"`
+}
+
+// said is what one reviewer says on the whole, or several together.
+type said struct {
+	Reviewer string    `json:"reviewer,omitempty"` // "" of several
+	Verdict  string    `json:"verdict,omitempty"`
+	At       time.Time `json:"at,omitzero"`
+	Text     string    `json:"text"` // Markdown
+}
+
+// found is a finding, or a comment of a person.
+type found struct {
+	ID       string         `json:"id"`
+	Severity reply.Severity `json:"severity"`
+	File     string         `json:"file,omitempty"`
+	Line     int            `json:"line,omitempty"`
+	EndLine  int            `json:"end_line,omitempty"`
+	Side     record.Side    `json:"side,omitempty"`
+	Quoted   string         `json:"selected_text,omitempty"`
+	Issue    string         `json:"issue"`
+	Fix      string         `json:"fix,omitempty"`
+	SaidBy   []string       `json:"said_by"`
+	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
+	Answer   string         `json:"answer,omitempty"` // what became of it
+	Code     string         `json:"code,omitempty"`   // resource with the file around it
+}
+
+// entry is a part of a review of which pages are made: what a reviewer said on the whole, or
+// a finding. Its text may be cut and go on on the next page.
+type entry struct {
+	key     string // "s1", "s2", … or the id of a finding
+	text    string // safe to show
+	said    said
+	finding *record.Joined
+	comment *record.Comment // the finding, when a person made it
+	open    bool            // nobody has answered it
+	skip    bool            // it is not asked for
+	extra   string          // lines that stand below the finding
+	doc     found
+}
+
+// maxQuoted is how much of the lines under a comment is quoted with it, in characters.
+const maxQuoted = 2000
+
+// entries are the parts of a review in order.
+func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
+	comments := map[string]record.Comment{}
+	all := r.Comments()
+	for _, comment := range all {
+		comments[comment.ID] = comment
+	}
+	places, err := c.places(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for i, sub := range r.Submissions {
+		var b strings.Builder
+		writeSubmission(&b, sub)
+		entries = append(entries, entry{key: "s" + strconv.Itoa(i+1), text: b.String(), said: said{Reviewer: line(sub.Reviewer, 200), Verdict: verdictOf(sub), At: sub.At}})
+	}
+	if text := together(r); text != "" {
+		entries = append(entries, entry{key: "together", text: text})
+	}
+	for _, f := range r.Joined() {
+		e := entry{key: f.ID, finding: &f, doc: found{
+			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine, Fix: clip(safetext.Text(f.Fix), maxString),
+			SaidBy: lines(f.SaidBy), Now: line(places[f.ID], 500),
+		}}
+		if f.File != "" {
+			e.doc.Code = findingURI(r.ID, f.ID)
+		}
+		if comment, ok := comments[f.ID]; ok {
+			comment.SelectedText = clip(safetext.Text(comment.SelectedText), maxQuoted)
+			e.comment, e.text, e.doc.Side, e.doc.Quoted = &comment, safetext.Text(comment.Comment), comment.Side, comment.SelectedText
+		} else {
+			e.text = clip(safetext.Text(f.Issue), maxString)
+		}
+		var extra strings.Builder
+		writeSayers(&extra, f)
+		if e.doc.Now != "" {
+			fmt.Fprintf(&extra, "  %s\n", e.doc.Now)
+		}
+		a, ok := r.AnswerTo(f.ID)
+		if e.open = !ok; ok {
+			e.doc.Answer = answered(a)
+			fmt.Fprintf(&extra, "  %s\n", e.doc.Answer)
+		}
+		e.extra = extra.String()
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// byID is the finding as one of the list of ids.
+func (e entry) byID() string {
+	var b strings.Builder
+	writeFinding(&b, e.finding.Finding)
+	return b.String() + e.extra
+}
+
+// size is how many bytes the entry takes on a page, in text and document.
+func (e entry) size() int {
+	if e.finding == nil {
+		e.said.Text = e.text
+		return len(e.text) + jsonSize(e.said) + 2
+	}
+	e.doc.Issue = e.text
+	n := len(e.byID()) + len(e.key) + 2 + jsonSize(e.doc) + 2
+	if e.comment != nil {
+		n += len(strings.Join(record.CommentBlocks([]record.Comment{e.shown()}), "\n\n")) + 2
+	}
+	return n
+}
+
+// shown is the comment with as much of its text as is on the page.
+func (e entry) shown() record.Comment {
+	comment := *e.comment
+	comment.Comment = e.text
+	return comment
+}
+
+// pageOf are the entries from a cursor on that fit into room bytes, at most limit findings
+// (0: any number), and the cursor of what comes then; "" at the end. A text that does not fit
+// is cut, unless it fits the next page.
+func pageOf(entries []entry, cursor string, limit, room int) (page []entry, next string, err error) {
+	at, from, err := findCursor(entries, cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	whole, findings := room, 0
+	for _, e := range entries[at:] {
+		if e.skip {
+			from = 0
+			continue
+		}
+		if e.finding != nil && findings == limit && limit > 0 {
+			return page, e.key, nil
+		}
+		e.text = e.text[from:]
+		size := e.size()
+		if size > room {
+			part := ""
+			if len(page) == 0 || size > whole/2 {
+				part = fitting(e, room)
+			}
+			if part == "" {
+				return page, cursorAt(e.key, from), nil
+			}
+			next = cursorAt(e.key, from+len(part))
+			e.text = part + fmt.Sprintf(cutMark, len(e.text)-len(part))
+			return append(page, e), next, nil
+		}
+		room -= size
+		page, from = append(page, e), 0
+		if e.finding != nil {
+			findings++
+		}
+	}
+	return page, "", nil
+}
+
+// cutMark stands where a text goes on on the next page.
+const cutMark = "[…] [%d bytes more of it on the next page]"
+
+// leastPart is the shortest beginning of a text that is worth a place on a page, in bytes.
+const leastPart = 1000
+
+// fitting is as much of the beginning of an entry's text as fits into room bytes; "" where
+// that is too little.
+func fitting(e entry, room int) string {
+	text := e.text
+	for n := len(text) - 1; n >= leastPart; n = n * 7 / 8 {
+		part := upToLine(text, n)
+		if e.text = part + fmt.Sprintf(cutMark, len(text)); e.size() <= room {
+			return part
+		}
+	}
+	return ""
+}
+
+// cursorAt is the cursor of an entry, from a byte of its text on.
+func cursorAt(key string, from int) string {
+	if from == 0 {
+		return key
+	}
+	return key + "@" + strconv.Itoa(from)
+}
+
+// findCursor is where a cursor points to: an entry, and a byte of its text.
+func findCursor(entries []entry, cursor string) (at, from int, err error) {
+	if cursor == "" {
+		return 0, 0, nil
+	}
+	key, offset, cut := strings.Cut(cursor, "@")
+	at = slices.IndexFunc(entries, func(e entry) bool { return e.key == key })
+	if cut {
+		from, err = strconv.Atoi(offset)
+	}
+	if at < 0 || err != nil || from < 0 || from > len(entries[at].text) {
+		return 0, 0, refusef("Error: %s is no cursor of this review: leave it out to begin again.", line(cursor, 100))
+	}
+	return at, from, nil
+}
+
+// maxFacts is the most bytes of what is said of the request.
+const maxFacts = 8000
+
+// aroundPage is what is said around the entries of a page, in bytes, text and document.
+const aroundPage = 1500
+
+func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
+	review, err := c.Store.Review(ctx, strings.TrimSpace(in.ID))
+	if err != nil {
+		return outcome{}, err
+	}
+	entries, err := c.entries(ctx, review)
+	if err != nil {
+		return outcome{}, err
+	}
+	for i := range entries {
+		entries[i].skip = in.Unanswered && !entries[i].open
+	}
+	doc, facts := c.facts(review, in.Cursor == "")
+	page, next, err := pageOf(entries, in.Cursor, in.Limit, maxAnswer-aroundPage-len(facts)-jsonSize(doc))
+	if err != nil {
+		return outcome{}, err
+	}
+	if doc.Next = next; next != "" {
+		doc.More = moreOf(entries, review.ID, next, in)
+	}
+	for _, e := range page {
+		if e.finding == nil {
+			e.said.Text = e.text
+			doc.Submissions = append(doc.Submissions, e.said)
+			continue
+		}
+		e.doc.Issue = e.text
+		doc.Findings = append(doc.Findings, e.doc)
+	}
+	return outcome{text: pageText(facts, page, review, doc), doc: doc}, nil
+}
+
+// facts are what is said of a review on each of its pages, as document and as text; on the
+// first one also all about the request.
+func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
+	doc = gotten{
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
+		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()), Open: len(r.Unanswered()), Diff: diffURI(r.ID),
+	}
+	if r.ClosedAt.IsZero() {
+		doc.WaitingFor = lines(r.Waiting())
+	}
+	if r.Claim != nil && r.Status == record.ReviewClaimed {
+		doc.ClaimedBy = line(r.Claim.By, 200)
+	}
+	doc.ResolvedBy = line(r.ResolvedBy, 200)
+	if !first {
+		return doc, fmt.Sprintf("# Review %s, continued\n", r.ID)
+	}
+	doc.Message = clip(safetext.Text(r.Request.Message), maxString)
+	var b strings.Builder
+	if len(r.Submissions) == 0 {
+		fmt.Fprintf(&b, "Review %s has no submitted comments (status: %s).\n", r.ID, r.Status)
+	} else {
+		fmt.Fprintf(&b, "# Review %s\n", r.ID)
+	}
+	c.writeFacts(&b, r)
+	return doc, bounded(b.String(), maxFacts)
+}
+
+// lines are foreign names, each on a line of its own; not nil.
+func lines(names []string) []string {
+	safe := []string{}
+	for _, name := range names {
+		safe = append(safe, line(name, 200))
+	}
+	return safe
+}
+
+// pageText is a page as text: what reviewers said, the comments of people in the form that
+// agents know, then every finding with its id.
+func pageText(facts string, page []entry, r record.Review, doc gotten) string {
+	var words, ids strings.Builder
+	var comments []record.Comment
+	var open []string
+	for _, e := range page {
+		if e.finding == nil {
+			words.WriteString(e.text)
+			continue
+		}
+		if e.comment != nil {
+			comments = append(comments, e.shown())
+		}
+		ids.WriteString(e.byID())
+		if e.open {
+			open = append(open, e.key)
+		}
+	}
+	if len(comments) > 0 {
+		words.WriteString("\n" + record.FormatReviewMessage(comments) + "\n")
+	}
+	if ids.Len() > 0 {
+		words.WriteString("\n## By id\n\n" + ids.String())
+	}
+	if words.Len() > 0 {
+		facts += "\n" + safetext.Fence(words.String())
+	}
+	if len(open) > 0 && r.Status != record.ReviewResolved {
+		facts += fmt.Sprintf("\nTo answer, each with review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
+	}
+	if doc.More != "" {
+		facts += "\n" + doc.More + "\n"
+	}
+	return strings.TrimRight(facts, "\n")
+}
+
+// moreOf says what is left from the cursor next on, and how to ask for it.
+func moreOf(entries []entry, id, next string, in getArgs) string {
+	at, _, _ := findCursor(entries, next)
+	left := 0
+	for _, e := range entries[at:] {
+		if e.finding != nil && !e.skip {
+			left++
+		}
+	}
+	in.ID, in.Cursor = id, next
+	what := prose.Count(left, "finding")
+	if left == 0 {
+		what = "more of what was said"
+	}
+	return fmt.Sprintf("[%s left. To read on: review_get %s]", what, jsonOf(in))
+}

@@ -1,0 +1,267 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"git-runr/loop/record"
+)
+
+// pages reads a review to its end and gives its pages as text and as documents, each of
+// which is no longer than it may be.
+func (c *chat) pages(tool string, a args) (texts []string, docs []map[string]any) {
+	c.t.Helper()
+	for len(texts) < 1000 {
+		result := c.result(tool, a)
+		text := result.Content[0].(*sdk.TextContent).Text
+		if result.IsError {
+			c.t.Fatalf("%s %v: %s", tool, a, text)
+		}
+		doc := plainOf(result.StructuredContent).(map[string]any)
+		if n := len(text) + jsonSize(doc); n > maxAnswer {
+			c.t.Errorf("%s %v: %d bytes", tool, a, n)
+		}
+		texts, docs = append(texts, text), append(docs, doc)
+		next, more := doc["next_cursor"].(string)
+		if !more {
+			if strings.Contains(text, "To read on: ") {
+				c.t.Errorf("the last page says that there is more: %s", text[len(text)-200:])
+			}
+			return texts, docs
+		}
+		wants(c.t, text, "To read on: "+tool+" ", next)
+		a["cursor"] = next
+	}
+	c.t.Fatalf("%s %v does not end", tool, a)
+	return nil, nil
+}
+
+// many is a review with n comments, of which the ids are given.
+func (p *project) many(n int, text string) (id string, comments []string) {
+	p.t.Helper()
+	id = p.asked("").ID
+	var said []record.Comment
+	for i := range n {
+		said = append(said, record.Comment{File: "a.txt", StartLine: 1, EndLine: 1, SelectedText: "one", Comment: fmt.Sprintf("remark %d: %s", i, text)})
+	}
+	for _, comment := range p.submit(id, record.Person{Decision: record.RequestChanges, Message: "nearly", Comments: said}).Comments() {
+		comments = append(comments, comment.ID)
+	}
+	return id, comments
+}
+
+// TestGetInPages: of 500 comments each is on one page, in text and document, in their order.
+func TestGetInPages(t *testing.T) {
+	p := newProject(t)
+	id, ids := p.many(500, strings.Repeat("this is <not> \"right\", ", 10))
+	c := p.chat()
+	texts, docs := c.pages("review_get", args{"id": id})
+	if len(texts) < 3 {
+		t.Errorf("%d pages", len(texts))
+	}
+	all, at := strings.Join(texts, "\n"), 0
+	for _, doc := range docs {
+		if doc["total"].(interface{ String() string }).String() != "500" {
+			t.Errorf("total %v", doc["total"])
+		}
+		for _, f := range doc["findings"].([]any) {
+			f := f.(map[string]any)
+			if want := fmt.Sprintf("remark %d: ", at); f["id"] != ids[at] || !strings.HasPrefix(f["issue"].(string), want) {
+				t.Fatalf("finding %d is %v", at, f)
+			}
+			if n := strings.Count(all, "["+ids[at]+"]"); n != 1 {
+				t.Errorf("finding %d stands %d times in the text", at, n)
+			}
+			at++
+		}
+	}
+	if at != 500 {
+		t.Errorf("%d findings in documents", at)
+	}
+	if n := strings.Count(all, "request_changes by Grace"); n != 1 {
+		t.Errorf("the submission stands %d times", n)
+	}
+}
+
+// TestGetInSmallPages: a limit, what has no answer only, and a cursor whose finding was
+// answered in between.
+func TestGetInSmallPages(t *testing.T) {
+	p := newProject(t)
+	id, ids := p.many(7, "hm")
+	c := p.chat()
+	texts, _ := c.pages("review_get", args{"id": id, "limit": 3})
+	if len(texts) != 3 {
+		t.Errorf("%d pages of 7 findings in threes", len(texts))
+	}
+	wants(t, texts[0], "[4 findings left. ", `{"id":"`+id+`","limit":3,"cursor":"`+ids[3]+`"}`)
+	doc := c.document("review_get", args{"id": id, "limit": 3, "unanswered": true})
+	if doc["next_cursor"] != ids[3] {
+		t.Fatalf("cursor %v", doc["next_cursor"])
+	}
+	for _, finding := range []string{ids[3], ids[5]} {
+		c.call("review_answer", args{"id": id, "finding": finding, "answer": "deferred"})
+	}
+	text := c.call("review_get", args{"id": id, "limit": 3, "unanswered": true, "cursor": ids[3]})
+	wants(t, text, ids[4], ids[6])
+	if strings.Contains(text, ids[3]+"]") || strings.Contains(text, ids[5]) || strings.Contains(text, "To read on") {
+		t.Errorf("what is answered is shown:\n%s", text)
+	}
+	for _, cursor := range []string{"c-0000000000", "s9", ids[0] + "@99999", ids[0] + "@-1", ids[0] + "@x", "@", "\x1b"} {
+		wants(t, c.refused("review_get", args{"id": id, "cursor": cursor}), "no cursor of this review: leave it out to begin again")
+	}
+}
+
+// TestGetCutsLongTexts: what one reviewer says may be longer than a page, and is read in parts
+// of which nothing is lost.
+func TestGetCutsLongTexts(t *testing.T) {
+	p := newProject(t)
+	id := p.asked(strings.Repeat("mind \x1b the gap\n", 2000)).ID
+	var long strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&long, "é\x1b word %d\n", i)
+	}
+	p.submit(id, record.Person{Actor: "Grace", Decision: record.CommentOnly, Message: long.String(), Comments: []record.Comment{{Comment: long.String()}, {Comment: "short"}}})
+	texts, docs := p.chat().pages("review_get", args{"id": id})
+	if len(texts) < 4 {
+		t.Errorf("%d pages", len(texts))
+	}
+	var said, found strings.Builder
+	for _, doc := range docs {
+		for _, s := range doc["submissions"].([]any) {
+			said.WriteString(s.(map[string]any)["text"].(string))
+		}
+		for _, f := range doc["findings"].([]any) {
+			found.WriteString(f.(map[string]any)["issue"].(string))
+		}
+	}
+	for i := range 5000 {
+		word := fmt.Sprintf(" word %d", i)
+		for where, text := range map[string]string{"message": said.String(), "comment": found.String(), "text": strings.Join(texts, "")} {
+			if !strings.Contains(text, word) {
+				t.Fatalf("%q of the %s is lost", word, where)
+			}
+		}
+	}
+}
+
+// TestListInPages: each review once, also when the list changes between two pages.
+func TestListInPages(t *testing.T) {
+	p := newProject(t)
+	var ids []string
+	for range 7 {
+		ids = append(ids, p.submitted().ID)
+	}
+	c := p.chat()
+	seen := map[string]int{}
+	a := args{"limit": 2}
+	for page := 0; ; page++ {
+		doc := c.document("review_list", a)
+		for _, r := range doc["reviews"].([]any) {
+			seen[r.(map[string]any)["review_id"].(string)]++
+		}
+		if page == 0 {
+			p.submitted() // comes before the first page
+		}
+		if page == 1 { // the last that was shown leaves the list
+			rows := doc["reviews"].([]any)
+			c.call("review_resolve", args{"id": rows[len(rows)-1].(map[string]any)["review_id"]})
+		}
+		next, more := doc["next_cursor"].(string)
+		if !more {
+			break
+		}
+		a["cursor"] = next
+	}
+	for _, id := range ids {
+		if seen[id] == 0 {
+			t.Errorf("%s was not shown: %v", id, seen)
+		}
+	}
+	wants(t, c.call("review_list", args{"limit": 2}), "(5 more: review_list {", `"cursor":"2-`)
+	for _, cursor := range []string{"x", "1", "0-" + ids[0], "-1-" + ids[0], "1-x"} {
+		wants(t, c.refused("review_list", args{"cursor": cursor}), "no cursor of this list")
+	}
+}
+
+// TestDiffInPages: the pages of a patch together are the patch.
+func TestDiffInPages(t *testing.T) {
+	p := newProject(t)
+	var long strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&long, "line %d of <many>\t\n", i)
+	}
+	p.write("long.txt", long.String())
+	p.write("bin", "a\x00b\xff")
+	p.commit("more")
+	id := p.asked("").ID
+	c := p.chat()
+	texts, docs := c.pages("review_diff", args{"id": id})
+	var patch strings.Builder
+	for _, doc := range docs {
+		patch.WriteString(doc["patch"].(string))
+	}
+	store := p.store()
+	subject := p.review(id).Request.Subject
+	want, _, err := store.Repo.Diff(t.Context(), diffOf(subject))
+	if err != nil || patch.String() != string(want) {
+		t.Errorf("%d pages hold %d bytes, want %d, %v", len(texts), patch.Len(), len(want), err)
+	}
+	if text := c.call("review_diff", args{"id": id, "file": "bin"}); strings.Contains(text, "long.txt") || !strings.Contains(text, "Binary files") {
+		t.Errorf("one file: %s", text)
+	}
+	wants(t, c.refused("review_diff", args{"id": id, "file": "../a.txt"}), "Error: ")
+	wants(t, c.refused("review_diff", args{"id": id, "file": "a.txt"}), "a.txt is not in the change")
+	wants(t, c.refused("review_diff", args{"id": id, "cursor": "-3"}), "no cursor of this change")
+
+	read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: diffURI(id)})
+	if err != nil || !strings.HasPrefix(read.Contents[0].Text, "diff --git a/bin b/bin") {
+		t.Fatalf("resource: %v, %v", read, err)
+	}
+	wants(t, read.Contents[0].Text, "[There is more: runr://review/"+id+"/diff?cursor=")
+	_, next, _ := strings.Cut(read.Contents[0].Text, "[There is more: ")
+	read, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: strings.TrimSuffix(next, "]\n")})
+	if err != nil || read.Contents[0].Text == "" || strings.Contains(read.Contents[0].Text, "diff --git") {
+		t.Errorf("the next page of the resource: %v, %v", read, err)
+	}
+}
+
+// TestFindingResource: the lines of a finding with those around them, marked, as they were
+// when it was made.
+func TestFindingResource(t *testing.T) {
+	p := newProject(t)
+	p.write("a b.txt", strings.Repeat("before\n", 30)+"the line\x1b\n"+strings.Repeat("after\n", 30))
+	p.commit("more")
+	id := p.asked("").ID
+	c := p.chat()
+	c.call("review_comment", args{"id": id, "file": "a b.txt", "line": 31, "text": "why?"})
+	c.call("review_submit", args{"id": id, "verdict": "request_changes"})
+	p.write("a b.txt", "new\n"+strings.Repeat("before\n", 30)+"the line\x1b\n")
+	p.commit("moved")
+	finding := p.review(id).Joined()[0].ID
+	doc := c.document("review_get", args{"id": id})
+	uri := doc["findings"].([]any)[0].(map[string]any)["code"].(string)
+	read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := read.Contents[0].Text
+	wants(t, text, "a b.txt:31, warning: why?\n", ", now at a b.txt:32\n", "\n     11  before\n", "\n>    31  the line\\x1b\n", "\n     51  after\n", "(10 lines more)")
+	if strings.Contains(text, "\n     10  ") || strings.Contains(text, "\n     52  ") {
+		t.Errorf("too much: %s", text)
+	}
+	for _, uri := range []string{findingURI(id, "c-0000000000"), findingURI("nothing", finding), diffURI("nothing"), "runr://else", "file:///etc/passwd"} {
+		if read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil || !strings.Contains(err.Error(), "not found") {
+			t.Errorf("%s: %v, %v", uri, read, err)
+		}
+	}
+	done, err := c.Complete(t.Context(), &sdk.CompleteParams{
+		Ref:      &sdk.CompleteReference{Type: "ref/resource", URI: findingTemplate},
+		Argument: sdk.CompleteParamsArgument{Name: "finding", Value: "c-"}, Context: &sdk.CompleteContext{Arguments: map[string]string{"id": id}},
+	})
+	if err != nil || len(done.Completion.Values) != 1 || done.Completion.Values[0] != finding {
+		t.Errorf("completion %+v, %v", done, err)
+	}
+}

@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/yosida95/uritemplate/v3"
+
+	"git-runr/loop/record"
+)
+
+// What clients can read beside the tools.
+const (
+	diffTemplate    = "runr://review/{id}/diff{?file,cursor}"
+	findingTemplate = "runr://review/{id}/finding/{finding}"
+)
+
+func diffURI(review string) string { return "runr://review/" + url.PathEscape(review) + "/diff" }
+
+func findingURI(review, finding string) string {
+	return "runr://review/" + url.PathEscape(review) + "/finding/" + url.PathEscape(finding)
+}
+
+// addResources adds the change of a review and the code around a finding.
+func (s *Server) addResources() {
+	s.addResource(&sdk.ResourceTemplate{
+		Name: "diff", Title: "The change under review", MIMEType: "text/x-diff", URITemplate: diffTemplate,
+		Description: "The patch of a review, or of one file of it. Where its last line says that there is more, cursor asks for it.",
+	}, func(ctx context.Context, c call, in map[string]string) (string, error) {
+		doc, err := c.diff(ctx, diffArgs{ID: in["id"], File: in["file"], Cursor: in["cursor"]})
+		if err == nil && doc.Next != "" {
+			next := url.Values{"cursor": {doc.Next}}.Encode()
+			if in["file"] != "" {
+				next = url.Values{"file": {in["file"]}}.Encode() + "&" + next // in the order of the template
+			}
+			doc.Patch += "[There is more: " + diffURI(doc.ID) + "?" + next + "]\n"
+		}
+		return doc.Patch, err
+	})
+	s.addResource(&sdk.ResourceTemplate{
+		Name: "finding", Title: "The code around a finding", MIMEType: "text/plain", URITemplate: findingTemplate,
+		Description: "The lines that a finding or comment of a review is about, with those around them, as its reviewer saw them.",
+	}, func(ctx context.Context, c call, in map[string]string) (string, error) {
+		return c.code(ctx, in["id"], in["finding"])
+	})
+}
+
+func (s *Server) addResource(t *sdk.ResourceTemplate, read func(context.Context, call, map[string]string) (string, error)) {
+	template := uritemplate.MustNew(t.URITemplate)
+	s.sdk.AddResourceTemplate(t, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		in := map[string]string{}
+		for name, value := range template.Match(req.Params.URI) {
+			in[name] = value.String()
+		}
+		project, err := s.Open(ctx)
+		if err != nil {
+			return nil, protocolError(err)
+		}
+		defer project.Close()
+		text, err := read(ctx, call{Project: project}, in)
+		if absent(err) {
+			return nil, sdk.ResourceNotFoundError(req.Params.URI)
+		}
+		if err != nil {
+			return nil, protocolError(err)
+		}
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: t.MIMEType, Text: text}}}, nil
+	})
+}
+
+// protocolError is err where the protocol has no place for it in a result.
+func protocolError(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: explain(err).Error()}
+}
+
+// completed is how many values are suggested for an argument.
+const completed = 20
+
+// complete suggests reviews, and findings of one, for the arguments of resources and prompts.
+func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	project, err := s.Open(ctx)
+	if err != nil {
+		return nil, protocolError(err)
+	}
+	defer project.Close()
+	values := []string{}
+	suggest := func(value string) {
+		if strings.HasPrefix(value, req.Params.Argument.Value) && len(values) < completed {
+			values = append(values, value)
+		}
+	}
+	switch req.Params.Argument.Name {
+	case "id":
+		reviews, _, err := project.Store.Reviews(ctx, record.Filter{Limit: 10 * completed, Some: true})
+		if err != nil {
+			return nil, protocolError(err)
+		}
+		suggest(record.Latest)
+		for _, r := range reviews {
+			suggest(r.ID)
+		}
+	case "finding":
+		id := ""
+		if req.Params.Context != nil {
+			id = req.Params.Context.Arguments["id"]
+		}
+		review, err := project.Store.Review(ctx, cmp.Or(id, record.Latest))
+		if err == nil {
+			for _, f := range review.Joined() {
+				suggest(f.ID)
+			}
+		}
+	}
+	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values}}, nil
+}

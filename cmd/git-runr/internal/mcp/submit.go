@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/loop/locate"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// commented is the document of review_comment.
+type commented struct {
+	ID       string `json:"review_id"`
+	Reviewer string `json:"reviewer"` // whose draft it is
+	Comment  string `json:"comment_id"`
+	Place    string `json:"place"`
+	Draft    int    `json:"draft"` // comments in it
+}
+
+func (s *Server) comment(ctx context.Context, c call, in commentArgs) (outcome, error) {
+	review, err := c.Store.Review(ctx, in.review())
+	if err != nil {
+		return outcome{}, err
+	}
+	comment, err := c.anchored(ctx, review, in.remark)
+	if err != nil {
+		return outcome{}, err
+	}
+	draft, err := c.Store.EditDraft(ctx, review.ID, in.by(c), func(d *record.Draft) error {
+		comment = d.Add(comment)
+		return nil
+	})
+	if errors.Is(err, record.ErrDraftFull) {
+		return outcome{}, refusef("Error: %v: review_submit.", err)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	doc := commented{review.ID, line(draft.Actor, 200), comment.ID, line(cmp.Or(comment.Place(), "the whole"), 500), len(draft.Comments)}
+	return outcome{doc: doc, text: fmt.Sprintf("Added %s to your draft of review %s, on %s (%s). Nobody sees it before review_submit.",
+		doc.Comment, doc.ID, doc.Place, prose.Count(doc.Draft, "comment"))}, nil
+}
+
+// anchored is a remark as a comment on the lines that it names.
+func (c call) anchored(ctx context.Context, review record.Review, r remark) (record.Comment, error) {
+	comment := record.Comment{
+		File: r.File, StartLine: r.Line, EndLine: r.EndLine, Side: record.Side(r.Side), Severity: reply.Severity(r.Severity), Comment: strings.TrimSpace(r.Text),
+	}
+	if comment.Comment == "" {
+		return comment, refusal("Error: text is required: a comment that says nothing.")
+	}
+	if r.File == "" && r.Line > 0 {
+		return comment, refusal("Error: file is required with line.")
+	}
+	return locate.AnchorComment(ctx, c.Store, review.Request.Subject, comment)
+}
+
+// submit hands in a review: what was drafted and what is given here.
+func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, error) {
+	person := record.Person{Actor: in.by(c), Decision: record.Decision(in.Verdict), Message: in.Message}
+	if person.Decision == record.Approve && !in.Force {
+		return outcome{}, refusal("Error: an approval counts as a person's word: pass force when the user says that you may approve, else submit request_changes or comment.")
+	}
+	review, err := c.Store.Review(ctx, in.review())
+	if err != nil {
+		return outcome{}, err
+	}
+	draft, err := c.Store.Draft(review, person.Actor)
+	if err != nil {
+		return outcome{}, err
+	}
+	person.Comments, person.Message = draft.Comments, cmp.Or(in.Message, draft.Message)
+	for i, r := range in.Comments {
+		comment, err := c.anchored(ctx, review, r)
+		if err != nil {
+			return outcome{}, refusef("comments[%d]: %v", i, explain(err))
+		}
+		person.Comments = append(person.Comments, comment)
+	}
+	if review, err = c.Submit(ctx, review.ID, person); err != nil {
+		return outcome{}, err
+	}
+	text := fmt.Sprintf("Submitted to review %s: %s, %s. It is %s.", review.ID, person.Decision.Words(), prose.Count(len(person.Comments), "comment"), review.Status)
+	return outcome{text: text, doc: changedDocument(review)}, nil
+}
