@@ -111,6 +111,8 @@ func (s *session) fixedValues(want complete.Want, kind string) []complete.Word {
 			words = append(words, complete.Word{Value: topic.Name, Means: topic.Usage})
 		}
 		return words
+	case "KEY":
+		return plain(config.KeyNames()...)
 	case "TOOLS":
 		return plain(register.Names()...)
 	case "VERDICT":

@@ -79,7 +79,15 @@ type Config struct {
 	origins    map[string]string         // key, or table such as agents.mine, to the layer that set it
 	layer      string                    // that is being read
 	repository bool                      // it is the repository's file
+	values     map[string]any            // of origins, as they were given
+	files      []layerFile               // that were read, the weaker first
 	executed   map[string]map[string]any // what the repository's file runs: table such as agents.mine, then key
+}
+
+// layerFile is a file that was read.
+type layerFile struct {
+	layer, path string
+	data        []byte
 }
 
 // agentTable is one [agents.NAME].

@@ -504,8 +504,8 @@ func TestConfigHelp(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"\nloop.max_retries = 2\n    fixes after a review that did not pass; reviews are one more\n    a whole number from 0 to 100; in files and as git config runr.loop.maxRetries\n",
-		"\n    a command line for sh; in files, in the repository's after git runr trust\n",
+		"\nloop.max_retries = 2\n    fixes after a review that did not pass; reviews are one more (a whole number from 0 to 100; in files and as git config runr.loop.maxRetries)\n",
+		"(a command line for sh; in files, in the repository's after git runr trust)\n",
 		"\nrunr.sign\n",
 	} {
 		if !strings.Contains(help, want) {

@@ -38,6 +38,7 @@ func (c *Config) readFile(path string, data []byte) error {
 		return nil
 	}
 	f := file{Config: c, path: path, data: data}
+	c.files = append(c.files, layerFile{c.layer, path, data})
 	if len(data) > maxFile {
 		return exit.Problemf(exit.Usage, "%s: larger than 1 MiB", f.path)
 	}
@@ -106,7 +107,7 @@ func (f *file) value(path []string, key key, raw any) error {
 	if !key.take(f.Config, name, raw) {
 		return f.errorAt(path, "%q must be %s, not %s", strings.Join(path, "."), key.wants, describe(raw))
 	}
-	f.origins[strings.Join(path, ".")] = f.layer
+	f.set(strings.Join(path, "."), f.layer, raw)
 	switch {
 	case key.executable && !key.named():
 		f.noteKey(path, raw)
@@ -139,6 +140,7 @@ func (f *file) namedTable(path []string, table map[string]any) error {
 	id := section + "." + name
 	if f.origins[id] != "" {
 		maps.DeleteFunc(f.origins, func(key, _ string) bool { return strings.HasPrefix(key, id+".") })
+		maps.DeleteFunc(f.values, func(key string, _ any) bool { return strings.HasPrefix(key, id+".") })
 	}
 	f.origins[id] = f.layer
 	f.runs = map[string]any{}

@@ -117,7 +117,7 @@ func load(in input) (*Config, error) {
 func defaults() *Config {
 	c := &Config{
 		steps: map[string]*record.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{},
-		origins: map[string]string{}, executed: map[string]map[string]any{},
+		origins: map[string]string{}, values: map[string]any{}, executed: map[string]map[string]any{},
 	}
 	var text strings.Builder
 	for i, k := range keys {
@@ -143,9 +143,12 @@ func (c *Config) SetFlag(section, name, value string) error {
 	if !k.take(c, "", raw) {
 		return wrongValue("--"+name, *k, raw)
 	}
-	c.origins[k.name] = originFlag
+	c.set(k.name, originFlag, raw)
 	return nil
 }
+
+// set notes which layer gave a key which value.
+func (c *Config) set(key, layer string, raw any) { c.origins[key], c.values[key] = layer, raw }
 
 // readGit takes the settings of git config under runr. A name that means nothing
 // is a warning, as git itself ignores what it does not know.
@@ -164,7 +167,7 @@ func (c *Config) readGit(settings map[string][]string) error {
 				return wrongValue("git config "+name, *k, k.text(settings[name]))
 			}
 			c.agents[table].spec.Models = nil // of a file, which is the weaker
-			c.origins["agents."+table+".model"] = originGit
+			c.set("agents."+table+".model", originGit, k.text(settings[name]))
 			continue
 		}
 		k := gitKey(setting)
@@ -175,7 +178,7 @@ func (c *Config) readGit(settings map[string][]string) error {
 		if !k.take(c, "", k.text(settings[name])) {
 			return wrongValue("git config "+name, *k, k.text(settings[name]))
 		}
-		c.origins[k.name] = originGit
+		c.set(k.name, originGit, k.text(settings[name]))
 	}
 	return nil
 }

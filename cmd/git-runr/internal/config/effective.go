@@ -1,0 +1,199 @@
+package config
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
+	"git-runr/loop/safetext"
+)
+
+// Value is a key with the value that counts, and where that comes from.
+type Value struct {
+	Key     string `json:"key"`
+	Value   any    `json:"value"`           // null where there is none
+	From    string `json:"from"`            // default, repository, user, git or environment
+	File    string `json:"file,omitempty"`  // that gives it
+	Line    int    `json:"line,omitempty"`  // in it
+	Scope   string `json:"scope,omitempty"` // of git config
+	Trusted *bool  `json:"trusted,omitempty"`
+	means   string
+	wants   string
+}
+
+// Effective are all keys that have a value, in the order of help, and those of git config alone
+// that are set. of is a key, a section, or a table such as agents.mine; "" is all.
+func (c *Config) Effective(ctx context.Context, getenv func(string) string, of string) ([]Value, error) {
+	inGit, err := c.repo.Settings(ctx, "runr.")
+	if err != nil {
+		return nil, err
+	}
+	var all []Value
+	for _, k := range keys {
+		for _, name := range c.namesOf(k) {
+			v := Value{Key: name, From: originDefault, means: k.means, wants: k.wants + "; " + k.setBy()}
+			v.Value, v.From = c.valueOf(k, name)
+			switch {
+			case v.From == originGit:
+				v.From, v.Scope = "git", "command" // git -c and GIT_CONFIG_COUNT are in no file
+				for _, s := range inGit {
+					table, inTable := gitTableKey(s.Key)
+					short := k.name == "sync.remote" && s.Key == "runr.remote"
+					if known := gitKey(strings.TrimPrefix(s.Key, "runr.")); short || known != nil && known.name == k.name || inTable != nil && "agents."+table+".model" == name {
+						v.File, v.Scope = s.File, s.Scope
+					}
+				}
+			case v.From != originDefault:
+				v.place(c)
+			}
+			if k.executable && v.From == "repository" {
+				trusted := c.trusted()
+				v.Trusted = &trusted
+			}
+			all = append(all, v)
+		}
+	}
+	for _, g := range gitOnly {
+		v := Value{Key: g.name, From: "git", means: g.means, wants: "only in git config"}
+		for _, s := range inGit {
+			if g.name != "runr.remote" && strings.EqualFold(s.Key, g.name) {
+				v.Value, v.File, v.Scope = s.Value, s.File, s.Scope
+			}
+		}
+		if name := getenv("GIT_RUNR_WRITER"); g.name == "runr.writer" && name != "" {
+			v.Value, v.From, v.File, v.Scope = name, "environment", "GIT_RUNR_WRITER", ""
+		}
+		if v.Value != nil || strings.EqualFold(of, g.name) {
+			all = append(all, v)
+		}
+	}
+	return chosen(all, of)
+}
+
+// KeyNames are the keys that need no table with a name of its own.
+func KeyNames() (names []string) {
+	for _, k := range keys {
+		if !k.named() {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
+// namesOf are the names that a key has here: its own, or one for each table that is configured.
+func (c *Config) namesOf(k key) []string {
+	if !k.named() {
+		return []string{k.name}
+	}
+	before, after, _ := strings.Cut(k.name, "NAME")
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(c.values)) {
+		if strings.HasPrefix(name, before) && strings.HasSuffix(name, after) && !strings.Contains(name[len(before):len(name)-len(after)], ".") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// valueOf is what counts for a name, and the layer it is from.
+func (c *Config) valueOf(k key, name string) (value any, from string) {
+	if value, ok := c.values[name]; ok {
+		return value, c.origins[name]
+	}
+	if k.def == "" {
+		return nil, originDefault
+	}
+	var table map[string]any
+	toml.Decode("x = "+k.def, &table) // a test holds every default to its kind
+	return table["x"], originDefault
+}
+
+// place says which line of which file it is that gives the value.
+func (v *Value) place(c *Config) {
+	for _, f := range c.files {
+		if f.layer == v.From {
+			v.File, v.Line = f.path, keyLine(f.data, strings.Split(v.Key, "."))
+		}
+	}
+	v.From = map[bool]string{true: "user", false: "repository"}[strings.HasPrefix(v.From, originUser)]
+}
+
+func chosen(all []Value, of string) ([]Value, error) {
+	name := strings.ToLower(of)
+	rest, spelled := strings.CutPrefix(name, "runr.")
+	if k := gitKey(rest); spelled && k != nil {
+		name = k.name
+	}
+	var found []Value
+	var names []string
+	for _, v := range all {
+		if key := strings.ToLower(v.Key); of == "" || key == name || strings.HasPrefix(key, name+".") {
+			found = append(found, v)
+		}
+		names = append(names, v.Key)
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	unknown := exit.Problemf(exit.NotFound, "%q is no key that has a value here", of)
+	if near := cmp.Or(nearest.To(of, names), suggestKey(strings.Split(of, "."))); near != "" {
+		unknown = exit.Problemf(exit.NotFound, "%q is no key that has a value here; did you mean %q?", of, near)
+	}
+	return nil, unknown.WithHint("git runr help config")
+}
+
+// Text is the value as TOML has it, "" for none.
+func (v Value) Text() string { return tomlText(v.Value) }
+
+func tomlText(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return tomlString(value)
+	case []any:
+		texts := make([]string, len(value))
+		for i, item := range value {
+			texts[i] = tomlText(item)
+		}
+		return "[" + strings.Join(texts, ", ") + "]"
+	}
+	return fmt.Sprint(value)
+}
+
+// Where says where the value comes from.
+func (v Value) Where() string {
+	where := v.File
+	if v.Line > 0 {
+		where += ":" + strconv.Itoa(v.Line)
+	}
+	switch {
+	case v.From == "environment":
+		where = "environment " + v.File
+	case v.From == "git" && v.Scope == "command":
+		where = "git config, command line or environment"
+	case v.From == "git":
+		where = "git config " + v.Scope + ": " + where
+	case v.From == originDefault:
+		where = originDefault
+	}
+	if v.Trusted != nil && !*v.Trusted {
+		where += ", not trusted: git runr trust"
+	}
+	return where
+}
+
+// Explain is what the key means and takes.
+func (v Value) Explain() string {
+	var b strings.Builder
+	safetext.Fprintf(&b, "%s (%s)", v.means, v.wants)
+	return b.String()
+}
