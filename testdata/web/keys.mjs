@@ -86,7 +86,7 @@ export async function keys(browser, open, clean) {
   await is("a.txt:old:5", "and the old one");
 
   const numbers = page.locator('[data-path="c.txt"] .diff td.ln:nth-child(4)');
-  await numbers.nth(1).scrollIntoViewIfNeeded();
+  await numbers.nth(6).scrollIntoViewIfNeeded();
   const [one, two] = [await numbers.nth(1).boundingBox(), await numbers.nth(3).boundingBox()];
   await page.mouse.move(one.x + 5, one.y + 5);
   await page.mouse.down();

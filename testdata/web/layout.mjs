@@ -39,7 +39,7 @@ export async function layout(browser, open, clean) {
   await page.reload();
   const after = await seen(page);
   check(after.top <= 150, `after an answer too: ${after.top}`);
-  check((await page.textContent(".head")).includes("Handed over"), "what was submitted is handed over");
+  check((await page.textContent(".about")).includes("Handed over"), "what was submitted is handed over");
   check(!(await page.locator("#pending").isVisible()), "and nothing is said to be pending");
   await clean(page, "layout");
   await end(server);

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ type rowMaker struct {
 }
 
 func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
-	v := hunkView{Header: hunkHeader(h), Rest: safetext.Line(strings.TrimSpace(h.Section))}
+	v := hunkView{Start: h.NewStart, Rest: safetext.Line(strings.TrimSpace(h.Section))}
 	marks := marksOf(h)
 	if m.split {
 		for _, row := range splitRows(h) {
@@ -36,10 +35,6 @@ func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
 		v.Rows = append(v.Rows, row)
 	}
 	return v
-}
-
-func hunkHeader(h unidiff.Hunk) string {
-	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
 }
 
 // marksOf are the parts of lines that differ from their partner's, by index.
@@ -122,8 +117,10 @@ func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
 
 // hunkView is a hunk as rows of a table.
 type hunkView struct {
-	Header string // ranges, as git writes them
-	Rest   string // the function they are in
+	Gap    *gapView // before it, nil for none
+	Header string   // ranges, as git writes them
+	Rest   string   // the function they are in
+	Start  int      // the first line
 	Rows   []rowView
 }
 

@@ -26,7 +26,6 @@ const (
 	maxPatch      = 4 << 20 // of one file, in bytes
 	rowsShown     = 4000    // rows of one file in one answer
 	highlightSize = 512_000 // a larger file is coloured by what the diff shows of it
-	moreContext   = 30      // lines of context after one click
 	allContext    = 1 << 20 // lines of context: the whole file
 )
 
@@ -40,7 +39,8 @@ type fileView struct {
 	Images  []imageView
 	Notes   []remark // on the whole file, and on lines that are not shown
 	More    string   // where the rows after these are
-	Context string   // where more lines around the changes are
+	All     string   // where all of its lines are
+	Tail    *gapView // behind the last hunk
 	Cut     bool     // the rest is too large for the page
 	Split   bool
 	Viewed  bool
@@ -49,6 +49,7 @@ type fileView struct {
 	OldFile string // the whole old file
 	Compose string // the form for a comment; "" where nobody comments
 	Anchor  string // where the page is that this is a part of
+	gapsURL string
 }
 
 // Shown reports whether the file is here, or waits for a click; otherwise it is loaded
@@ -252,44 +253,56 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		}
 	}
 	v.CRLF = allCRLF(hunks)
-	notes := o.remarks[v.Path]
-	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: notes, shown: map[place]bool{}}
-	hunks, next := window(hunks, o.skip)
-	var err error
-	if maker.tokens, err = p.tokensOf(ctx, c, v.changedFile, hunks, sizes); err != nil {
+	whole, err := p.wholes(ctx, c, v.changedFile, len(hunks) > 0, sizes)
+	if err != nil {
 		return err
 	}
-	for _, h := range hunks {
-		v.Hunks = append(v.Hunks, maker.hunk(h))
+	if v.Status == "M" || v.Status == "R" {
+		v.All = c.url("diff", "path", v.Path, "context", strconv.Itoa(allContext))
+		v.gapsURL = c.url("lines", "path", v.Path)
+	}
+	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: o.remarks[v.Path], shown: map[place]bool{}}
+	parts, next := window(hunks, o.skip)
+	maker.tokens = tokensOf(v.changedFile, parts, whole)
+	gaps := gapsOf(hunks, whole[record.SideNew])
+	for _, h := range parts {
+		view := maker.hunk(h.Hunk)
+		if gap := gaps[h.index]; h.first && gap.Count > 0 && v.All != "" {
+			view.Gap = &gap
+		}
+		v.Hunks = append(v.Hunks, view)
 	}
 	if next > 0 {
 		v.More = c.url("diff", "path", v.Path, "skip", strconv.Itoa(next), "context", strconv.Itoa(o.context))
+	} else if gap := gaps[len(hunks)]; len(hunks) > 0 && gap.Count > 0 && v.All != "" {
+		v.Tail = &gap
 	}
 	if o.skip == 0 {
 		v.Notes = maker.left(next > 0)
 	}
-	if o.context < allContext && len(hunks) > 0 && (v.Status == "M" || v.Status == "R") {
-		wider := moreContext
-		if o.context >= moreContext {
-			wider = allContext
-		}
-		v.Context = c.url("diff", "path", v.Path, "context", strconv.Itoa(wider))
-	}
 	return nil
+}
+
+// part is what one answer shows of a hunk: index is its place among all, and first says
+// that it is shown from its first line on.
+type part struct {
+	unidiff.Hunk
+	index int
+	first bool
 }
 
 // window is the part of hunks that one answer shows, and how many lines there are
 // before what comes next, 0 at the end. A hunk is cut where it must be.
-func window(hunks []unidiff.Hunk, skip int) (shown []unidiff.Hunk, next int) {
+func window(hunks []unidiff.Hunk, skip int) (shown []part, next int) {
 	at, end := 0, skip+rowsShown
-	for _, h := range hunks {
+	for i, h := range hunks {
 		from, to := max(0, skip-at), min(len(h.Lines), end-at)
 		if from < to {
-			part := h
-			part.Lines = h.Lines[from:to]
-			shown = append(shown, part)
+			lines := h.Lines[from:to]
+			h.Lines = lines
+			shown = append(shown, part{h, i, from == 0})
 		}
-		at += len(h.Lines)
+		at += len(hunks[i].Lines)
 	}
 	if at > end {
 		next = end
@@ -364,14 +377,12 @@ func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error 
 	return err
 }
 
-// tokensOf are the tokens of the lines that hunks show, by side and number. They are
-// found in the whole file where that is small enough: a line in the middle does not
-// tell whether it is inside a comment.
-func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks []unidiff.Hunk, sizes fileSizes) (map[place][]syntax.Token, error) {
-	tokens := map[place][]syntax.Token{}
-	lang := syntax.Coloured(f.Path)
-	if lang == nil || len(hunks) == 0 {
-		return tokens, nil
+// wholes are the texts of a file by side, where they are needed and small enough: to colour
+// lines by what is open before them, and to know how many lines there are.
+func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed bool, sizes fileSizes) (map[record.Side][]byte, error) {
+	whole := map[record.Side][]byte{}
+	if !needed {
+		return whole, nil
 	}
 	for _, side := range []struct {
 		side record.Side
@@ -379,17 +390,35 @@ func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks
 		path string
 	}{{record.SideOld, c.from, f.From()}, {record.SideNew, c.to, f.Path}} {
 		size, there := sizes[side.side][side.path]
-		if !there || size > highlightSize {
-			scanHunks(lang, side.side, hunks, tokens)
+		if !there || size > highlightSize || side.side == record.SideOld && syntax.Coloured(f.Path) == nil {
 			continue
 		}
-		whole, err := p.repo.Blob(ctx, side.tree, side.path)
+		text, err := p.repo.Blob(ctx, side.tree, side.path)
 		if err != nil {
 			return nil, err
 		}
-		scanWhole(lang, whole, side.side, hunks, tokens)
+		whole[side.side] = text
 	}
-	return tokens, nil
+	return whole, nil
+}
+
+// tokensOf are the tokens of the lines that hunks show, by side and number. They are
+// found in the whole file where that is there: a line in the middle does not tell whether
+// it is inside a comment.
+func tokensOf(f changedFile, hunks []part, whole map[record.Side][]byte) map[place][]syntax.Token {
+	tokens := map[place][]syntax.Token{}
+	lang := syntax.Coloured(f.Path)
+	if lang == nil {
+		return tokens
+	}
+	for _, side := range []record.Side{record.SideOld, record.SideNew} {
+		if text := whole[side]; text != nil {
+			scanWhole(lang, text, side, hunks, tokens)
+		} else {
+			scanHunks(lang, side, hunks, tokens)
+		}
+	}
+	return tokens
 }
 
 // fileSizes are the sizes of files in bytes, by side and path.
@@ -423,7 +452,7 @@ func numberOf(l unidiff.Line, side record.Side) int {
 }
 
 // scanWhole keeps the tokens of the lines that hunks show.
-func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []unidiff.Hunk, tokens map[place][]syntax.Token) {
+func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []part, tokens map[place][]syntax.Token) {
 	wanted, last := map[int]bool{}, 0
 	for _, h := range hunks {
 		for _, l := range h.Lines {
@@ -444,7 +473,7 @@ func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []un
 }
 
 // scanHunks takes each hunk as if nothing were open before it.
-func scanHunks(lang *syntax.Language, side record.Side, hunks []unidiff.Hunk, tokens map[place][]syntax.Token) {
+func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map[place][]syntax.Token) {
 	for _, h := range hunks {
 		scan := syntax.NewScanner(lang)
 		for _, l := range h.Lines {

@@ -169,6 +169,8 @@ var templates = sync.OnceValue(func() *template.Template {
 		"add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
 		"icon": icon, "outcome": outcomeClass, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
+		"gapOf":    func(g *gapView, rest string, f fileView) gapIn { return gapIn{*g, rest, f.Split, f.All, f.gapsURL} },
+		"onlyHunk": func(f fileView, h hunkView) fileView { f.Hunks = []hunkView{h}; return f },
 		"remarkOf": func(r remark, v paged) remarkView { return remarkView{r, v.common()} },
 	}).ParseFS(files, "templates/*.html")))
 })

@@ -62,6 +62,7 @@ var icons = map[string]string{
 	"keys":    `<rect x="1.5" y="4" width="13" height="8" rx="1.5"/><path d="M4 6.7h.01M6.7 6.7h.01M9.3 6.7h.01M12 6.7h.01M5 9.5h6"/>`,
 	"file":    `<path d="M3.5 2.5h5l4 4v7h-9zM8.5 2.5v4h4"/>`,
 	"comment": `<path d="M2.5 3.5h11v7.5h-6l-3 2.5v-2.5h-2z"/>`,
+	"expand":  `<path d="M8 1.8v4.4M5.8 4L8 1.8 10.2 4M8 14.2V9.8M5.8 12L8 14.2l2.2-2.2M2.5 8h11"/>`,
 	"chevron": `<path d="M4 6l4 4 4-4"/>`,
 }
 

@@ -206,7 +206,7 @@ func TestReviewPage(t *testing.T) {
 	page := s.page("/review/" + id)
 	text := checkHTML(t, page)
 	for name, parts := range map[string][]string{
-		"old/new.go": {`data-old="old/name.go"`, "renamed", "return</span> <mark><span class=\"n\">2</span></mark>", "@@ -4,6 &#43;4,6 @@", `<span class="c"> comment</span>`},
+		"old/new.go": {`data-old="old/name.go"`, "renamed", "return</span> <mark><span class=\"n\">2</span></mark>", `data-count="3"`, `<span class="c"> comment</span>`},
 		"bin.dat":    {"binary", "Binary file: nothing to show"},
 		"gone.txt":   {"deleted", `class="d"`},
 		"run.sh":     {"file → executable", "No lines changed"},
@@ -250,7 +250,8 @@ func TestOneFile(t *testing.T) {
 		t.Errorf("%s", fragment)
 	}
 	around := s.page("/review/" + id + "/diff?path=old/new.go&context=30&fragment=1")
-	shows(t, around, "@@ -1,9 &#43;1,9 @@", "package")
+	shows(t, around, "package")
+	hides(t, around, "data-count")
 	whole := s.page("/review/" + id + "/file?path=old/new.go&side=old")
 	checkHTML(t, whole)
 	shows(t, whole, "old/name.go", "before the change", `<span class="n">1</span>`)

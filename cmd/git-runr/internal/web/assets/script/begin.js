@@ -1,10 +1,8 @@
 /* Begin */
 
 watchFiles();
-for (const section of $$(".file")) {
-  if (section.classList.contains("viewed")) setFolded(section, true);
-  tint(section);
-}
+for (const section of $$(".file.viewed")) setFolded(section, true);
+for (const section of $$(".file:has(.diff .remark)")) tint(section);
 current($(".file"));
 findPlace().catch(complain);
 if (watched && !document.hidden) listen();

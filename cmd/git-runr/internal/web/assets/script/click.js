@@ -21,6 +21,12 @@ const doing = {
     }
   },
   "copy-agent": (button) => copyForAgent(button.closest(".remark")?.dataset.id),
+  async gap(button) {
+    const rows = await openGap(button.closest("tr"), button.dataset.way);
+    if (!document.activeElement || document.activeElement === document.body) cursorTo(rows[0], { block: null });
+  },
+  expand: (link) => expand(link.closest(".file")),
+  "expand-all": expandAll,
   load(link) {
     return load(link.closest(".file"), link.href);
   },

@@ -46,6 +46,7 @@ async function load(section, url = toLoad(section)?.href) {
     section.replaceChildren(...fresh.childNodes);
     setFolded(section, shut);
     tint(section);
+    if (allLines) await expand(section);
     if (bottom < ceiling()) scrollBy(0, section.getBoundingClientRect().bottom - bottom);
     if (held) cursorTo($(".fh", section), { block: null });
   } catch (err) {
@@ -61,6 +62,48 @@ async function more(link) {
   const next = $(".more", fresh);
   if (next) line.replaceWith(next);
   else line.remove();
+}
+
+/* Lines that nothing changed */
+
+// openGap shows the lines of a gap, or a part of them at its upper or lower end.
+async function openGap(row, way = "all") {
+  const d = row.dataset;
+  const step = 20;
+  const n = way === "all" ? Math.min(d.count, 4000) : Math.min(d.count, step);
+  const skip = way === "up" ? d.count - n : 0;
+  const at = new URL(d.lines, location.href);
+  for (const [name, value] of Object.entries({ old: Number(d.old) + skip, new: Number(d.new) + skip, count: n })) at.searchParams.set(name, value);
+  const rows = $$("tbody > tr", await part(at));
+  const section = row.closest(".file");
+  for (const remark of rows.flatMap((r) => $$(".remark", r))) document.getElementById(remark.id)?.remove();
+  if (way === "up") row.after(...rows);
+  else row.before(...rows);
+  d.count -= n;
+  if (way !== "up") {
+    d.old = Number(d.old) + n;
+    d.new = Number(d.new) + n;
+  }
+  if (d.count < 1) row.remove();
+  else $(".left", row).textContent = plural(Number(d.count), "line");
+  if (d.count <= step) for (const button of $$("button", row)) button.remove();
+  tint(section);
+  return rows;
+}
+
+// expand shows all lines of a file.
+async function expand(section) {
+  setFolded(section, false);
+  if (toLoad(section)) await load(section);
+  for (let row; (row = $("tr.gap", section)); ) await openGap(row);
+}
+
+let allLines = false;
+
+// expandAll shows all lines of all files, those that are still to come too.
+async function expandAll() {
+  allLines = true;
+  for (const section of $$(".file:not([data-lazy])")) await expand(section);
 }
 
 /* Files folded and viewed */

@@ -25,6 +25,7 @@ const fileKeys = {
     return goFile(1);
   },
   e: () => document.activeElement.closest?.(".remark.draft") && editRemark(document.activeElement.closest(".remark")),
+  E: () => currentFile() && expand(currentFile()),
   y: () => $("[data-do=copy-agent]") && copyForAgent(document.activeElement?.closest?.(".remark")?.dataset.id),
   r() {
     const details = $("#finish details");
