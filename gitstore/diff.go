@@ -199,3 +199,30 @@ func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {
 	}
 	return r.refs.TreeOf(ctx, id)
 }
+
+// DiffLook is how a difference looks to a person.
+type DiffLook struct {
+	Colours bool // as color.diff and diff.colorMoved have them
+	Stat    bool // a line a file
+	Columns int  // of what shows a Stat
+}
+
+// DiffShown is the difference as git shows it to its user, whose settings count: context, prefixes,
+// algorithm, order of files. It has the same lines with colours and without.
+func (r *Repo) DiffShown(ctx context.Context, spec DiffSpec, look DiffLook) ([]byte, error) {
+	args := []string{"--no-literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-relative"}
+	if look.Colours {
+		args = append(args, "--color=always")
+	} else {
+		args = append(args, "--color=never")
+	}
+	if look.Stat {
+		args = append(args, "--stat="+strconv.Itoa(look.Columns))
+	}
+	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, spec.pathspecs()...), Env: r.noAttributes()})
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
+	}
+	return out, nil
+}

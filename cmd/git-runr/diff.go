@@ -8,6 +8,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/cmd/git-runr/internal/worddiff"
 	"git-runr/gitstore"
@@ -69,6 +70,9 @@ func diff(s *session) error {
 	if spec.Paths, err = pathsInside(store, paths); err != nil {
 		return err
 	}
+	if !s.json && !s.Bool("words") && s.columns() > 0 {
+		return s.showDiff(store, spec)
+	}
 	if doc.Files, err = store.Repo.DiffStat(s.ctx, spec); err != nil {
 		return err
 	}
@@ -91,6 +95,40 @@ func diff(s *session) error {
 		}
 		s.writePatch(w, doc.Patch)
 	})
+}
+
+// showDiff shows a person a difference as git does: by the user's settings, in the user's pager.
+func (s *session) showDiff(store *record.Store, spec gitstore.DiffSpec) error {
+	look := gitstore.DiffLook{Stat: s.Bool("stat"), Columns: s.columns()}
+	plain, err := store.Repo.DiffShown(s.ctx, spec, look)
+	if err != nil {
+		return err
+	}
+	coloured := plain
+	if look.Colours = s.coloured(true); look.Colours {
+		if coloured, err = store.Repo.DiffShown(s.ctx, spec, look); err != nil {
+			return err
+		}
+	}
+	return s.paged(func(w *screen.Writer) error {
+		_, err := io.WriteString(w.Out, safeDiff(string(plain), string(coloured)))
+		return err
+	})
+}
+
+// safeDiff is a difference in the colours of git, which are all that a line may have of control
+// sequences: where one has others, it is shown as what they are, and without colours.
+func safeDiff(plain, coloured string) string {
+	lines, shown := strings.SplitAfter(plain, "\n"), strings.SplitAfter(coloured, "\n")
+	if len(lines) != len(shown) {
+		return safetext.Text(plain)
+	}
+	for i, line := range lines {
+		if body := strings.TrimRight(line, "\r\n"); safetext.Text(body) != body {
+			shown[i] = safetext.Text(line)
+		}
+	}
+	return strings.Join(shown, "")
 }
 
 // writePatch shows a patch; a pipe gets it byte for byte, as from git.

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/follow"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -19,6 +22,9 @@ func (p *program) logCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the run is over, with what its agents say"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "the newest `N`"},
+			&cli.StringFlag{Name: "since", Usage: "only what was recorded since `WHEN`: 7d, 12h, 2026-01-31, or RFC 3339"},
+			&cli.BoolFlag{Name: "oneline", Usage: "the record, its run or review, and its title"},
+			&cli.BoolFlag{Name: "graph", Usage: "with a lane for each run and review beside"},
 		},
 		Action: p.action(showLog),
 	}
@@ -34,30 +40,58 @@ func showLog(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.Bool("follow") {
-		return follow.Events(s.ctx, store, what, s.printEvent, s.err)
-	}
 	n := s.Int("limit")
 	if n < 0 {
 		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
 	}
+	wanted := func(record.Event) bool { return true }
+	if text := s.String("since"); text != "" {
+		since, err := moment(text, s.now(), false)
+		if err != nil {
+			return err
+		}
+		wanted = func(e record.Event) bool { return !e.Timestamp.Before(since) }
+	}
 	switch {
-	case what == "" && n > 0:
+	case s.Bool("follow") && s.Bool("graph"):
+		return exit.Problemf(exit.Usage, "--graph wants to know how what it shows ends: not with --follow")
+	case s.Bool("follow"):
+		return follow.Events(s.ctx, store, what, func(e record.Event) error {
+			if !wanted(e) {
+				return nil
+			}
+			return s.printEvent(e)
+		}, s.err)
+	case what == "" && n > 0 && !s.IsSet("since"):
 		return s.showNewest(store, n)
-	case what == "" && !s.json:
-		bad, err := store.EachEvent(s.ctx, func(e record.Event) error { return render.Event(s.out, e) })
-		printUnreadable(s.out, bad)
-		return err
+	case what == "" && n == 0 && !s.json && !s.Bool("graph"):
+		return s.paged(func(w *screen.Writer) error {
+			style := s.eventStyle()
+			bad, err := store.EachEvent(s.ctx, func(e record.Event) error {
+				if !wanted(e) {
+					return nil
+				}
+				return render.Event(w, e, style)
+			})
+			printUnreadable(w, bad)
+			return err
+		})
 	}
 	events, bad, err := follow.About(s.ctx, store, what)
 	if err != nil {
 		return err
 	}
-	before := 0
+	docs := render.EventDocuments(events, 0)
+	docs = slices.DeleteFunc(docs, func(d render.EventDocument) bool { return !wanted(d.Event) })
 	if n > 0 {
-		before = max(len(events)-n, 0)
+		docs = docs[max(len(docs)-n, 0):]
 	}
-	return s.printEvents(events[before:], before, bad)
+	return s.printEvents(docs, bad)
+}
+
+// eventStyle is how events are shown on standard output.
+func (s *session) eventStyle() render.EventStyle {
+	return render.EventStyle{Now: s.now(), Columns: s.columns(), OneLine: s.Bool("oneline")}
 }
 
 // showNewest shows the last n of all events, without reading those before them.
@@ -72,18 +106,26 @@ func (s *session) showNewest(store *record.Store, n int) error {
 	if err != nil {
 		return err
 	}
-	return s.printEvents(events, before, bad)
+	return s.printEvents(render.EventDocuments(events, before), bad)
 }
 
-// printEvents prints events that come after so many others.
-func (s *session) printEvents(events []record.Event, before int, bad []error) error {
-	doc := logJSON{Events: render.EventDocuments(events, before), Unreadable: []string{}}
+// printEvents prints events, and what cannot be read.
+func (s *session) printEvents(docs []render.EventDocument, bad []error) error {
+	doc := logJSON{Events: docs, Unreadable: []string{}}
 	for _, err := range bad {
 		doc.Unreadable = append(doc.Unreadable, err.Error())
 	}
-	return s.print(doc, func(w io.Writer) {
-		for _, e := range events {
-			render.Event(w, e)
+	return s.printPaged(doc, func(w io.Writer) {
+		style := s.eventStyle()
+		if s.Bool("graph") {
+			events := make([]record.Event, len(docs))
+			for i, d := range docs {
+				events[i] = d.Event
+			}
+			style.Lanes = render.NewLanes(events)
+		}
+		for _, d := range docs {
+			render.Event(w, d.Event, style)
 		}
 		printUnreadable(w, bad)
 	})
@@ -96,9 +138,10 @@ func printUnreadable(w io.Writer, bad []error) {
 }
 
 // printEvent prints one event as it came: a line, or with --json one object a line.
-func (c *console) printEvent(e record.Event) error {
-	if !c.json {
-		return render.Event(c.out, e)
+func (s *session) printEvent(e record.Event) error {
+	if s.json {
+		return stdio.WriteJSON(s.out, render.EventDocuments([]record.Event{e}, 0)[0])
 	}
-	return stdio.WriteJSON(c.out, render.EventDocuments([]record.Event{e}, 0)[0])
+	w := s.screen()
+	return cmp.Or(render.Event(w, e, s.eventStyle()), w.Flush())
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"io"
 	"strconv"
 
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/stdio"
+	"git-runr/gitstore"
 )
 
 // columns is how many a person has who reads the results; 0 where they go into a pipe or a
@@ -48,4 +50,36 @@ func (c *console) coloured(terminal bool) bool {
 		config = c.store.Repo.Config.Get
 	}
 	return screen.Wish{Flag: c.colours, Getenv: c.getenv, Config: config}.Colours(terminal)
+}
+
+// paged shows what show writes in the user's pager where a person reads at a terminal, else
+// as it is.
+func (s *session) paged(show func(w *screen.Writer) error) error {
+	w := s.screen()
+	write := func() error { return cmp.Or(show(w), w.Flush()) }
+	terminal, _ := stdio.Terminal(s.out)
+	if !terminal {
+		return write()
+	}
+	pager, err := s.store.Repo.Pager(s.ctx, s.Command.Name)
+	if err != nil {
+		return err
+	}
+	if pager == "" {
+		return write()
+	}
+	w.Links = false // not every pager lets them through
+	at := gitstore.Terminal{Out: stdio.Beneath(s.out).(io.Writer), Err: s.err}
+	return s.store.Repo.Page(s.ctx, pager, at, func(out io.Writer) error {
+		w.Out = &stdio.Output{Writer: out}
+		return write()
+	})
+}
+
+// printPaged is print for what may be long.
+func (s *session) printPaged(doc any, show func(w io.Writer)) error {
+	if s.json {
+		return stdio.WriteJSON(s.out, doc)
+	}
+	return s.paged(func(w *screen.Writer) error { show(w); return nil })
 }

@@ -27,10 +27,10 @@ func (p *program) showCommand() *cli.Command {
 				return err
 			}
 			if run != nil {
-				return s.showRun(store, *run)
+				return s.showRun(store, *run, s.printPaged)
 			}
 			doc := render.NewReviewDocument(*review)
-			return s.print(doc, func(w io.Writer) { render.Review(w, doc) })
+			return s.printPaged(doc, func(w io.Writer) { render.Review(w, doc) })
 		}),
 	}
 }
@@ -59,12 +59,12 @@ func runOrReview(ctx context.Context, store *record.Store, typed string) (*recor
 }
 
 // showRun shows a run in full.
-func (s *session) showRun(store *record.Store, run record.Run) error {
+func (s *session) showRun(store *record.Store, run record.Run, print func(doc any, show func(io.Writer)) error) error {
 	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err
 	}
-	return s.print(run, func(w io.Writer) {
+	return print(run, func(w io.Writer) {
 		render.Run(w, run, workspace.Live(store, run.ID), treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())

@@ -25,7 +25,7 @@ func (p *program) statusCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return s.showRun(store, run)
+			return s.showRun(store, run, s.print)
 		}),
 	}
 }

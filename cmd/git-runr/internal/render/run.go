@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
@@ -276,16 +275,6 @@ func EventDocuments(events []record.Event, before int) []EventDocument {
 		docs[i] = EventDocument{Seq: before + i + 1, Event: e, ID: string(e.ID), Actor: e.Actor, Title: e.Title}
 	}
 	return docs
-}
-
-// Event shows an event in one line.
-func Event(w io.Writer, e record.Event) error {
-	about := e.Run
-	if about == "" {
-		about = e.Review
-	}
-	_, err := safetext.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, e.Title)
-	return err
 }
 
 // Undo says what to type to take a command back; "" is nothing.

@@ -1,0 +1,75 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// Pager is the command, for a shell, that this user reads in what command writes, such as
+// "diff": GIT_PAGER, pager.runr, pager.COMMAND, core.pager, PAGER, or what git was built with. ""
+// is none.
+func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
+	pager := os.Getenv("GIT_PAGER")
+	for _, key := range []string{"pager.runr", "pager." + command, "core.pager"} {
+		set := r.Config.Get(key)
+		switch {
+		case pager != "" || set == "":
+		case key != "core.pager" && slices.Contains([]string{"false", "no", "off", "0"}, set):
+			return "", nil
+		case !slices.Contains([]string{"true", "yes", "on", "1"}, set):
+			pager = set
+		}
+	}
+	if pager == "" {
+		// git itself is asked, without the options of our other calls, of which one says that there is no pager
+		out, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"var", "GIT_PAGER"}, Bare: true, Unlocated: true})
+		var failed *GitError
+		if err != nil && !errors.As(err, &failed) {
+			return "", err
+		}
+		pager = strings.TrimRight(string(out), "\r\n")
+	}
+	if pager == "cat" || !strings.ContainsAny(pager, "|&;<>()$`\\\"' \t\n*?[#~=%") && !onPath(pager) {
+		return "", nil
+	}
+	return pager, nil
+}
+
+func onPath(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// pagerDefaults is what git gives a pager where the user says nothing else.
+var pagerDefaults = [...]string{"LESS=FRX", "LV=-c"}
+
+// Page runs a pager on what write writes, and waits until its user is done, however soon: what
+// write gets then is EPIPE. ctx does not end it: an interrupt at the keyboard is for the pager.
+func (r *Repo) Page(ctx context.Context, pager string, terminal Terminal, write func(io.Writer) error) error {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", "-c", pager)
+	cmd.Stdout, cmd.Stderr = terminal.Out, terminal.Err
+	cmd.Env = append(os.Environ(), "GIT_PAGER_IN_USE=true")
+	for _, kv := range pagerDefaults {
+		if name, _, _ := strings.Cut(kv, "="); os.Getenv(name) == "" {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return write(terminal.Out)
+	}
+	err = write(in)
+	in.Close()
+	cmd.Wait() // how a pager ends says nothing of what it showed
+	return err
+}
