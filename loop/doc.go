@@ -56,7 +56,7 @@
 //
 // What is read out of a review decides what is counted, matched and shown: see reply.
 // Whoever has to act on it, the next implementer and the next reviewer, gets the words
-// as well (record.Words), quoted: in a prompt every line that an agent, a commit or a file
+// as well (reply.Words), quoted: in a prompt every line that an agent, a commit or a file
 // name brings begins with "> " or stands behind a label, so that none can end a block, pose
 // as a part of the prompt or, said again, be read as an answer.
 //

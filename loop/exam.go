@@ -7,6 +7,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/anchor"
+	"git-runr/loop/change"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -135,7 +136,7 @@ func writeLines(ctx context.Context, b *strings.Builder, s *record.Store, tag st
 	all := splitText(text)
 	from, to := max(0, f.Line-1-around), min(len(all), max(f.Line, f.EndLine)+around)
 	if from < to {
-		writeBlock(b, tag, safetext.Quote(prose.CutMiddle(strings.Join(all[from:to], "\n"), record.MaxMessageBytes)))
+		writeBlock(b, tag, safetext.Quote(prose.CutMiddle(strings.Join(all[from:to], "\n"), change.MaxMessageBytes)))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (w *Worker) remember(ctx context.Context, review record.Review, change Chan
 			for _, sub := range before.Standing() {
 				p.Said = append(p.Said, sub.Words())
 			}
-			record.BoundWords(p.Said)
+			reply.BoundWords(p.Said)
 		}
 	}
 	here := func(r record.ReviewSummary) bool {

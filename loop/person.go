@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/change"
 	"git-runr/loop/closing"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -82,10 +83,10 @@ func (t *turn) requestMessage(round record.Round) string {
 			parts = append(parts, "**"+title+"**\n\n"+text)
 		}
 	}
-	add("Done when", prose.CutMiddle(plan.DoneCriteria, record.MaxMessageBytes))
+	add("Done when", prose.CutMiddle(plan.DoneCriteria, change.MaxMessageBytes))
 	add("Checks", markdownList(checkLines(round.Checks)))
 	add("For the task's own checks", markdownList(doneEvidence(plan, round.Checks)))
-	add("What the implementer says of its verification", prose.CutMiddle(t.verification(), record.MaxMessageBytes))
+	add("What the implementer says of its verification", prose.CutMiddle(t.verification(), change.MaxMessageBytes))
 	if _, asked := t.run.Open(); round.Number > 1 || plan.FromReview != "" {
 		add("Asked for before", markdownList(asked))
 	}

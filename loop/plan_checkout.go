@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/change"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -147,7 +148,7 @@ func givenAside(ctx context.Context, s *record.Store, tree *gitstore.Worktree, p
 	given := plan.Context
 	if work.before != work.head {
 		given.Commit, plan.Base = work.head, work.before
-		given.Message = prose.CutMiddle(strings.TrimSpace(s.CommitText(ctx, work.head)), record.MaxMessageBytes)
+		given.Message = prose.CutMiddle(strings.TrimSpace(s.CommitText(ctx, work.head)), change.MaxMessageBytes)
 		return nil
 	}
 	id, err := tree.TreeWith(ctx, work.head, work.now, among(work.files))

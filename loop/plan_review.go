@@ -45,7 +45,7 @@ func PlanReview(plan *record.RunPlan, review record.Review) error {
 		}
 		mend(plan, sub.Checks, findings)
 	}
-	record.BoundWords(plan.Said)
+	reply.BoundWords(plan.Said)
 	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
 		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
 	}

@@ -18,13 +18,13 @@ type ReviewPrompt struct {
 	Entity       record.Entity
 	DoneCriteria string
 	References   string
-	Message      string         // of the person who asked for the review
-	Commits      []record.Words // messages of the commits under review
+	Message      string        // of the person who asked for the review
+	Commits      []reply.Words // messages of the commits under review
 	Files        []string
 	Verification string // the implementer's own words about its verification
 	Round        int
 	Previous     []reply.Finding
-	Said         []record.Words  // what the previous review said, in full
+	Said         []reply.Words   // what the previous review said, in full
 	Known        []reply.Finding // open ones of other reviews in these files
 	Fixes        []reply.Finding // that the change was made to fix
 	People       []string        // what people said and did meanwhile, a line each
@@ -34,10 +34,10 @@ type ReviewPrompt struct {
 	NotChecked   []string
 	Panel        record.Panel
 	Told         toldText
-	Earlier      []record.Words // what was said of the parts before
-	Census       record.Census  // of the whole change
-	Part, Parts  int            // which part of the change the patch is, from 1, and of how many
-	PartFiles    []string       // that are in it
+	Earlier      []reply.Words // what was said of the parts before
+	Census       record.Census // of the whole change
+	Part, Parts  int           // which part of the change the patch is, from 1, and of how many
+	PartFiles    []string      // that are in it
 	PartLines    int
 	PartPieces   []string // of PartFiles, those that go on in other parts
 	Patch        []byte
@@ -117,8 +117,8 @@ type ImplementPrompt struct {
 	Lead         string // of the workflow's step
 	Attempt      int
 	Findings     []reply.Finding
-	Requests     []string       // asked for beside the findings
-	Said         []record.Words // what the review said, in full
+	Requests     []string      // asked for beside the findings
+	Said         []reply.Words // what the review said, in full
 	Failed       []record.CheckResult
 	Files        []string // changed so far
 	History      []string // one line for each earlier attempt
@@ -298,7 +298,7 @@ func oneEach(names []string) string {
 
 // writeWords writes a block of what others wrote, each with who wrote it; nothing
 // where nobody wrote anything. lead says what the words are good for.
-func writeWords(b *strings.Builder, tag, lead string, said []record.Words) {
+func writeWords(b *strings.Builder, tag, lead string, said []reply.Words) {
 	var parts []string
 	for _, w := range said {
 		if strings.TrimSpace(w.Text) != "" {

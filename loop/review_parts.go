@@ -46,7 +46,7 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		r := &answer.Report
 		r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, record.CheckRun{Results: asked.checks}.Failed())
 		answers = append(answers, answer)
-		prompt.Earlier = append(prompt.Earlier, record.Words{By: where, Text: prose.CutMiddle(summaryOf(*r), earlierBytes)})
+		prompt.Earlier = append(prompt.Earlier, reply.Words{By: where, Text: prose.CutMiddle(summaryOf(*r), earlierBytes)})
 	}
 	joined := joinAnswers(answers)
 	joined.Calls = made

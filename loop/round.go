@@ -59,7 +59,7 @@ func (t *turn) previous() []reply.Finding {
 
 // saidBefore is what the implementer was last asked for in full, and the answers since
 // that nobody could read.
-func (t *turn) saidBefore() []record.Words {
+func (t *turn) saidBefore() []reply.Words {
 	said := t.run.Said()
 	if last := t.run.LastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {
 		w := last.Words()

@@ -125,7 +125,7 @@ func dumpReviews(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	defer repo.Close()
-	s := &record.Store{Repo: repo, Now: time.Now}
+	s := record.NewStore(repo, time.Now)
 	head, err := repo.Head(ctx)
 	if err != nil {
 		t.Fatal(err)

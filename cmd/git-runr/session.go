@@ -89,7 +89,8 @@ func (s *session) open() (*record.Store, error) {
 	repo.Before(untampered)
 	repo.Watched = config.Outside(s.getenv, repo.CommonDir)
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
-	store := &record.Store{Repo: repo, Now: s.now, Redact: redact, Tell: s.tell}
+	store := record.NewStore(repo, s.now)
+	store.Redact, store.Tell = redact, s.tell
 	s.store = store
 	if s.verbose {
 		store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }

@@ -177,7 +177,7 @@ func askForEver(dir string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, err)
 		return 1
 	}
-	store := &record.Store{Repo: repo, Now: time.Now}
+	store := record.NewStore(repo, time.Now)
 	subject, err := store.Subject(ctx, "HEAD")
 	for n := 0; err == nil; n++ {
 		var review record.Review

@@ -63,7 +63,7 @@ func (w *workers) ask(dir string, requests int) *record.Store {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { repo.Close() })
-	store := &record.Store{Repo: repo, Now: time.Now}
+	store := record.NewStore(repo, time.Now)
 	subject, err := store.Subject(w.t.Context(), "HEAD")
 	for range requests {
 		if err == nil {

@@ -192,7 +192,7 @@ func joinInto(ctx context.Context, s *record.Store, request record.ReviewRequest
 		}
 		whole = made.ID
 	}
-	unseen := s.Unseen(ctx, request.Subject, record.Census{})
+	unseen := s.Unseen(ctx, request.Subject, record.Census{}.Hides)
 	for _, r := range parts {
 		if r.ID == whole || r.Request.Subject.Kind == record.SubjectCommit && slices.Contains(unseen, r.Request.Subject.Commit) {
 			continue

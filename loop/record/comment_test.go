@@ -118,7 +118,7 @@ func TestDraftLastsUntilItIsSubmitted(t *testing.T) {
 	review := personReview(t, s, nil)
 	addDraft(t, s, review.ID, "ann", "one", "two")
 	addDraft(t, s, review.ID, "bob", "his")
-	again := &Store{Repo: s.Repo, Now: s.Now} // another process
+	again := NewStore(s.Repo, s.Now) // another process
 	d, err := again.Draft(review, "ann")
 	if err != nil || texts(d.Comments) != "one, two" {
 		t.Fatalf("draft %+v, %v", d, err)

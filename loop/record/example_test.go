@@ -36,7 +36,7 @@ func exampleStore(ctx context.Context) (*record.Store, func()) {
 			log.Fatalf("git %q: %v: %s", args, err, out)
 		}
 	}
-	store := &record.Store{Repo: repo, Now: func() time.Time { return exampleTime }}
+	store := record.NewStore(repo, func() time.Time { return exampleTime })
 	return store, func() { os.RemoveAll(dir) }
 }
 

@@ -36,7 +36,7 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 // *StateError when an agent has answered on that tree before, here or in another clone.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
 	if review, err := s.Review(ctx, id); err == nil && sub.Outcome != OutcomeNothing {
-		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject), s.Unseen(ctx, review.Request.Subject, sub.Census)
+		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject), s.Unseen(ctx, review.Request.Subject, sub.Census.Hides)
 	}
 	whole := sub.Checks
 	sub.Checks = WithoutOutput(whole)

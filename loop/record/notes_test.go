@@ -42,7 +42,7 @@ func gitStore(t *testing.T, dir string) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { repo.Close() })
-	return &Store{Repo: repo, Now: time.Now}
+	return NewStore(repo, time.Now)
 }
 
 // newRepo is the store of a repository with one commit, and its directory.

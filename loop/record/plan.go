@@ -50,7 +50,7 @@ type RunPlan struct {
 	FromReview    string          `json:"from_review,omitempty"`    // a submitted review whose findings are to be fixed
 	Findings      []reply.Finding `json:"findings,omitempty"`       // those findings
 	Requests      []string        `json:"requests,omitempty"`
-	Said          []Words         `json:"said,omitempty"`           // its reviewers' own words
+	Said          []reply.Words   `json:"said,omitempty"`           // its reviewers' own words
 	FailedChecks  []string        `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
 	Imported      string          `json:"imported_from,omitempty"`  // id of the run in another system's timeline
 	ImportedLines string          `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
@@ -75,11 +75,11 @@ func (e Entity) Name() string {
 func (p RunPlan) BranchRef() string { return "refs/heads/" + p.Branch }
 
 // Commits are the messages of the commits that somebody else made for the run.
-func (p RunPlan) Commits() []Words {
+func (p RunPlan) Commits() []reply.Words {
 	if p.Context == nil || p.Context.Message == "" {
 		return nil
 	}
-	return []Words{{By: "commit " + p.Context.Commit.Short(), Text: p.Context.Message}}
+	return []reply.Words{{By: "commit " + p.Context.Commit.Short(), Text: p.Context.Message}}
 }
 
 // CheckFor is the check that runs command, by its command or its name.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/change"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
@@ -25,38 +26,18 @@ const (
 	ReviewCancelled ReviewStatus = "cancelled"
 )
 
-// SubjectKind says what a review is about.
-type SubjectKind string
-
-const (
-	SubjectCommit   SubjectKind = "commit"
-	SubjectRange    SubjectKind = "range"
-	SubjectWorktree SubjectKind = "worktree" // tracked and untracked files as they were
-	SubjectStaged   SubjectKind = "staged"   // the index as it was
+// The change under review: see package change.
+type (
+	Subject     = change.Subject
+	SubjectKind = change.Kind
 )
 
-// Subject is the change under review: the difference of Base and Tree.
-type Subject struct {
-	Kind   SubjectKind `json:"kind"`
-	Spec   string      `json:"spec"`             // as it was typed: HEAD, main..topic, --staged
-	Title  string      `json:"title,omitempty"`  // subject line of the commit
-	Base   gitstore.ID `json:"base"`             // what it is compared with: a commit, or the empty tree
-	Commit gitstore.ID `json:"commit,omitempty"` // what notes speak of; "" where there is no commit yet
-	Tree   gitstore.ID `json:"tree"`             // the tree, or the snapshot commit, under review
-	Branch string      `json:"branch,omitempty"`
-	Author string      `json:"author,omitempty"` // of the commit, "Name <email>"
-	Paths  []string    `json:"paths,omitempty"`  // only these
-	// Messages are those of the commits under review, oldest first, as far as they say
-	// more than Title. They are filled in when the review is asked for.
-	Messages    []CommitMessage `json:"messages,omitempty"`
-	MoreCommits int             `json:"more_commits,omitempty"` // older ones, whose messages are not among them
-}
-
-// CommitMessage is what a commit says of itself.
-type CommitMessage struct {
-	Commit gitstore.ID `json:"commit"`
-	Text   string      `json:"text"` // the middle of a long one is left out
-}
+const (
+	SubjectCommit   = change.Commit
+	SubjectRange    = change.Range
+	SubjectWorktree = change.Worktree
+	SubjectStaged   = change.Staged
+)
 
 // ReviewRequest asks for comments. Reviewer is builtin, human or an agent's name.
 type ReviewRequest struct {
@@ -441,9 +422,9 @@ func (r Review) Unanswered() []string {
 
 // Words are the submission in its reviewer's own words: an agent's answer, or a
 // person's message and comments.
-func (s Submission) Words() Words {
+func (s Submission) Words() reply.Words {
 	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, CommentBlocks(s.Comments)...)
-	return Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
+	return reply.Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
 }
 
 // Requests are what the submission asks for beside its findings. Whoever only commented
@@ -453,31 +434,6 @@ func (s Submission) Requests() []string {
 		return slices.Concat(s.Report.Requests, reply.FirstWords(markdown.Split(s.Report.Summary)))
 	}
 	return s.Report.Requests
-}
-
-// Bounds of the messages of the commits under review.
-const (
-	maxMessages     = 100
-	MaxMessageBytes = 8 << 10  // of one
-	maxMessagesText = 32 << 10 // of all
-)
-
-func (s *Subject) addMessage(id gitstore.ID, text string) {
-	if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); text != "" {
-		s.Messages = append(s.Messages, CommitMessage{Commit: id, Text: text})
-	}
-}
-
-// Words are the messages of the commits under review.
-func (s Subject) Words() []Words {
-	var said []Words
-	for _, m := range s.Messages {
-		said = append(said, Words{By: "commit " + m.Commit.Short(), Text: m.Text})
-	}
-	if s.MoreCommits > 0 {
-		said = append([]Words{{By: "older commits", Text: fmt.Sprintf("[%s, whose messages are not shown]", prose.Count(s.MoreCommits, "older commit"))}}, said...)
-	}
-	return said
 }
 
 // findingAnswer is the payload of an answer.

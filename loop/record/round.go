@@ -75,8 +75,8 @@ type Round struct {
 func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
 
 // Words are the round in its reviewer's own words.
-func (r Round) Words() Words {
-	return Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
+func (r Round) Words() reply.Words {
+	return reply.Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
 }
 
 // RoundPayload is a round and the step of the workflow that it was.

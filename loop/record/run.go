@@ -169,9 +169,9 @@ func (r Run) Open() ([]reply.Finding, []string) {
 }
 
 // Said is the newest review in its reviewer's own words.
-func (r Run) Said() []Words {
+func (r Run) Said() []reply.Words {
 	if round := r.lastSaid(); round != nil {
-		return []Words{round.Words()}
+		return []reply.Words{round.Words()}
 	}
 	return r.Plan.Said
 }

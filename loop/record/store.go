@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/change"
 	"git-runr/loop/internal/spill"
 	"git-runr/loop/prose"
 )
@@ -19,11 +20,15 @@ import (
 // Store is the runs and reviews of a repository: events appended to this clone's
 // log, and state folded from the logs of all.
 type Store struct {
-	Repo   *gitstore.Repo                   // required
-	Now    func() time.Time                 // required
+	change.Source
 	Redact func(string) string              // takes secrets out of free text; nil: text is stored as it is
 	Warn   func(id gitstore.ID, why string) // hears of records that say nothing that can be read; nil: they are only counted
 	Tell   func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
+}
+
+// NewStore is the store of a repository.
+func NewStore(repo *gitstore.Repo, now func() time.Time) *Store {
+	return &Store{Source: change.Source{Repo: repo, Now: now}}
 }
 
 // EventTime is now as events have it: in UTC and whole milliseconds.

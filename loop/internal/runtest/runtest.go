@@ -96,7 +96,7 @@ func GitStore(t testing.TB, dir string) *record.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { repo.Close() })
-	return &record.Store{Repo: repo, Now: time.Now}
+	return record.NewStore(repo, time.Now)
 }
 
 // NewStore is a repository of its own with nothing of the user's in it.

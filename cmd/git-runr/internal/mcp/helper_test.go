@@ -80,7 +80,7 @@ func (p *project) store() *record.Store {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { repo.Close() })
-	return &record.Store{Repo: repo, Now: time.Now}
+	return record.NewStore(repo, time.Now)
 }
 
 func (p *project) open(ctx context.Context) (*Project, error) {
@@ -88,7 +88,7 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := &record.Store{Repo: repo, Now: time.Now}
+	store := record.NewStore(repo, time.Now)
 	return &Project{
 		Taker: steps.Taker{
 			Store: store,

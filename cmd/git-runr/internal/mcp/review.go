@@ -12,6 +12,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
+	"git-runr/loop/change"
 	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -110,7 +111,7 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject record.Subjec
 		}
 		return err == nil, err
 	})
-	if errors.Is(err, record.ErrNoSubject) {
+	if errors.Is(err, change.ErrNoSubject) {
 		err = errNoFiles
 	}
 	return subject, missing, err

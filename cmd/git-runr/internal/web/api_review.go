@@ -13,6 +13,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/change"
 	"git-runr/loop/intake"
 	"git-runr/loop/record"
 )
@@ -101,7 +102,7 @@ func (s *Server) fileSubject(ctx context.Context, paths []string) (record.Subjec
 		}
 		return err == nil, err
 	})
-	if errors.Is(err, record.ErrNoSubject) {
+	if errors.Is(err, change.ErrNoSubject) {
 		return subject, badRequest("No files found matching the provided paths.")
 	}
 	return subject, err

@@ -105,7 +105,7 @@ func openSite(t *testing.T, dir string) *site {
 	t.Cleanup(func() { repo.Close() })
 	s := &site{T: t, dir: dir, logs: &logs{}, http: httptest.NewUnstartedServer(nil)}
 	s.Server = New(Config{
-		Taker: alone(&record.Store{Repo: repo, Now: time.Now}), Now: time.Now, Actor: person, Lease: time.Hour,
+		Taker: alone(record.NewStore(repo, time.Now)), Now: time.Now, Actor: person, Lease: time.Hour,
 		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
 		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
 			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Panel: record.Panel{Kind: kind}}

@@ -1,4 +1,4 @@
-package record
+package change
 
 import (
 	"context"
@@ -14,22 +14,22 @@ const maxSeen = 200
 
 // Unseen are the commits of a range that whoever reads the change of the whole has not
 // seen: they added a line, or a file that is no text, that is not there at its end, or all
-// that they did is in files of which census says that nothing was shown, or has no lines.
-func (s *Store) Unseen(ctx context.Context, subject Subject, census Census) []gitstore.ID {
-	if subject.Kind != SubjectRange || subject.Commit == "" {
+// that they did is in files of which hidden says that nothing was shown, or has no lines.
+func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path string) bool) []gitstore.ID {
+	if subject.Kind != Range || subject.Commit == "" {
 		return nil
 	}
 	row, err := s.Repo.Between(ctx, subject.Base, subject.Commit, 100*maxSeen)
 	if err != nil || len(row) == 0 {
 		return nil
 	}
-	whole, err := s.deedsOf(ctx, subject.Base, subject.Tree, census)
+	whole, err := s.deedsOf(ctx, subject.Base, subject.Tree, hidden)
 	if err != nil {
 		return row
 	}
 	var unseen []gitstore.ID
 	for i, id := range row {
-		if i >= maxSeen || !s.showsAll(ctx, id, whole, census) {
+		if i >= maxSeen || !s.showsAll(ctx, id, whole, hidden) {
 			unseen = append(unseen, id)
 		}
 	}
@@ -45,7 +45,7 @@ type deeds struct {
 
 // showsAll reports whether all that a commit adds is in whole, and there is something of it
 // to see. What git makes of a merge's parents was added by others.
-func (s *Store) showsAll(ctx context.Context, id gitstore.ID, whole deeds, census Census) bool {
+func (s Source) showsAll(ctx context.Context, id gitstore.ID, whole deeds, hidden func(path string) bool) bool {
 	from := gitstore.ID("") // nothing
 	switch c, err := s.Repo.ReadCommit(ctx, id); {
 	case err != nil:
@@ -57,7 +57,7 @@ func (s *Store) showsAll(ctx context.Context, id gitstore.ID, whole deeds, censu
 			return false
 		}
 	}
-	its, err := s.deedsOf(ctx, from, id, census)
+	its, err := s.deedsOf(ctx, from, id, hidden)
 	if err != nil || its.files > 0 && its.shown == 0 {
 		return false
 	}
@@ -70,7 +70,7 @@ func (s *Store) showsAll(ctx context.Context, id gitstore.ID, whole deeds, censu
 }
 
 // deedsOf are those of the change between two trees.
-func (s *Store) deedsOf(ctx context.Context, from, to gitstore.ID, census Census) (deeds, error) {
+func (s Source) deedsOf(ctx context.Context, from, to gitstore.ID, hidden func(path string) bool) (deeds, error) {
 	patch, _, err := s.Repo.Diff(ctx, gitstore.DiffSpec{From: from, To: to})
 	if err != nil {
 		return deeds{}, err
@@ -81,7 +81,7 @@ func (s *Store) deedsOf(ctx context.Context, from, to gitstore.ID, census Census
 			return d, err
 		}
 		d.files++
-		if census.Hides(file.Path()) {
+		if hidden(file.Path()) {
 			continue
 		}
 		before := len(d.added)

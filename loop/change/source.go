@@ -1,4 +1,4 @@
-package record
+package change
 
 import (
 	"context"
@@ -6,14 +6,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 )
 
+// Source is where changes are found.
+type Source struct {
+	Repo *gitstore.Repo   // required
+	Now  func() time.Time // required
+}
+
 // Subject is the change that spec names: a commit against its first parent, or a
 // range A..B or A...B: what B did since it left A, whatever A did meanwhile.
-func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
+func (s Source) Subject(ctx context.Context, spec string) (Subject, error) {
 	from, to, err := s.Repo.Range(ctx, spec)
 	if err != nil {
 		if _, headErr := s.Repo.Head(ctx); errors.Is(headErr, gitstore.ErrUnborn) {
@@ -25,9 +32,9 @@ func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	subject := Subject{Kind: SubjectCommit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message), Author: commit.Author.String()}
+	subject := Subject{Kind: Commit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message), Author: commit.Author.String()}
 	if strings.Contains(spec, "..") {
-		subject.Kind = SubjectRange
+		subject.Kind = Range
 		if subject.Base, err = s.Repo.MergeBase(ctx, from, to); err != nil {
 			return Subject{}, fmt.Errorf("review %s: %w", spec, err)
 		}
@@ -38,7 +45,7 @@ func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
 
 // HeadSubject is the commit that HEAD names. It reads objects and no more, for it
 // is on the hook's path.
-func (s *Store) HeadSubject(ctx context.Context) (Subject, error) {
+func (s Source) HeadSubject(ctx context.Context) (Subject, error) {
 	head, err := s.Repo.Head(ctx)
 	if err != nil {
 		return Subject{}, err
@@ -47,7 +54,7 @@ func (s *Store) HeadSubject(ctx context.Context) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	subject := Subject{Kind: SubjectCommit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message), Author: commit.Author.String()}
+	subject := Subject{Kind: Commit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message), Author: commit.Author.String()}
 	if len(commit.Parents) > 0 {
 		subject.Base = commit.Parents[0]
 	} else if subject.Base, err = s.Repo.EmptyTree(ctx); err != nil {
@@ -59,7 +66,7 @@ func (s *Store) HeadSubject(ctx context.Context) (Subject, error) {
 
 // Branch is the name of the branch that HEAD stands on, such as main; "" when HEAD
 // is detached.
-func (s *Store) Branch(ctx context.Context) (string, error) {
+func (s Source) Branch(ctx context.Context) (string, error) {
 	ref, err := s.Repo.Branch(ctx)
 	return strings.TrimPrefix(ref, "refs/heads/"), err
 }
@@ -72,14 +79,14 @@ func title(message string) string {
 
 // WorkingSubject is what the working tree, or what is staged in it, adds to HEAD,
 // recorded as a commit of its own that no branch holds.
-func (s *Store) WorkingSubject(ctx context.Context, kind SubjectKind) (Subject, error) {
+func (s Source) WorkingSubject(ctx context.Context, kind Kind) (Subject, error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return Subject{}, err
 	}
 	subject := Subject{Kind: kind, Spec: "--" + string(kind)}
 	read := tree.NormalTree
-	if kind == SubjectStaged {
+	if kind == Staged {
 		read = tree.IndexTree
 	}
 	id, err := read(ctx)
@@ -98,7 +105,7 @@ func (s *Store) WorkingSubject(ctx context.Context, kind SubjectKind) (Subject, 
 }
 
 // KeepTree is a commit of tree on base, which may be the empty tree.
-func (s *Store) KeepTree(ctx context.Context, tree, base gitstore.ID, message string) (gitstore.ID, error) {
+func (s Source) KeepTree(ctx context.Context, tree, base gitstore.ID, message string) (gitstore.ID, error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return "", err
@@ -117,7 +124,7 @@ var ErrNoSubject = errors.New("no files found matching the provided paths")
 // ChooseSubject is the first thing that a request without a revision may mean for
 // which fits holds: what the working tree adds to HEAD, what the newest commit did,
 // and all files as HEAD has them. fits may narrow it. ErrNoSubject when it fits none.
-func (s *Store) ChooseSubject(ctx context.Context, fits func(*Subject) (bool, error)) (Subject, error) {
+func (s Source) ChooseSubject(ctx context.Context, fits func(*Subject) (bool, error)) (Subject, error) {
 	for _, candidate := range []func(context.Context) (Subject, error){s.workingSubject, s.commitSubject, s.wholeSubject} {
 		subject, err := candidate(ctx)
 		if err != nil {
@@ -134,11 +141,11 @@ func (s *Store) ChooseSubject(ctx context.Context, fits func(*Subject) (bool, er
 }
 
 // workingSubject is what the working tree adds to HEAD; the zero Subject when that is nothing.
-func (s *Store) workingSubject(ctx context.Context) (Subject, error) {
+func (s Source) workingSubject(ctx context.Context) (Subject, error) {
 	if s.Repo.WorkTree == "" {
 		return Subject{}, nil
 	}
-	subject, err := s.WorkingSubject(ctx, SubjectWorktree)
+	subject, err := s.WorkingSubject(ctx, Worktree)
 	if err != nil {
 		return subject, err
 	}
@@ -149,22 +156,22 @@ func (s *Store) workingSubject(ctx context.Context) (Subject, error) {
 	return subject, err
 }
 
-func (s *Store) commitSubject(ctx context.Context) (Subject, error) { return s.Subject(ctx, "HEAD") }
+func (s Source) commitSubject(ctx context.Context) (Subject, error) { return s.Subject(ctx, "HEAD") }
 
 // wholeSubject is all files as HEAD has them, for files that nobody changed.
-func (s *Store) wholeSubject(ctx context.Context) (Subject, error) {
+func (s Source) wholeSubject(ctx context.Context) (Subject, error) {
 	subject, err := s.commitSubject(ctx)
 	if err != nil {
 		return subject, err
 	}
 	subject.Base, err = s.Repo.EmptyTree(ctx)
-	subject.Kind, subject.Title = SubjectRange, "whole files at: "+subject.Title
+	subject.Kind, subject.Title = Range, "whole files at: "+subject.Title
 	return subject, err
 }
 
 // ComparedWith is the commit or tree that the files of subject are compared with: its
 // base, but for a merge commit what git makes of the parents by itself.
-func (s *Store) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID, error) {
+func (s Source) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID, error) {
 	if merge, err := s.IsMerge(ctx, subject); err != nil || !merge {
 		return subject.Base, err
 	}
@@ -173,7 +180,7 @@ func (s *Store) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID,
 
 // ChangeID names what subject changes: see gitstore.ChangeIDs. It is "" where that cannot
 // be read here.
-func (s *Store) ChangeID(ctx context.Context, subject Subject) string {
+func (s Source) ChangeID(ctx context.Context, subject Subject) string {
 	from, err := s.ComparedWith(ctx, subject)
 	if err != nil {
 		return ""
@@ -186,8 +193,8 @@ func (s *Store) ChangeID(ctx context.Context, subject Subject) string {
 }
 
 // IsMerge reports whether subject is a merge commit.
-func (s *Store) IsMerge(ctx context.Context, subject Subject) (bool, error) {
-	if subject.Kind != SubjectCommit || subject.Commit == "" {
+func (s Source) IsMerge(ctx context.Context, subject Subject) (bool, error) {
+	if subject.Kind != Commit || subject.Commit == "" {
 		return false, nil
 	}
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
@@ -197,14 +204,14 @@ func (s *Store) IsMerge(ctx context.Context, subject Subject) (bool, error) {
 // AddMessages fills in what the commits under review say of themselves: whether a change
 // does what its message says cannot be judged from a title. Commits that are not here
 // are left out, as the change itself will be.
-func (s *Store) AddMessages(ctx context.Context, subject *Subject) {
+func (s Source) AddMessages(ctx context.Context, subject *Subject) {
 	subject.Messages, subject.MoreCommits = nil, 0
 	switch _, err := s.Repo.ReadCommit(ctx, subject.Base); {
-	case subject.Kind == SubjectCommit:
+	case subject.Kind == Commit:
 		if text := s.CommitText(ctx, subject.Commit); strings.TrimSpace(text) != subject.Title {
 			subject.addMessage(subject.Commit, text)
 		}
-	case subject.Kind == SubjectRange && err == nil:
+	case subject.Kind == Range && err == nil:
 		commits, _ := s.Repo.Commits(ctx, subject.Base, subject.Commit, 0)
 		subject.MoreCommits = max(0, len(commits)-maxMessages)
 		for _, c := range slices.Backward(commits[:min(len(commits), maxMessages)]) {
@@ -219,7 +226,7 @@ func (s *Store) AddMessages(ctx context.Context, subject *Subject) {
 
 // CommitText is what the commit says, in UTF-8; "" when it is not here. It asks git only
 // where the message is in another encoding: the hook waits for it.
-func (s *Store) CommitText(ctx context.Context, id gitstore.ID) string {
+func (s Source) CommitText(ctx context.Context, id gitstore.ID) string {
 	commit, err := s.Repo.ReadCommit(ctx, id)
 	if err == nil && commit.Encoding != "" {
 		if listed, err := s.Repo.Commits(ctx, "", id, 1); err == nil && len(listed) == 1 {

@@ -1,9 +1,6 @@
-package record
+package reply
 
-import (
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
-)
+import "git-runr/loop/prose"
 
 // Words are what somebody wrote, as it was written. What is read out of them decides
 // what is counted and shown; whoever has to act on them gets the words themselves.
@@ -15,6 +12,6 @@ type Words struct {
 // BoundWords leaves each of many reviewers an equal part of what one may say four times.
 func BoundWords(said []Words) {
 	for i := range said {
-		said[i].Text = prose.CutMiddle(said[i].Text, max(min(reply.MaxText, 4*reply.MaxText/len(said)), 1<<10))
+		said[i].Text = prose.CutMiddle(said[i].Text, max(min(MaxText, 4*MaxText/len(said)), 1<<10))
 	}
 }
