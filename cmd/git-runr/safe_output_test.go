@@ -14,6 +14,7 @@ var written = map[string]string{
 	"WriteJSON":        "JSON spells control characters itself",
 	"agentHook":        "JSON of what agenthook made safe",
 	"writePatch":       "a patch goes into a pipe byte for byte",
+	"showDiff":         "safeDiff made it safe",
 	"writeProblemText": "what safetext.Fprintf made, at once",
 	"write":            "progress: what its callers made safe, between its own escape sequences",
 	"Write":            "is a writer itself",

@@ -59,12 +59,12 @@ func runOrReview(ctx context.Context, store *record.Store, typed string) (*recor
 }
 
 // showRun shows a run in full.
-func (s *session) showRun(store *record.Store, run record.Run, print func(doc any, show func(io.Writer)) error) error {
+func (s *session) showRun(store *record.Store, run record.Run, show func(doc any, write func(io.Writer)) error) error {
 	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err
 	}
-	return print(run, func(w io.Writer) {
+	return show(run, func(w io.Writer) {
 		render.Run(w, run, workspace.Live(store, run.ID), treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
