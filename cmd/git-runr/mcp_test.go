@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,9 +23,9 @@ type mcpServer struct {
 	calls int
 }
 
-func startMCP(t *testing.T, dir string) *mcpServer {
+func startMCP(t *testing.T, dir string, flags ...string) *mcpServer {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git-runr", "mcp")
+	cmd := exec.CommandContext(t.Context(), "git-runr", append([]string{"mcp"}, flags...)...)
 	cmd.Dir = dir
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -164,5 +165,100 @@ func TestMCPEndsBySignal(t *testing.T) {
 				t.Errorf("the claim is gone: %q", list)
 			}
 		})
+	}
+}
+
+// TestMCPSurvivesItsClient: lines that are no messages, one of 50 MB among them, are answered
+// and what follows is, too; memory does not grow with them.
+func TestMCPSurvivesItsClient(t *testing.T) {
+	s := startMCP(t, mcpRepo(t))
+	huge := strings.Repeat("x", 50<<20)
+	for _, line := range []string{"hello", "", "{", huge, `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + huge + `"}}`} {
+		fmt.Fprintln(s.in, line)
+		if line == "" {
+			continue // is nothing
+		}
+		answer, err := s.out.ReadString('\n')
+		if err != nil || !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`) {
+			t.Errorf("%.20q: %s, %v", line, answer, err)
+		}
+	}
+	if text, failed := s.call("review_list", "{}"); failed || !strings.Contains(text, "submitted") {
+		t.Errorf("after that: %s", text)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		t.Skip("memory is not measured: there is no /proc")
+	}
+	var peak int
+	for line := range strings.Lines(string(status)) {
+		fmt.Sscanf(line, "VmHWM: %d kB", &peak)
+	}
+	if peak == 0 || peak > 100<<10 {
+		t.Errorf("took %d kB", peak)
+	}
+}
+
+// TestMCPEndsWithItsPipes: a client that is gone ends the server, with no word of a fault.
+func TestMCPEndsWithItsPipes(t *testing.T) {
+	dir := mcpRepo(t)
+	for name, end := range map[string]func(s *mcpServer, out io.Closer){
+		"its input": func(s *mcpServer, _ io.Closer) { s.in.Close() },
+		"its output": func(s *mcpServer, out io.Closer) {
+			out.Close()
+			for range 3 { // the server is told by what it writes
+				fmt.Fprintln(s.in, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"review_list","arguments":{}}}`)
+			}
+			s.in.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), "git-runr", "mcp")
+			cmd.Dir = dir
+			var said strings.Builder
+			cmd.Stderr = &said
+			in, inErr := cmd.StdinPipe()
+			out, err := cmd.StdoutPipe()
+			if err = errors.Join(inErr, err, cmd.Start()); err != nil {
+				t.Fatal(err)
+			}
+			s := &mcpServer{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
+			s.request("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipes","version":"1"}}`)
+			end(s, out)
+			err = cmd.Wait()
+			if strings.Contains(said.String(), "panic") || strings.Contains(said.String(), "goroutine") || strings.Contains(said.String(), "bug") {
+				t.Errorf("ended with %v: %s", err, said.String())
+			}
+			if err != nil && !strings.Contains(err.Error(), "broken pipe") {
+				t.Errorf("ended with %v", err)
+			}
+		})
+	}
+}
+
+// TestMCPAtOnce: requests that come in one breath are each answered, on a line of its own.
+func TestMCPAtOnce(t *testing.T) {
+	s := startMCP(t, mcpRepo(t))
+	const n = 20
+	var lines strings.Builder
+	for i := range n {
+		tool := []string{"review_list", "review_get", "review_claim", "review_diff"}[i%4]
+		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{%s}}}`+"\n", 100+i, tool, []string{"", `"id":"latest"`}[min(i%4, 1)])
+	}
+	io.WriteString(s.in, lines.String())
+	answered := map[int]bool{}
+	for range n {
+		line, err := s.out.ReadBytes('\n')
+		var response struct {
+			ID     int
+			Result struct{ IsError bool }
+		}
+		if err = errors.Join(err, json.Unmarshal(line, &response)); err != nil || response.Result.IsError {
+			t.Fatalf("%v in %s", err, line)
+		}
+		answered[response.ID] = true
+	}
+	if len(answered) != n {
+		t.Errorf("%d of %d requests are answered", len(answered), n)
 	}
 }

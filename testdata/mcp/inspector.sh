@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # Walks through a review with a client of the Model Context Protocol that nobody here
 # wrote: the inspector's command line, from npm. It lists the tools, strictly, then
-# creates, lists, gets, claims and resolves a review, each step in a process of its own.
+# creates, lists, gets, claims and resolves a review, each step in a process of its own;
+# reviews a change as an agent does; reads a review of 500 comments page by page; and
+# tries to write where it may only read.
 #
 #   inspector.sh [GIT-RUNR]   the program to test, else git-runr on PATH
 #
+# Says of each answer how many bytes it has, as the client prints it, and about how many
+# tokens (three bytes each) its text and its document are together.
 # Prints SKIP and ends with 0 where npm cannot be had.
 set -euo pipefail
 
@@ -24,8 +28,19 @@ want() {
 }
 
 # inspect METHOD…: one call through the inspector.
-inspect() { mcp-inspector --cli --cwd "$repo" "$program" mcp --method "$@"; }
-call() { inspect tools/call --tool-name "$@"; }
+inspect() { mcp-inspector --cli --cwd "$repo" "$program" mcp $readonly --method "$@"; }
+call() {
+  local status=0
+  inspect tools/call --tool-name "$@" >"$answer" || status=$?
+  cat "$answer"
+  node -e 'const a = JSON.parse(require("fs").readFileSync(process.argv[1])), size = (s) => Buffer.byteLength(s);
+    const bytes = (a.content ?? []).reduce((n, c) => n + size(c.text ?? ""), 0) + size(JSON.stringify(a.structuredContent ?? ""));
+    console.error(`    ${process.argv[2]}: ${size(JSON.stringify(a))} bytes, about ${Math.ceil(bytes / 3)} tokens`);
+    process.exit(bytes <= 60000 ? 0 : 1)' "$answer" "$*" 2>&3 || fail "$*: more than 20,000 tokens"
+  return $status
+}
+# field NAME: of the document of the last answer.
+field() { node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent[process.argv[2]] ?? ""' "$answer" "$1"; }
 
 walk() {
   want '"name": "review_inbox"' inspect tools/list --strict
@@ -41,12 +56,72 @@ walk() {
   want 'Resolved review' call review_inbox --tool-arg action=resolve --tool-arg id=latest --tool-arg actor=inspector
   want 'resolved' call review_inbox --tool-arg action=list --tool-arg status=all
   want 'asks for' call diagnose --tool-arg id=latest
-  echo "PASS: $inspector"
+}
+
+# reviewing is a review by an agent: request, change, comment, submission, answer, prompts.
+reviewing() {
+  want 'Review requested (deferred).' call review --tool-arg reviewer=human
+  want '+one' call review_diff --tool-arg id=latest
+  want 'does not wait' call review_wait --tool-arg id=latest
+  want 'to your draft' call review_comment --tool-arg id=latest --tool-arg file=a.txt --tool-arg line=1 --tool-arg 'text=why one?' --tool-arg actor=inspector
+  want 'counts as a person' call review_submit --tool-arg id=latest --tool-arg verdict=approve
+  want 'changes requested, 1 comment' call review_submit --tool-arg id=latest --tool-arg verdict=request_changes --tool-arg actor=inspector
+  call review_get --tool-arg id=latest >/dev/null
+  local finding id
+  finding=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent.findings[0].id' "$answer")
+  id=$(field review_id)
+  want '>     1  one' inspect resources/read --uri "runr://review/$id/finding/$finding"
+  want 'diff --git a/a.txt b/a.txt' inspect resources/read --uri "runr://review/$id/diff"
+  want '{?file,cursor}' inspect resources/templates/list
+  want "review_claim {\\\"id\\\": \\\"$id" inspect prompts/get --prompt-name address_review
+  want 'deferred. 0 findings left.' call review_answer --tool-arg id=latest --tool-arg "finding=$finding" --tool-arg answer=deferred
+  want 'No run of the loop has stopped' inspect prompts/get --prompt-name why_did_it_stop
+}
+
+# pages reads a review of 500 comments to its end: each comment once.
+pages() {
+  node -e 'const words = "it reads the file once more than it must, and says nothing of the one before ".repeat(4);
+    console.log(JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ file: "a.txt", startLine: 1, endLine: 1, comment: `remark ${i + 1}: ${words}` }))))' >"$answer.json"
+  (cd "$repo" && "$program" review --reviewer human --no-serve && "$program" inbox submit latest --request-changes --file "$answer.json") >/dev/null
+  local cursor=() count=0 page=0 next found
+  while :; do
+    call review_get --tool-arg id=latest "${cursor[@]}" >/dev/null
+    found=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent.findings.length' "$answer")
+    count=$((count + found)) page=$((page + 1)) next=$(field next_cursor)
+    [ -n "$next" ] || break
+    grep -qF "To read on: review_get" "$answer" || fail "page $page does not say how to ask for the next"
+    [ "$page" -lt 100 ] || fail "there is no last page"
+    cursor=(--tool-arg "cursor=$next")
+  done
+  [ "$count" = 500 ] || fail "$page pages hold $count comments, not 500"
+  echo "ok: 500 comments on $page pages"
+}
+
+# reading is a client that may only read: no tool that writes is there, and none can be called.
+reading() {
+  local before after tool
+  before=$(git -C "$repo" for-each-ref refs/runr)
+  readonly=--read-only
+  want '"readOnlyHint": true' inspect tools/list --strict
+  if inspect tools/list | grep -q '"readOnlyHint": false'; then fail "a tool that writes is listed"; fi
+  for tool in review review_inbox review_claim review_release review_answer review_resolve review_comment review_submit; do
+    want 'not found' inspect tools/call --tool-name "$tool" --tool-arg id=latest
+  done
+  want 'remark 1: ' call review_get --tool-arg id=latest --tool-arg limit=1
+  want 'comment(s)' call review_list
+  after=$(git -C "$repo" for-each-ref refs/runr)
+  [ "$before" = "$after" ] || fail "a client that may only read has written: $after"
+  echo "ok: a client that may only read has written nothing"
 }
 
 if [ "${1:-}" = --walk ]; then
-  program=$2 repo=$3
+  program=$2 repo=$3 answer=$3.answer readonly=
+  exec 3>&1
   walk
+  reviewing
+  pages
+  reading
+  echo "PASS: $inspector"
   exit
 fi
 

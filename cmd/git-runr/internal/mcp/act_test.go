@@ -190,3 +190,17 @@ func TestPrompts(t *testing.T) {
 	}
 	wants(t, text, "say two", "change nothing")
 }
+
+// TestCancelledCallIsOver: it is answered as cancelled, and a server whose input ends then does
+// not wait for what it would have come to.
+func TestCancelledCallIsOver(t *testing.T) {
+	p := newProject(t)
+	wait := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"review_wait","arguments":{"id":"` + p.waitingFor("builtin") + `","timeout_seconds":600}}}`
+	for _, answer := range talk(t, p.server(), wait, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"no more"}}`) {
+		if string(answer.ID) == "2" {
+			wants(t, string(answer.Result), "Error: cancelled.", `"isError":true`)
+			return
+		}
+	}
+	t.Error("it is still waited for")
+}

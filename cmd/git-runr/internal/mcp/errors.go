@@ -56,6 +56,9 @@ func explanation(err error) string {
 	if object := new(gitstore.MissingError); errors.As(err, &object) && object.Try != "" {
 		return fmt.Sprintf("Error: %v: the user can type: %s.", err, object.Try)
 	}
+	if errors.Is(err, context.Canceled) {
+		return "Error: cancelled."
+	}
 	for _, a := range advice {
 		if errors.Is(err, a.is) {
 			return fmt.Sprintf("Error: %v: %s.", err, a.then)

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 const (
@@ -103,4 +106,42 @@ func TestLinesInBatches(t *testing.T) {
 	if want := []string{"1 0", "2 0", "3 0", "null -32600"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
+}
+
+// FuzzMessages: whatever a client writes, each line is passed on as messages or answered, and
+// what is passed on is one message a line.
+func FuzzMessages(f *testing.F) {
+	for _, line := range []string{helloLine, readyLine, "hello", "[]", "[" + readyLine + ",7]", `{"jsonrpc":"2.0","id":{},"method":"x"}`, " \r\n\n", "\x00\xff", `{"id":1}` + "\n" + helloLine} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var answers bytes.Buffer
+		passed, err := io.ReadAll(newMessages(bytes.NewReader(in), &answers))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(passed)) {
+			if _, err := jsonrpc.DecodeMessage([]byte(line)); err != nil || !strings.HasSuffix(line, "\n") {
+				t.Errorf("%q was passed on: %v", line, err)
+			}
+			n++
+		}
+		for line := range strings.Lines(answers.String()) {
+			var a wireAnswer
+			if err := json.Unmarshal([]byte(line), &a); err != nil || a.Error.Code == 0 || a.Error.Message == "" {
+				t.Errorf("answered with %q: %v", line, err)
+			}
+			n++
+		}
+		said := 0
+		for line := range bytes.Lines(in) {
+			if len(bytes.TrimSpace(line)) > 0 {
+				said++
+			}
+		}
+		if n < said {
+			t.Errorf("%d lines came to %d messages and answers", said, n)
+		}
+	})
 }
