@@ -9,6 +9,7 @@ import (
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
 	"git-runr/gitstore/refdb"
+	"git-runr/gitstore/safefile"
 )
 
 // What the packages below give to those who use a repository.
@@ -50,6 +51,7 @@ var (
 	ErrUnborn        = gitdir.ErrUnborn
 	ErrCorrupt       = gitdir.ErrCorrupt
 	ErrBrokenRef     = gitdir.ErrBrokenRef
+	ErrIrregular     = safefile.ErrIrregular
 	ErrSign          = gitdir.ErrSign
 	ErrWriterName    = gitdir.ErrWriterName
 	ErrTooLarge      = gitdir.ErrTooLarge

@@ -50,7 +50,7 @@ func newBoard(s *record.Store, id string) *board {
 // readBoard is what the reviewers of a review are doing, by their names; none where nobody
 // is at it now.
 func readBoard(s *record.Store, id string) map[string]atWork {
-	data, err := os.ReadFile(boardPath(s, id))
+	data, err := safefile.ReadFile(boardPath(s, id))
 	if err != nil {
 		return nil
 	}

@@ -66,15 +66,15 @@ func ClosedSince(s *record.Store) (time.Time, error) {
 }
 
 func readCutoff(s *record.Store) (c cutoff, err error) {
-	data, err := os.ReadFile(cutoffPath(s))
+	data, err := safefile.ReadFile(cutoffPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &c)
-	}
 	if err != nil {
 		return cutoff{}, fmt.Errorf("read %s: %w", cutoffPath(s), err)
+	}
+	if json.Unmarshal(data, &c) != nil {
+		return cutoff{}, nil // nothing is dropped before the next gc
 	}
 	return c, nil
 }

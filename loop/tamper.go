@@ -356,7 +356,7 @@ func (e *TamperedError) Accept() string {
 
 // Untampered is a *TamperedError while configuration is what was made of it.
 func Untampered(repo *gitstore.Repo) error {
-	data, err := os.ReadFile(tamperPath(repo))
+	data, err := safefile.ReadFile(tamperPath(repo))
 	if err != nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -258,7 +257,7 @@ func (c *archiveCache) encode() []byte {
 // readArchiveCache gives what the file holds; one that is damaged holds nothing.
 func (s *Store) readArchiveCache(month string) *archiveCache {
 	c := &archiveCache{logs: Tips{}}
-	data, err := os.ReadFile(s.archiveCachePath(month))
+	data, err := safefile.ReadFile(s.archiveCachePath(month))
 	sum, body, _ := strings.Cut(string(data), "\n")
 	if err != nil || sum != fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body))) {
 		return c

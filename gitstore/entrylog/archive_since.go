@@ -3,7 +3,6 @@ package entrylog
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +89,7 @@ func (s *Store) noteWriterMade(id string) error {
 
 // writerMade is when this clone made an id; not ok for one that it was given.
 func (s *Store) writerMade(id string) (at time.Time, ok bool) {
-	text, err := os.ReadFile(s.writerMadePath())
+	text, err := safefile.ReadFile(s.writerMadePath())
 	of, said, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	at, wrong := time.Parse(time.RFC3339, said)
 	return at, err == nil && wrong == nil && of == id
@@ -102,7 +101,7 @@ func (s *Store) unfetchedPath() string { return filepath.Join(s.dir.StateDir(), 
 // fetch writes it.
 func (s *Store) readUnfetched() map[string][]string {
 	all := map[string][]string{}
-	text, err := os.ReadFile(s.unfetchedPath())
+	text, err := safefile.ReadFile(s.unfetchedPath())
 	if err != nil || json.Unmarshal(text, &all) != nil || all == nil {
 		return map[string][]string{}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func (s *Store) damagePath() string { return filepath.Join(s.dir.StateDir(), "da
 // readDamage are the entries that were noted, each with when it is looked for again.
 func (s *Store) readDamage() map[odb.ID]time.Time {
 	known := map[odb.ID]time.Time{}
-	text, err := os.ReadFile(s.damagePath())
+	text, err := safefile.ReadFile(s.damagePath())
 	if err != nil {
 		return known
 	}

@@ -14,6 +14,7 @@ import (
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
+	"git-runr/gitstore/safefile"
 )
 
 // The tail of this clone's own log is a file with its newest entries and the objects
@@ -48,7 +49,7 @@ func (s *Store) tailPath(writer string) string { return filepath.Join(s.dir.Stat
 // openTail reads the tail. The caller holds the log's lock.
 func (s *Store) openTail(writer string) (*logTail, error) {
 	path := s.tailPath(writer)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, gitdir.ReadOnly(err)
 	}
@@ -178,7 +179,7 @@ func cutSized(data []byte, n int) (head sizedHead, rest []byte, ok bool) {
 // tailEnd is the entry that the tail says is the log's last, and the one before it
 // where the ref need not have moved yet; both "" when the tail is empty.
 func (s *Store) tailEnd(writer string) (last, before odb.ID, err error) {
-	data, err := os.ReadFile(s.tailPath(writer))
+	data, err := safefile.ReadFile(s.tailPath(writer))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", "", nil
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +23,7 @@ import (
 type Fetched struct {
 	Refused []Rejection // refs of the remote that were left out; the others came
 	Locks   []string    // lock files of a killed process that were removed, with their age
+	Beside  string      // the lock file that kept refs from being forgotten that are gone on the remote; "" for none
 }
 
 // FetchLogs brings the remote's logs, and its notes of the ref called notes unless
@@ -56,6 +56,9 @@ func (s *Store) FetchSince(ctx context.Context, remote, notes string, since time
 			err = s.fetchRefs(ctx, remote, all, "--prune")
 		}
 	}
+	if lock := packedLock(err); lock != "" && s.fetchRefs(ctx, remote, all, "--no-prune") == nil {
+		done.Beside, err = lock, nil
+	}
 	if err == nil && len(known) == 0 {
 		return done, nil
 	}
@@ -72,6 +75,17 @@ func (s *Store) FetchSince(ctx context.Context, remote, notes string, since time
 	}
 	done.Refused, err = s.fetchApart(ctx, remote, notes, months, known, err == nil)
 	return done, err
+}
+
+// packedLock is the lock file of packed refs, where it was in git's way. git holds it to forget
+// refs, and a killed one leaves it for ever; it may be the user's, so it is not removed.
+func packedLock(err error) string {
+	_, path, _ := strings.Cut(localComplaint(err), "'")
+	path, _, _ = strings.Cut(path, "'")
+	if filepath.Base(path) != "packed-refs.lock" {
+		return ""
+	}
+	return path
 }
 
 // One ref of a remote that cannot be fetched makes git bring none. Then the refs are
@@ -109,7 +123,7 @@ func (s *Store) refusalsPath() string { return filepath.Join(s.dir.StateDir(), "
 // allRefusals are those of all remotes. A damaged file is none: it is only a memory.
 func (s *Store) allRefusals() map[string]refusals {
 	all := map[string]refusals{}
-	text, err := os.ReadFile(s.refusalsPath())
+	text, err := safefile.ReadFile(s.refusalsPath())
 	if err != nil || json.Unmarshal(text, &all) != nil || all == nil {
 		return map[string]refusals{}
 	}

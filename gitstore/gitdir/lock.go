@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"git-runr/gitstore/safefile"
 )
 
 // lockWait is how long Lock waits for another process.
@@ -127,12 +129,12 @@ func (d *Dir) flock(path string) (*os.File, error) {
 }
 
 func (d *Dir) openLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := d.MkdirShared(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
-		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		f, err = safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	}
 	if err != nil {
 		return nil, err

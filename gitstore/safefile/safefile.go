@@ -4,6 +4,7 @@ package safefile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -44,7 +45,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable, exact bool) er
 		err = os.Chmod(temp, perm)
 	}
 	if err == nil {
-		err = os.Rename(temp, path)
+		err = inPlace(path, os.Rename(temp, path))
 	}
 	if err != nil {
 		os.Remove(temp)
@@ -71,6 +72,51 @@ func create(path string, data []byte, perm fs.FileMode, sync bool) error {
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(path)
+	}
+	return err
+}
+
+// ErrIrregular is something else than a file, such as a pipe or a directory, where a file of
+// this tool's belongs.
+var ErrIrregular = errors.New("something that is no file is in its place")
+
+// ReadFile reads a file of this tool's. It waits for nobody: what is no file is ErrIrregular.
+func ReadFile(path string) ([]byte, error) {
+	if err := irregular(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// OpenFile is os.OpenFile of a file of this tool's; what is no file is ErrIrregular.
+func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	if err := irregular(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, flag, perm)
+	return f, inPlace(path, err)
+}
+
+// irregular is ErrIrregular where path names, or leads to, something that is no file.
+func irregular(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%q: %w", path, ErrIrregular)
+	}
+	return nil
+}
+
+// inPlace says which file could not be opened or replaced because something else is there,
+// also a symbolic link that leads nowhere; other errors are as they were.
+func inPlace(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if wrong := irregular(path); wrong != nil {
+		return wrong
+	}
+	if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%q: %w", path, ErrIrregular)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func notedRewrites(s *record.Store) ([]rewrite, []string, error) {
 	var files []string
 	for _, e := range entries { // in the order of their names, which are times
 		path := filepath.Join(rewritesDir(s), e.Name())
-		data, readErr := os.ReadFile(path)
+		data, readErr := safefile.ReadFile(path)
 		if readErr != nil || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
@@ -110,7 +110,7 @@ type seenTips struct {
 // readSeen is empty the first time, and where the file cannot be read: then all is new.
 func readSeen(s *record.Store) seenTips {
 	var seen seenTips
-	if data, err := os.ReadFile(seenFile(s)); err == nil && json.Unmarshal(data, &seen) != nil {
+	if data, err := safefile.ReadFile(seenFile(s)); err == nil && json.Unmarshal(data, &seen) != nil {
 		return seenTips{}
 	}
 	return seen

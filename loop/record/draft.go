@@ -45,12 +45,12 @@ func (s *Store) draftPath(review, actor string) string {
 // What was submitted already, by a process that did not live to drop it, is left out.
 func (s *Store) Draft(review Review, actor string) (Draft, error) {
 	d := Draft{Actor: actor, Comments: []Comment{}, taken: commentIDs(review.Comments())}
-	data, err := os.ReadFile(s.draftPath(review.ID, actor))
+	data, err := safefile.ReadFile(s.draftPath(review.ID, actor))
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &d)
+	if err == nil && json.Unmarshal(data, &d) != nil {
+		return Draft{Actor: actor, Comments: []Comment{}, taken: d.taken}, s.setAside(s.draftPath(review.ID, actor))
 	}
 	if err != nil {
 		return d, fmt.Errorf("read draft: %w", err)
@@ -63,6 +63,16 @@ func (s *Store) Draft(review Review, actor string) (Draft, error) {
 	return d, nil
 }
 
+// setAside keeps a draft that cannot be read where it is in nobody's way.
+func (s *Store) setAside(path string) error {
+	aside := path + ".damaged"
+	if err := os.Rename(path, aside); err != nil {
+		return fmt.Errorf("set a damaged draft aside: %w", err)
+	}
+	s.tell("A draft could not be read: what is left of it is kept in %s.", aside)
+	return nil
+}
+
 // drafts are what anybody in this clone has written of a review and not submitted.
 func (s *Store) drafts(review Review) ([]Draft, error) {
 	files, err := filepath.Glob(filepath.Join(s.Repo.StateDir(), "drafts", review.ID, "*.json"))
@@ -72,9 +82,11 @@ func (s *Store) drafts(review Review) ([]Draft, error) {
 	var drafts []Draft
 	for _, path := range files {
 		var whose struct{ Actor string }
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(data, &whose)
+		data, err := safefile.ReadFile(path)
+		if err == nil && json.Unmarshal(data, &whose) != nil {
+			if err = s.setAside(path); err == nil {
+				continue
+			}
 		}
 		if err != nil {
 			return drafts, fmt.Errorf("list drafts: %w", err)

@@ -13,13 +13,13 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/internal/segment"
 )
 
@@ -376,10 +376,7 @@ func (idx *index) isAhead(e Event) bool {
 // readManifest reads what is in the file. A missing or damaged one is that of an empty index,
 // for everything can be read again.
 func readManifest(path string) manifest {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // whoever opens a pipe waits
-		return manifest{Tips: gitstore.Tips{}}
-	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path)
 	if err != nil {
 		return manifest{Tips: gitstore.Tips{}}
 	}

@@ -3,7 +3,6 @@ package share
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -74,7 +73,7 @@ func retirePath(s *record.Store) string {
 }
 
 func retireDue(s *record.Store) bool {
-	text, err := os.ReadFile(retirePath(s))
+	text, err := safefile.ReadFile(retirePath(s))
 	after, wrong := time.Parse(time.RFC3339, string(text))
 	return err != nil || wrong != nil || s.EventTime().After(after) || after.Sub(s.EventTime()) > retireDenied
 }

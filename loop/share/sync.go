@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/internal/notes"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // Synced is what an exchange with a remote did.
@@ -197,6 +199,9 @@ func (x *exchange) take(ctx context.Context) error {
 	fetched, err := x.Repo.FetchSince(ctx, x.done.Remote, ref, x.since)
 	for _, lock := range fetched.Locks {
 		x.done.Recovered = append(x.done.Recovered, "removed a lock that a killed process had left: "+lock)
+	}
+	if lock := fetched.Beside; lock != "" {
+		x.done.Recovered = append(x.done.Recovered, fmt.Sprintf("went on beside %s; when no git is at work here: %s", filepath.Base(lock), safetext.ShellLine("rm", lock)))
 	}
 	if err != nil {
 		return err

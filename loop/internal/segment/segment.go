@@ -111,6 +111,7 @@ func (f footer) consistent(size int64) bool {
 type Segment struct {
 	source io.ReaderAt
 	path   string // of its file, "" in memory
+	why    error  // that it is not in its place, where it was wanted there
 	close  func() error
 	foot   footer
 	sums   []byte

@@ -14,27 +14,27 @@ import (
 type sink struct {
 	buf  bytes.Buffer
 	file *os.File
+	why  error // that there is no file, nil where none was wanted
 }
 
 func newSink(dir, name string, large bool) *sink {
 	k := &sink{}
-	if large && os.MkdirAll(dir, 0o777) == nil {
-		k.file = createIn(dir, name)
+	if !large {
+		return k
 	}
-	if large && k.file == nil {
-		k.file = createIn(os.TempDir(), name)
+	if k.why = os.MkdirAll(dir, 0o777); k.why == nil {
+		k.file, k.why = createIn(dir, name)
+	}
+	if k.file == nil {
+		k.file, _ = createIn(os.TempDir(), name)
 	}
 	return k
 }
 
-// createIn makes a file of a name of its own, nil where it cannot.
-func createIn(dir, name string) *os.File {
+// createIn makes a file of a name of its own.
+func createIn(dir, name string) (*os.File, error) {
 	path := filepath.Join(dir, name+"-"+strconv.FormatUint(rand.Uint64(), 36)+".seg")
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil
-	}
-	return file
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 // Write goes on in memory when the file can take no more.
@@ -46,6 +46,7 @@ func (k *sink) Write(b []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
+	k.why = err
 	if err := k.toMemory(); err != nil {
 		return 0, err
 	}
@@ -74,17 +75,20 @@ func (k *sink) drop() {
 // open ends what w writes to k, and opens it.
 func (k *sink) open(w *Writer) (*Segment, error) {
 	size, err := w.Close()
-	if err == nil && k.file == nil {
-		return New(bytes.NewReader(k.buf.Bytes()), size)
-	}
 	var s *Segment
-	if err == nil {
+	switch {
+	case err != nil:
+	case k.file == nil:
+		s, err = New(bytes.NewReader(k.buf.Bytes()), size)
+	default:
 		s, err = Open(k.file.Name())
 	}
 	if err != nil {
 		k.drop()
 		return nil, err
 	}
-	k.file.Close()
+	if s.why = k.why; k.file != nil {
+		k.file.Close()
+	}
 	return s, nil
 }

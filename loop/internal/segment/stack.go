@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,9 +102,6 @@ func (st *Stack) replace(n int, large bool, fill func(*Writer) error) error {
 	return nil
 }
 
-// errNoRoom is a stack that cannot be written where it belongs.
-var errNoRoom = errors.New("there is no room for it")
-
 // Settle joins the topmost segments and sees that all are in their place.
 func (st *Stack) Settle() error {
 	if st.top == nil {
@@ -124,7 +120,7 @@ func (st *Stack) Settle() error {
 		}
 	}
 	if st.Names()[0] == "" {
-		return fmt.Errorf("write %s: %w", st.Name, errNoRoom)
+		return fmt.Errorf("write %s: %w", st.Name, st.segments[0].why)
 	}
 	return nil
 }

@@ -129,6 +129,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrWriterName, Usage, "give one like ci/build: GIT_RUNR_WRITER=ci/build, or git config runr.writer ci/build"},
 	{gitstore.ErrSign, Usage, "mend what signs your commits, or leave the records of git-runr unsigned: git config runr.sign false"},
 	{gitstore.ErrBrokenRef, State, "git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
+	{gitstore.ErrIrregular, State, "move it away, then the same command again"},
 	{gitstore.ErrNotFound, NotFound, ""},
 	{context.Canceled, exitInterrupted, ""},
 	{context.DeadlineExceeded, Busy, ""},
