@@ -53,6 +53,7 @@ const doing = {
   fold(button) {
     return fold(button.closest(".file"));
   },
+  "tree-viewed": (box) => toggleViewed(document.getElementById(box.nextElementSibling.hash.slice(1))),
   go(link) {
     return goTo(document.getElementById(new URL(link.href).hash.slice(1)));
   },

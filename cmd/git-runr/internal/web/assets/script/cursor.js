@@ -40,7 +40,7 @@ function cursorTo(stop, { keep = false, block = "nearest" } = {}) {
   stop.tabIndex = -1;
   stop.focus({ preventScroll: true });
   if (block) stop.scrollIntoView({ block });
-  current(stop.closest(".file"));
+  current(stop.closest(".file"), true);
   if (!keep) unchoose();
   if (stop.tagName !== "TR") return;
   const cell = cellOn(stop, preferred);

@@ -1,16 +1,34 @@
 /* The list of files */
 
-document.getElementById("filter")?.addEventListener("input", (event) => {
-  const wanted = event.target.value.toLowerCase();
-  for (const item of $$(".tree li")) {
+// filterFiles leaves those files in the list and on the page that are wanted.
+function filterFiles() {
+  const wanted = $("#filter").value.toLowerCase();
+  const state = $("#filter-state").value;
+  for (const item of $$(".tree li.f")) {
     const link = $("a", item);
-    item.hidden = wanted !== "" && !(link && link.title.toLowerCase().includes(wanted));
+    const fits = {
+      "": () => true,
+      unviewed: () => !link.classList.contains("viewed"),
+      commented: () => Number($(".n", link)?.textContent) > 0,
+    }[state] ?? (() => link.classList.contains(state));
+    item.hidden = !(link.title.toLowerCase().includes(wanted) && fits());
+    const section = document.getElementById(link.hash.slice(1));
+    if (section) section.hidden = item.hidden;
   }
+  for (const dir of $$(".tree li:not(.f)").reverse()) dir.hidden = !$("li.f:not([hidden])", dir);
+}
+
+$("#filter")?.addEventListener("input", filterFiles);
+$("#filter-state")?.addEventListener("change", filterFiles);
+$("#filter")?.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") goTo(shownFiles()[0]).catch(complain);
 });
+if (matchMedia("(max-width: 900px)").matches && $(".filelist")) $(".filelist").open = false;
 
 // current marks the one file that the reader is at.
-function current(section) {
+function current(section, open = false) {
   const link = section && $(`.tree a[href="#${section.id}"]`);
+  for (let dir = open && link?.closest("li details"); dir; dir = dir.parentElement.closest("li details")) dir.open = true;
   if (!link || link.hasAttribute("aria-current")) return;
   $(".tree a[aria-current]")?.removeAttribute("aria-current");
   link.setAttribute("aria-current", "true");
@@ -37,9 +55,28 @@ function keepInSight(link) {
 }
 
 function treeViewed(section, viewed) {
-  $(`.tree a[href="#${section.id}"]`)?.classList.toggle("viewed", viewed);
+  const link = $(`.tree a[href="#${section.id}"]`);
+  if (!link) return;
+  link.classList.toggle("viewed", viewed);
+  const box = link.previousElementSibling;
+  if (box) box.checked = viewed;
 }
 
 function watchFiles() {
   for (const section of $$(".file[data-lazy]")) nearby.observe(section);
 }
+
+// boxes puts a box before each file, to be ticked when it is viewed: after the first paint,
+// of which thousands would make a matter of seconds.
+function boxes() {
+  for (const link of $$(".tree li.f > a")) {
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.checked = link.classList.contains("viewed");
+    box.dataset.do = "tree-viewed";
+    box.setAttribute("aria-label", `Viewed: ${link.title}`);
+    link.before(box);
+  }
+}
+
+if (reviewID) setTimeout(boxes, 100);
