@@ -1,0 +1,50 @@
+package gitstore
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/refdb"
+)
+
+// LeftLock is a lock file of git's that is older than any git holds one.
+type LeftLock struct {
+	Path   string
+	Age    time.Duration
+	Holder string // ", which process 12 (\"git\") has open", where the system tells that
+}
+
+// LeftLocks looks for lock files that a killed git may have left: of the index, of HEAD, of
+// packed refs and configuration, and of branches, notes and this tool's refs.
+func (r *Repo) LeftLocks() (left []LeftLock) {
+	look := func(path string) {
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return
+		}
+		if age := time.Since(info.ModTime()); age >= refdb.RefLockStale {
+			holder := ""
+			if who := gitdir.LockHolder(path); strings.HasPrefix(who, "process ") {
+				holder = ", which " + who + " has open"
+			}
+			left = append(left, LeftLock{path, age.Round(time.Second), holder})
+		}
+	}
+	for _, name := range []string{"index.lock", "HEAD.lock"} {
+		look(filepath.Join(r.GitDir, name))
+	}
+	for _, name := range []string{"packed-refs.lock", "config.lock"} {
+		look(filepath.Join(r.CommonDir, name))
+	}
+	_ = filepath.WalkDir(filepath.Join(r.CommonDir, "refs"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".lock") {
+			look(path)
+		}
+		return nil // what cannot be read is not looked at
+	})
+	return left
+}
