@@ -192,7 +192,7 @@ func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choi
 		}
 	} else {
 		safetext.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
-		render.Findings(tty, findings)
+		render.Findings(tty, findings, "")
 		for _, said := range run.Said() {
 			render.Words(tty, said.Text)
 		}

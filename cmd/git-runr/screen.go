@@ -2,7 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"git-runr/cmd/git-runr/internal/screen"
@@ -31,16 +34,42 @@ func (c *console) width() int { return cmp.Or(c.columns(), 80) }
 func (c *console) screen() *screen.Writer {
 	w := &screen.Writer{Out: c.out, Columns: c.columns()}
 	w.Colours = c.coloured(w.Columns > 0)
-	if terminal, _ := stdio.Terminal(c.out); terminal {
-		w.Links = w.Colours && screen.Links(c.getenv)
+	if terminal, _ := stdio.Terminal(c.out); terminal && w.Colours && c.store != nil && screen.Links(c.getenv) {
+		w.Address = c.address
 	}
 	if w.Columns > 0 {
 		w.Now = c.now()
 		if c.store != nil {
-			w.Short = c.store.ShortIDs
+			w.Short, w.File = c.store.ShortIDs, c.file
 		}
 	}
 	return w
+}
+
+// file is a file as it is in a tree; nil where it cannot be read.
+func (c *console) file(tree gitstore.ID, path string) []byte {
+	entry, err := c.store.Repo.File(context.Background(), tree, path)
+	if err != nil {
+		return nil
+	}
+	text, err := c.store.Repo.ReadBlob(context.Background(), entry.ID)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// address is where a place is on this machine, "" where it is not.
+func (c *console) address(place screen.Place) string {
+	path := filepath.Join(c.store.Repo.WorkTree, filepath.FromSlash(place.File))
+	if c.store.Repo.WorkTree == "" || place.File == "" || !filepath.IsLocal(filepath.FromSlash(place.File)) || !onDisk(path) {
+		return ""
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return screen.FileLink(c.getenv, host, path, place.Line)
 }
 
 // coloured reports whether results have colours; terminal is whether a person reads them.
@@ -68,7 +97,7 @@ func (s *session) paged(show func(w *screen.Writer) error) error {
 	if pager == "" {
 		return write()
 	}
-	w.Links = false // not every pager lets them through
+	w.Address = nil // not every pager lets them through
 	at := gitstore.Terminal{Out: stdio.Beneath(s.out).(io.Writer), Err: s.err}
 	return s.store.Repo.Page(s.ctx, pager, at, func(out io.Writer) error {
 		w.Out = &stdio.Output{Writer: out}

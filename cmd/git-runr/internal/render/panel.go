@@ -68,7 +68,7 @@ func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 			refuted = append(refuted, j)
 			continue
 		}
-		Findings(w, []reply.Finding{j.Finding})
+		Findings(w, []reply.Finding{j.Finding}, r.Request.Subject.Tree)
 		safetext.Fprintf(w, "            %s%s", j.ID, besideFinding(j))
 		if answer, ok := r.AnswerTo(j.ID); ok {
 			safetext.Fprintf(w, ": %s", answerLine(answer))

@@ -17,14 +17,25 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// Findings shows what a reviewer found, with what would fix it.
-func Findings(w io.Writer, findings []reply.Finding) {
+// Findings shows what a reviewer found in a tree, with the code and what would fix it.
+func Findings(w io.Writer, findings []reply.Finding, tree gitstore.ID) {
 	for _, f := range findings {
-		safetext.Fprintf(w, "\n  %-8s  %s\n", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue))
+		fmt.Fprintln(w)
+		writeFinding(w, "  ", f)
+		screen.Code(w, tree, f.File, f.Line)
 		if f.Fix != "" {
 			safetext.Fprintf(w, "            fix: %s\n", f.Fix)
 		}
 	}
+}
+
+// writeFinding shows a finding in one line.
+func writeFinding(w io.Writer, indent string, f reply.Finding) {
+	place, issue := screen.Place{File: f.File, Line: f.Line, Shown: f.Place()}, strings.TrimSpace(f.Issue)
+	if place.Shown != "" && issue != "" {
+		issue = "  " + issue
+	}
+	safetext.Fprintf(w, "%s%-8s  %s%s\n", indent, f.Severity, place, issue)
 }
 
 func censusLine(c record.Census) string {
@@ -114,9 +125,9 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 				}
 			}
 		}
-		for _, round := range run.Rounds {
+		for i, round := range run.Rounds {
 			if round.Attempt == a.Number {
-				writeRound(w, round)
+				writeRound(w, round, i == len(run.Rounds)-1)
 			}
 		}
 	}
@@ -209,7 +220,8 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 	}
 }
 
-func writeRound(w io.Writer, round record.Round) {
+// writeRound shows a round; of the last one the code that it found fault with, too.
+func writeRound(w io.Writer, round record.Round, last bool) {
 	if round.Failure != nil {
 		safetext.Fprintf(w, "  round %d by %s: %s %s%s\n", round.Number, round.Reviewer, round.Failure.Reason, round.Failure.Detail, tookSuffix(round.Spent))
 		writePassedOver(w, "    ", round.Spent)
@@ -218,7 +230,10 @@ func writeRound(w io.Writer, round record.Round) {
 	safetext.Fprintf(w, "  round %d by %s: %s, %s (%s)%s\n", round.Number, round.By(round.Reviewer), round.Report.Effective, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
 	writePassedOver(w, "    ", round.Spent)
 	for _, f := range round.Report.Findings {
-		safetext.Fprintf(w, "    %-8s  %s\n", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue))
+		writeFinding(w, "    ", f)
+		if last {
+			screen.Code(w, round.Tree, f.File, f.Line)
+		}
 	}
 	for _, asked := range round.Report.Requests {
 		if len(round.Report.Findings) == 0 {

@@ -77,11 +77,13 @@ func MeaningOf(v any) Meaning {
 	return Plain
 }
 
-// Paint sets off an argument of safetext.Fprintf by its meaning, makes a Link one, and says
-// how long ago a Time was.
+// Paint sets off an argument of safetext.Fprintf by its meaning, makes a Place a link, and
+// says how long ago a Time was.
 func (w *Writer) Paint(arg any) (before, after string) {
-	if link, ok := arg.(Link); ok && w.Links && link.To != "" {
-		before, after = "\x1b]8;;"+link.To+"\x1b\\", "\x1b]8;;\x1b\\"
+	if place, ok := arg.(Place); ok && w.Address != nil {
+		if to := w.Address(place); to != "" {
+			before, after = "\x1b]8;;"+to+"\x1b\\", "\x1b]8;;\x1b\\"
+		}
 	}
 	if at, ok := arg.(Time); ok && !w.Now.IsZero() {
 		after = " (" + Age(w.Now.Sub(time.Time(at))) + " ago)"

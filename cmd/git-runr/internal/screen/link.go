@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
-// Link is text that leads somewhere.
-type Link struct {
-	Text
-	To string // an address; "" where it leads nowhere
+// Place is a line of a file of the repository, as it is told of.
+type Place struct {
+	File  string // from the top of the repository
+	Line  int    // from 1; 0: the file
+	Shown string
 }
+
+func (p Place) String() string { return p.Shown }
 
 // Links reports whether the terminal that the environment tells of is known to show links
 // as such (OSC 8); others may show their bytes.

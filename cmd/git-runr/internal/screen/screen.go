@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop/safetext"
 )
 
@@ -17,8 +18,11 @@ type Writer struct {
 	Out     io.Writer
 	Columns int       // of the terminal; 0: lines are as they are
 	Colours bool      // by meaning, see Paint
-	Links   bool      // the terminal knows links (OSC 8)
 	Now     time.Time // from which ages are told; zero: none is
+	// Address is where a place leads; nil where the terminal does not know links (OSC 8).
+	Address func(Place) string
+	// File is a file as it is in a tree, nil without it; without File no code is shown.
+	File func(tree gitstore.ID, path string) []byte
 	// Short gives the short forms of ids, those that have one; nil leaves them as they are.
 	Short func(ids []string) map[string]string
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -99,7 +100,7 @@ func TestShortIDs(t *testing.T) {
 func TestPaint(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	all := []any{reply.Critical, reply.Warning, reply.PassWithNotes, record.RunStopped, record.ReviewOpen, Strong.Of("x\x1b[2J"), "critical",
-		Time(now.Add(-3 * time.Hour)), Link{Plain.Of("a.go:1"), "file:///a.go"}}
+		Time(now.Add(-3 * time.Hour)), Place{"a.go", 1, "a.go:1"}}
 	text := func(w *Writer) {
 		for _, arg := range all {
 			safetext.Fprintf(w, "%s|", arg)
@@ -107,7 +108,7 @@ func TestPaint(t *testing.T) {
 	}
 	want := "\x1b[1;31mcritical\x1b[m|\x1b[33mwarning\x1b[m|\x1b[32mPASS_WITH_NOTES\x1b[m|\x1b[1;31mstopped\x1b[m|\x1b[36mopen\x1b[m|\x1b[1mx\\x1b[2J\x1b[m|critical|" +
 		"2026-01-02 00:04Z (3h ago)|\x1b]8;;file:///a.go\x1b\\a.go:1\x1b]8;;\x1b\\|"
-	if got := shown(t, &Writer{Colours: true, Links: true, Now: now}, text); got != want {
+	if got := shown(t, &Writer{Colours: true, Address: func(p Place) string { return "file:///" + p.File }, Now: now}, text); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	want = `critical|warning|PASS_WITH_NOTES|stopped|open|x\x1b[2J|critical|2026-01-02 00:04Z|a.go:1|`
@@ -187,5 +188,39 @@ func TestLinks(t *testing.T) {
 	}
 	if got := FileLink(func(string) string { return "vscode" }, "box", "/a.go", 7); got != "vscode://file/a.go:7" {
 		t.Error(got)
+	}
+}
+
+func TestCode(t *testing.T) {
+	files := map[string]string{
+		"a.go":   "func a() {\n\tif b {\r\n\n\t\tc(\"\x1b[2J and what else makes this line a long one to show\")\n\t}\n}\n",
+		"binary": "a\x00b\n",
+	}
+	file := func(tree gitstore.ID, path string) []byte {
+		if tree != "1234" {
+			return nil
+		}
+		return []byte(files[path])
+	}
+	for _, test := range []struct {
+		path    string
+		line    int
+		columns int
+		want    string
+	}{
+		{"a.go", 2, 80, "              1 | func a() {\n            > 2 |     if b {\n              3 | \n"},
+		{"a.go", 4, 40, "      3 | \n    > 4 |         c(\"\\x1b[2J and what e…\n      5 |     }\n"},
+		{"a.go", 5, 80, "              4 |         c(\"\\x1b[2J and what else makes this line a long one t…\n            > 5 |     }\n              6 | }\n"},
+		{"a.go", 6, 80, "              5 |     }\n            > 6 | }\n"},
+		{"a.go", 7, 80, ""}, {"a.go", 0, 80, ""}, {"a.go", 2, 0, ""}, {"binary", 1, 80, ""}, {"none", 1, 80, ""}, {"", 1, 80, ""},
+	} {
+		got := shown(t, &Writer{Columns: test.columns, File: file}, func(w *Writer) { Code(w, "1234", test.path, test.line) })
+		if got != test.want {
+			t.Errorf("%s:%d at %d columns:\n%swant\n%s", test.path, test.line, test.columns, got, test.want)
+		}
+	}
+	var pipe strings.Builder
+	if Code(&pipe, "1234", "a.go", 2); pipe.Len() > 0 {
+		t.Errorf("a pipe got %q", pipe.String())
 	}
 }

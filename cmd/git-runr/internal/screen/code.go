@@ -1,0 +1,68 @@
+package screen
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/safetext"
+)
+
+const (
+	around     = 1  // lines that are shown before and after the one that is spoken of
+	codeIndent = 12 // below what is said of it
+	narrow     = 60 // columns below which it stands further to the left
+	narrowDent = 4
+	leastCode  = 8 // columns
+)
+
+// Code shows on a terminal the line of a file that something is said of, with the one before and
+// the one after it. Elsewhere, and where there is no such line in the tree, it shows nothing.
+func Code(w io.Writer, tree gitstore.ID, path string, line int) {
+	screen, ok := w.(*Writer)
+	if !ok || screen.File == nil || screen.Columns == 0 || path == "" || line < 1 || tree == "" {
+		return
+	}
+	text := screen.File(tree, path)
+	if len(text) == 0 || !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return
+	}
+	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n")
+	if line > len(lines) {
+		return
+	}
+	first, end := max(line-around, 1), min(line+around, len(lines))
+	indent := codeIndent
+	if screen.Columns < narrow {
+		indent = narrowDent
+	}
+	digits := len(strconv.Itoa(end))
+	room := max(screen.Columns-indent-digits-len(">  | "), leastCode)
+	for i, code := range withoutMargin(lines[first-1 : end]) {
+		mark, meaning := " ", Faint
+		if first+i == line {
+			mark, meaning = ">", Strong
+		}
+		code = prose.CutColumns(safetext.Line(strings.ReplaceAll(code, "\t", "    ")), room)
+		safetext.Fprintf(w, "%*s%s %*d | %s\n", indent, "", meaning.Of(mark), digits, first+i, meaning.Of(code))
+	}
+}
+
+// withoutMargin is lines without the white space that all of them begin with.
+func withoutMargin(lines []string) []string {
+	margin := lines[0]
+	for _, line := range lines {
+		for strings.TrimSpace(line) != "" && !strings.HasPrefix(line, margin) || strings.TrimLeft(margin, " \t") != "" {
+			margin = margin[:len(margin)-1]
+		}
+	}
+	bare := make([]string, len(lines))
+	for i, line := range lines {
+		bare[i] = strings.TrimPrefix(line, margin)
+	}
+	return bare
+}
