@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // pages reads a review to its end and gives its pages as text and as documents, each of
@@ -128,21 +129,30 @@ func TestGetCutsLongTexts(t *testing.T) {
 	if len(texts) < 4 {
 		t.Errorf("%d pages", len(texts))
 	}
-	var said, found strings.Builder
+	var said, found string
+	whole := func(parts, part string) string {
+		before, _, _ := strings.Cut(parts, "[…]")
+		return before + part
+	}
 	for _, doc := range docs {
 		for _, s := range doc["submissions"].([]any) {
-			said.WriteString(s.(map[string]any)["text"].(string))
+			said = whole(said, s.(map[string]any)["text"].(string))
 		}
 		for _, f := range doc["findings"].([]any) {
-			found.WriteString(f.(map[string]any)["issue"].(string))
+			found = whole(found, f.(map[string]any)["issue"].(string))
 		}
 	}
+	safe := safetext.Text(long.String())
+	if found != safe+"short" {
+		t.Errorf("the comment has %d bytes, want %d", len(found), len(safe)+5)
+	}
+	if !strings.Contains(said, safetext.Quote(long.String())) {
+		t.Errorf("the message is not in %d bytes that were said", len(said))
+	}
+	all := strings.Join(texts, "")
 	for i := range 5000 {
-		word := fmt.Sprintf(" word %d", i)
-		for where, text := range map[string]string{"message": said.String(), "comment": found.String(), "text": strings.Join(texts, "")} {
-			if !strings.Contains(text, word) {
-				t.Fatalf("%q of the %s is lost", word, where)
-			}
+		if n := strings.Count(all, fmt.Sprintf(" word %d\n", i)); n != 2 && n != 3 { // at a cut it is in the list of ids, too
+			t.Fatalf("word %d stands %d times in the text", i, n)
 		}
 	}
 }
@@ -263,5 +273,35 @@ func TestFindingResource(t *testing.T) {
 	})
 	if err != nil || len(done.Completion.Values) != 1 || done.Completion.Values[0] != finding {
 		t.Errorf("completion %+v, %v", done, err)
+	}
+}
+
+// TestListIsBounded: rows that are long make shorter pages.
+func TestListIsBounded(t *testing.T) {
+	p := newProject(t)
+	const n = 40
+	for range n {
+		p.asked(strings.Repeat("mind the \"gap\" \x1b ", 300))
+	}
+	c, a, seen := p.chat(), args{"status": "open", "limit": 200}, 0
+	for seen < n {
+		result := c.result("review_list", a)
+		doc := plainOf(result.StructuredContent).(map[string]any)
+		text := result.Content[0].(*sdk.TextContent).Text
+		if size := len(text) + jsonSize(doc); size > maxAnswer {
+			t.Errorf("%d bytes", size)
+		}
+		rows := doc["reviews"].([]any)
+		if len(rows) == 0 || len(rows) == n {
+			t.Fatalf("%d rows on a page", len(rows))
+		}
+		if got := strings.Count(text, "\n- ["); got != len(rows) {
+			t.Errorf("%d rows in the text, %d in the document", got, len(rows))
+		}
+		seen += len(rows)
+		a["cursor"], _ = doc["next_cursor"].(string)
+	}
+	if seen != n || a["cursor"] != "" {
+		t.Errorf("%d rows, then %v", seen, a["cursor"])
 	}
 }
