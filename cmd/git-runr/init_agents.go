@@ -19,6 +19,7 @@ func agentsFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "agents", Usage: "tell the agent tools that are used here, and do nothing else"},
 		&cli.StringFlag{Name: "for", Usage: "with --agents: these `TOOLS`, with commas: " + strings.Join(register.Names(), ",")},
 		&cli.BoolFlag{Name: "hooks", Usage: "with --agents: they also say at the start what waits, hand open findings back once, and ask the gate before a push"},
+		&cli.BoolFlag{Name: "read-only", Usage: "with --agents: the server that they are told of has only the tools that read"},
 		&cli.BoolFlag{Name: "remove", Usage: "with --agents: take out what was written"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "with --agents: show it, and write nothing"},
 		&cli.BoolFlag{Name: "yes", Usage: "with --agents: write without asking"},
@@ -27,7 +28,7 @@ func agentsFlags() []cli.Flag {
 
 // agentsFlag is a flag that was given and goes with --agents only; "" for none.
 func (s *session) agentsFlag() string {
-	for _, name := range []string{"for", "hooks", "remove", "dry-run", "yes"} {
+	for _, name := range []string{"for", "hooks", "read-only", "remove", "dry-run", "yes"} {
 		if s.IsSet(name) {
 			return name
 		}
@@ -48,7 +49,7 @@ func (s *session) initAgents(store *record.Store) error {
 		return err
 	}
 	place := register.Place{Top: store.Repo.WorkTree, GitDir: store.Repo.GitDir}
-	plan, err := register.Adding(place, names, s.Bool("hooks"))
+	plan, err := register.Adding(place, names, register.Wish{Hooks: s.Bool("hooks"), ReadOnly: s.Bool("read-only")})
 	if s.Bool("remove") {
 		plan, err = register.Removing(place, names)
 	}
@@ -74,7 +75,7 @@ func (s *session) initAgents(store *record.Store) error {
 // sayingYes is this command line with --yes.
 func (s *session) sayingYes() string {
 	line := "git runr init --agents"
-	for _, name := range []string{"hooks", "remove"} {
+	for _, name := range []string{"hooks", "read-only", "remove"} {
 		if s.Bool(name) {
 			line += " --" + name
 		}

@@ -162,8 +162,11 @@ func addJSON(data []byte, e entry) ([]insertion, error) {
 
 // standing says how what is there in e's place stands to e: errPresent, or why not.
 func standing(have any, e entry) error {
-	if e.ours(have) {
+	switch {
+	case e.ours(have) && holds(have, plainOf(e.value)):
 		return errPresent
+	case e.ours(have):
+		return errors.New("the server is told of in another way there: git runr init --agents --remove first")
 	}
 	return fmt.Errorf("it has another %q", strings.Join(e.path, "."))
 }

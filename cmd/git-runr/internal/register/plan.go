@@ -78,14 +78,14 @@ type change struct {
 	made          madeFile // how it is recorded then
 }
 
-// Adding plans to tell these tools of git-runr; with hooks they call it, too.
-func Adding(place Place, names []string, hooks bool) (*Plan, error) {
-	return planned(place, parts(place.Top, names, hooks), false)
+// Adding plans to tell these tools of git-runr.
+func Adding(place Place, names []string, wish Wish) (*Plan, error) {
+	return planned(place, parts(place.Top, names, wish), false)
 }
 
 // Removing plans to take out what these tools were told.
 func Removing(place Place, names []string) (*Plan, error) {
-	return planned(place, parts(place.Top, names, true), true)
+	return planned(place, parts(place.Top, names, Wish{Hooks: true}), true)
 }
 
 func planned(place Place, all []part, removing bool) (*Plan, error) {

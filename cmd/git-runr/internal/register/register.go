@@ -147,18 +147,24 @@ type opencodeServer struct {
 	Enabled bool     `json:"enabled"`
 }
 
+// Wish is what tools are told beside the skill.
+type Wish struct {
+	Hooks    bool // they call git-runr, too
+	ReadOnly bool // the server has no tools that record something
+}
+
 // parts are what these tools are told, in the order of their files.
-func parts(top string, names []string, hooks bool) (all []part) {
+func parts(top string, names []string, wish Wish) (all []part) {
 	for _, t := range tools {
 		if !slices.Contains(names, t.name) {
 			continue
 		}
 		all = append(all, skillPart(t))
 		if t.server != "" {
-			all = append(all, serverPart(top, t))
+			all = append(all, serverPart(top, t, wish.ReadOnly))
 		}
 		for _, e := range t.events {
-			if hooks {
+			if wish.Hooks {
 				all = append(all, jsonPart(t.name, Hooks, t.hooks, hookEntry(t, e)))
 			}
 		}
@@ -166,22 +172,32 @@ func parts(top string, names []string, hooks bool) (all []part) {
 	return all
 }
 
-func serverPart(top string, t tool) part {
-	e := entry{path: t.key, value: stdioServer{"git", []string{"runr", "mcp"}}}
+func serverPart(top string, t tool, readOnly bool) part {
 	path := t.server
-	if t.name == "opencode" {
-		e.value = opencodeServer{"local", []string{"git", "runr", "mcp"}, true}
-		if isThere(filepath.Join(top, path+"c")) {
-			path += "c"
-		}
+	if t.name == "opencode" && isThere(filepath.Join(top, path+"c")) {
+		path += "c"
 	}
-	want := plainOf(e.value)
-	e.ours = func(have any) bool { return holds(have, want) }
+	e := entry{path: t.key, value: serverValue(t, readOnly)}
+	e.ours = func(have any) bool {
+		return holds(have, plainOf(serverValue(t, false))) || holds(have, plainOf(serverValue(t, true)))
+	}
 	if !strings.HasSuffix(path, ".toml") {
 		return jsonPart(t.name, Server, path, e)
 	}
 	return part{t.name, Server, path, Server, func(data []byte) ([]insertion, error) { return addTOML(data, e) },
 		func(data []byte, _ int) ([]byte, error) { return removeTOML(data) }, func([]byte) int { return 0 }}
+}
+
+// serverValue is what a tool is told of the server.
+func serverValue(t tool, readOnly bool) any {
+	args := []string{"runr", "mcp"}
+	if readOnly {
+		args = append(args, "--read-only")
+	}
+	if t.name == "opencode" {
+		return opencodeServer{"local", append([]string{"git"}, args...), true}
+	}
+	return stdioServer{"git", args}
 }
 
 func jsonPart(tool, what, path string, e entry) part {

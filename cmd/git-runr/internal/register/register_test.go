@@ -51,7 +51,7 @@ func carry(t *testing.T, plan *Plan, err error) {
 
 func add(t *testing.T, place Place, hooks bool, names ...string) {
 	t.Helper()
-	plan, err := Adding(place, names, hooks)
+	plan, err := Adding(place, names, Wish{Hooks: hooks})
 	carry(t, plan, err)
 }
 
@@ -94,7 +94,7 @@ func TestAddsInTheStyleOfTheFile(t *testing.T) {
 			if got := text(t, place, ".mcp.json"); got != tt.want {
 				t.Errorf("\ngot  %q\nwant %q", got, tt.want)
 			}
-			if plan, err := Adding(place, []string{"claude"}, false); err != nil || !plan.Empty() {
+			if plan, err := Adding(place, []string{"claude"}, Wish{}); err != nil || !plan.Empty() {
 				t.Errorf("once more: %v\n%s", err, plan.Diff())
 			}
 			remove(t, place)
@@ -120,7 +120,7 @@ func TestLeavesAlone(t *testing.T) {
 	} {
 		for _, in := range texts {
 			place := world(t, map[string]string{file: in})
-			plan, err := Adding(place, []string{"claude", "codex"}, true)
+			plan, err := Adding(place, []string{"claude", "codex"}, Wish{Hooks: true})
 			if err == nil {
 				err = plan.Write()
 			}
@@ -140,7 +140,7 @@ func TestKnowsWhatIsThere(t *testing.T) {
 		".mcp.json":          `{"mcpServers":{"runr":{"args":["runr","mcp"],"command":"git","trust":true}}}`,
 		".codex/config.toml": "[mcp_servers]\nrunr = {command = \"git\", args = [\"runr\", \"mcp\"], enabled = false}\n",
 	})
-	plan, err := Adding(place, []string{"claude", "codex"}, false)
+	plan, err := Adding(place, []string{"claude", "codex"}, Wish{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestRemovesOnlyOurs(t *testing.T) {
 // TestWhatChangesWhileItIsShownIsLeftAlone: between the diff and yes somebody writes.
 func TestWhatChangesWhileItIsShownIsLeftAlone(t *testing.T) {
 	place := world(t, map[string]string{".mcp.json": "{}"})
-	plan, err := Adding(place, []string{"claude"}, false)
+	plan, err := Adding(place, []string{"claude"}, Wish{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func FuzzAddAndRemove(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, p := range parts(t.TempDir(), []string{"claude", "codex"}, true) {
+		for _, p := range parts(t.TempDir(), []string{"claude", "codex"}, Wish{Hooks: true}) {
 			if p.what == Skill {
 				continue
 			}
