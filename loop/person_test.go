@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/comment"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -50,7 +51,7 @@ func TestPeoplesAnswersAreJoined(t *testing.T) {
 			t.Errorf("%s: %+v", test.name, r)
 		}
 		for _, s := range test.subs {
-			for _, text := range append([]string{s.Report.Summary}, record.CommentBlocks(s.Comments)...) {
+			for _, text := range append([]string{s.Report.Summary}, comment.Blocks(s.Comments)...) {
 				if !strings.Contains(r.Text, text) {
 					t.Errorf("%s: %q is not in %q", test.name, text, r.Text)
 				}

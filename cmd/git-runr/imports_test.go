@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"gitstore/refdb"},
 	{"gitstore/entrylog"},
 	{"gitstore"},
-	{"loop/internal/notes", "loop/change"},
+	{"loop/internal/notes", "loop/change", "loop/comment"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
 	{"loop/role", "loop/lineage", "loop/locate", "loop/share", "loop/closing", "loop/workspace"},

@@ -10,6 +10,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/loop/comment"
 	"git-runr/loop/locate"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -137,7 +138,7 @@ func (s *session) readCommentsFile(name string) ([]byte, error) {
 		defer file.Close()
 		in = file
 	}
-	data, err := io.ReadAll(io.LimitReader(in, record.MaxCommentsFile+1))
+	data, err := io.ReadAll(io.LimitReader(in, comment.MaxFile+1))
 	if err != nil {
 		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}

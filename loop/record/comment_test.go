@@ -3,12 +3,12 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"git-runr/gitstore/safefile"
+	"git-runr/loop/comment"
 )
 
 // personReview is a review of a commit that holds files, asked of people.
@@ -52,65 +52,6 @@ func texts(comments []Comment) string {
 		all = append(all, c.Comment)
 	}
 	return strings.Join(all, ", ")
-}
-
-func TestDecodeComments(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{`[]`, ""},
-		{`[{"file":"a.go","startLine":1,"endLine":2,"selectedText":"x","comment":"y"}]`, "a.go:1-2 x y"},
-		{`[{"file":"a.go","start_line":3,"end_line":3,"selected_text":"x","comment":"y","side":"old","severity":"note"}]`, "a.go:3 x y"},
-		{`[{"comment":"y"},{"file":"a","comment":"z"}]`, "  y; a  z"},
-		{`null`, "error: comments are wanted as a list"},
-		{`{}`, "error: comments: a list is wanted, not object"},
-		{``, "error: comments: there is nothing in it"},
-		{`prose`, "error: comments: it is no JSON: "},
-		{`[{"file":1,"comment":"x"}]`, "error: comment 1: a text is wanted, not number: file"},
-		{`[`, "error: "},
-		{`[1]`, "error: comment 1: an object is wanted"},
-		{`[null]`, "error: comment 1: an object is wanted"},
-		{`[{"comment":" "}]`, "error: comment 1: it says nothing"},
-		{`[{"comment":"x","more":1}]`, "error: comment 1: unknown field"},
-		{`[{"comment":"x","Comment":"y"}]`, "error: comments: duplicate key"},
-		{`[{"COMMENT":"x"}]`, `error: comment 1: key "COMMENT"`},
-		{`[{"comment":"x"}] 1`, "error: comments: bytes after"},
-		{`[{"file":"a","startLine":-1,"comment":"x"}]`, "error: comment 1: "},
-		{`[{"file":"a","startLine":1.5,"comment":"x"}]`, "error: comment 1: "},
-		{`[{"file":"a","startLine":2,"endLine":1,"comment":"x"}]`, "error: comment 1: 2-1 is no range"},
-		{`[{"file":"a","endLine":1,"comment":"x"}]`, "error: comment 1: 0-1 is no range"},
-		{`[{"startLine":1,"comment":"x"}]`, "error: comment 1: it has lines and no file"},
-		{`[{"comment":"x","severity":"awful"}]`, "error: comment 1: severity"},
-		{`[{"comment":"x","side":"left"}]`, "error: comment 1: side"},
-		{"[{\"comment\":\"\xff\"}]", "error: comments: invalid UTF-8"},
-		{"[" + strings.Repeat(`{"comment":"x"},`, maxComments) + `{"comment":"x"}]`, "error: comments are wanted as a list"},
-		{strings.Repeat(" ", MaxCommentsFile+1), "error: comments are more than"},
-	} {
-		comments, err := DecodeComments([]byte(test.text))
-		var lines []string
-		for _, c := range comments {
-			lines = append(lines, fmt.Sprintf("%s %s %s", c.Place(), c.SelectedText, c.Comment))
-		}
-		got := strings.Join(lines, "; ")
-		input := new(InputError)
-		if err != nil {
-			got = "error: " + err.Error()
-		}
-		if wantsError := strings.HasPrefix(test.want, "error: "); wantsError != errors.As(err, &input) || !strings.HasPrefix(got, test.want) {
-			t.Errorf("%.80q: %q, want %q", test.text, got, test.want)
-		}
-	}
-}
-
-func FuzzDecodeComments(f *testing.F) {
-	f.Add([]byte(`[{"file":"a.go","startLine":1,"endLine":2,"selectedText":"x","comment":"y"}]`))
-	f.Add([]byte(`[{"comment":"x"},{"Comment":"x"}]`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		comments, err := DecodeComments(data)
-		for _, c := range comments {
-			if err == nil && (strings.TrimSpace(c.Comment) == "" || c.StartLine < 0 || c.EndLine != 0 && c.EndLine < c.StartLine) {
-				t.Errorf("accepted %+v", c)
-			}
-		}
-	})
 }
 
 func TestDraftLastsUntilItIsSubmitted(t *testing.T) {
@@ -186,7 +127,7 @@ func TestDraftEdits(t *testing.T) {
 	var d Draft
 	d.taken = map[string]bool{}
 	one, two := d.Add(Comment{Comment: "same"}), d.Add(Comment{Comment: "same"})
-	if one.ID == two.ID || !isCommentID(one.ID) || !isCommentID(two.ID) {
+	if one.ID == two.ID || !comment.IsID(one.ID) || !comment.IsID(two.ID) {
 		t.Fatalf("ids %q, %q", one.ID, two.ID)
 	}
 	if d.Set(two.ID, "other") != nil || d.Set("c-0000000000", "x") == nil || d.Remove(one.ID) != nil || d.Remove(one.ID) == nil || texts(d.Comments) != "other" {

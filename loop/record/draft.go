@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"git-runr/gitstore/safefile"
+	"git-runr/loop/comment"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
@@ -44,7 +45,7 @@ func (s *Store) draftPath(review, actor string) string {
 // Draft is what actor has written of a review; an empty one when that is nothing.
 // What was submitted already, by a process that did not live to drop it, is left out.
 func (s *Store) Draft(review Review, actor string) (Draft, error) {
-	d := Draft{Actor: actor, Comments: []Comment{}, taken: commentIDs(review.Comments())}
+	d := Draft{Actor: actor, Comments: []Comment{}, taken: comment.IDs(review.Comments())}
 	data, err := safefile.ReadFile(s.draftPath(review.ID, actor))
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -59,7 +60,7 @@ func (s *Store) Draft(review Review, actor string) (Draft, error) {
 	if slices.ContainsFunc(review.Submissions, func(s Submission) bool { return s.Reviewer == actor && s.Report.Summary == d.Message }) {
 		d.Message = ""
 	}
-	maps.Copy(d.taken, commentIDs(d.Comments))
+	maps.Copy(d.taken, comment.IDs(d.Comments))
 	return d, nil
 }
 
@@ -181,7 +182,7 @@ func (s *Store) writeDraft(review string, d Draft) error {
 // Add puts a comment at the end of the draft and gives it its id.
 func (d *Draft) Add(c Comment) Comment {
 	c.ID = ""
-	c.fillIn(d.Actor, d.taken)
+	c.FillIn(d.Actor, d.taken)
 	d.Comments = append(d.Comments, c)
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/comment"
 	"git-runr/loop/reply"
 )
 
@@ -396,7 +397,7 @@ func TestReviewMakesCommentsOfALogSound(t *testing.T) {
 	review := foldReview(t, events)
 	seen := map[string]bool{}
 	for _, c := range review.Comments() {
-		if !isCommentID(c.ID) || seen[c.ID] || c.StartLine < 0 || c.EndLine < c.StartLine {
+		if !comment.IsID(c.ID) || seen[c.ID] || c.StartLine < 0 || c.EndLine < c.StartLine {
 			t.Errorf("%+v", c)
 		}
 		seen[c.ID] = true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/comment"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 )
@@ -94,9 +95,9 @@ func (p Person) Submission(review Review) Submission {
 		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
 		Commit: review.At(), Tree: review.Request.Subject.Tree, Report: EmptyReport(),
 	}
-	taken := commentIDs(review.Comments())
+	taken := comment.IDs(review.Comments())
 	for i := range sub.Comments {
-		sub.Comments[i].fillIn(p.Actor, taken)
+		sub.Comments[i].FillIn(p.Actor, taken)
 	}
 	sub.Report.Format, sub.Report.Summary = reply.FormatHuman, p.Message
 	switch p.Decision {

@@ -9,6 +9,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/change"
+	"git-runr/loop/comment"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
@@ -38,6 +39,29 @@ const (
 	SubjectWorktree = change.Worktree
 	SubjectStaged   = change.Staged
 )
+
+// What people say of lines: see package comment.
+type (
+	Comment = comment.Comment
+	Side    = comment.Side
+)
+
+const (
+	SideNew = comment.New
+	SideOld = comment.Old
+)
+
+// FormatReviewMessage is comments as Markdown for whoever addresses them: see comment.Message.
+func FormatReviewMessage(comments []Comment) string { return comment.Message(comments) }
+
+// DecodeComments reads a JSON list of comments as comment.Decode does; what is wrong with it is an *InputError.
+func DecodeComments(data []byte) ([]Comment, error) {
+	comments, err := comment.Decode(data)
+	if err != nil {
+		err = &InputError{err.Error()}
+	}
+	return comments, err
+}
 
 // ReviewRequest asks for comments. Reviewer is builtin, human or an agent's name.
 type ReviewRequest struct {
@@ -273,7 +297,7 @@ func (r Review) Findings() []reply.Finding {
 func (s Submission) Findings() []reply.Finding {
 	all := slices.Clone(s.Report.Findings)
 	for _, c := range s.Comments {
-		all = append(all, c.finding(s.Decision))
+		all = append(all, findingOf(c, s.Decision))
 	}
 	return all
 }
@@ -378,7 +402,7 @@ func (r Review) SettledFinding(f reply.Finding) bool {
 }
 
 // finding is the comment as something to fix, with the comment's id.
-func (c Comment) finding(d Decision) reply.Finding {
+func findingOf(c Comment, d Decision) reply.Finding {
 	unsaid := reply.Warning
 	if d == Approve {
 		unsaid = reply.Note
@@ -423,7 +447,7 @@ func (r Review) Unanswered() []string {
 // Words are the submission in its reviewer's own words: an agent's answer, or a
 // person's message and comments.
 func (s Submission) Words() reply.Words {
-	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, CommentBlocks(s.Comments)...)
+	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, comment.Blocks(s.Comments)...)
 	return reply.Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
 }
 

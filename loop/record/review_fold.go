@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/comment"
 )
 
 // by is who does it, held says that a claim of somebody else's keeps them from it.
@@ -277,9 +278,9 @@ func (r *Review) reopen(Event, actorPayload) {
 func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
 	r.took(submission.took(e))
-	taken := commentIDs(r.Comments())
+	taken := comment.IDs(r.Comments())
 	for i := range submission.Comments {
-		submission.Comments[i].fillIn(submission.Reviewer, taken)
+		submission.Comments[i].FillIn(submission.Reviewer, taken)
 	}
 	r.Submissions, r.Reopened = append(r.Submissions, submission), false
 	r.join()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/comment"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -144,7 +145,7 @@ func (e entry) size() int {
 	e.doc.Issue = e.text
 	n := len(e.byID()) + len(e.key) + 2 + jsonSize(e.doc) + 2
 	if e.comment != nil {
-		n += len(strings.Join(record.CommentBlocks([]record.Comment{e.shown()}), "\n\n")) + 2
+		n += len(strings.Join(comment.Blocks([]record.Comment{e.shown()}), "\n\n")) + 2
 	}
 	return n
 }

@@ -1,4 +1,4 @@
-package record
+package comment
 
 import (
 	"bytes"
@@ -12,14 +12,14 @@ import (
 	"git-runr/loop/reply"
 )
 
-// MaxCommentsFile bounds what DecodeComments reads, in bytes.
-const MaxCommentsFile = 1 << 20
+// MaxFile bounds what Decode reads, in bytes.
+const MaxFile = 1 << 20
 
-// maxComments is how many comments one document may hold.
-const maxComments = 2000
+// maxList is how many comments one document may hold.
+const maxList = 2000
 
-// commentInput is a comment in a document: in the names of existing clients, or in ours.
-type commentInput struct {
+// input is a comment in a document: in the names of existing clients, or in ours.
+type input struct {
 	File          string         `json:"file"`
 	StartLine     int            `json:"startLine"`
 	EndLine       int            `json:"endLine"`
@@ -39,33 +39,33 @@ type ignoredFields struct {
 	Blob   string `json:"blob"`
 }
 
-// DecodeComments reads a JSON list of comments: [{"file", "startLine", "endLine",
+// Decode reads a JSON list of comments: [{"file", "startLine", "endLine",
 // "selectedText", "comment"}] as existing clients write them, or in the spelling of Comment.
 // It is strict: an unknown, doubled or misspelt key, a line below 1 where there is a
-// range, or bytes after the list are an *InputError.
-func DecodeComments(data []byte) ([]Comment, error) {
-	if len(data) > MaxCommentsFile {
-		return nil, &InputError{fmt.Sprintf("comments are more than %d bytes", MaxCommentsFile)}
+// range, or bytes after the list are an error.
+func Decode(data []byte) ([]Comment, error) {
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("comments are more than %d bytes", MaxFile)
 	}
 	var raw []json.RawMessage
 	if err := strictjson.Decode(data, &raw); err != nil {
-		return nil, &InputError{"comments: " + strictjson.Words(err)}
+		return nil, errors.New("comments: " + strictjson.Words(err))
 	}
-	if raw == nil || len(raw) > maxComments {
-		return nil, &InputError{fmt.Sprintf("comments are wanted as a list of at most %d", maxComments)}
+	if raw == nil || len(raw) > maxList {
+		return nil, fmt.Errorf("comments are wanted as a list of at most %d", maxList)
 	}
 	comments := make([]Comment, len(raw))
 	for i, one := range raw {
 		var err error
-		if comments[i], err = decodeComment(one); err != nil {
-			return nil, &InputError{fmt.Sprintf("comment %d: %v", i+1, err)}
+		if comments[i], err = decodeOne(one); err != nil {
+			return nil, fmt.Errorf("comment %d: %v", i+1, err)
 		}
 	}
 	return comments, nil
 }
 
-func decodeComment(data []byte) (Comment, error) {
-	var in commentInput
+func decodeOne(data []byte) (Comment, error) {
+	var in input
 	if len(data) == 0 || data[0] != '{' {
 		return Comment{}, errors.New("an object is wanted")
 	}
@@ -84,7 +84,7 @@ func decodeComment(data []byte) (Comment, error) {
 	return c, c.checkInput(in)
 }
 
-func (c Comment) checkInput(in commentInput) error {
+func (c Comment) checkInput(in input) error {
 	switch {
 	case strings.TrimSpace(c.Comment) == "":
 		return errors.New("it says nothing")
@@ -94,7 +94,7 @@ func (c Comment) checkInput(in commentInput) error {
 		return errors.New("it has lines and no file")
 	case c.Severity != "" && reply.SeverityRank(c.Severity) < 0:
 		return fmt.Errorf("severity %q is none of critical, warning, note", c.Severity)
-	case c.Side != "" && c.Side != SideNew && c.Side != SideOld:
+	case c.Side != "" && c.Side != New && c.Side != Old:
 		return fmt.Errorf("side %q is none of new, old", c.Side)
 	}
 	return nil

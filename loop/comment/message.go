@@ -1,25 +1,25 @@
-package record
+package comment
 
 import (
 	"fmt"
 	"strings"
 )
 
-// reviewMessageHead begins the text that an agent reads.
-const reviewMessageHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please summarize your plan to address each comment, then wait for confirmation before making changes."
+// messageHead begins the text that an agent reads.
+const messageHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please summarize your plan to address each comment, then wait for confirmation before making changes."
 
-// FormatReviewMessage is comments as Markdown for whoever addresses them, without a
+// Message is comments as Markdown for whoever addresses them, without a
 // newline at the end. Comments on lines are compared byte for byte by existing clients:
 // files in the order of their first comment, each file's comments in the order given, a
 // comment's text as it is. What those do not know goes beside that: comments on the whole
 // come before the first file, comments on a file stand under its heading without a line,
 // and lines of the old version are called old.
-func FormatReviewMessage(comments []Comment) string {
-	return strings.Join(append([]string{reviewMessageHead}, CommentBlocks(comments)...), "\n\n")
+func Message(comments []Comment) string {
+	return strings.Join(append([]string{messageHead}, Blocks(comments)...), "\n\n")
 }
 
-// CommentBlocks are the paragraphs of comments, in the order of FormatReviewMessage.
-func CommentBlocks(comments []Comment) []string {
+// Blocks are the paragraphs of comments, in the order of Message.
+func Blocks(comments []Comment) []string {
 	var blocks []string
 	var files []string
 	ofFile := map[string][]string{}
@@ -50,7 +50,7 @@ func (c Comment) messageBlocks() []string {
 
 func (c Comment) lineHeading() string {
 	old := ""
-	if c.Side == SideOld {
+	if c.Side == Old {
 		old = " (old)"
 	}
 	if c.EndLine == 0 || c.EndLine == c.StartLine {

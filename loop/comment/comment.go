@@ -1,11 +1,12 @@
-package record
+// Package comment is what people say of lines, files and whole changes: its ids, its form as a JSON list,
+// and as Markdown for whoever addresses it.
+package comment
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
@@ -15,8 +16,8 @@ import (
 type Side string
 
 const (
-	SideNew Side = "new"
-	SideOld Side = "old"
+	New Side = "new"
+	Old Side = "old"
 )
 
 // Comment is one remark of a person: on lines, on a file (StartLine 0), or (File "")
@@ -39,22 +40,22 @@ func (c Comment) Place() string {
 	return reply.Finding{File: c.File, Line: c.StartLine, EndLine: c.EndLine}.Place()
 }
 
-// fillIn gives a comment an id that is not in taken, unless it has one that is not,
+// FillIn gives a comment an id that is not in taken, unless it has one that is not,
 // and makes its lines a range. What a log says may be anything.
-func (c *Comment) fillIn(actor string, taken map[string]bool) {
+func (c *Comment) FillIn(actor string, taken map[string]bool) {
 	c.StartLine = max(c.StartLine, 0)
 	c.EndLine = max(c.EndLine, c.StartLine)
 	if c.StartLine == 0 {
 		c.EndLine = 0
 	}
-	if !isCommentID(c.ID) || taken[c.ID] {
-		c.ID = commentID(actor, *c, taken)
+	if !IsID(c.ID) || taken[c.ID] {
+		c.ID = newID(actor, *c, taken)
 	}
 	taken[c.ID] = true
 }
 
-// commentID is an id for c that is not in taken.
-func commentID(actor string, c Comment, taken map[string]bool) string {
+// newID is an id for c that is not in taken.
+func newID(actor string, c Comment, taken map[string]bool) string {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%s\x00%s\x00%d", actor, c.File, c.StartLine, c.EndLine, c.Side, c.Comment, n))
 		if id := "c-" + hex.EncodeToString(sum[:5]); !taken[id] {
@@ -63,48 +64,17 @@ func commentID(actor string, c Comment, taken map[string]bool) string {
 	}
 }
 
-// isCommentID reports whether s has the form of a comment's id.
-func isCommentID(s string) bool {
+// IsID reports whether s has the form of a comment's id.
+func IsID(s string) bool {
 	digits, ok := strings.CutPrefix(s, "c-")
 	return ok && len(digits) == 10 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// commentIDs are the ids that comments have.
-func commentIDs(comments []Comment) map[string]bool {
+// IDs are the ids that comments have.
+func IDs(comments []Comment) map[string]bool {
 	taken := map[string]bool{}
 	for _, c := range comments {
 		taken[c.ID] = true
 	}
 	return taken
-}
-
-// AnswerKind is what became of a finding or a comment.
-type AnswerKind string
-
-const (
-	AnswerFixed    AnswerKind = "fixed"    // by a commit
-	AnswerRefuted  AnswerKind = "refuted"  // for a reason
-	AnswerDeferred AnswerKind = "deferred" // to later
-	AnswerGone     AnswerKind = "gone"     // with the code that it speaks of, in a commit
-)
-
-// Answer is what the one who addresses a review says of one finding or comment.
-type Answer struct {
-	Finding string      `json:"finding"` // its id
-	Kind    AnswerKind  `json:"answer"`
-	Commit  gitstore.ID `json:"commit,omitempty"` // that fixed it
-	Reason  string      `json:"reason,omitempty"`
-	Actor   string      `json:"actor"`
-	At      time.Time   `json:"at,omitzero"`
-}
-
-// What is what became of the finding: "refuted", "fixed by 3f2a9c1", "gone in 3f2a9c1".
-func (a Answer) What() string {
-	switch {
-	case a.Commit == "":
-		return string(a.Kind)
-	case a.Kind == AnswerGone:
-		return string(a.Kind) + " in " + a.Commit.Short()
-	}
-	return string(a.Kind) + " by " + a.Commit.Short()
 }

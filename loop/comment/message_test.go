@@ -1,4 +1,4 @@
-package record
+package comment
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 const formatHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please summarize your plan to address each comment, then wait for confirmation before making changes."
 
-func TestFormatReviewMessage(t *testing.T) {
+func TestMessage(t *testing.T) {
 	for name, test := range map[string]struct {
 		comments []Comment
 		want     string // after the head
@@ -43,11 +43,11 @@ func TestFormatReviewMessage(t *testing.T) {
 			[]Comment{{File: "a", StartLine: 3, EndLine: 3, SelectedText: "x", Comment: "line"}, {Comment: "first"}, {Comment: "second"}},
 			"\n\nfirst\n\nsecond\n\n### a\n\n**Line 3:**\n> x\n\nline",
 		},
-		"old lines": {[]Comment{{File: "a", StartLine: 3, EndLine: 4, Side: SideOld, SelectedText: "x\ny", Comment: "c"}}, "\n\n### a\n\n**Lines 3-4 (old):**\n> x\n> y\n\nc"},
-		"new lines": {[]Comment{{File: "a", StartLine: 3, EndLine: 3, Side: SideNew, SelectedText: "x", Comment: "c"}}, "\n\n### a\n\n**Line 3:**\n> x\n\nc"},
+		"old lines": {[]Comment{{File: "a", StartLine: 3, EndLine: 4, Side: Old, SelectedText: "x\ny", Comment: "c"}}, "\n\n### a\n\n**Lines 3-4 (old):**\n> x\n> y\n\nc"},
+		"new lines": {[]Comment{{File: "a", StartLine: 3, EndLine: 3, Side: New, SelectedText: "x", Comment: "c"}}, "\n\n### a\n\n**Line 3:**\n> x\n\nc"},
 		"no end":    {[]Comment{{File: "a", StartLine: 3, SelectedText: "x", Comment: "c"}}, "\n\n### a\n\n**Line 3:**\n> x\n\nc"},
 	} {
-		if got := FormatReviewMessage(test.comments); got != formatHead+test.want {
+		if got := Message(test.comments); got != formatHead+test.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.TrimPrefix(got, formatHead), test.want)
 		}
 	}
