@@ -2,6 +2,7 @@
 import { chromium } from "playwright-core";
 import { chat, check, checks, end, repository, run, serve } from "./tools.mjs";
 import { hostile } from "./hostile.mjs";
+import { away, axe } from "./away.mjs";
 import { copy } from "./copy.mjs";
 import { gaps } from "./gaps.mjs";
 import { keys } from "./keys.mjs";
@@ -99,7 +100,7 @@ async function wholeWay() {
 try {
   if (!process.env.ONLY) await wholeWay();
   const only = process.env.ONLY;
-  for (const part of [layout, keys, copy, gaps, tree, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
+  for (const part of [layout, keys, copy, gaps, tree, away, axe, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
   if (process.env.SHOTS) await screenshots(browser, open, process.env.SHOTS);
   console.log(`the page in a browser: ${checks()} checks hold`);
 } finally {

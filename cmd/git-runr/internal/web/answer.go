@@ -156,7 +156,7 @@ func refusePage(w http.ResponseWriter, status int, title, message string, comman
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(message))
 	for _, command := range commands {
-		fmt.Fprintf(&b, "<pre><code>%s</code></pre>\n", html.EscapeString(command))
+		fmt.Fprintf(&b, "<p><span class=\"cmd\"><code>%s</code></span></p>\n", html.EscapeString(command))
 	}
 	if status == http.StatusUnauthorized {
 		// From a link on another site the browser sends no strict cookie; from here it does.
@@ -165,12 +165,16 @@ func refusePage(w http.ResponseWriter, status int, title, message string, comman
 	writePage(w, status, title, "", b.String())
 }
 
+// writePage looks like the others, with nothing of the repository in it.
 func writePage(w http.ResponseWriter, status int, title, head, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
-		"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s</title>\n<main>\n<h1>%s</h1>\n%s</main>\n</html>\n",
-		head, html.EscapeString(title), html.EscapeString(title), body)
+	icon := assets().urls["icon.svg"]
+	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
+		"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s · git-runr</title>\n<link rel=\"stylesheet\" href=\"%s\">\n<link rel=\"icon\" href=\"%s\">\n</head>\n"+
+		"<body>\n<header class=\"bar\"><a class=\"brand\" href=\"/review\"><img src=\"%s\" width=\"20\" height=\"20\" alt=\"\">git-runr</a></header>\n"+
+		"<main class=\"narrow\">\n<h1>%s</h1>\n%s</main>\n</body>\n</html>\n",
+		head, html.EscapeString(title), assets().urls["page.css"], icon, icon, html.EscapeString(title), body)
 }
 
 const tooLarge = "the request is larger than 1 MiB"

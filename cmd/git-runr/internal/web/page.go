@@ -21,6 +21,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -30,7 +31,7 @@ var files embed.FS
 // The script and the style sheet are what stands in these files of assets/script and
 // assets/style, one behind the other: one request each, and nothing is built.
 var (
-	scripts = []string{"base", "files", "lines", "cursor", "write", "message", "copy", "tree", "live", "click", "keys", "begin"}
+	scripts = []string{"base", "files", "lines", "cursor", "write", "message", "keep", "copy", "tree", "live", "click", "keys", "begin"}
 	styles  = []string{"base", "lists", "review", "code", "comments", "run", "small"}
 )
 
@@ -61,13 +62,33 @@ func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.H
 		}
 		view := struct {
 			page
-			Status  int
-			Message string
-		}{p.page(r, http.StatusText(status), ""), status, err.Error()}
+			Status   int
+			Message  string
+			Commands []string // to type in the repository
+		}{p.page(r, http.StatusText(status), ""), status, err.Error(), whatToType(err)}
 		if shown := p.show(w, status, "error.html", view); shown != nil {
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		}
 	}
+}
+
+// whatToType are the commands that help with an error.
+func whatToType(err error) []string {
+	var missing *record.NotFoundError
+	var state *record.StateError
+	switch {
+	case errors.As(err, &missing) && missing.What == "run":
+		return []string{"git runr status", "git runr sync"}
+	case errors.As(err, &missing) && missing.What == "review":
+		return []string{"git runr inbox list --status all", "git runr sync"}
+	case errors.As(err, &state) && state.Holder != "":
+		return []string{"git runr inbox list --status claimed"}
+	case errors.Is(err, gitstore.ErrNoIdentity):
+		return []string{"git config user.name 'Your Name'", "git config user.email you@example.com"}
+	case errors.Is(err, gitstore.ErrBusy), errors.Is(err, gitstore.ErrLostRace):
+		return []string{"git runr status"}
+	}
+	return nil
 }
 
 // pageStatus is the HTTP status of an error.

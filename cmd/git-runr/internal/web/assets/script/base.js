@@ -35,8 +35,18 @@ async function checked(answer) {
   throw new Error(message || `the server answered ${answer.status}`);
 }
 
+// asked is fetch, whose failure says that nobody answers.
+async function asked(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch {
+    serverAway();
+    throw new Error("the server is away; it is kept in this browser until that is back");
+  }
+}
+
 async function api(method, path, body) {
-  const answer = await fetch(`/api/review/drafts/${encodeURIComponent(reviewID)}${path}`, {
+  const answer = await asked(`/api/review/drafts/${encodeURIComponent(reviewID)}${path}`, {
     method,
     headers: { "Content-Type": "application/json" },
     body: body && JSON.stringify(body),
@@ -55,7 +65,7 @@ async function part(url) {
   const at = new URL(url, location.href);
   at.searchParams.set("fragment", "1");
   at.searchParams.set("view", splitNow() ? "split" : "unified");
-  return elements(await (await checked(await fetch(at))).text());
+  return elements(await (await checked(await asked(at))).text());
 }
 
 function splitNow() {

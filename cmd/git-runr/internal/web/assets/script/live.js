@@ -4,7 +4,9 @@ let live = null;
 let missed = false;
 
 function listen() {
+  live?.close();
   live = new EventSource("/api/events");
+  live.addEventListener("error", async () => (await fetch("/api/health").catch(() => null)) ?? serverAway());
   for (const name of ["review_submissions_changed", "run_changed"]) {
     live.addEventListener(name, (event) => {
       const { ids } = JSON.parse(event.data);

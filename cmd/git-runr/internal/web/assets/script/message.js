@@ -12,6 +12,7 @@ async function saveMessage() {
   try {
     await api("PUT", "/message", { message: text });
     messageSaved = text;
+    if (message.value === text) localStorage.removeItem(messageKey);
     line.textContent = "Saved as a draft";
   } catch (err) {
     line.textContent = `Not saved: ${err.message}`;
@@ -21,6 +22,7 @@ async function saveMessage() {
 
 message?.addEventListener("input", () => {
   clearTimeout(messageTimer);
+  localStorage.setItem(messageKey, message.value);
   document.getElementById("saved").textContent = "";
   messageTimer = setTimeout(() => saveMessage().catch(() => {}), 700);
 });

@@ -17,6 +17,7 @@ class Editor {
     $(".where", this.form).textContent = this.where();
     if (remark) this.weight.closest("label").hidden = true;
     if (!at.start || remark) $('[data-do="suggest"]', this.form).hidden = !at.start;
+    this.key = crypto.randomUUID();
     this.area.addEventListener("input", () => this.later());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -34,10 +35,12 @@ class Editor {
   open() {
     this.area.focus({ preventScroll: true });
     this.form.scrollIntoView({ block: "nearest" });
+    return this;
   }
 
   later() {
     clearTimeout(this.timer);
+    keepDraft(this.key, this.at, this.id, this.area.value);
     this.status.textContent = "";
     this.timer = setTimeout(() => this.save(), 700);
   }
@@ -57,20 +60,36 @@ class Editor {
 
   async store() {
     const text = this.area.value;
-    if (text === this.saved || !text.trim() || this.dropped) return;
+    if (this.dropped || !text.trim()) return;
+    if (text === this.saved) return forgetDraft(this.key);
+    if (this.sent) await this.find();
     if (this.id) {
       await api("PUT", `/comments/${this.id}`, { comment: text });
     } else {
+      this.sent = text;
       const made = await api("POST", "", {
         file: this.at.file, side: this.at.side, startLine: this.at.start, endLine: this.at.end,
         comment: text, severity: this.weight.value,
       });
-      this.id = made.id;
-      this.weight.disabled = true;
-      countPending(1);
+      this.made(made.id);
     }
     this.saved = text;
+    if (this.area.value === text) forgetDraft(this.key);
     this.status.textContent = "Saved as a draft";
+  }
+
+  made(id) {
+    this.id = id;
+    this.sent = "";
+    this.weight.disabled = true;
+    countPending(1);
+  }
+
+  // find looks whether a comment was recorded although the answer to it never came.
+  async find() {
+    const { comments } = await api("GET", "");
+    const found = comments.find((c) => c.comment === this.sent && c.file === this.at.file && c.startLine === this.at.start && !$(`[data-id="${c.id}"]`));
+    if (found) this.made(found.id);
   }
 
   async close() {
@@ -98,6 +117,7 @@ class Editor {
     clearTimeout(this.timer);
     await this.saving;
     this.dropped = true;
+    forgetDraft(this.key);
     try {
       if (this.remark && this.saved !== this.before) await api("PUT", `/comments/${this.id}`, { comment: this.before });
       if (!this.remark && this.id) {
@@ -175,7 +195,7 @@ function write() {
     last.after(row);
   }
   row.cells[0].append(editor.form);
-  editor.open();
+  return editor.open();
 }
 
 function dropForm(form) {
@@ -191,15 +211,15 @@ function writeOn(section) {
     notes.className = "notes";
     $(".fb", section).prepend(notes);
   }
-  openIn(notes, { file: section.dataset.path, side: section.dataset.side ?? "new", start: 0, end: 0 });
+  return openIn(notes, { file: section.dataset.path, side: section.dataset.side ?? "new", start: 0, end: 0 });
 }
 
 function openIn(notes, at) {
   const open = $(".editor", notes);
-  if (open) return open.editor.area.focus();
+  if (open) return open.editor.open();
   const editor = new Editor(at);
   notes.append(editor.form);
-  editor.open();
+  return editor.open();
 }
 
 function editRemark(remark) {
@@ -207,7 +227,7 @@ function editRemark(remark) {
   const editor = new Editor({ file: d.file, side: d.side, start: Number(d.start), end: Number(d.end) }, remark);
   remark.after(editor.form);
   remark.hidden = true;
-  editor.open();
+  return editor.open();
 }
 
 async function deleteRemark(remark) {

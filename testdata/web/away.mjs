@@ -1,0 +1,91 @@
+// A server that is killed at any moment loses no draft, and the pages are clean for axe-core.
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { check, end, repository, run, serve } from "./tools.mjs";
+
+export async function away(browser, open) {
+  const dir = repository("away", { "a.txt": "one\ntwo\nthree\n" }, { "a.txt": "one\n2\n3\n" });
+  run(dir, "git", "config", "runr.serve", "false");
+  const id = JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id;
+  let server = await serve(dir);
+  const context = await browser.newContext();
+  const page = await open(context, server.url);
+  const url = new URL(`/review/${id}`, server.url).href;
+  const begin = async (n, text) => {
+    await page.locator("tr.a td.ln:nth-child(2)").nth(n).click();
+    await page.keyboard.type(text);
+  };
+  // Killed while a comment is typed, before anything was sent.
+  await page.goto(url);
+  await begin(0, "written before");
+  await end(server);
+  await page.keyboard.type(" and after");
+  await page.waitForFunction(() => document.getElementById("news").textContent.includes("git runr serve"));
+  check(true, "a server that went away is noticed, and it is said what to type");
+  server = await serve(dir);
+  await page.waitForFunction(() => document.querySelector(".editor [role=status]")?.textContent.includes("Saved"));
+  await page.waitForFunction(() => !Object.keys(localStorage).some((k) => k.startsWith("runr-draft")));
+  await page.goto(url);
+  check((await page.textContent(".remark.draft")).includes("written before and after"), "what was written is saved once it is back");
+  // Killed, and the page closed with it.
+  await begin(1, "never sent");
+  await end(server);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("r");
+  await page.fill("#message", "my view of it");
+  await page.goto("about:blank");
+  server = await serve(dir);
+  await page.goto(url);
+  await page.waitForSelector(".editor textarea");
+  check((await page.inputValue(".editor textarea")) === "never sent", `a page that was closed opens again with what was written: ${await page.inputValue(".editor textarea")}`);
+  check((await page.inputValue("#message")) === "my view of it", "and with the message");
+  await page.waitForFunction(() => !Object.keys(localStorage).some((k) => k.startsWith("runr-")));
+  await page.goto(url);
+  check((await page.locator(".remark.draft").count()) === 2, "each once");
+  // Killed while it answers: what it has recorded is not there twice.
+  await page.route("**/api/review/drafts/**", async (route) => { await route.fetch(); await route.abort(); });
+  await page.locator('[data-do="comment-file"]').click();
+  await page.keyboard.type("recorded, not answered");
+  await page.waitForTimeout(900);
+  await page.unroute("**/api/review/drafts/**");
+  await page.goto("about:blank");
+  await page.goto(url);
+  check((await page.locator(".remark.draft", { hasText: "recorded, not answered" }).count()) === 1 && !(await page.locator(".editor").count()), "nor is what was recorded without an answer");
+  await page.goto("about:blank");
+  await end(server);
+  await context.close();
+}
+
+// axe looks at every page in both themes.
+export async function axe(browser, open) {
+  const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  const dir = repository("axe", { "a.go": "package a\n\nvar a = 1\n".repeat(30), "b.md": "# b\n" }, { "a.go": "package a\n\nvar a = 1\n".repeat(14) + "var x = 2\n" + "package a\n\nvar a = 1\n".repeat(16), "b.md": "# b\n\n- [ ] do\n" });
+  const id = JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "-m", "Look.", "--json")).review_id;
+  run(dir, "git-runr", "inbox", "comment", id, "a.go:43", "-m", "Why?\n\n```suggestion\nvar x = 3\n```", "--severity", "critical");
+  run(dir, "git-runr", "inbox", "submit", id, "--request-changes", "-m", "No.");
+  run(dir, "git-runr", "inbox", "comment", id, "b.md:3", "-m", "more");
+  const server = await serve(dir);
+  for (const colorScheme of ["light", "dark"]) {
+    const context = await browser.newContext({ colorScheme, viewport: { width: 1440, height: 900 } });
+    const page = await open(context, server.url);
+    const look = async (path, before) => {
+      await page.goto(new URL(path, server.url).href);
+      await page.waitForTimeout(200);
+      await before?.();
+      await page.evaluate(source);
+      const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`));
+      check(found.length === 0, `${path} is clean for axe-core (${colorScheme}): ${found.join("\n")}`);
+    };
+    for (const path of ["/review", "/review?status=all", `/review/${id}`, `/review/${id}?view=split`, `/review/${id}/file?path=a.go`, `/review/${id}/diff?path=a.go`, `/review/${id}/comment?path=a.go`, "/runs", "/review/nix", "/nowhere"]) await look(path);
+    await look(`/review/${id}`, async () => {
+      await page.click(".talk > summary");
+      await page.keyboard.press("r");
+    });
+    await look(`/review/${id}`, async () => {
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("c");
+    });
+    await context.close();
+  }
+  await end(server);
+}
