@@ -304,7 +304,11 @@ func newIndex(path string, m manifest) *index {
 }
 
 // scratchIndex is one of nothing, that is not saved.
-func scratchIndex() *index { return newIndex("", manifest{Tips: gitstore.Tips{}}) }
+func scratchIndex() *index {
+	idx := newIndex("", manifest{Tips: gitstore.Tips{}})
+	idx.stack.Dir = "" // which is no place, and not the current directory
+	return idx
+}
 
 // afresh is an index of nothing that takes the place of idx.
 func (idx *index) afresh() *index {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,7 +14,7 @@ import (
 // those below that are not much larger, so that what is written does not grow with what is there.
 // Its caller keeps the names of the files.
 type Stack struct {
-	Dir, Name string                    // files are called Name-….seg
+	Dir, Name string                    // files are called Name-….seg; without a Dir they are temporary
 	Older     func(head []byte) bool    // whether a segment below has a row of the same key
 	Join      func(row *Row, older Row) // adds to a row and its head what the next older one has beyond it, but for its marks
 
@@ -185,15 +186,16 @@ const leftAfter = time.Hour
 // Sweep removes the files that were named before and are no more, and what a killed process left.
 func (st *Stack) Sweep(before []string) {
 	named := st.Names()
-	files, _ := filepath.Glob(filepath.Join(st.Dir, st.Name+"?*"))
-	for _, path := range files {
-		name := filepath.Base(path)
-		if slices.Contains(named, name) {
+	entries, _ := os.ReadDir(st.Dir) // of "" there are none
+	for _, entry := range entries {
+		name := entry.Name()
+		ours := strings.HasPrefix(name, st.Name+"-") && strings.HasSuffix(name, ".seg") || strings.HasPrefix(name, st.Name+".tmp")
+		if !ours || slices.Contains(named, name) {
 			continue
 		}
-		info, err := os.Stat(path)
+		info, err := entry.Info()
 		if slices.Contains(before, name) || err == nil && time.Since(info.ModTime()) > leftAfter {
-			_ = os.Remove(path) // the next one tries again
+			_ = os.Remove(filepath.Join(st.Dir, name)) // the next one tries again
 		}
 	}
 }

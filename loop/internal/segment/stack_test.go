@@ -158,14 +158,18 @@ func TestStackFiles(t *testing.T) {
 	if len(files()) != 0 {
 		t.Errorf("left %q", files())
 	}
-	for _, name := range []string{"rows-old.seg", "rows-new.seg", "rows-named.seg", "other"} {
+	old := time.Now().Add(-2 * leftAfter)
+	for name, at := range map[string]time.Time{"rows-old.seg": old, "rows.tmp1": old, "rows-new.seg": {}, "rows-named.seg": {}, "rows.html": old, "rows-of.go": old} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
 	}
-	old := time.Now().Add(-2 * leftAfter)
-	if err := os.Chtimes(filepath.Join(dir, "rows-old.seg"), old, old); err != nil {
-		t.Fatal(err)
+	t.Chdir(dir)
+	if (&Stack{Name: "rows"}).Sweep([]string{"rows-named.seg"}); len(files()) != 6 {
+		t.Errorf("without a place something is removed: %q", files())
 	}
 	stackModel{}.add(t, st, rng, false)
 	if err := st.Settle(); err != nil {
@@ -173,14 +177,14 @@ func TestStackFiles(t *testing.T) {
 	}
 	st.Keep()
 	st.Sweep([]string{"rows-named.seg"})
-	if want := slices.Sorted(slices.Values(append(st.Names(), "other", "rows-new.seg"))); !slices.Equal(files(), want) {
+	if want := slices.Sorted(slices.Values(append(st.Names(), "rows-new.seg", "rows-of.go", "rows.html"))); !slices.Equal(files(), want) {
 		t.Errorf("files %q, want %q", files(), want)
 	}
 	st.Close()
-	if len(files()) != 3 {
+	if len(files()) != 4 {
 		t.Errorf("what was kept is gone: %q", files())
 	}
-	if err := stackIn(dir).Open([]string{"../other"}); err == nil {
+	if err := stackIn(dir).Open([]string{"../rows.html"}); err == nil {
 		t.Error("a file in another place is opened")
 	}
 }
