@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -90,6 +91,22 @@ type notStoppedJSON struct {
 	Next    []string         `json:"next"`
 }
 
+// nextOf is the line to type for a run that did not stop; "" where there is none. cut is what a
+// killed command began for it.
+func nextOf(run record.Run, live bool, cut []string) string {
+	switch {
+	case len(cut) > 0:
+		return "git runr undo"
+	case run.Status == record.RunRunning && live:
+		return "git runr log --follow " + run.ID
+	case run.Status == record.RunRunning:
+		return "git runr resume " + run.ID
+	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
+		return "git runr land " + run.ID
+	}
+	return ""
+}
+
 // notStopped says how run is, and what to type: the next step for it, and the
 // newest run that did stop.
 func (s *session) notStopped(store *record.Store, run record.Run) error {
@@ -104,18 +121,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(cut) > 0:
-		doc.Next = append(doc.Next, "git runr undo")
-	case run.Status == record.RunRunning && live:
-		doc.Next = append(doc.Next, "git runr log --follow "+run.ID)
-	case run.Status == record.RunRunning:
-		doc.Next = append(doc.Next, "git runr resume "+run.ID)
-	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
-		doc.Next = append(doc.Next, "git runr land "+run.ID)
-	default:
-		doc.Next = append(doc.Next, "git runr show "+run.ID)
-	}
+	doc.Next = append(doc.Next, cmp.Or(nextOf(run, live, cut), "git runr show "+run.ID))
 	if len(runs) > 0 {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[0].ID)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop/record"
 )
 
@@ -62,7 +63,12 @@ func inboxList(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(inboxJSON{reviews, total}, func(w io.Writer) { render.Inbox(w, reviews, total, s.listStyle()) })
+	return s.print(inboxJSON{reviews, total}, func(w io.Writer) {
+		render.Inbox(w, reviews, total, s.listStyle())
+		if len(reviews) > 0 {
+			screen.Next(w, "git runr inbox get "+reviews[0].ID)
+		}
+	})
 }
 
 // listStyle is that of standard output.

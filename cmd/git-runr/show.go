@@ -10,6 +10,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop/record"
 	"git-runr/loop/workspace"
 )
@@ -65,11 +66,15 @@ func (s *session) showRun(store *record.Store, run record.Run, show func(doc any
 		return err
 	}
 	return show(run, func(w io.Writer) {
-		render.Run(w, run, workspace.Live(store, run.ID), treeDir(store, run.ID))
+		live := workspace.Live(store, run.ID)
+		render.Run(w, run, live, treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}
 		writeStop(w, s, store, run)
 		render.CutShort(w, cut)
+		if next := nextOf(run, live, cut); run.Stop == nil && next != "" {
+			screen.Next(w, next)
+		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"git-runr/cmd/git-runr/internal/screen"
@@ -124,6 +125,20 @@ func Review(w io.Writer, doc ReviewDocument) {
 	for _, lost := range doc.Lost {
 		safetext.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", lost.Type, cmp.Or(lost.Actor, lost.By), lost.Why, lost.Event.Short())
 	}
+	screen.Next(w, goOnWith(doc)...)
+}
+
+// goOnWith are the lines by which a person goes on with a review.
+func goOnWith(doc ReviewDocument) []string {
+	switch {
+	case doc.Status == record.ReviewOpen && slices.Contains(doc.Waiting, record.Human):
+		return []string{"git runr inbox comment " + doc.ID, "git runr inbox submit " + doc.ID}
+	case doc.Status == record.ReviewSubmitted && (doc.Outcome == record.OutcomeFailed || doc.Outcome == record.OutcomeCommented):
+		return []string{"git runr inbox claim " + doc.ID, "git runr run --review " + doc.ID}
+	case doc.Status == record.ReviewClaimed:
+		return []string{"git runr run --review " + doc.ID, "git runr inbox resolve " + doc.ID}
+	}
+	return nil
 }
 
 // writeSpending shows what all calls for a review took, where that is more than what one
@@ -224,7 +239,7 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 	}
 	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
 	for _, c := range doc.Comments {
-		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, placeOf(c.Comment), c.Reviewer, nowAt(c))
+		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, nowAt(c))
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}

@@ -62,6 +62,18 @@ func Document(w io.Writer, text string) {
 	}
 }
 
+// Next shows a person at a terminal what to type next.
+func Next(w io.Writer, lines ...string) {
+	screen, ok := w.(*Writer)
+	if !ok || screen.Columns == 0 || len(lines) == 0 {
+		return
+	}
+	safetext.Fprintf(w, "\n%s\n", Strong.Of("Next:"))
+	for _, line := range lines {
+		safetext.Fprintf(w, "  %s\n", line)
+	}
+}
+
 // Flush shows what was written.
 func (w *Writer) Flush() error { return w.show(w.kept.Len()) }
 
