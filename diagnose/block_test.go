@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -17,7 +18,7 @@ func TestBlockWhole(t *testing.T) {
 		ID: "20260106120000", Status: record.RunReviewing,
 		Plan: record.RunPlan{
 			Base: base, DoneCriteria: "- test coverage is reported\n", Checks: npmChecks()[:1],
-			Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2},
+			Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2},
 		},
 		Rounds: []record.Round{asked(1, request)},
 		Stop:   &record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{request}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -32,7 +33,7 @@ func newHistory(t *testing.T) *history {
 	h := &history{t: t, at: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
 	h.add(0, record.EventRunStarted.Name, record.RunPlan{
 		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
-		Implementer: "impl", Reviewer: "rev", Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2},
+		Implementer: "impl", Reviewer: "rev", Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2},
 		Checks: []record.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
 	})
 	return h

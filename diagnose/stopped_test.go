@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -40,7 +41,7 @@ func stoppedRun() record.Run {
 		ID: runID, Status: record.RunReviewing, CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
 		Plan: record.RunPlan{
 			Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}, Base: base, Checks: npmChecks(),
-			Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2},
+			Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2},
 		},
 		Attempts: []record.Attempt{
 			{Number: 1, Commit: first, Files: []string{"src/a.ts"}, StartedAt: epoch, EndedAt: epoch},

@@ -13,6 +13,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/spend"
 	"git-runr/loop/workspace"
 )
 
@@ -250,7 +251,7 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
-	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, record.NewSpent(a.Agent, answer.Calls), t.meanwhile
+	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, spend.NewSpent(a.Agent, answer.Calls), t.meanwhile
 	if !t.gone() && !t.Store.Repo.Stopped() {
 		if err := t.takeStock(&a, before, answer); err != nil {
 			return err

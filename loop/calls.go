@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/spend"
 )
 
 // Terms are on which terms agents are called.
@@ -48,7 +50,7 @@ func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usag
 		return nil, nil
 	}
 	took := total.String()
-	if reached.Name == record.SettingDayTime {
+	if reached.Name == plan.SettingDayTime {
 		took = total.Time.String()
 	}
 	setting := t.Setting(reached.Name, reached.Value)
@@ -137,7 +139,7 @@ func (c *calls) ready(ctx context.Context, failures []record.Failure) (failure *
 	if len(c.made) == 0 {
 		return nil, true, nil
 	}
-	spent := record.NewSpent("", c.made).Usage
+	spent := spend.NewSpent("", c.made).Usage
 	if failure, err = c.refuse(ctx, spent); failure != nil || err != nil || c.again == nil {
 		return failure, failure == nil && err == nil, err
 	}
@@ -208,7 +210,7 @@ func (r relay) Review(ctx context.Context, job role.ReviewJob) (answer role.Revi
 		return answer.Usage, answer.Failure, err
 	})
 	answer.Calls, answer.Failure = r.calls.made[before:], failure
-	answer.Usage = record.NewSpent("", answer.Calls).Usage
+	answer.Usage = spend.NewSpent("", answer.Calls).Usage
 	return answer, err
 }
 
@@ -286,7 +288,7 @@ type patience struct {
 
 func (t *turn) patience() patience {
 	policy := t.run.Plan.Policy
-	p := patience{most: policy.WaitForQuota, setting: t.run.Plan.Setting(record.SettingQuota, policy.WaitForQuota.String()), store: t.Store, tell: t.Progress}
+	p := patience{most: policy.WaitForQuota, setting: t.run.Plan.Setting(plan.SettingQuota, policy.WaitForQuota.String()), store: t.Store, tell: t.Progress}
 	if policy.TimeBudget > 0 {
 		p.end = t.run.Began.Add(time.Duration(policy.TimeBudget))
 	}

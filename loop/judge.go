@@ -11,6 +11,7 @@ import (
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
 // judge is the turn of a review's judge: it rules on what the agents found. What it says
@@ -38,12 +39,12 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 		_, err = w.skip(ctx, review, []string{turn}, err)
 		return turnsDone{}, err
 	case failure != nil:
-		failure.Spent = record.NewSpent(name, calls)
+		failure.Spent = spend.NewSpent(name, calls)
 		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
 	judgement := record.Judgement{
 		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Duration: record.Duration(time.Since(started)),
-		Rulings: rulings(findings, said, record.Refuted, record.Confirmed), Spent: record.NewSpent(name, calls),
+		Rulings: rulings(findings, said, record.Refuted, record.Confirmed), Spent: spend.NewSpent(name, calls),
 	}
 	review, err = w.Store.JudgeReview(ctx, review.ID, judgement, raw)
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/plan"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -81,7 +82,7 @@ func (s Step) unless(refused *record.Failure) Step {
 // not recorded yet; nil when one may.
 func spentByRun(run record.Run, policy record.Policy, more record.Usage) *record.Failure {
 	spent := run.Usage.Add(more)
-	reached, used := policy.Budget.Used(spent, record.SettingCost, record.SettingTokens)
+	reached, used := policy.Budget.Used(spent, plan.SettingCost, plan.SettingTokens)
 	if !used {
 		return nil
 	}
@@ -199,7 +200,7 @@ func denied(detail string, a record.Attempt) string {
 // tree is that of a; 0 when there is none.
 func refusedBefore(run record.Run, policy record.Policy, a record.Attempt) int {
 	for _, round := range run.Rounds {
-		if round.Tree == a.Tree && round.Attempt != a.Number && policy.Refuses(round) {
+		if round.Tree == a.Tree && round.Attempt != a.Number && round.RefusedBy(policy) {
 			return round.Attempt
 		}
 	}
@@ -299,7 +300,7 @@ func refused(run record.Run, policy record.Policy) Step {
 // against the work and only checks are: then they are the reason.
 func spent(run record.Run, policy record.Policy, step Step) Step {
 	step.Action = DoExhaust
-	if round := *run.LastRound(); policy.RefusedByChecks(round) {
+	if round := *run.LastRound(); round.RefusedByChecks(policy) {
 		step.Reason = record.ReasonChecksFailed
 		step.Detail = strings.TrimSuffix("failing: "+record.CheckRun{Results: round.Checks}.Failing()+"; "+step.Detail, "; ")
 	}
@@ -324,7 +325,7 @@ func backToWork(run record.Run, policy record.Policy, at int) Step {
 func refusals(run record.Run, policy record.Policy) []record.Round {
 	var refused []record.Round
 	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
-		if policy.Refuses(round) {
+		if round.RefusedBy(policy) {
 			refused = append(refused, round)
 		}
 	}

@@ -60,7 +60,7 @@ func TestRefusedByChecks(t *testing.T) {
 	} {
 		round := record.Round{Report: reply.Report{Verdict: test.verdict, Findings: test.findings}, Checks: test.checks}
 		round.Report.Effective = reply.EffectiveVerdict(test.verdict, test.findings, round.ChecksFailed())
-		if got := runtest.Plan().Policy.RefusedByChecks(round); got != test.want {
+		if got := round.RefusedByChecks(runtest.Plan().Policy); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}

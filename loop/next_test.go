@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/loop/internal/runtest"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -482,7 +483,7 @@ func TestPolicyCheck(t *testing.T) {
 			t.Errorf("%q: error %v", steps, err)
 		}
 	}
-	policy := record.Policy{Workflow: record.DefaultWorkflow()}
+	policy := record.Policy{Workflow: plan.DefaultWorkflow()}
 	if err := policy.Check(); err != nil || policy.String() != "implement → check → review" {
 		t.Errorf("%s: %v", policy, err)
 	}

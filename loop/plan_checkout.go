@@ -9,6 +9,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/change"
+	"git-runr/loop/plan"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -133,7 +134,7 @@ func executorsWork(ctx context.Context, s *record.Store, tree *gitstore.Worktree
 func changedFiles(ctx context.Context, s *record.Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
-		if slices.ContainsFunc(listed, func(l string) bool { return record.Lists(l, dir, c.Path) }) {
+		if slices.ContainsFunc(listed, func(l string) bool { return plan.Lists(l, dir, c.Path) }) {
 			named = append(named, c.Path)
 		} else {
 			others = append(others, c.Path)

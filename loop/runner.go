@@ -13,6 +13,7 @@ import (
 	"git-runr/loop/closing"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/spend"
 	"git-runr/loop/workspace"
 )
 
@@ -157,7 +158,7 @@ func (t *turn) review(step Step) error {
 	round := t.newRound(step, name)
 	started := time.Now()
 	answer, err := t.answer(name, &round.Round)
-	round.Spent = record.NewSpent(name, answer.Calls)
+	round.Spent = spend.NewSpent(name, answer.Calls)
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}

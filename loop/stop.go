@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/plan"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -48,10 +49,10 @@ func settingOf(r record.Run, stop record.Stop) *record.Setting {
 		}
 	case record.ReasonReviewLoop, record.ReasonChecksFailed:
 		if len(stop.Repeated) == 0 || stop.Round > stop.MaxRounds {
-			return r.Plan.Setting(record.SettingRetries, fmt.Sprint(r.Plan.Policy.MaxRetries))
+			return r.Plan.Setting(plan.SettingRetries, fmt.Sprint(r.Plan.Policy.MaxRetries))
 		}
 	case record.ReasonBudget:
-		return r.Plan.Setting(record.SettingBudget, r.Plan.Policy.TimeBudget.String())
+		return r.Plan.Setting(plan.SettingBudget, r.Plan.Policy.TimeBudget.String())
 	}
 	return nil
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"strings"
 
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
 // ask has the judge look at each finding that still stands, and records what it took.
@@ -62,7 +64,7 @@ func (s *scene) examine(ctx context.Context, asked []examined) (said []reply.Rul
 		lead:  "Earlier reviews found the faults below. Say of each whether it is still there: fixed, when it cannot happen any more, or open.",
 		words: reply.RulingWords{Settles: string(record.Fixed), Stands: string(record.StillOpen)},
 	}.ask(ctx, asked)
-	told.Failure, told.Spent = failure, record.NewSpent(v.Judge, calls)
+	told.Failure, told.Spent = failure, spend.NewSpent(v.Judge, calls)
 	if err == nil && failure == nil {
 		told.Rulings = rulings(asked, said, record.Fixed, record.StillOpen)
 	}
@@ -77,7 +79,7 @@ func (s *scene) examine(ctx context.Context, asked []examined) (said []reply.Rul
 func (v *Verifier) patience() patience {
 	p := patience{most: v.Terms.WaitForQuota, store: v.Store, tell: v.Progress}
 	if p.most > 0 {
-		setting := v.Terms.Setting(record.SettingQuota, p.most.String())
+		setting := v.Terms.Setting(plan.SettingQuota, p.most.String())
 		p.setting = &setting
 	}
 	return p

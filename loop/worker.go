@@ -17,6 +17,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 	"git-runr/loop/share"
+	"git-runr/loop/spend"
 )
 
 // Worker does the reviews that agents were asked for. What is to be done follows from the
@@ -488,7 +489,7 @@ func (w *sitting) answer(ctx context.Context, review record.Review, name string,
 			return asked, nil
 		},
 	}.answer(ctx)
-	sub.Census, sub.Told, sub.Spent = census, answer.Told, record.NewSpent(name, answer.Calls)
+	sub.Census, sub.Told, sub.Spent = census, answer.Told, spend.NewSpent(name, answer.Calls)
 	if err == nil && census.Files == 0 {
 		err = intake.Nothing(ctx, w.Store, subject)
 		if none := new(intake.NothingError); errors.As(err, &none) {

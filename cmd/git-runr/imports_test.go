@@ -14,7 +14,7 @@ const inside = "cmd/git-runr/internal/"
 // layers is the direction, from the bottom: a package imports only what stands in a layer
 // below its own.
 var layers = [][]string{
-	{"loop/safetext", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill", "loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testtmp", "gitstore/testrepo"},
+	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill", "loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testtmp", "gitstore/testrepo"},
 	// What agents and checks say is read without knowing of git, of events or of runs.
 	{"loop/prose"},
 	{"loop/internal/markdown"},
@@ -27,7 +27,8 @@ var layers = [][]string{
 	{"gitstore/refdb"},
 	{"gitstore/entrylog"},
 	{"gitstore"},
-	{"loop/internal/notes", "loop/change", "loop/comment"},
+	{"loop/internal/notes", "loop/change", "loop/comment", "loop/spend"},
+	{"loop/plan"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
 	{"loop/role", "loop/lineage", "loop/locate", "loop/share", "loop/closing", "loop/workspace"},

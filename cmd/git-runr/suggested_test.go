@@ -18,6 +18,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -156,7 +157,7 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	plan := record.RunPlan{
 		Entity: record.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
 		Target: strings.TrimPrefix(branch, "refs/heads/"), Implementer: "impl", Reviewer: "rev", Checks: hostileChecks(),
-		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 1, Threshold: record.ThresholdVerdict},
+		Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 1, Threshold: record.ThresholdVerdict},
 	}
 	var events []record.Event
 	add := func(eventType string, payload any) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/plan"
 	"git-runr/loop/reply"
 )
 
@@ -119,13 +120,13 @@ type Reverted struct {
 func (a *Attempt) Claim(report reply.ExecutorReport) {
 	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
 	for _, f := range report.Files {
-		if !slices.ContainsFunc(a.Files, func(changed string) bool { return covers(f, changed) }) {
+		if !slices.ContainsFunc(a.Files, func(changed string) bool { return plan.Covers(f, changed) }) {
 			a.Unchanged = append(a.Unchanged, f)
 		}
 	}
 	said := slices.Concat(a.Claimed, a.Edited)
 	for _, f := range a.Files {
-		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return covers(claim, f) }) {
+		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return plan.Covers(claim, f) }) {
 			a.Unclaimed = append(a.Unclaimed, f)
 		}
 	}

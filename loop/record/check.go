@@ -9,14 +9,6 @@ import (
 	"git-runr/loop/reply"
 )
 
-// Check is a configured verification command with a name.
-type Check struct {
-	Name    string   `json:"name"`
-	Command string   `json:"command"`             // run by sh -c at the top of the tree
-	Match   []string `json:"match,omitempty"`     // more words by which a request means this check
-	Timeout Duration `json:"timeout_ms,omitzero"` // 0: the default, 10 minutes
-}
-
 // CheckResult is the evidence that one check left behind. The fields from NotRun on
 // are the judgement of it: see loop.Checker.
 type CheckResult struct {

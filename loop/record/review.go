@@ -365,7 +365,7 @@ func (f Failure) Next() Retry {
 	case f.Reason == ReasonObjects:
 		return Retry{"when it can be read:", []string{"git runr work"}}
 	case f.Reason == ReasonSpent && f.Setting != nil:
-		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:", f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.raised(f.Reached)}, again...)}
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:", f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.Raised(f.Reached)}, again...)}
 	case !f.RetryAt.IsZero():
 		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
 	case f.Transient:

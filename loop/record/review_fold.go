@@ -179,7 +179,7 @@ func (r *Review) apply(e Event) error {
 
 // took is as Run.took.
 func (r *Review) took(agent string, spent Spent) {
-	r.Usage = r.Usage.Add(r.Spending.add(agent, spent))
+	r.Usage = r.Usage.Add(r.Spending.Add(agent, spent))
 }
 
 func (r *Review) open(e Event) error {

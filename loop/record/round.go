@@ -99,21 +99,21 @@ func TrackedRounds(rounds []Round) []track.Round {
 	return tracked
 }
 
-// Refuses reports whether a round came to an answer that somebody can act on and
+// RefusedBy reports whether a round came to an answer that somebody can act on and by the policy
 // the answer keeps the change from passing.
-func (p Policy) Refuses(round Round) bool {
-	return round.Failure == nil && !round.Report.Unreadable() && !round.Census.Nothing() && p.Blocks(round.Report, round.ChecksFailed())
+func (r Round) RefusedBy(p Policy) bool {
+	return r.Failure == nil && !r.Report.Unreadable() && !r.Census.Nothing() && p.Blocks(r.Report, r.ChecksFailed())
 }
 
 // RefusedByChecks reports whether it is only checks that keep a round from passing: the
 // reviewer has nothing against the change but that they fail.
-func (p Policy) RefusedByChecks(round Round) bool {
-	report := round.Report
+func (r Round) RefusedByChecks(p Policy) bool {
+	report := r.Report
 	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
-	told := len(report.Findings) < len(round.Report.Findings)
+	told := len(report.Findings) < len(r.Report.Findings)
 	if told && !reply.HasSeverity(report.Findings, reply.Warning) {
 		report.Verdict = reply.Pass // of a reviewer that reports checks as findings
 	}
 	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
-	return round.ChecksFailed() && !p.Blocks(report, false)
+	return r.ChecksFailed() && !p.Blocks(report, false)
 }

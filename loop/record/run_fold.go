@@ -156,7 +156,7 @@ func (r *Run) roundCompleted(e Event, round RoundPayload) {
 }
 
 // took counts what was spent where agent was asked, whether what came of it counts or not.
-func (r *Run) took(agent string, spent Spent) { r.Usage = r.Usage.Add(r.Spending.add(agent, spent)) }
+func (r *Run) took(agent string, spent Spent) { r.Usage = r.Usage.Add(r.Spending.Add(agent, spent)) }
 
 // stepAfter is the position behind the step called name.
 func (r *Run) stepAfter(name string) int {
@@ -170,7 +170,7 @@ func (r *Run) stopped(_ Event, read StopPayload) {
 	stop := read.Stop
 	r.sameStops = r.sameStops.after(stop.Reason, len(r.Rounds)+len(r.GoodAttempts())+len(r.Interventions))
 	r.Stop, r.Status, r.Result = &stop, RunStopped, "abort"
-	if ReasonOf(stop.Reason).Judge && r.Plan.Policy.endsInReview() {
+	if ReasonOf(stop.Reason).Judge && r.Plan.Policy.EndsInReview() {
 		r.Status = RunReviewing
 	}
 }
@@ -211,7 +211,7 @@ func (r *Run) aborted(_ Event, _ struct{}) {
 // resumed starts the counters afresh: a person stepped in.
 func (r *Run) resumed(e Event, p ResumedPayload) {
 	if p.Limits != nil {
-		r.Plan.setLimits(*p.Limits)
+		r.Plan.SetLimits(*p.Limits)
 	}
 	r.Status, r.Result, r.Stop, r.Answer, r.AnsweredBy = RunRunning, "", nil, "", ""
 	r.Since, r.ChecksSince, r.Began = len(r.Rounds), len(r.Checks), e.Timestamp

@@ -103,7 +103,7 @@ var personSteps = []NextStep{
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
 	if s.Reason == ReasonSpent && s.Setting != nil {
-		reason.Next = append(s.Setting.raise(s.Reached), reason.Next[0])
+		reason.Next = append(raise(*s.Setting, s.Reached), reason.Next[0])
 	}
 	if s.Review == "" {
 		return reason
@@ -114,4 +114,13 @@ func (s Stop) Explained() Reason {
 		reason.Next = append(reason.Next, step)
 	}
 	return reason
+}
+
+// raise are the steps that give twice as much where a limit of what is spent ended a run.
+func raise(s Setting, spent Usage) []NextStep {
+	if s.IsLimit() {
+		flag := strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-")
+		return []NextStep{{"git runr resume RUN --" + flag + " " + s.Double(spent), "let it take more, all in all"}}
+	}
+	return []NextStep{{s.Raised(spent), "let a day take more; then resume"}, stepResume}
 }

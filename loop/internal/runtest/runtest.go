@@ -15,6 +15,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/testrepo"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 )
 
@@ -156,6 +157,6 @@ func Plan() record.RunPlan {
 	return record.RunPlan{
 		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + Run,
 		Implementer: "imp", Reviewer: "rev",
-		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict},
+		Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -26,9 +27,9 @@ func (c *Config) RunLimits() record.RunLimits {
 		set         bool
 		name, value string
 	}{
-		{c.Loop.Budget.Cost > 0, record.SettingCost, record.Amount(c.Loop.Budget.Cost)},
-		{c.Loop.Budget.Tokens > 0, record.SettingTokens, fmt.Sprint(c.Loop.Budget.Tokens)},
-		{c.Loop.WaitForQuota > 0, record.SettingQuota, c.Loop.WaitForQuota.String()},
+		{c.Loop.Budget.Cost > 0, plan.SettingCost, plan.Amount(c.Loop.Budget.Cost)},
+		{c.Loop.Budget.Tokens > 0, plan.SettingTokens, fmt.Sprint(c.Loop.Budget.Tokens)},
+		{c.Loop.WaitForQuota > 0, plan.SettingQuota, c.Loop.WaitForQuota.String()},
 	} {
 		if l.set {
 			limits.Settings = append(limits.Settings, c.setting(l.name, l.value))

@@ -14,6 +14,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/loop/agent"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -160,7 +161,7 @@ func wrongName(section, name string) string {
 		return "is not a name: letters, digits, dots, underscores and dashes, at most 100"
 	case section == "agents" && role.Reserved(name):
 		return "is built in and cannot be redefined"
-	case section == "steps" && slices.ContainsFunc(record.DefaultWorkflow(), func(s record.WorkStep) bool { return s.Name == name }):
+	case section == "steps" && slices.ContainsFunc(plan.DefaultWorkflow(), func(s record.WorkStep) bool { return s.Name == name }):
 		return "is built in and cannot be redefined"
 	}
 	return ""

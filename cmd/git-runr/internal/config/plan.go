@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 )
 
@@ -43,7 +44,7 @@ func (c *Config) policy() (record.Policy, error) {
 
 // workStep is the step of the workflow called name, with what it refers to.
 func (c *Config) workStep(name string) (record.WorkStep, error) {
-	for _, s := range record.DefaultWorkflow() {
+	for _, s := range plan.DefaultWorkflow() {
 		if s.Name == name {
 			return s, nil
 		}
@@ -66,16 +67,16 @@ func (c *Config) workStep(name string) (record.WorkStep, error) {
 
 // limits are the settings that can end a run.
 func (c *Config) limits() []record.Setting {
-	limits := []record.Setting{c.setting(record.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
+	limits := []record.Setting{c.setting(plan.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
 	if c.Loop.TimeBudget > 0 {
-		limits = append(limits, c.setting(record.SettingBudget, c.Loop.TimeBudget.String()))
+		limits = append(limits, c.setting(plan.SettingBudget, c.Loop.TimeBudget.String()))
 	}
 	limits = append(limits, c.RunLimits().Settings...)
 	if len(c.Scope.Allow) > 0 {
-		limits = append(limits, c.setting(record.SettingAllow, record.GlobList(c.Scope.Allow)))
+		limits = append(limits, c.setting(plan.SettingAllow, plan.GlobList(c.Scope.Allow)))
 	}
 	if len(c.Scope.Deny) > 0 {
-		limits = append(limits, c.setting(record.SettingDeny, record.GlobList(c.Scope.Deny)))
+		limits = append(limits, c.setting(plan.SettingDeny, plan.GlobList(c.Scope.Deny)))
 	}
 	return limits
 }

@@ -13,6 +13,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -68,7 +69,7 @@ func (s *site) stopped() record.Run {
 		Entity: record.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
 		Base: head, Implementer: "bot", Reviewer: "other bot",
 		Checks: []record.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}, {Name: "lint", Command: "linter"}},
-		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict, OnExhausted: record.ChoiceAsk},
+		Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict, OnExhausted: record.ChoiceAsk},
 	}, "cli")
 	if err != nil {
 		s.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/spend"
 )
 
 // page is what a logged-in browser is shown.
@@ -473,7 +474,7 @@ func TestReviewInFull(t *testing.T) {
 	id := s.request()
 	report := reply.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
 	sub := record.Submission{Reviewer: "bot", Outcome: record.OutcomeFailed, Report: report, Census: record.Census{Files: 1, SentFiles: 1}}
-	sub.Spent = record.NewSpent("bot", []record.Call{{Agent: "bot", Reason: record.ReasonAgentKilled, Detail: "<b>killed</b>"}, {Agent: "other", Usage: record.Usage{Calls: 1, Input: 1200, Cost: 0.5}}})
+	sub.Spent = spend.NewSpent("bot", []record.Call{{Agent: "bot", Reason: record.ReasonAgentKilled, Detail: "<b>killed</b>"}, {Agent: "other", Usage: record.Usage{Calls: 1, Input: 1200, Cost: 0.5}}})
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-package record
+package plan
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"git-runr/loop/duration"
 	"git-runr/loop/reply"
 )
 
@@ -53,14 +54,14 @@ const (
 // Policy is how a run decides. It is recorded with the run, so that a fold never
 // depends on a file that has changed since.
 type Policy struct {
-	Workflow    []WorkStep `json:"workflow"`
-	MaxRetries  int        `json:"max_retries"` // fixes after a failed review; reviews are one more
-	Threshold   Threshold  `json:"threshold"`
-	OnExhausted Choice     `json:"on_exhausted"`
-	TimeBudget  Duration   `json:"time_budget_ms,omitzero"` // for the whole run, from its start or resumption; 0: no limit
-	Budget      Budget     `json:"budget,omitzero"`         // for the whole run, however often it is resumed
+	Workflow    []WorkStep        `json:"workflow"`
+	MaxRetries  int               `json:"max_retries"` // fixes after a failed review; reviews are one more
+	Threshold   Threshold         `json:"threshold"`
+	OnExhausted Choice            `json:"on_exhausted"`
+	TimeBudget  duration.Duration `json:"time_budget_ms,omitzero"` // for the whole run, from its start or resumption; 0: no limit
+	Budget      Budget            `json:"budget,omitzero"`         // for the whole run, however often it is resumed
 	// WaitForQuota is how long a run waits, in one step, for a quota of which it is known when it comes back.
-	WaitForQuota Duration `json:"wait_for_quota_ms,omitzero"`
+	WaitForQuota duration.Duration `json:"wait_for_quota_ms,omitzero"`
 }
 
 // Blocks reports whether a round's report keeps the change from passing.
@@ -90,9 +91,9 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// endsInReview reports whether the last step is the review, by what it does and
+// EndsInReview reports whether the last step is the review, by what it does and
 // not by what it is called.
-func (p Policy) endsInReview() bool {
+func (p Policy) EndsInReview() bool {
 	return len(p.Workflow) > 0 && p.Workflow[len(p.Workflow)-1].Kind == StepReview
 }
 

@@ -1,4 +1,6 @@
-package record
+// Package plan is what a run is told when it starts, and decides by: its task, its workflow and limits with
+// where they come from, and what it may change.
+package plan
 
 import (
 	"fmt"
@@ -7,6 +9,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
@@ -17,6 +20,14 @@ type Entity struct {
 	Type       string `json:"type"` // task, subtask, plan or review
 	Identifier string `json:"identifier"`
 	Title      string `json:"title"`
+}
+
+// Check is a configured verification command with a name.
+type Check struct {
+	Name    string            `json:"name"`
+	Command string            `json:"command"`             // run by sh -c at the top of the tree
+	Match   []string          `json:"match,omitempty"`     // more words by which a request means this check
+	Timeout duration.Duration `json:"timeout_ms,omitzero"` // 0: the default, 10 minutes
 }
 
 // RunPlan is the payload of run_started: everything that the run decides by.
@@ -168,13 +179,13 @@ func (c *Context) Unchanged(listed []string, dir string) []string {
 	})
 }
 
-// covers reports whether a claim means a file: it names the file, or a directory that
+// Covers reports whether a claim means a file: it names the file, or a directory that
 // the file is in.
-func covers(claim, file string) bool {
+func Covers(claim, file string) bool {
 	return claim == file || strings.HasPrefix(file, strings.TrimSuffix(claim, "/")+"/")
 }
 
 // Lists reports whether an executor in dir means a file by a name in its list.
 func Lists(name, dir, file string) bool {
-	return covers(path.Clean(strings.TrimPrefix(name, dir+"/")), file)
+	return Covers(path.Clean(strings.TrimPrefix(name, dir+"/")), file)
 }

@@ -1,4 +1,5 @@
-package record
+// Package duration is a length of time as configuration and events have it.
+package duration
 
 import (
 	"encoding/json"

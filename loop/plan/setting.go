@@ -1,4 +1,4 @@
-package record
+package plan
 
 import (
 	"math"
@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
+	"git-runr/loop/spend"
 )
 
 // Setting is a value of the configuration and where it comes from.
@@ -37,29 +39,20 @@ const (
 	SettingDayTime   = "loop.time_budget_per_day"
 )
 
-// raise are the steps that give twice as much where a limit of what is spent ended a run.
-func (s Setting) raise(spent Usage) []NextStep {
-	if limitSettings[s.Name] {
-		flag := strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-")
-		return []NextStep{{"git runr resume RUN --" + flag + " " + s.double(spent), "let it take more, all in all"}}
-	}
-	return []NextStep{{s.raised(spent), "let a day take more; then resume"}, stepResume}
-}
-
-// raised is a command that sets a limit of what is spent to more than was.
-func (s Setting) raised(spent Usage) string {
+// Raised is a command that sets a limit of what is spent to more than was.
+func (s Setting) Raised(spent spend.Usage) string {
 	words := strings.Split(strings.TrimPrefix(s.Name, "loop."), "_")
 	for i, w := range words[1:] {
 		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 	}
-	return "git config runr.loop." + strings.Join(words, "") + " " + s.double(spent)
+	return "git config runr.loop." + strings.Join(words, "") + " " + s.Double(spent)
 }
 
-// double is twice the limit, or twice what was spent where that is more.
-func (s Setting) double(spent Usage) string {
+// Double is twice the limit, or twice what was spent where that is more.
+func (s Setting) Double(spent spend.Usage) string {
 	if s.Name == SettingDayTime {
 		limit, _ := time.ParseDuration(s.Value)
-		return Duration(2 * max(limit, time.Duration(spent.Time))).String()
+		return duration.Duration(2 * max(limit, time.Duration(spent.Time))).String()
 	}
 	limit, _ := strconv.ParseFloat(s.Value, 64)
 	if s.Name == SettingTokens || s.Name == SettingDayTokens {

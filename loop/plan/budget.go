@@ -1,7 +1,9 @@
-package record
+package plan
 
 import (
 	"fmt"
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +18,11 @@ type Budget struct {
 // DayBudget is what all calls of a clone may take in a day, 0 for no limit.
 type DayBudget struct {
 	Budget
-	Time Duration // of all calls, one after the other
+	Time duration.Duration // of all calls, one after the other
 }
 
 // Used says which limit of b what was spent today has reached, and how much it is.
-func (b DayBudget) Used(spent Usage) (reached Setting, used bool) {
+func (b DayBudget) Used(spent spend.Usage) (reached Setting, used bool) {
 	if b.Time > 0 && spent.Time >= b.Time {
 		return Setting{Name: SettingDayTime, Value: b.Time.String()}, true
 	}
@@ -29,7 +31,7 @@ func (b DayBudget) Used(spent Usage) (reached Setting, used bool) {
 
 // Used says which limit of b what was spent has reached: of cost or of tokens, and how
 // much it is. The settings' names are those of cost and tokens.
-func (b Budget) Used(spent Usage, cost, tokens string) (reached Setting, used bool) {
+func (b Budget) Used(spent spend.Usage, cost, tokens string) (reached Setting, used bool) {
 	switch {
 	case b.Cost > 0 && spent.Cost >= b.Cost:
 		return Setting{Name: cost, Value: Amount(b.Cost)}, true
@@ -42,24 +44,19 @@ func (b Budget) Used(spent Usage, cost, tokens string) (reached Setting, used bo
 // Amount is an amount of US dollars as the configuration has it.
 func Amount(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }
 
-// ResumedPayload is what a resumption changes of a run's limits.
-type ResumedPayload struct {
-	Limits *RunLimits `json:"limits,omitempty"` // nil: they stay
-}
-
 // RunLimits are the limits of a run that a resumption takes from the configuration again,
 // and where they come from.
 type RunLimits struct {
-	Budget       Budget    `json:"budget,omitzero"`
-	WaitForQuota Duration  `json:"wait_for_quota_ms,omitzero"`
-	Settings     []Setting `json:"settings,omitempty"`
+	Budget       Budget            `json:"budget,omitzero"`
+	WaitForQuota duration.Duration `json:"wait_for_quota_ms,omitzero"`
+	Settings     []Setting         `json:"settings,omitempty"`
 }
 
 // Limits are those of the plan that a resumption may change.
 func (p RunPlan) Limits() RunLimits {
 	limits := RunLimits{Budget: p.Policy.Budget, WaitForQuota: p.Policy.WaitForQuota}
 	for _, s := range p.Settings {
-		if limitSettings[s.Name] {
+		if s.IsLimit() {
 			limits.Settings = append(limits.Settings, s)
 		}
 	}
@@ -95,15 +92,17 @@ func (p RunPlan) LimitsFrom(now RunLimits) RunLimits {
 // typed reports whether the value was given on a command line.
 func (s Setting) typed() bool { return strings.HasPrefix(s.From, "--") }
 
-// limitSettings are the names of those that RunLimits has.
-var limitSettings = map[string]bool{SettingCost: true, SettingTokens: true, SettingQuota: true}
+// IsLimit reports whether the setting is one of those that RunLimits has.
+func (s Setting) IsLimit() bool {
+	return s.Name == SettingCost || s.Name == SettingTokens || s.Name == SettingQuota
+}
 
-// setLimits takes limits in the place of those of the plan.
-func (p *RunPlan) setLimits(limits RunLimits) {
+// SetLimits takes limits in the place of those of the plan.
+func (p *RunPlan) SetLimits(limits RunLimits) {
 	p.Policy.Budget, p.Policy.WaitForQuota = limits.Budget, limits.WaitForQuota
 	var settings []Setting
 	for _, s := range p.Settings {
-		if !limitSettings[s.Name] {
+		if !s.IsLimit() {
 			settings = append(settings, s)
 		}
 	}
