@@ -76,11 +76,11 @@ func counts(f unidiff.File) (added, deleted int) {
 	return added, deleted
 }
 
-// remarks gives the rows of what was said of a file: by a line of a side, and with line 0 on the file.
+// remarks gives what was said of a file of the diff, by its index from 1.
 type remarks interface {
-	beside(file string) string
-	// at are the rows for a line; those of one that the diff does not show come with line 0.
-	at(file *unidiff.File, index int, side record.Side, line int, width int) []row
+	beside(file int) string
+	// at are the rows for a line of a side; of those of line 0, the file.
+	at(file int, side record.Side, line, width int) []row
 }
 
 // rows are the lines of the diff, with what was said below each.
@@ -120,7 +120,7 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 		what += " binary"
 	}
 	if said != nil {
-		what += said.beside(name)
+		what += said.beside(at + 1)
 	}
 	head := styled(bold, mark+name) + styled(green, fmt.Sprintf("  +%d", added)) + styled(red, fmt.Sprintf(" -%d", deleted)) + styled(faint, what)
 	rows := []row{{text: head, id: "file " + name, file: at + 1, head: true}}
@@ -128,19 +128,19 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 		return rows
 	}
 	if said != nil {
-		rows = append(rows, said.at(f, at+1, "", 0, width)...)
+		rows = append(rows, said.at(at+1, "", 0, width)...)
 	}
 	digits := lineDigits(*f)
 	for h, hunk := range f.Hunks {
 		title := fmt.Sprintf("@@ %d,%d @@ %s", hunk.NewStart, hunk.NewCount, hunk.Section)
 		rows = append(rows, row{text: styled(cyan, title), id: fmt.Sprintf("hunk %s %d", name, h), file: at + 1, hunk: true})
 		if d.split && width >= splitWidth {
-			rows = append(rows, d.splitRows(f, at+1, hunk, digits, width, said)...)
+			rows = append(rows, d.splitRows(at+1, hunk, digits, width, said)...)
 			continue
 		}
 		for _, l := range hunk.Lines {
-			rows = append(rows, d.lineRows(f, at+1, l, digits, width)...)
-			rows = append(rows, remarksOn(f, at+1, l, width, said)...)
+			rows = append(rows, d.lineRows(at+1, l, digits, width)...)
+			rows = append(rows, remarksOn(at+1, l, width, said)...)
 		}
 	}
 	return rows
@@ -149,16 +149,16 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 // splitWidth is how wide a screen must be for two sides.
 const splitWidth = 78
 
-func remarksOn(f *unidiff.File, index int, l unidiff.Line, width int, said remarks) []row {
+func remarksOn(index int, l unidiff.Line, width int, said remarks) []row {
 	if said == nil {
 		return nil
 	}
 	var rows []row
 	if l.New > 0 {
-		rows = said.at(f, index, record.SideNew, l.New, width)
+		rows = said.at(index, record.SideNew, l.New, width)
 	}
 	if l.Old > 0 && l.Kind == '-' {
-		rows = append(rows, said.at(f, index, record.SideOld, l.Old, width)...)
+		rows = append(rows, said.at(index, record.SideOld, l.Old, width)...)
 	}
 	return rows
 }
@@ -183,27 +183,30 @@ func kindColour(kind byte) string {
 }
 
 // lineRows is a line of the diff: its number, its sign and its text, of which each part is a row where lines are wrapped.
-func (d *diff) lineRows(f *unidiff.File, index int, l unidiff.Line, digits, width int) []row {
-	number := l.New
-	if l.Kind == '-' {
-		number = l.Old
+func (d *diff) lineRows(index int, l unidiff.Line, digits, width int) []row {
+	made := row{file: index, old: l.Old, new: l.New}
+	show := func(front, part string) string { return front + styled(kindColour(l.Kind), part) }
+	front := func() string {
+		number := l.New
+		if l.Kind == '-' {
+			number = l.Old
+		}
+		return styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind)))
 	}
-	made := row{id: fmt.Sprintf("%s %c %d", f.Path(), l.Kind, number), file: index, old: l.Old, new: l.New}
-	front := styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind)))
 	text := prose.Cut(l.Text, 1<<14)
 	if l.NoEOL {
 		text += " (no line feed at the end)"
 	}
-	var rows []row
-	parts := []string{text}
-	if d.wrap {
-		parts = hardWrapped(text, width-digits-2)
+	if !d.wrap {
+		made.draw = func() string { return show(front(), text) }
+		return []row{made}
 	}
-	for i, part := range parts {
-		if i > 0 {
-			front = strings.Repeat(" ", digits+2)
+	var rows []row
+	for i, part := range hardWrapped(text, width-digits-2) {
+		made.text = show(strings.Repeat(" ", digits+2), part)
+		if i == 0 {
+			made.text = show(front(), part)
 		}
-		made.text = front + styled(kindColour(l.Kind), part)
 		rows = append(rows, made)
 	}
 	return rows
@@ -214,7 +217,7 @@ func hardWrapped(text string, width int) []string {
 }
 
 // splitRows puts the lines that were removed beside those that took their place.
-func (d *diff) splitRows(f *unidiff.File, index int, h unidiff.Hunk, digits, width int, said remarks) []row {
+func (d *diff) splitRows(index int, h unidiff.Hunk, digits, width int, said remarks) []row {
 	half := (width - 1) / 2
 	var rows []row
 	side := func(l unidiff.Line, number int) string {
@@ -225,12 +228,10 @@ func (d *diff) splitRows(f *unidiff.File, index int, h unidiff.Hunk, digits, wid
 		return padded(ansi.Truncate(text, half, ""), half)
 	}
 	put := func(left, right unidiff.Line) {
-		r := row{file: index, old: left.Old, new: right.New, text: side(left, left.Old) + " " + side(right, right.New)}
-		r.id = fmt.Sprintf("%s split %d %d", f.Path(), left.Old, right.New)
-		rows = append(rows, r)
+		rows = append(rows, row{file: index, old: left.Old, new: right.New, draw: func() string { return side(left, left.Old) + " " + side(right, right.New) }})
 		for _, l := range []unidiff.Line{left, right} {
 			if l.Kind != 0 && (l.Kind != ' ' || l.New == right.New && l.Old == 0) {
-				rows = append(rows, remarksOn(f, index, l, width, said)...)
+				rows = append(rows, remarksOn(index, l, width, said)...)
 			}
 		}
 	}

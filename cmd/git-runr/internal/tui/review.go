@@ -29,8 +29,17 @@ type reviewed struct {
 	diff    diff
 	missing string // why there is no diff
 	said    []remark
-	typed   []typed // comments that are not in the draft yet
+	on      map[spot][]int // of said, by the line that each is shown below
+	remarks []int          // how many there are, by the index of the file
+	typed   []typed        // comments that are not in the draft yet
 	ascii   bool
+}
+
+// spot is a line of a side of a file of the diff, from 1; line 0 is the file.
+type spot struct {
+	file int // index, from 1; 0 is no file of the diff
+	side record.Side
+	line int
 }
 
 // remark is one thing that was said: a finding, a person's comment, or one of the reader's draft.
@@ -41,6 +50,7 @@ type remark struct {
 	side     record.Side
 	line     int // the last of its lines, 0 for the file or the whole
 	place    string
+	shown    int // index of its file in the diff, from 1; 0 for none
 	text     string
 	fix      string
 	by       string
@@ -73,8 +83,8 @@ func (m *model) reviewPage(id string) *page {
 		return func() {
 			v.typed = typed
 			tree = review.Request.Subject.Tree
-			v.put(review, draft)
 			v.diff.put(files, cut)
+			v.put(review, draft)
 			v.missing = missing
 			for _, name := range draft.Viewed {
 				if _, seen := v.diff.folded["viewed "+name]; !seen {
@@ -121,6 +131,7 @@ func (v *reviewed) put(review record.Review, draft record.Draft) {
 	for _, c := range draft.Comments {
 		v.said = append(v.said, commentRemark(c, "your draft", "", true))
 	}
+	v.settle()
 }
 
 func commentRemark(c record.Comment, by, answer string, draft bool) remark {
@@ -201,7 +212,7 @@ func (v *reviewed) overview(width int) []row {
 	}
 	rows := []row{{}, {text: styled(bold, fmt.Sprintf("%s, %d without an answer", prose.Count(len(v.said), "remark"), open)), id: "remarks"}}
 	for _, r := range v.said {
-		if v.fileOf(r) == 0 {
+		if r.shown == 0 {
 			rows = append(rows, v.remarkRows(r, 0, width)...)
 			continue
 		}
@@ -212,12 +223,47 @@ func (v *reviewed) overview(width int) []row {
 	return rows
 }
 
-// fileOf is the index of the file of the diff, from 1, that a remark is on; 0 for none.
-func (v *reviewed) fileOf(r remark) int {
-	if r.file == "" {
-		return 0
+// settle finds the line of the diff that each remark is shown below: its last one, or the name of its
+// file where the diff does not show that.
+func (v *reviewed) settle() {
+	files := map[string]int{}
+	for i, f := range v.diff.files {
+		if f.Old != "" {
+			files[f.Old] = i + 1
+		}
 	}
-	return 1 + slices.IndexFunc(v.diff.files, func(f unidiff.File) bool { return r.file == f.Path() || r.file == f.Old })
+	for i, f := range v.diff.files {
+		files[f.Path()] = i + 1
+	}
+	wanted := map[spot]bool{}
+	v.remarks = make([]int, len(v.diff.files)+1)
+	for i, r := range v.said {
+		v.said[i].shown = files[r.file]
+		v.remarks[files[r.file]]++
+		wanted[spot{files[r.file], r.side, r.line}] = false
+	}
+	for i, f := range v.diff.files {
+		if v.remarks[i+1] == 0 {
+			continue
+		}
+		for _, h := range f.Hunks {
+			for _, l := range h.Lines {
+				for _, at := range []spot{{i + 1, record.SideNew, l.New}, {i + 1, record.SideOld, l.Old}} {
+					if _, is := wanted[at]; is && at.line > 0 && (at.side == record.SideNew || l.Kind == '-') {
+						wanted[at] = true
+					}
+				}
+			}
+		}
+	}
+	v.on = map[spot][]int{}
+	for i, r := range v.said {
+		at := spot{r.shown, r.side, r.line}
+		if !wanted[at] {
+			at = spot{file: r.shown}
+		}
+		v.on[at] = append(v.on[at], i)
+	}
 }
 
 func (r remark) colour() string {
@@ -288,51 +334,28 @@ func (v *reviewed) remarkRows(r remark, file, width int) []row {
 }
 
 // beside implements remarks: what a file's line says of it.
-func (v *reviewed) beside(file string) string {
-	n := 0
-	for _, r := range v.said {
-		if r.file == file {
-			n++
-		}
-	}
+func (v *reviewed) beside(index int) string {
+	n := v.remarks[index]
 	text := ""
 	if n > 0 {
 		text = "  " + prose.Count(n, "remark")
 	}
-	if slices.Contains(v.draft.Viewed, file) {
+	if slices.Contains(v.draft.Viewed, v.diff.files[index-1].Path()) {
 		text += "  viewed"
 	}
 	return text
 }
 
 // at implements remarks.
-func (v *reviewed) at(f *unidiff.File, index int, side record.Side, line, width int) []row {
+func (v *reviewed) at(index int, side record.Side, line, width int) []row {
+	if v.remarks[index] == 0 {
+		return nil
+	}
 	var rows []row
-	for _, r := range v.said {
-		if v.fileOf(r) != index {
-			continue
-		}
-		there := r.side == side && r.line == line
-		if line == 0 {
-			there = r.line == 0 || !shows(f, r.side, r.line)
-		}
-		if there {
-			rows = append(rows, v.remarkRows(r, index, width)...)
-		}
+	for _, i := range v.on[spot{index, side, line}] {
+		rows = append(rows, v.remarkRows(v.said[i], index, width)...)
 	}
 	return rows
-}
-
-// shows reports whether a line is among those of the diff where remarks are shown.
-func shows(f *unidiff.File, side record.Side, line int) bool {
-	for _, h := range f.Hunks {
-		for _, l := range h.Lines {
-			if side == record.SideNew && l.New == line || side == record.SideOld && l.Old == line && l.Kind == '-' {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // find is the remark that a row is about.
@@ -415,8 +438,8 @@ func (v *reviewed) enter(m *model, p *page) tea.Cmd {
 	}
 	switch {
 	case ok && p.rows[p.cur].open != "":
-		if at := v.fileOf(r); at > 0 {
-			v.diff.folded[v.diff.files[at-1].Path()] = false
+		if r.shown > 0 {
+			v.diff.folded[v.diff.files[r.shown-1].Path()] = false
 			m.fill(p)
 		}
 		for i, line := range p.rows {

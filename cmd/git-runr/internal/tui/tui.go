@@ -238,9 +238,9 @@ func (m *model) fill(p *page) {
 	if !p.loaded || m.width == 0 {
 		return
 	}
-	was := ""
+	var was row
 	if p.cur < len(p.rows) {
-		was = p.rows[p.cur].id
+		was = p.rows[p.cur]
 	}
 	p.rows = p.build(m.width - gutter)
 	if p.cur == 0 {
@@ -249,13 +249,10 @@ func (m *model) fill(p *page) {
 	if p.filter != "" {
 		p.rows = filtered(p.rows, p.filter)
 	}
-	if was != "" && (p.cur >= len(p.rows) || p.rows[p.cur].id != was) {
-		for i, r := range p.rows {
-			if r.id == was {
-				p.top += i - p.cur
-				p.cur = i
-				break
-			}
+	if p.cur >= len(p.rows) || !p.rows[p.cur].same(was) {
+		if i := slices.IndexFunc(p.rows, was.same); i >= 0 {
+			p.top += i - p.cur
+			p.cur = i
 		}
 	}
 	if p.mark >= len(p.rows) {

@@ -16,21 +16,38 @@ const gutter = 2
 
 // row is one line of a page.
 type row struct {
-	text  string // safe, with attributes; cut where the screen ends
-	id    string // names what it shows, so that the cursor stays on it; "" for nothing of its own
-	cmd   string // the line to type that it shows
-	open  string // a review or run that Enter opens
-	file  int    // index of its file, from 1; 0 is none
-	hunk  bool   // a hunk begins here
-	old   int    // numbers of the line on both sides; 0 is none
+	text  string        // safe, with attributes; cut where the screen ends
+	draw  func() string // makes the text when it is seen; nil where it is there
+	id    string        // names what it shows, so that the cursor stays on it; "" for a line of the diff, and for nothing of its own
+	cmd   string        // the line to type that it shows
+	open  string        // a review or run that Enter opens
+	file  int           // index of its file, from 1; 0 is none
+	hunk  bool          // a hunk begins here
+	old   int           // numbers of the line on both sides; 0 is none
 	new   int
 	about string // the finding or comment that it shows a part of
 	draft bool   // which is of the reader's own draft
 	head  bool   // the first line of a file or of what was said
 }
 
+// line is the text, with attributes.
+func (r row) line() string {
+	if r.draw != nil {
+		return r.draw()
+	}
+	return r.text
+}
+
 // plain is the text without attributes.
-func (r row) plain() string { return ansi.Strip(r.text) }
+func (r row) plain() string { return ansi.Strip(r.line()) }
+
+// same reports whether both show the same thing.
+func (r row) same(other row) bool {
+	if r.id != "" || other.id != "" {
+		return r.id == other.id
+	}
+	return r.old+r.new > 0 && r.file == other.file && r.old == other.old && r.new == other.new
+}
 
 func filtered(rows []row, words string) []row {
 	var kept []row
@@ -157,7 +174,7 @@ func (m *model) bodyLines(p *page) []string {
 		from, to = min(p.mark, p.cur), max(p.mark, p.cur)
 	}
 	for i := p.top; i < len(p.rows) && len(lines) < m.body(); i++ {
-		text := p.rows[i].text
+		text := p.rows[i].line()
 		if p.left > 0 {
 			text = ansi.TruncateLeft(text, p.left, "")
 		}
