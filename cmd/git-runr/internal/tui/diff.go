@@ -30,6 +30,8 @@ type diff struct {
 	split  bool
 	wrap   bool
 	ascii  bool
+	// context is how many lines stand around what changed; 0: as many as git shows.
+	context int
 }
 
 // readDiff reads a change; cut says that there is more of it.
@@ -275,7 +277,15 @@ func diffKeys(m *model, d *diff) []key {
 			return nil
 		}
 	}
+	around := func(lines func(now int) int) func(*model, *page) tea.Cmd {
+		return func(m *model, p *page) tea.Cmd {
+			d.context = lines(d.context)
+			return m.reload(p)
+		}
+	}
 	return []key{
+		{"+", "", "more lines around what changed", around(func(now int) int { return min(4*max(now, 3), 1<<20) })},
+		{"-", "", "fewer of them", around(func(now int) int { return now / 4 / 3 * 3 })},
 		{"j", "", "next file", to(1, isFile)},
 		{"k", "", "previous file", to(-1, isFile)},
 		{"]", "", "next hunk", to(1, isHunk)},
@@ -299,12 +309,14 @@ func diffKeys(m *model, d *diff) []key {
 	}
 }
 
-// file is the one that the cursor is in; nil for none.
+// file is the one that the cursor is in, or the first below it; nil for none.
 func (d *diff) file(p *page) *unidiff.File {
-	if len(p.rows) == 0 || p.rows[p.cur].file == 0 {
-		return nil
+	for _, r := range p.rows[min(p.cur, len(p.rows)):] {
+		if r.file > 0 {
+			return &d.files[r.file-1]
+		}
 	}
-	return &d.files[p.rows[p.cur].file-1]
+	return nil
 }
 
 // fold folds or opens a file, with the cursor on its name.

@@ -33,12 +33,15 @@ type home struct {
 func (m *model) homePage() *page {
 	h := &home{}
 	p := &page{live: true}
-	p.load = func(ctx context.Context) (func(), error) {
-		read, err := m.readHome(ctx, h.all)
-		return func() {
-			*h = read
-			p.title = h.title(filepath.Base(cmp.Or(m.Store.Repo.WorkTree, m.Store.Repo.CommonDir)))
-		}, err
+	p.load = func() loader {
+		all := h.all
+		return func(ctx context.Context) (func(), error) {
+			read, err := m.readHome(ctx, all)
+			return func() {
+				*h = read
+				p.title = h.title(filepath.Base(cmp.Or(m.Store.Repo.WorkTree, m.Store.Repo.CommonDir)))
+			}, err
+		}
 	}
 	p.title = "git runr"
 	p.build = func(width int) []row { return h.rows(m, width) }
@@ -53,6 +56,15 @@ func (m *model) homePage() *page {
 				return m.shell(strings.TrimSpace("git runr review " + text))
 			}})
 		}},
+		{"S", "", "exchange reviews with the remote", func(m *model, _ *page) tea.Cmd {
+			m.flash = "git runr sync …"
+			return m.do(nil, "sync")
+		}},
+		{"u", "", "take the last landing, revert or restore back", func(m *model, _ *page) tea.Cmd {
+			m.ask = &question{"git runr undo", []key{{"y", "y undo it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "undo") }}}}
+			return nil
+		}},
+		{"l", "", "what happened last", func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage("Log", "log", "--limit", "200")) }},
 		{"w", "w work", "have the agents that are waited for do their reviews", func(m *model, _ *page) tea.Cmd {
 			return m.start("work", "work")
 		}},

@@ -27,6 +27,7 @@ type reviewed struct {
 	doc     render.ReviewDocument
 	draft   record.Draft
 	diff    diff
+	read    change
 	missing string // why there is no diff
 	said    []remark
 	on      map[spot][]int // of said, by the line that each is shown below
@@ -40,6 +41,12 @@ type spot struct {
 	file int // index, from 1; 0 is no file of the diff
 	side record.Side
 	line int
+}
+
+// change is what was read of a diff: its new side, and how many lines stand around what changed.
+type change struct {
+	tree    gitstore.ID
+	context int
 }
 
 // remark is one thing that was said: a finding, a person's comment, or one of the reader's draft.
@@ -61,51 +68,46 @@ type remark struct {
 func (m *model) reviewPage(id string) *page {
 	v := &reviewed{ascii: m.ASCII, diff: diff{ascii: m.ASCII}}
 	p := &page{title: "Review " + screen.Suffix(id)}
-	var tree gitstore.ID
-	p.load = func(ctx context.Context) (func(), error) {
-		review, err := m.Store.Review(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		draft, err := m.Store.Draft(review, m.Actor)
-		if err != nil {
-			return nil, err
-		}
-		files, cut, missing := v.diff.files, v.diff.cut, v.missing
-		if tree != review.Request.Subject.Tree || missing != "" {
-			files, cut, err = reviewDiff(ctx, m.Store, review.Request.Subject)
-			missing = ""
-			if object := new(gitstore.MissingError); errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &object) {
-				missing, err = "The change is not in this clone: git runr sync or git fetch brings it.", nil
+	p.load = func() loader {
+		files, cut, missing, was, lines := v.diff.files, v.diff.cut, v.missing, v.read, v.diff.context
+		return func(ctx context.Context) (func(), error) {
+			review, err := m.Store.Review(ctx, id)
+			if err != nil {
+				return nil, err
 			}
-		}
-		typed := m.unfinished(review.ID)
-		return func() {
-			v.typed = typed
-			tree = review.Request.Subject.Tree
-			v.diff.put(files, cut)
-			v.put(review, draft)
-			v.missing = missing
-			for _, name := range draft.Viewed {
-				if _, seen := v.diff.folded["viewed "+name]; !seen {
-					v.diff.folded["viewed "+name], v.diff.folded[name] = true, true
+			draft, err := m.Store.Draft(review, m.Actor)
+			if err != nil {
+				return nil, err
+			}
+			now := change{review.Request.Subject.Tree, lines}
+			if was != now || missing != "" {
+				files, cut, err = reviewDiff(ctx, m.Store, review.Request.Subject, lines)
+				missing = ""
+				if object := new(gitstore.MissingError); errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &object) {
+					missing, err = "The change is not in this clone: git runr sync or git fetch brings it.", nil
 				}
 			}
-			p.title = fmt.Sprintf("%s  %s  %s", screen.Suffix(id), v.state(), v.title())
-			p.keys = v.keys(m)
-		}, err
+			typed := m.unfinished(review.ID)
+			return func() {
+				v.typed, v.read, v.missing = typed, now, missing
+				v.diff.put(files, cut)
+				v.put(review, draft)
+				p.title = fmt.Sprintf("%s  %s  %s", screen.Suffix(id), v.state(), v.title())
+				p.keys = v.keys(m)
+			}, err
+		}
 	}
 	p.build = v.rows
 	return p
 }
 
 // reviewDiff is the change that a review is of.
-func reviewDiff(ctx context.Context, store *record.Store, subject record.Subject) ([]unidiff.File, bool, error) {
+func reviewDiff(ctx context.Context, store *record.Store, subject record.Subject, lines int) ([]unidiff.File, bool, error) {
 	from, err := store.ComparedWith(ctx, subject)
 	if err != nil {
 		return nil, false, err
 	}
-	return readDiff(ctx, store, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths})
+	return readDiff(ctx, store, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, Context: lines})
 }
 
 func (v *reviewed) put(review record.Review, draft record.Draft) {
@@ -130,6 +132,11 @@ func (v *reviewed) put(review record.Review, draft record.Draft) {
 	}
 	for _, c := range draft.Comments {
 		v.said = append(v.said, commentRemark(c, "your draft", "", true))
+	}
+	for _, name := range draft.Viewed {
+		if _, seen := v.diff.folded["viewed "+name]; !seen {
+			v.diff.folded["viewed "+name], v.diff.folded[name] = true, true
+		}
 	}
 	v.settle()
 }
@@ -450,10 +457,12 @@ func (v *reviewed) enter(m *model, p *page) tea.Cmd {
 		p.move(0, m.body())
 	case ok && r.draft:
 		return v.editDraft(m, p)
+	case ok:
+		m.flash = "a says what became of it, y copies it"
 	case p.rows[p.cur].cmd != "":
 		return lineKeys()[0].do(m, p)
 	default:
-		if f := v.diff.file(p); f != nil {
+		if f := v.diff.file(p); f != nil && p.rows[p.cur].file > 0 {
 			v.diff.fold(m, p, f.Path(), !v.diff.folded[f.Path()])
 		}
 	}

@@ -29,22 +29,24 @@ func (m *model) runPage(id string) *page {
 	said := &saidLines{}
 	ctx, stop := context.WithCancel(m.ctx)
 	p := &page{title: "Run " + screen.Suffix(id), live: true, close: stop}
-	p.load = func(ctx context.Context) (func(), error) {
-		read, err := m.Store.Run(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		text, _ := m.Do(ctx, "show", id)
-		events, _ := m.Do(ctx, "log", id)
-		return func() {
-			first := run.ID == ""
-			run, shown, log = read, text, events
-			p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), workspace.Live(m.Store, id)).Text, run.Plan.Entity.Name())
-			p.keys = runKeys(run)
-			if first {
-				p.cur = 0
+	p.load = func() loader {
+		return func(ctx context.Context) (func(), error) {
+			read, err := m.Store.Run(ctx, id)
+			if err != nil {
+				return nil, err
 			}
-		}, nil
+			text, _ := m.Do(ctx, "show", id)
+			events, _ := m.Do(ctx, "log", id)
+			return func() {
+				first := run.ID == ""
+				run, shown, log = read, text, events
+				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), workspace.Live(m.Store, id)).Text, run.Plan.Entity.Name())
+				p.keys = runKeys(run)
+				if first {
+					p.cur = 0
+				}
+			}, nil
+		}
 	}
 	p.build = func(width int) []row {
 		rows := textRows(shown, width)
@@ -95,7 +97,12 @@ func runKeys(run record.Run) []key {
 		{"d", "d diagnosis", "why it stopped, and what to type", func(m *model, _ *page) tea.Cmd {
 			return m.push(m.commandPage("Diagnosis of "+screen.Suffix(id), "diagnose", id))
 		}},
-		{"v", "v diff", "what it changed", func(m *model, _ *page) tea.Cmd { return m.push(m.runDiffPage(id)) }},
+		{"v", "v diff", "what it changed", func(m *model, _ *page) tea.Cmd { return m.push(m.runDiffPage(id, "")) }},
+		{"V", "", "what changed from one attempt to another", func(m *model, _ *page) tea.Cmd {
+			return m.open(&field{prompt: "Attempts, 0 is where it began: ", line: true, text: []rune(fmt.Sprintf("%d..%d", max(0, len(run.Attempts)-1), len(run.Attempts))), done: func(m *model, text string) tea.Cmd {
+				return m.push(m.runDiffPage(id, text))
+			}})
+		}},
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace {
 		keys = append(keys, key{"l", "l land", "bring its result to your branch", func(m *model, _ *page) tea.Cmd {
@@ -168,32 +175,34 @@ func (m *model) start(name string, args ...string) tea.Cmd {
 	}
 	var text string
 	p := &page{title: "git runr " + strings.Join(args, " "), live: true, keys: lineKeys()}
-	p.load = func(ctx context.Context) (func(), error) {
-		out, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-		runs, _, err := m.Store.Runs(ctx, record.Filter{Run: func(r record.RunSummary) bool {
-			return !slices.ContainsFunc(before, func(b record.RunSummary) bool { return b.ID == r.ID })
-		}})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range runs {
-			run, err := m.Store.Run(ctx, r.ID)
-			if err != nil || !slices.Contains(args, run.Plan.FromReview) {
-				continue
+	p.load = func() loader {
+		return func(ctx context.Context) (func(), error) {
+			out, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, err
 			}
-			m.send(func(m *model) tea.Cmd {
-				if m.page() != p {
-					return nil
+			runs, _, err := m.Store.Runs(ctx, record.Filter{Run: func(r record.RunSummary) bool {
+				return !slices.ContainsFunc(before, func(b record.RunSummary) bool { return b.ID == r.ID })
+			}})
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range runs {
+				run, err := m.Store.Run(ctx, r.ID)
+				if err != nil || !slices.Contains(args, run.Plan.FromReview) {
+					continue
 				}
-				m.pages = m.pages[:len(m.pages)-1]
-				return m.push(m.runPage(run.ID))
-			})
-			break
+				m.send(func(m *model) tea.Cmd {
+					if m.page() != p {
+						return nil
+					}
+					m.pages = m.pages[:len(m.pages)-1]
+					return m.push(m.runPage(run.ID))
+				})
+				break
+			}
+			return func() { text = string(out) }, nil
 		}
-		return func() { text = string(out) }, nil
 	}
 	p.build = func(width int) []row {
 		if text == "" {
@@ -204,21 +213,24 @@ func (m *model) start(name string, args ...string) tea.Cmd {
 	return m.push(p)
 }
 
-// runDiffPage shows what a run changed.
-func (m *model) runDiffPage(id string) *page {
+// runDiffPage shows what a run changed: all of it, or from one attempt to another as 1..2.
+func (m *model) runDiffPage(id, span string) *page {
 	d := &diff{ascii: m.ASCII}
-	p := &page{title: "What " + screen.Suffix(id) + " changed"}
-	p.load = func(ctx context.Context) (func(), error) {
-		run, err := m.Store.Run(ctx, id)
-		if err != nil {
-			return nil, err
+	p := &page{title: "What " + screen.Suffix(id) + " changed " + span}
+	p.load = func() loader {
+		lines := d.context
+		return func(ctx context.Context) (func(), error) {
+			run, err := m.Store.Run(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			from, to, err := run.Span(span)
+			if err != nil {
+				return nil, err
+			}
+			files, cut, err := readDiff(ctx, m.Store, gitstore.DiffSpec{From: from, To: to, Context: lines})
+			return func() { d.put(files, cut) }, err
 		}
-		from, to, err := run.Span("")
-		if err != nil {
-			return nil, err
-		}
-		files, cut, err := readDiff(ctx, m.Store, gitstore.DiffSpec{From: from, To: to})
-		return func() { d.put(files, cut) }, err
 	}
 	p.build = func(width int) []row { return d.rows(width, nil) }
 	p.keys = diffKeys(m, d)

@@ -11,7 +11,7 @@ import (
 func (m *model) textPage(title, text string) *page {
 	return &page{
 		title: title,
-		load:  func(context.Context) (func(), error) { return func() {}, nil },
+		load:  nothing,
 		build: func(width int) []row { return textRows(text, width) },
 		keys:  lineKeys(),
 	}
@@ -22,9 +22,11 @@ func (m *model) commandPage(title string, args ...string) *page {
 	var text string
 	return &page{
 		title: title, keys: lineKeys(),
-		load: func(ctx context.Context) (func(), error) {
-			out, _ := m.Do(ctx, args...)
-			return func() { text = out }, nil
+		load: func() loader {
+			return func(ctx context.Context) (func(), error) {
+				out, _ := m.Do(ctx, args...)
+				return func() { text = out }, nil
+			}
 		},
 		build: func(width int) []row { return textRows(text, width) },
 	}

@@ -75,11 +75,14 @@ type model struct {
 	acting        sync.RWMutex // read while something is recorded
 }
 
-// page is a list of rows with a cursor. load reads what is shown, off the loop, and returns what
-// puts it into place; rows makes the rows of it for a width.
+// loader reads what a page shows, off the loop, and returns what puts it into place.
+type loader func(context.Context) (func(), error)
+
+// page is a list of rows with a cursor. load says, on the loop, what is to be read; build makes the
+// rows of it for a width.
 type page struct {
 	title  string
-	load   func(context.Context) (func(), error)
+	load   func() loader
 	build  func(width int) []row
 	keys   []key
 	live   bool   // it is read again every few seconds, and not only when something was recorded
@@ -162,10 +165,15 @@ func (m *model) back() tea.Cmd {
 	return m.reload(m.page())
 }
 
+// nothing is the load of a page that is there already.
+func nothing() loader {
+	return func(context.Context) (func(), error) { return func() {}, nil }
+}
+
 // reload reads what p shows again.
 func (m *model) reload(p *page) tea.Cmd {
 	p.asked++
-	asked, load := p.asked, p.load
+	asked, load := p.asked, p.load()
 	return func() tea.Msg {
 		apply, err := load(m.ctx)
 		return loadedMsg{p, asked, apply, err}

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -233,7 +232,7 @@ func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
 func (m *model) helpPage(of *page) *page {
 	return &page{
 		title: "Keys of: " + of.title,
-		load:  func(context.Context) (func(), error) { return func() {}, nil },
+		load:  nothing,
 		build: func(width int) []row {
 			var rows []row
 			for _, k := range append(slices.Clone(of.keys), everywhere()...) {
