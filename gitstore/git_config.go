@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"git-runr/gitstore/gitdir"
@@ -43,6 +44,17 @@ func (r *Repo) UnsetKey(ctx context.Context, key string) error {
 	}
 	delete(r.Config, strings.ToLower(key))
 	if _, err := r.dir.Git(ctx, "config", "--local", "--unset-all", key); err != nil && gitdir.ExitStatus(err) != 5 {
+		return fmt.Errorf("unset %s: %w", key, err)
+	}
+	return nil
+}
+
+// UnsetValue takes one value of a key out of the repository's own configuration.
+func (r *Repo) UnsetValue(ctx context.Context, key, value string) error {
+	if !slices.Contains(r.Config[strings.ToLower(key)], value) {
+		return nil
+	}
+	if _, err := r.dir.Git(ctx, "config", "--local", "--fixed-value", "--unset-all", key, value); err != nil && gitdir.ExitStatus(err) != 5 {
 		return fmt.Errorf("unset %s: %w", key, err)
 	}
 	return nil

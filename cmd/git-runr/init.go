@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -27,6 +28,7 @@ func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up this repository: .runr.toml, hooks and notes",
 		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls git's hooks that call git-runr, and lets git log show the notes and carry them over a rebase.\n" +
+			"Says all that it did, and what each commit does from now on; --dry-run says what it would do. git runr uninstall takes\nall of it back.\n" +
 			"--agents does none of that: it tells the agent tools that it finds here of git-runr, in their own files of this\n" +
 			"repository: a skill, git runr mcp, and with --hooks commands that they run. All is shown first, and --remove\n" +
 			"takes out exactly what was written.",
@@ -36,12 +38,16 @@ func (p *program) initCommand() *cli.Command {
 }
 
 type initJSON struct {
-	Config  string         `json:"config"`
-	Written bool           `json:"written"`
-	Checks  []record.Check `json:"checks"`
-	Hooks   []hooks.Status `json:"hooks"`
-	Trusted bool           `json:"trusted"`
-	Agents  []string       `json:"agents"` // found here, that init --agents tells
+	Config   string         `json:"config"`
+	Written  bool           `json:"written"`
+	Checks   []record.Check `json:"checks"`
+	Hooks    []hooks.Status `json:"hooks"`
+	Trusted  bool           `json:"trusted"`
+	Agents   []string       `json:"agents"`   // found here, that init --agents tells
+	Reviewer string         `json:"reviewer"` // of each commit
+	DryRun   bool           `json:"dry_run,omitempty"`
+	shown    bool           // git log showed the notes before
+	each     bool           // each commit is asked to be reviewed
 }
 
 func initialise(s *session) error {
@@ -58,21 +64,48 @@ func initialise(s *session) error {
 	if given := s.agentsFlag(); given != "" {
 		return exit.Problemf(exit.Usage, "--%s goes with --agents", given).WithHint("git runr init --agents --" + given)
 	}
-	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
-	if err := s.writeConfig(store, &doc); err != nil {
-		return err
-	}
-	if err := showNotes(s.ctx, store); err != nil {
-		return err
-	}
-	if !s.Bool("no-hooks") {
-		doc.Hooks, err = hooks.Install(s.ctx, store.Repo, hooks.Setup{Program: installedProgram(s.getenv("PATH")), Gate: s.gated(store)})
-		if err != nil && !errors.Is(err, hooks.ErrByHand) {
+	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
+	doc.shown = slices.Contains(store.Repo.Config["notes.displayref"], record.NotesRef)
+	if !doc.DryRun {
+		if err := rememberBefore(store.Repo); err != nil {
 			return err
 		}
 	}
+	if err := s.writeConfig(store, &doc); err != nil {
+		return err
+	}
+	if !doc.DryRun {
+		if err := showNotes(s.ctx, store); err != nil {
+			return err
+		}
+	}
+	if err := s.initHooks(store, &doc); err != nil {
+		return err
+	}
 	doc.Agents = register.Found(store.Repo.WorkTree, s.getenv)
 	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
+}
+
+// initHooks installs the hooks, or looks at them where nothing is to be done.
+func (s *session) initHooks(store *record.Store, doc *initJSON) error {
+	conf, err := s.configuration(store)
+	if err != nil {
+		return err
+	}
+	doc.Reviewer, doc.each = conf.Review.Reviewer, conf.Hooks.PostCommit == "review"
+	gate := conf.Hooks.PrePush != "off"
+	switch {
+	case s.Bool("no-hooks"):
+		return nil
+	case doc.DryRun:
+		doc.Hooks, err = hooks.StatusOf(s.ctx, store.Repo, gate)
+		return err
+	}
+	doc.Hooks, err = hooks.Install(s.ctx, store.Repo, hooks.Setup{Program: installedProgram(s.getenv("PATH")), Gate: gate})
+	if errors.Is(err, hooks.ErrByHand) {
+		return nil
+	}
+	return err
 }
 
 // writeConfig makes .runr.toml from what the repository is. What this command
@@ -89,11 +122,18 @@ func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 		return err == nil
 	}
 	doc.Checks = append(doc.Checks, builtin.DetectAll(exists, read)...)
+	if doc.DryRun {
+		doc.Written = true
+		return nil
+	}
 	text := config.Initial(doc.Checks)
 	if err := safefile.Create(doc.Config, []byte(text), 0o666); err != nil {
 		return err
 	}
 	doc.Written = true
+	if err := rememberFile(store.Repo, []byte(text)); err != nil {
+		return err
+	}
 	conf, err := s.configuration(store)
 	if err != nil {
 		return err
@@ -117,30 +157,50 @@ func showNotes(ctx context.Context, store *record.Store) error {
 }
 
 func writeInit(w io.Writer, doc initJSON) {
-	if doc.Written {
-		if len(doc.Checks) == 0 {
-			safetext.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", doc.Config)
-		} else {
-			safetext.Fprintf(w, "Wrote %s with %s:\n", doc.Config, prose.Count(len(doc.Checks), "check"))
-		}
+	would := map[bool]string{true: "Would write", false: "Wrote"}[doc.DryRun]
+	switch {
+	case doc.Written && len(doc.Checks) == 0:
+		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config tells how they are added.\n", would, doc.Config)
+	case doc.Written:
+		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
 		for _, c := range doc.Checks {
 			safetext.Fprintf(w, "  %s: %s\n", c.Name, c.Command)
 		}
-		if !doc.Trusted {
+		if !doc.Trusted && !doc.DryRun {
 			fmt.Fprintln(w, "Its commands are not trusted yet; type: git runr trust")
 		}
-	} else {
+	default:
 		safetext.Fprintf(w, "Kept %s.\n", doc.Config)
 	}
+	calls := false
 	for _, st := range doc.Hooks {
-		safetext.Fprintf(w, "%s hook: %s\n", st.Hook, st.State)
+		state := string(st.State)
+		if doc.DryRun && st.State != hooks.Installed && st.Snippet == "" {
+			state += ", would be installed"
+		}
+		calls = calls || st.Hook == hooks.PostCommit && (doc.DryRun || st.State == hooks.Installed)
+		safetext.Fprintf(w, "%s hook: %s  %s\n", st.Hook, state, st.Path)
 		if st.Snippet != "" {
 			safetext.Fprintf(w, "  %s; add:\n%s\n", st.Detail, safetext.Block(st.Snippet))
 		}
 		writeWithout(w, st)
 	}
+	shows := map[bool]string{true: "showed", false: "shows"}[doc.shown]
+	if doc.DryRun && !doc.shown {
+		shows = "would show"
+	}
+	safetext.Fprintf(w, "git log %s the notes: git config notes.displayRef %s\n", shows, record.NotesRef)
+	if calls && doc.each {
+		checks := "."
+		if len(doc.Checks) > 0 {
+			checks = ", and the checks run."
+		}
+		safetext.Fprintf(w, "\nFrom now on each commit is reviewed in the background by %s%s\nNothing waits for it; [skip runr] in a message leaves a commit out.\n", doc.Reviewer, checks)
+	}
 	if len(doc.Agents) > 0 {
 		safetext.Fprintf(w, "To tell %s of it, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
 	}
-	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")
+	if !doc.DryRun {
+		fmt.Fprint(w, "Take it back: git runr uninstall\nTry: git runr review --wait\n")
+	}
 }

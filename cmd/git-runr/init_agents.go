@@ -21,14 +21,14 @@ func agentsFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "hooks", Usage: "with --agents: they also say at the start what waits, hand open findings back once, and ask the gate before a push"},
 		&cli.BoolFlag{Name: "read-only", Usage: "with --agents: the server that they are told of has only the tools that read"},
 		&cli.BoolFlag{Name: "remove", Usage: "with --agents: take out what was written"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "with --agents: show it, and write nothing"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and write nothing"},
 		&cli.BoolFlag{Name: "yes", Usage: "with --agents: write without asking"},
 	}
 }
 
 // agentsFlag is a flag that was given and goes with --agents only; "" for none.
 func (s *session) agentsFlag() string {
-	for _, name := range []string{"for", "hooks", "read-only", "remove", "dry-run", "yes"} {
+	for _, name := range []string{"for", "hooks", "read-only", "remove", "yes"} {
 		if s.IsSet(name) {
 			return name
 		}
