@@ -117,7 +117,7 @@ func TestReadme(t *testing.T) {
 var executedElsewhere = map[string]string{
 	"go test ./...":              "whoever reads this",
 	"go run ./cmd/git-runr demo": "testdata/script/demo.txtar",
-	"git runr --help":            "git itself: the README says that this is no command",
+	"git help runr":              "man_test.go: it wants man",
 	"git runr review --edit":     "testdata/script/review_edit.txtar: it wants a person",
 	"git runr serve --open":      "testdata/script/serve.txtar: it stays",
 	"git runr tui":               "tui_test.go: it wants a terminal",
