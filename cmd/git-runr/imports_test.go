@@ -39,7 +39,8 @@ var layers = [][]string{
 	{"diagnose", "hooks", "loop/runrimport"},
 	{inside + "screen"},
 	{inside + "background", inside + "editdiff", inside + "exit", inside + "extras", inside + "nearest", inside + "progress", inside + "render", inside + "steps", inside + "when", inside + "worddiff"},
-	{inside + "argv", inside + "complete", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "pick", inside + "stdio", inside + "web"},
+	{inside + "pick"},
+	{inside + "argv", inside + "complete", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "stdio", inside + "web"},
 	{inside + "agenthook", inside + "demo", inside + "notify", inside + "register", inside + "tui"},
 	{"cmd/git-runr"},
 }

@@ -192,6 +192,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
 		"gapOf":    func(g *gapView, rest string, f fileView) gapIn { return gapIn{*g, rest, f.Split, f.All, f.gapsURL} },
 		"onlyHunk": func(f fileView, h hunkView) fileView { f.Hunks = []hunkView{h}; return f },
+		"lineOf":   func(r record.ReviewSummary, v paged) inboxLine { return inboxLine{r, v.common()} },
 		"remarkOf": func(r remark, v paged) remarkView { return remarkView{r, v.common()} },
 	}).ParseFS(files, "templates/*.html")))
 })

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,7 +23,15 @@ type inboxView struct {
 	Total      int
 	From, To   int // of those shown, from 1
 	Prev, Next string
-	EmptyAtAll bool // there is no review of any status
+	Passed     []record.ReviewSummary // of those shown, what passed and waits for nobody in particular
+	EmptyAtAll bool                   // there is no review of any status
+	search
+}
+
+// inboxLine is a review in the list with what its times need.
+type inboxLine struct {
+	record.ReviewSummary
+	Page page
 }
 
 // tab is one status of the inbox.
@@ -48,22 +57,34 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badRequest("%v", err)
 	}
+	v.search = newSearch(r)
+	var wanted func(record.ReviewSummary) bool
+	if wanted, err = v.search.test(r.Context(), p.Store, p.Actor); err != nil {
+		return err
+	}
 	number := pageNumber(r)
 	since, err := loop.ClosedSince(p.Store)
 	if err != nil {
 		return err
 	}
 	counts := map[string]int{}
-	reviews, total, err := p.Store.Reviews(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts})
+	reviews, total, err := p.Store.Reviews(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts, Review: wanted})
 	if err != nil {
 		return err
 	}
-	v.Total, v.EmptyAtAll, v.Reviews = total, len(counts) == 0, reviews
+	v.Total, v.EmptyAtAll = total, len(counts) == 0 && !v.Narrows()
+	for _, review := range reviews {
+		if review.Outcome == record.OutcomePassed && v.Status == record.StatusWaiting && !v.Narrows() {
+			v.Passed = append(v.Passed, review)
+		} else {
+			v.Reviews = append(v.Reviews, review)
+		}
+	}
 	v.From, v.To = shownOf(len(reviews), number)
-	v.Prev, v.Next = neighbours("/review", v.Status, number, total)
+	v.Prev, v.Next = neighbours("/review", v.Status, v.values(), number, total)
 	for _, t := range inboxTabs {
 		fits, _ := record.StatusFilter(t.name) // of our own list
-		shown := tab{Name: t.name, Label: t.label, URL: listURL("/review", t.name, 1), Current: t.name == v.Status}
+		shown := tab{Name: t.name, Label: t.label, URL: listURL("/review", t.name, v.values(), 1), Current: t.name == v.Status}
 		for status, n := range counts {
 			if fits(status) {
 				shown.Count += n
@@ -92,18 +113,19 @@ func shownOf(n, number int) (from, to int) {
 }
 
 // neighbours are the pages before and after, "" where there is none.
-func neighbours(path, status string, number, total int) (prev, next string) {
+func neighbours(path, status string, q url.Values, number, total int) (prev, next string) {
 	if number > 1 {
-		prev = listURL(path, status, number-1)
+		prev = listURL(path, status, q, number-1)
 	}
 	if number*aPage < total {
-		next = listURL(path, status, number+1)
+		next = listURL(path, status, q, number+1)
 	}
 	return prev, next
 }
 
-func listURL(path, status string, number int) string {
-	q := url.Values{}
+// listURL is a page of a list that is narrowed by q.
+func listURL(path, status string, q url.Values, number int) string {
+	q = maps.Clone(q)
 	if status != "" && status != record.StatusWaiting {
 		q.Set("status", status)
 	}
@@ -140,6 +162,6 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	for _, run := range runs {
 		v.Runs = append(v.Runs, runLine{run, run.Status == record.RunRunning && workspace.Live(p.Store, run.ID)})
 	}
-	v.Prev, v.Next = neighbours("/runs", "", number, total)
+	v.Prev, v.Next = neighbours("/runs", "", url.Values{}, number, total)
 	return p.show(w, http.StatusOK, "runs.html", v)
 }

@@ -46,6 +46,8 @@ const listKeys = {
   ArrowUp: () => goItem(-1),
 };
 
+listKeys.x = () => document.activeElement.closest?.("li")?.querySelector("input")?.click();
+
 const everywhere = {
   "?": () => doing.help(),
   "/": () => $("#filter, #search")?.focus(),

@@ -1,0 +1,153 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/pick"
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/loop/record"
+)
+
+// search is what the list of reviews is narrowed to, as its form says it.
+type search struct {
+	Query, Verdict, OnBranch string
+	Verdicts                 []string // that there are to choose from
+	Branches                 []string // of all reviews that were looked at
+}
+
+func newSearch(r *http.Request) search {
+	return search{
+		Query: strings.TrimSpace(r.FormValue("q")), Verdict: r.FormValue("verdict"), OnBranch: r.FormValue("branch"), Verdicts: render.VerdictNames,
+	}
+}
+
+// Narrows reports whether anything is asked for.
+func (s search) Narrows() bool { return s.Query+s.Verdict+s.OnBranch != "" }
+
+// values are those of an address that asks for the same.
+func (s search) values() url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{"q": s.Query, "verdict": s.Verdict, "branch": s.OnBranch} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q
+}
+
+// test is whether a review is wanted. On its way through all it notes their branches.
+func (s *search) test(ctx context.Context, store *record.Store, me string) (func(record.ReviewSummary) bool, error) {
+	tests, wish, err := s.words(me)
+	if err != nil {
+		return nil, err
+	}
+	fits, err := wish.Test(ctx, store)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	return func(r record.ReviewSummary) bool {
+		if r.Branch != "" && len(s.Branches) < 100 && !slices.Contains(s.Branches, r.Branch) {
+			s.Branches = append(s.Branches, r.Branch)
+		}
+		return (fits == nil || fits(r)) && !slices.ContainsFunc(tests, func(test func(record.ReviewSummary) bool) bool { return !test(r) })
+	}, nil
+}
+
+// words reads the query: NAME:VALUE, or words that title, message or id must hold.
+func (s *search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, error) {
+	wish := pick.Wish{Verdict: s.Verdict, Branch: s.OnBranch}
+	plain := map[string]*string{"reviewer": &wish.Reviewer, "claimed": &wish.ClaimedBy, "verdict": &wish.Verdict, "branch": &wish.Branch, "since": &wish.Since, "author": &wish.Author, "file": &wish.File}
+	var tests []func(record.ReviewSummary) bool
+	for _, word := range strings.Fields(s.Query) {
+		name, value, named := strings.Cut(word, ":")
+		var test func(record.ReviewSummary) bool
+		switch field := plain[name]; {
+		case !named:
+			test = func(r record.ReviewSummary) bool {
+				return strings.Contains(strings.ToLower(strings.Join([]string{r.Title, r.Message, r.ID, r.Spec, string(r.Commit)}, "\n")), strings.ToLower(word))
+			}
+		case field != nil:
+			*field = value
+			continue
+		case name == "is":
+			test = isState(value)
+		case name == "severity":
+			test = hasSeverity(value)
+		case name == "by":
+			if value == "me" {
+				value = me
+			}
+			test = func(r record.ReviewSummary) bool {
+				return strings.Contains(strings.ToLower(r.RequestedBy), strings.ToLower(value))
+			}
+		}
+		if test == nil {
+			return nil, wish, badRequest("%q is nothing that can be searched for; type words, or is:failed severity:critical by:me file:PATH verdict:NAME branch:NAME reviewer:NAME claimed:NAME author:NAME since:2d", word)
+		}
+		tests = append(tests, test)
+	}
+	return tests, wish, nil
+}
+
+func isState(value string) func(record.ReviewSummary) bool {
+	outcome := record.Outcome(value)
+	if slices.Contains([]record.Outcome{record.OutcomePassed, record.OutcomeFailed, record.OutcomePartial, record.OutcomeCommented, record.OutcomeNothing}, outcome) {
+		return func(r record.ReviewSummary) bool { return r.Outcome == outcome }
+	}
+	if fits, err := record.StatusFilter(value); err == nil {
+		return func(r record.ReviewSummary) bool { return fits(string(r.Status)) }
+	}
+	return nil
+}
+
+func hasSeverity(value string) func(record.ReviewSummary) bool {
+	count := map[string]func(record.ReviewSummary) int{
+		"critical": func(r record.ReviewSummary) int { return r.Critical },
+		"warning":  func(r record.ReviewSummary) int { return r.Warnings },
+		"note":     func(r record.ReviewSummary) int { return r.Notes },
+	}[value]
+	if count == nil {
+		return nil
+	}
+	return func(r record.ReviewSummary) bool { return count(r) > 0 }
+}
+
+// maxBulk is how many reviews one form may move.
+const maxBulk = aPage
+
+// postBulk does the same to all reviews that were ticked. What does not allow it is told,
+// and keeps nothing from the others.
+func (p *pages) postBulk(w http.ResponseWriter, r *http.Request) error {
+	ids, do := r.PostForm["id"], r.PostForm.Get("do")
+	if len(ids) == 0 || len(ids) > maxBulk {
+		return badRequest("tick 1 to %d reviews; there are %d", maxBulk, len(ids))
+	}
+	hold := record.Hold{Actor: p.Actor, Lease: p.Lease}
+	var failed []string
+	for _, id := range ids {
+		var err error
+		switch do {
+		case "claim":
+			_, _, err = p.Claim(r.Context(), id, hold)
+		case "resolve":
+			_, err = p.Resolve(r.Context(), id, hold, "")
+		case "cancel":
+			_, err = p.Store.CancelReview(r.Context(), id, p.Actor, "")
+		default:
+			return badRequest("%q is nothing to do with reviews", do)
+		}
+		if err != nil {
+			failed = append(failed, err.Error())
+		}
+	}
+	if len(failed) > 0 {
+		return &requestError{http.StatusConflict, strconv.Itoa(len(ids)-len(failed)) + " of " + strconv.Itoa(len(ids)) + " done. " + strings.Join(failed, "; ")}
+	}
+	http.Redirect(w, r, "/review", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,45 @@
+package web
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// The list is narrowed by what is typed; what cannot be searched for says what can.
+func TestInboxSearch(t *testing.T) {
+	s := newSite(t)
+	open, failed := s.request(), s.submitted()
+	for query, wanted := range map[string]string{
+		"q=is:failed": failed, "q=is:open": open, "q=by:me": "both", "q=by:nobody": "", "q=" + open: open, "verdict=needs_fix": failed,
+		"verdict=none": open, "branch=main": "both", "branch=other": "", "q=file:a.txt": "both", "q=file:b.txt": "", "q=severity:critical": "",
+		"q=is:failed&verdict=none": "", "q=is:passed": "",
+	} {
+		page := s.page("/review?" + query)
+		for _, id := range []string{open, failed} {
+			if shown := strings.Contains(page, `href="/review/`+id+`"`); shown != (wanted == id || wanted == "both") {
+				t.Errorf("%s: %s is shown: %t", query, id, shown)
+			}
+		}
+	}
+	checkHTML(t, s.page("/review?q="+url.QueryEscape(`"><script>xss()</script>`)))
+	shows(t, s.ask("GET", "/review?q=size:big", "", s.asPerson()).want(400).text, "is:failed")
+	s.ask("GET", "/review?verdict=perhaps", "", s.asPerson()).want(400)
+}
+
+func TestBulk(t *testing.T) {
+	s := newSite(t)
+	send := func(do string, ids ...string) *response {
+		body := url.Values{formTokenField: {s.formToken(nil)}, "do": {do}, "id": ids}
+		return s.ask("POST", "/reviews", body.Encode(), s.asPerson(), formBody)
+	}
+	one, two, open := s.submitted(), s.submitted(), s.request()
+	send("claim", one, two).want(303)
+	shows(t, s.page("/review/"+two), "Claimed by <b>you</b>")
+	shows(t, send("resolve", one, open, two).want(409).text, "2 of 3 done")
+	shows(t, s.page("/review/"+one), "Resolved by")
+	send("cancel", open).want(303)
+	send("cancel").want(400)
+	send("burn", open).want(400)
+	s.ask("POST", "/reviews", "do=cancel&id="+one, s.asPerson(), formBody).want(403)
+}
