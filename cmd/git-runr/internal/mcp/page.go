@@ -275,7 +275,14 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 		e.doc.Issue = e.text
 		doc.Findings = append(doc.Findings, e.doc)
 	}
-	return outcome{text: pageText(facts, page, review, doc), doc: doc}, nil
+	text := pageText(facts, page)
+	if open := openOf(page); len(open) > 0 && review.Status != record.ReviewResolved && !s.ReadOnly {
+		text += fmt.Sprintf("\nTo answer, each with review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
+	}
+	if doc.More != "" {
+		text += "\n" + doc.More
+	}
+	return outcome{text: strings.TrimRight(text, "\n"), doc: doc}, nil
 }
 
 // facts are what is said of a review on each of its pages, as document and as text; on the
@@ -317,10 +324,9 @@ func lines(names []string) []string {
 
 // pageText is a page as text: what reviewers said, the comments of people in the form that
 // agents know, then every finding with its id.
-func pageText(facts string, page []entry, r record.Review, doc gotten) string {
+func pageText(facts string, page []entry) string {
 	var words, ids strings.Builder
 	var comments []record.Comment
-	var open []string
 	for _, e := range page {
 		if e.finding == nil {
 			words.WriteString(e.text)
@@ -330,9 +336,6 @@ func pageText(facts string, page []entry, r record.Review, doc gotten) string {
 			comments = append(comments, e.shown())
 		}
 		ids.WriteString(e.byID())
-		if e.open {
-			open = append(open, e.key)
-		}
 	}
 	if len(comments) > 0 {
 		words.WriteString("\n" + record.FormatReviewMessage(comments) + "\n")
@@ -340,16 +343,20 @@ func pageText(facts string, page []entry, r record.Review, doc gotten) string {
 	if ids.Len() > 0 {
 		words.WriteString("\n## By id\n\n" + ids.String())
 	}
-	if words.Len() > 0 {
-		facts += "\n" + safetext.Fence(words.String())
+	if words.Len() == 0 {
+		return facts
 	}
-	if len(open) > 0 && r.Status != record.ReviewResolved {
-		facts += fmt.Sprintf("\nTo answer, each with review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
+	return facts + "\n" + safetext.Fence(words.String())
+}
+
+// openOf are the ids of the findings on a page that nobody has answered.
+func openOf(page []entry) (ids []string) {
+	for _, e := range page {
+		if e.open {
+			ids = append(ids, e.key)
+		}
 	}
-	if doc.More != "" {
-		facts += "\n" + doc.More + "\n"
-	}
-	return strings.TrimRight(facts, "\n")
+	return ids
 }
 
 // moreOf says what is left from the cursor next on, and how to ask for it.
