@@ -157,7 +157,7 @@ func verdictOf(sub record.Submission) string {
 // writeFinding is one finding with its id. The text of a comment stands above in
 // full, so here its beginning will do.
 func writeFinding(b *strings.Builder, f reply.Finding) {
-	most := maxString
+	most := maxText
 	if strings.HasPrefix(f.ID, "c-") {
 		most = 100
 	}

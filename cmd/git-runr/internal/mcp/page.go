@@ -111,7 +111,7 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 			comment.SelectedText = clip(safetext.Text(comment.SelectedText), maxQuoted)
 			e.comment, e.text, e.doc.Side, e.doc.Quoted = &comment, safetext.Text(comment.Comment), comment.Side, comment.SelectedText
 		} else {
-			e.text = clip(safetext.Text(f.Issue), maxString)
+			e.text = safetext.Text(f.Issue)
 		}
 		var extra strings.Builder
 		writeSayers(&extra, f)
@@ -132,7 +132,11 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 // byID is the finding as one of the list of ids.
 func (e entry) byID() string {
 	var b strings.Builder
-	writeFinding(&b, e.finding.Finding)
+	f := e.finding.Finding
+	if e.comment == nil {
+		f.Issue = e.text
+	}
+	writeFinding(&b, f)
 	return b.String() + e.extra
 }
 
@@ -176,7 +180,7 @@ func pageOf(entries []entry, cursor string, limit, room int) (page []entry, next
 		}
 		e.text = e.text[from:]
 		size := e.size()
-		if size > room {
+		if size > room && (len(page) > 0 || len(e.text) > leastPart) {
 			part := ""
 			if len(page) == 0 || size > whole/2 {
 				part = fitting(e, room)

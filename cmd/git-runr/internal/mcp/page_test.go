@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/loop/record"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 
@@ -38,6 +39,12 @@ func (c *chat) pages(tool string, a args) (texts []string, docs []map[string]any
 	}
 	c.t.Fatalf("%s %v does not end", tool, a)
 	return nil, nil
+}
+
+// joined is a text of which another part comes, without what stood at the cut.
+func joined(parts, part string) string {
+	before, _, _ := strings.Cut(parts, "[…]")
+	return before + part
 }
 
 // many is a review with n comments, of which the ids are given.
@@ -130,16 +137,12 @@ func TestGetCutsLongTexts(t *testing.T) {
 		t.Errorf("%d pages", len(texts))
 	}
 	var said, found string
-	whole := func(parts, part string) string {
-		before, _, _ := strings.Cut(parts, "[…]")
-		return before + part
-	}
 	for _, doc := range docs {
 		for _, s := range doc["submissions"].([]any) {
-			said = whole(said, s.(map[string]any)["text"].(string))
+			said = joined(said, s.(map[string]any)["text"].(string))
 		}
 		for _, f := range doc["findings"].([]any) {
-			found = whole(found, f.(map[string]any)["issue"].(string))
+			found = joined(found, f.(map[string]any)["issue"].(string))
 		}
 	}
 	safe := safetext.Text(long.String())
@@ -154,6 +157,30 @@ func TestGetCutsLongTexts(t *testing.T) {
 		if n := strings.Count(all, fmt.Sprintf(" word %d\n", i)); n != 2 && n != 3 { // at a cut it is in the list of ids, too
 			t.Fatalf("word %d stands %d times in the text", i, n)
 		}
+	}
+}
+
+// TestGetShowsLongFindings: what an agent found is cut by pages only.
+func TestGetShowsLongFindings(t *testing.T) {
+	p := newProject(t)
+	id := p.waitingFor("builtin")
+	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed, Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{
+		{Severity: reply.Warning, Issue: strings.Repeat("it is long and ", 3000) + "ends here"}, {Severity: reply.Note, Issue: "Another"},
+	}}}
+	reply.Identify(sub.Report.Findings)
+	if _, err := p.store().SubmitReview(t.Context(), id, sub, ""); err != nil {
+		t.Fatal(err)
+	}
+	texts, docs := p.chat().pages("review_get", args{"id": id})
+	wants(t, strings.Join(texts, ""), "ends here\n", ": Another\n")
+	found := ""
+	for _, doc := range docs {
+		for _, f := range doc["findings"].([]any) {
+			found = joined(found, f.(map[string]any)["issue"].(string))
+		}
+	}
+	if found != sub.Report.Findings[0].Issue+"Another" {
+		t.Errorf("%d pages say %d bytes", len(docs), len(found))
 	}
 }
 
