@@ -36,9 +36,13 @@
 // A type of event is one line of the table in run_fold.go or review_fold.go: its name, what
 // its payload holds, when it may happen, its fold, and what it says on a commit.
 //
-// The files, from the bottom: events (event.go); what they say (comment, check, census, plan,
-// attempt, round, stop, reason, landing, intervention, review, move); what they come to (run.go,
-// run_fold.go, review_fold.go, panel.go, and the summaries that lists show); what they say on commits
-// (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go, run_event.go);
-// what is asked of it: drafts, subjects, the inbox; the notes.
+// The files, from the bottom: events (event.go); what they say (answer, check, census, attempt, round,
+// stop, reason, landing, intervention, review, move, and what terms.go takes from packages below: what a
+// run is told, what calls took); what they come to (run.go, run_fold.go, review_fold.go, panel.go, and the
+// summaries that lists show); what they say on commits (note_text.go); the store, which reads (index.go,
+// store.go, named.go, list.go) and appends (append.go, run_event.go); what is asked of it: drafts, the inbox.
+//
+// What knows nothing of events is elsewhere: the segments of the index and how they are stacked
+// (loop/internal/segment), events that are too many for memory (loop/internal/spill), git notes as a
+// projection of logs (loop/internal/notes), the change under review (loop/change), comments (loop/comment).
 package record
