@@ -106,8 +106,40 @@ func carry(ctx context.Context, s *record.Store, run record.Run, landed record.L
 		ids, err := s.Repo.ChangeIDs(ctx, []gitstore.Span{{From: run.Plan.Base, To: run.Commit}, {From: landed.Onto, To: landed.Commit}})
 		landed.Stale = err != nil || ids[0] != ids[1] || ids[0] == ""
 	}
-	landed.Carried = s.Carried(ctx, run, landed)
+	landed.Carried = carried(ctx, s, run, landed)
 	return landed
+}
+
+// carried are the commits of run that landed as others, with what was said of them.
+// The branch has moved already: that something cannot be read is no reason to fail.
+func carried(ctx context.Context, s *record.Store, run record.Run, landed record.Landed) (along []record.Carried) {
+	spec := gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base, Squash: landed.Squash}
+	moved, err := s.Repo.LandedAs(ctx, spec, gitstore.Landed{Commit: landed.Commit, Old: landed.Onto})
+	if err != nil || len(moved) == 0 {
+		return nil
+	}
+	var said map[gitstore.ID][]record.Saying
+	if !landed.Stale { // else it is not what was spoken of
+		said = record.SayingsOf(eventsOf(ctx, s, run, moved))
+	}
+	for _, m := range moved[max(0, len(moved)-record.MaxCarried):] {
+		along = append(along, record.Carried{From: m.From, To: m.To, Said: said[m.From]})
+	}
+	return along
+}
+
+// eventsOf are those of run and of the reviews of its commits that moved, in order.
+func eventsOf(ctx context.Context, s *record.Store, run record.Run, moved []gitstore.Moved) []record.Event {
+	events, _ := s.RunEvents(ctx, run.ID)
+	reviews, _, _ := s.Reviews(ctx, record.Filter{Review: func(r record.ReviewSummary) bool {
+		return slices.ContainsFunc(moved, func(m gitstore.Moved) bool { return m.From == r.Commit })
+	}})
+	for _, review := range reviews {
+		of, _ := s.ReviewEvents(ctx, review.ID)
+		events = append(events, of...)
+	}
+	record.Sort(events)
+	return events
 }
 
 // follow has the reviews of a run's commits, and of the result, go where those landed. A

@@ -112,7 +112,7 @@ func (s *Store) SaidOf(ctx context.Context, review string) ([]Saying, error) {
 	for _, e := range events {
 		said = append(said, sayingsOf(e)...)
 	}
-	return said[max(0, len(said)-maxSayings):], err
+	return newestSayings(said), err
 }
 
 // sayingsOf are the lines that an event has in notes that go along.

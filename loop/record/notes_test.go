@@ -270,11 +270,11 @@ func TestLandingCarriesWhatWasSaid(t *testing.T) {
 // What a foreign landing carries is bounded.
 func TestLandingCarriesSoMuch(t *testing.T) {
 	landed := Landed{Commit: "c"}
-	for range 3 * maxCarried {
+	for range 3 * MaxCarried {
 		landed.Carried = append(landed.Carried, Carried{From: "f", To: "t", Said: make([]Saying, 3*maxSayings)})
 	}
 	e := eventAt(1, EventRunLanded.Name, landed)
-	if n := len(notesOf(e)); n != maxCarried*maxSayings+2 {
+	if n := len(notesOf(e)); n != MaxCarried*maxSayings+2 {
 		t.Errorf("%d lines", n)
 	}
 }
