@@ -13,6 +13,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/web"
+	"git-runr/diagnose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -93,6 +94,9 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 		Secret: place.Secret, Port: place.Address.Port,
 		Ask:       conf.RequestOf,
 		Requested: func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
+		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
+			return measure(ctx, store, since, until)
+		},
 		Log: func(line string) {
 			if s.verbose || s.Bool("detached") {
 				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)

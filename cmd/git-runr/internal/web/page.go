@@ -102,12 +102,15 @@ func pageStatus(err error) int {
 // page is what every page has.
 type page struct {
 	Title   string
-	Tab     string // inbox or runs, "" for neither
+	Tab     string // inbox, runs or metrics, "" for neither
 	Actor   string
 	Repo    string // its name
 	Place   string // where it lies
 	Branch  string // that is checked out, "" for none
 	Theme   string // dark, light, or "" for the system's
+	Tint    string // strong, blind, or "" for soft
+	Density string // dense, wide, or ""
+	Wrap    string // off, or "" for lines that wrap
 	Split   bool   // diffs side by side
 	Token   string // of forms
 	Path    string // of this page, for links to its other views
@@ -143,6 +146,7 @@ func (p *pages) page(r *http.Request, title, tab string) page {
 	return page{
 		Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
 		Branch: strings.TrimPrefix(branch, "refs/heads/"), Theme: preference(r, "theme", "dark", "light"),
+		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"), Wrap: preference(r, "wrap", "off"),
 		Split: p.split(r), Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(),
 	}
 }

@@ -46,7 +46,7 @@ const (
 	pictureTop   = 10
 	barHeight    = 20
 	minBar       = 6  // the narrowest bar
-	labelWidth   = 32 // the narrowest bar with a label
+	labelWidth   = 18 // the narrowest bar with a label
 )
 
 // lanes are the rows by the kinds of entries that stand in them.

@@ -90,6 +90,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"POST /review/{id}/cancel":   p.postState,
 		"POST /review/{id}/answer":   p.postAnswer,
 		"POST /reviews":              p.postBulk,
+		"GET /metrics":               p.metrics,
 		"GET /runs":                  p.runs,
 		"GET /run/{id}":              p.run,
 		"GET /run/{id}/diff":         p.runDiff,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/steps"
+	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -113,6 +114,14 @@ func openSite(t *testing.T, dir string) *site {
 				return request, fmt.Errorf("there is no agent %q", request.Reviewer)
 			}
 			return request, nil
+		},
+		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
+			events, chosen, err := s.Store.EventsOf(ctx, record.Filter{CreatedSince: since, CreatedUntil: until})
+			if err != nil {
+				return diagnose.Metrics{}, err
+			}
+			histories, folded := diagnose.Histories(events, func(id string) bool { return chosen[id] })
+			return diagnose.NewMetrics(since, until, histories, folded), nil
 		},
 		Log: s.logs.add,
 	})

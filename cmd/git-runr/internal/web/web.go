@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/steps"
+	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -33,7 +34,9 @@ type Config struct {
 	// Requested does what a request made here needs beside its event, such as starting
 	// its reviewer; nil: nothing.
 	Requested func(context.Context, record.Review) error
-	Log       func(line string) // hears of requests and faults, without tokens, from several goroutines; nil: nobody
+	// Measure is what the runs and reviews of a period came to.
+	Measure func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error)
+	Log     func(line string) // hears of requests and faults, without tokens, from several goroutines; nil: nobody
 }
 
 // Server answers the requests of one repository.

@@ -87,3 +87,12 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   Promise.resolve(doing[target.dataset.do]?.(target)).catch(complain);
 });
+
+// A setting is remembered, and holds at once.
+document.addEventListener("change", (event) => {
+  const { setting } = event.target.dataset;
+  if (!setting) return;
+  remember(setting, event.target.value);
+  if (event.target.value) root.dataset[setting] = event.target.value;
+  else delete root.dataset[setting];
+});
