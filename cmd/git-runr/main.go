@@ -90,7 +90,7 @@ func (p *program) commands() []*cli.Command {
 		p.statusCommand(), p.promptCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),
 		p.syncCommand(), p.serveCommand(), p.tuiCommand(), p.mcpCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(), p.gcCommand(),
 		p.parseCommand(), p.agentsCommand(), p.demoCommand(),
-		p.configCommand(), p.doctorCommand(), p.uninstallCommand(), p.manCommand(), p.installExtrasCommand(), p.helpCommand(),
+		p.configCommand(), p.doctorCommand(), p.uninstallCommand(), p.manCommand(), p.installExtrasCommand(), p.versionCommand(), p.helpCommand(),
 		p.demoAgentCommand(), p.completeCommand(),
 	}
 	for _, c := range all {

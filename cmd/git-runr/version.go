@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"git-runr/loop/safetext"
 )
 
@@ -78,7 +80,14 @@ func (b build) String() string {
 	return fmt.Sprintf("%s (%s)", b.Version, details)
 }
 
-// showVersion is git runr --version.
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version, with --json its commit and date each by itself, as --version does",
+		Action: p.action(showVersion),
+	}
+}
+
+// showVersion is git runr version, and --version.
 func showVersion(s *session) error {
 	b := buildNow()
 	return s.print(b, func(w io.Writer) { safetext.Fprintf(w, "git-runr %s\n", b) })
