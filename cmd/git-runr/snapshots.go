@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/loop/landing"
 	"git-runr/loop/prose"
@@ -53,16 +53,16 @@ func snapshots(s *session) error {
 		}
 		doc.Snapshots = append(doc.Snapshots, line)
 	}
-	return s.print(doc, func(w io.Writer) { writeSnapshots(w, doc.Snapshots) })
+	return s.print(doc, func(w io.Writer) { s.writeSnapshots(w, doc.Snapshots) })
 }
 
-func writeSnapshots(w io.Writer, list []snapshotJSON) {
+func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "No snapshots are kept here.")
 		return
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, snap := range list {
+	rows := make([][]screen.Cell, len(list))
+	for i, snap := range list {
 		size := fmt.Sprintf("%s, %s", prose.Count(snap.Files, "file"), byteCount(snap.Bytes))
 		switch {
 		case snap.Error != "":
@@ -70,9 +70,10 @@ func writeSnapshots(w io.Writer, list []snapshotJSON) {
 		case snap.Files < 0:
 			size = "?"
 		}
-		safetext.Fprintf(table, "%s\t%s\t%s\t%s\n", snap.ID.Short(), snap.When.Local().Format(time.DateTime), size, snap.Why)
+		when := screen.Faint.Of(snap.When.Local().Format(time.DateTime))
+		rows[i] = screen.Cells(screen.Name.Of(snap.ID.Short()), when, screen.Plain.Of(size), screen.Plain.Of(snap.Why))
 	}
-	table.Flush()
+	screen.Table(w, s.columns(), rows)
 	safetext.Fprintf(w, "\nTo look at one, or to put its files back:\n  git runr restore %s --to ../git-runr-restored\n  git runr restore %[1]s -- PATH\n", list[0].ID.Short())
 }
 

@@ -596,21 +596,14 @@ func TestListSkips(t *testing.T) {
 	}
 }
 
-// TestIndexFitting: an end that a run and a review share is the short form of neither.
-func TestIndexFitting(t *testing.T) {
+// TestIndexShort: an end that a run and a review share, or that begins another id, is the short form of none.
+func TestIndexShort(t *testing.T) {
 	idx := indexOf(t, append(testRows(),
-		indexRow(row{entity: entity{kindRun, "20260109120000-aaaaaa"}, status: "running", seq: 12, sort: 5000}, `{}`, 12)))
-	for suffix, want := range map[string]int{"aaaaaa": 2, "bbbbbb": 1, "cccccc": 1, "dddddd": 0} {
-		n := 0
-		for _, kind := range []entityKind{kindRun, kindReview} {
-			rows, err := idx.fitting(kind, suffix)
-			if err != nil {
-				t.Fatal(err)
-			}
-			n += len(rows)
-		}
-		if n != want {
-			t.Errorf("%s: %d, want %d", suffix, n, want)
-		}
+		indexRow(row{entity: entity{kindRun, "20260109120000-aaaaaa"}, status: "running", seq: 12, sort: 5000}, `{}`, 12),
+		indexRow(row{entity: entity{kindRun, "20260109120001-202601"}, status: "running", seq: 13, sort: 5000}, `{}`, 13)))
+	got, err := idx.short([]string{"20260107120000-aaaaaa", "20260107120000-bbbbbb", "20260108120000-cccccc", "20260109120000-aaaaaa", "20260109120001-202601", "20260109120001-dddddd", "x"})
+	want := map[string]string{"20260107120000-bbbbbb": "bbbbbb", "20260108120000-cccccc": "cccccc"}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 }

@@ -100,29 +100,34 @@ func meant(rows []row) ([]Meant, error) {
 }
 
 // ShortIDs are the ends of ids by which each is found alone, of those that have one.
-func (s *Store) ShortIDs(ids []string) map[string]string {
-	short := map[string]string{}
+func (s *Store) ShortIDs(ids []string) (short map[string]string) {
 	err := s.retryIndex(func() error {
 		idx, err := s.index(context.Background())
 		if err != nil {
 			return err
 		}
 		defer idx.close()
-		for _, id := range ids {
-			_, suffix, _ := strings.Cut(id, "-")
-			runs, runErr := idx.fitting(kindRun, suffix)
-			reviews, err := idx.fitting(kindReview, suffix)
-			if err := errors.Join(runErr, err); err != nil {
-				return err
-			}
-			if found := append(runs, reviews...); len(found) == 1 && found[0].id == id {
-				short[id] = suffix
-			}
-		}
-		return nil
+		short, err = idx.short(ids)
+		return err
 	})
 	if err != nil {
 		return nil // a cache that fails costs the short form alone
 	}
 	return short
+}
+
+func (idx *index) short(ids []string) (map[string]string, error) {
+	short := map[string]string{}
+	for _, id := range ids {
+		_, suffix, _ := strings.Cut(id, "-")
+		runs, runErr := idx.fitting(kindRun, suffix)
+		reviews, err := idx.fitting(kindReview, suffix)
+		if err := errors.Join(runErr, err); err != nil {
+			return nil, err
+		}
+		if found := append(runs, reviews...); len(found) == 1 && found[0].id == id {
+			short[id] = suffix
+		}
+	}
+	return short, nil
 }

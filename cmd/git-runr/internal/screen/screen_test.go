@@ -28,6 +28,8 @@ func TestFit(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"short", "a line that fits", "a line that fits"},
 		{"plain", "the words of a line are never broken", "the words of a line\n  are never broken"},
+		{"one too many", "the words of a line a", "the words of a line\n  a"},
+		{"as many", "the words of a lines", "the words of a lines"},
 		{"columns", "name  says more than there is", "name  says more than\n      there is"},
 		{"far column", "a longer name  says more", "a longer name  says\n  more"},
 		{"block", "    what somebody else wrote", "    what somebody\n    else wrote"},
