@@ -467,3 +467,26 @@ func TestTUIFinding(t *testing.T) {
 	s.wait("Copied:")
 	s.leave("qq", 0)
 }
+
+// TestTUIRefused: what somebody else did meanwhile is seen, and what was typed stays where it is refused.
+func TestTUIRefused(t *testing.T) {
+	w := tuiWorld(t)
+	w.runr(w.repo, "review", "--reviewer", "human")
+	s := openScreen(w, 80, 24)
+	s.wait("Greet by name")
+	s.press("\r")
+	s.wait("c comment")
+	s.press("c")
+	s.wait("Comment on the whole")
+	w.runr(w.repo, "inbox", "cancel", "latest")
+	s.wait("cancelled")
+	s.press("too late\r")
+	s.wait("Not finished: comment on the whole: too late")
+	w.runr(w.repo, "inbox", "reopen", "latest")
+	s.wait("c comment")
+	s.press("gc")
+	s.wait("too late")
+	s.press("\r")
+	s.wait("Added to your draft")
+	s.leave("qq", 0)
+}

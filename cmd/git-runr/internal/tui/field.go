@@ -121,10 +121,9 @@ func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 		}
 		return m.reload(m.page())
 	case "enter", "ctrl+s":
+		m.keepTyped() // until it is recorded
 		m.field = nil
-		text := strings.TrimSpace(string(f.text))
-		cmd := f.done(m, text)
-		return cmd
+		return f.done(m, strings.TrimSpace(string(f.text)))
 	case "ctrl+e":
 		if !f.line {
 			return m.edit(f)

@@ -545,9 +545,9 @@ func (m *model) draft(id, keep, done string, change func(context.Context, *recor
 		return func(m *model) tea.Cmd {
 			if m.flash, m.bad = done, err != nil; err != nil {
 				m.flash = err.Error()
-				return nil
+			} else {
+				m.handedIn(keep)
 			}
-			m.handedIn(keep)
 			return m.reload(p)
 		}
 	}

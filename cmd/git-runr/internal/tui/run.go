@@ -87,12 +87,6 @@ func (s *saidLines) Write(b []byte) (int, error) {
 // runKeys are what can be done with a run as it is.
 func runKeys(run record.Run) []key {
 	id := run.ID
-	act := func(question_, letter, label string, args ...string) func(*model, *page) tea.Cmd {
-		return func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{question_, []key{{letter, label, "", func(m *model, _ *page) tea.Cmd { return m.do(nil, args...) }}}}
-			return nil
-		}
-	}
 	keys := []key{
 		{"d", "d diagnosis", "why it stopped, and what to type", func(m *model, _ *page) tea.Cmd {
 			return m.push(m.commandPage("Diagnosis of "+screen.Suffix(id), "diagnose", id))
@@ -135,7 +129,10 @@ func runKeys(run record.Run) []key {
 			}})
 	}
 	if run.Landed == nil && run.Status != record.RunAborted {
-		keys = append(keys, key{"A", "", "give it up; its branch stays", act("git runr abort "+id, "y", "y give it up", "abort", id)})
+		keys = append(keys, key{"A", "", "give it up; its branch stays", func(m *model, _ *page) tea.Cmd {
+			m.ask = &question{"git runr abort " + id, []key{{"y", "y give it up", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "abort", id) }}}}
+			return nil
+		}})
 	}
 	if from := run.Plan.FromReview; from != "" {
 		keys = append(keys, key{"o", "", "the review that it fixes", func(m *model, _ *page) tea.Cmd { return m.push(m.reviewPage(from)) }})
