@@ -41,6 +41,13 @@ export async function layout(browser, open, clean) {
   check(after.top <= 150, `after an answer too: ${after.top}`);
   check((await page.textContent(".about")).includes("Handed over"), "what was submitted is handed over");
   check(!(await page.locator("#pending").isVisible()), "and nothing is said to be pending");
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const path of ["/review", `/review/${id}`, "/runs", "/metrics", "/nowhere"]) {
+    await page.goto(new URL(path, server.url).href);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    check(wide <= 0, `${path} fits a phone: ${wide}`);
+  }
+  page.trouble.length = 0; // the page that is not there
   await clean(page, "layout");
   await end(server);
   await context.close();

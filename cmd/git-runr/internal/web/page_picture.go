@@ -28,9 +28,18 @@ type shape struct {
 	Class string // good, bad, quiet, work or stop
 	X, Y  int
 	Width int
-	Label string // short, within a bar that is wide enough
+	Label string // short, within a bar that is wide enough, else behind it
+	Out   bool   // the label is behind the bar
 	Title string // what it stands for
 	Entry int    // index of the timeline's line
+}
+
+// LabelX is where the label begins.
+func (s shape) LabelX() int {
+	if s.Out {
+		return s.X + s.Width + 3
+	}
+	return s.X + 6
 }
 
 type tick struct {
@@ -46,7 +55,7 @@ const (
 	pictureTop   = 10
 	barHeight    = 20
 	minBar       = 6  // the narrowest bar
-	labelWidth   = 18 // the narrowest bar with a label
+	labelWidth   = 32 // the narrowest bar with its label within
 )
 
 // lanes are the rows by the kinds of entries that stand in them.
@@ -81,9 +90,7 @@ func newPicture(entries []diagnose.ReportEntry) picture {
 		if e.Duration > 0 {
 			s.Width = max(minBar, scale.x(e.Offset+e.Duration)-s.X)
 		}
-		if s.Width >= labelWidth {
-			s.Label = entryLabel(e)
-		}
+		s.Label, s.Out = entryLabel(e), s.Width < labelWidth
 		p.Shapes = append(p.Shapes, s)
 	}
 	p.Ticks = scale.ticks(entries)
