@@ -115,7 +115,7 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated)
 		if c.Skipped != "" {
 			why = " (skipped: " + c.Skipped + ")"
 		}
-		safetext.Fprintf(w, "  %s  %-12s %s%s\n", c.Commit.Short(), stands(c.Covered), prose.Cut(c.Title, 60), why)
+		safetext.Fprintf(w, "  %s  %-12s %s%s\n", c.Commit.Short(), stands(c.Covered), prose.CutColumns(c.Title, 60), why)
 	}
 	render.More(w, "  ", len(held)-gatedShown)
 	render.Lines(w, gateHints(held))

@@ -136,7 +136,7 @@ func writeScanned(w io.Writer, doc scannedJSON) {
 	}
 	safetext.Fprintf(w, "%s in %s: %s %s.\n", prose.Count(len(doc.Commits), "commit"), doc.Range, prose.Count(doc.Queued, "review"), verb)
 	for _, c := range doc.Commits {
-		line := fmt.Sprintf("  %s  %-10s %s", c.Commit.Short(), c.State, prose.Cut(c.Title, 60))
+		line := fmt.Sprintf("  %s  %-10s %s", c.Commit.Short(), c.State, prose.CutColumns(c.Title, 60))
 		if c.Why != "" {
 			line += " (skipped: " + c.Why + ")"
 		}

@@ -57,5 +57,5 @@ func findings(r record.Review, known handed, max int) (text string, keys []strin
 		return "", nil
 	}
 	subject := r.Request.Subject
-	return fmt.Sprintf("review %s of %s %q:", safetext.Line(r.ID), subject.Commit.Short(), prose.Cut(safetext.Line(subject.Title), 80)) + b.String(), keys
+	return fmt.Sprintf("review %s of %s %q:", safetext.Line(r.ID), subject.Commit.Short(), prose.CutColumns(safetext.Line(subject.Title), 80)) + b.String(), keys
 }

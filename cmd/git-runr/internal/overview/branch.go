@@ -62,7 +62,7 @@ func (r *Branch) write(w io.Writer) {
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
-		safetext.Fprintf(w, "  %-10s  %s  %s\n", screen.Warning.Of(string(c.State)), c.Commit.Short(), prose.Cut(c.Title, 60))
+		safetext.Fprintf(w, "  %-10s  %s  %s\n", screen.Warning.Of(string(c.State)), c.Commit.Short(), prose.CutColumns(c.Title, 60))
 	}
 	for _, c := range r.Skipped[:min(len(r.Skipped), unreviewedShown)] {
 		safetext.Fprintf(w, "  skipped     %s  %s (%s)\n", c.Commit.Short(), c.Title, c.Skipped)

@@ -31,5 +31,5 @@ func Critical(ctx context.Context, store *record.Store) string {
 	if newest.Commit != "" {
 		line += " on " + newest.At().Short()
 	}
-	return fmt.Sprintf("%s %q: git runr inbox get %s", line, prose.Cut(newest.Title, 60), screen.Suffix(newest.ID))
+	return fmt.Sprintf("%s %q: git runr inbox get %s", line, prose.CutColumns(newest.Title, 60), screen.Suffix(newest.ID))
 }
