@@ -16,18 +16,19 @@ import (
 // "diff": GIT_PAGER, pager.runr, pager.COMMAND, core.pager, PAGER, or what git was built with. ""
 // is none.
 func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
-	pager := os.Getenv("GIT_PAGER")
+	pager, decided := os.LookupEnv("GIT_PAGER")
 	for _, key := range []string{"pager.runr", "pager." + command, "core.pager"} {
+		_, is := r.Config[key]
 		set := r.Config.Get(key)
 		switch {
-		case pager != "" || set == "":
+		case !is:
 		case key != "core.pager" && slices.Contains([]string{"false", "no", "off", "0"}, set):
 			return "", nil
-		case !slices.Contains([]string{"true", "yes", "on", "1"}, set):
-			pager = set
+		case !decided && !slices.Contains([]string{"true", "yes", "on", "1"}, set):
+			pager, decided = set, true
 		}
 	}
-	if pager == "" {
+	if !decided {
 		// git itself is asked, without the options of our other calls, of which one says that there is no pager
 		out, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"var", "GIT_PAGER"}, Bare: true, Unlocated: true})
 		var failed *GitError
@@ -36,7 +37,7 @@ func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 		}
 		pager = strings.TrimRight(string(out), "\r\n")
 	}
-	if pager == "cat" || !strings.ContainsAny(pager, "|&;<>()$`\\\"' \t\n*?[#~=%") && !onPath(pager) {
+	if pager == "" || pager == "cat" || !strings.ContainsAny(pager, "|&;<>()$`\\\"' \t\n*?[#~=%") && !onPath(pager) {
 		return "", nil
 	}
 	return pager, nil

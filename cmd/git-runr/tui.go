@@ -31,7 +31,7 @@ func showTerminal(s *session) error {
 	}
 	in, _ := stdio.Terminal(s.in)
 	out, _ := stdio.Terminal(s.out)
-	if !in || !out || s.getenv("TERM") == "dumb" {
+	if !in || !out || slices.Contains([]string{"", "dumb"}, s.getenv("TERM")) {
 		return exit.Problemf(exit.Usage, "tui wants a terminal that can move its cursor").WithHint("git runr inbox", "git runr serve --open")
 	}
 	store, err := s.open()

@@ -322,6 +322,17 @@ func TestTUIWithoutScreen(t *testing.T) {
 	}
 }
 
+// TestTUISuspended: where no shell can take it up again, ctrl-Z does not end in a screen that is dead.
+func TestTUISuspended(t *testing.T) {
+	w := tuiWorld(t)
+	s := openScreen(w, 80, 24)
+	s.wait("Inbox")
+	s.press("\x1a")
+	s.press("?")
+	s.wait("Keys of")
+	s.leave("qq", 0)
+}
+
 // TestTUINarrow: 40 columns, and another size while it runs.
 func TestTUINarrow(t *testing.T) {
 	w := tuiWorld(t)

@@ -2,7 +2,10 @@ package comment
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+
+	"git-runr/loop/safetext"
 )
 
 // messageHead begins the text that an agent reads.
@@ -34,9 +37,17 @@ func Blocks(comments []Comment) []string {
 		ofFile[c.File] = append(ofFile[c.File], c.messageBlocks()...)
 	}
 	for _, file := range files {
-		blocks = append(append(blocks, "### "+file), ofFile[file]...)
+		blocks = append(append(blocks, "### "+heading(file)), ofFile[file]...)
 	}
 	return blocks
+}
+
+// heading is a file's name in one line: one that has more, or what does not print, is quoted.
+func heading(file string) string {
+	if safetext.Line(file) == file {
+		return file
+	}
+	return strconv.Quote(file)
 }
 
 // messageBlocks are a comment's lines with their quotation, if it has some, and its text.

@@ -7,6 +7,7 @@ import (
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // Critical is a line that tells of critical findings on this branch that nobody has
@@ -31,5 +32,5 @@ func Critical(ctx context.Context, store *record.Store) string {
 	if newest.Commit != "" {
 		line += " on " + newest.At().Short()
 	}
-	return fmt.Sprintf("%s %q: git runr inbox get %s", line, prose.CutColumns(newest.Title, 60), screen.Suffix(newest.ID))
+	return fmt.Sprintf("%s \"%s\": git runr inbox get %s", line, prose.CutColumns(safetext.Line(newest.Title), 60), screen.Suffix(newest.ID))
 }

@@ -291,7 +291,7 @@ func (m *model) key(press tea.KeyPressMsg) tea.Cmd {
 	case name == "ctrl+c":
 		return tea.Interrupt
 	case name == "ctrl+z":
-		return tea.Suspend
+		return suspend
 	case m.field != nil:
 		return m.fieldKey(press)
 	}
