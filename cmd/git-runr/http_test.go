@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -270,5 +271,39 @@ func TestServeOnce(t *testing.T) {
 	slices.Sort(ports)
 	if ports = slices.Compact(ports); len(ports) != 1 || ports[0] == 0 || serving != 1 {
 		t.Errorf("%d serve, at ports %v", serving, ports)
+	}
+}
+
+// press is `press STATUS ACT [NOTE]`: what a browser sends when a button on the page of the newest
+// run is pressed, whose server may be starting; stdout is the answer.
+func press(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: press STATUS ACT [NOTE]")
+	}
+	repo, err := gitstore.Open(context.Background(), ts.MkAbs("."))
+	ts.Check(err)
+	defer repo.Close()
+	at, err := server{repo}.find()
+	ts.Check(err)
+	send := func(method, path, body string) (int, string) {
+		r, err := http.NewRequest(method, strings.TrimSuffix(at.address.URL(), "/")+path, strings.NewReader(body))
+		ts.Check(err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.AddCookie(&http.Cookie{Name: fmt.Sprintf("runr_%d", at.address.Port), Value: at.secret.Session()})
+		reply, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		ts.Check(err)
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		ts.Check(err)
+		return reply.StatusCode, string(text)
+	}
+	_, page := send("GET", "/run/latest", "")
+	_, token, _ := strings.Cut(page, `data-token="`)
+	token, _, _ = strings.Cut(token, `"`)
+	form := url.Values{"form_token": {token}, "note": args[2:]}
+	status, answer := send("POST", "/run/latest/do/"+args[1], form.Encode())
+	fmt.Fprintln(ts.Stdout(), answer)
+	if fmt.Sprint(status) != args[0] {
+		ts.Fatalf("press %s: status %d, want %s\n%s", args[1], status, args[0], answer)
 	}
 }

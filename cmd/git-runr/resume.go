@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
@@ -23,6 +25,7 @@ func (p *program) resumeCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
 			keepFlag(),
+			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
 		}, limitFlags()...),
 		Action: p.action(resume),
 	}
@@ -60,6 +63,13 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	}
 	if err := awaitsPerson(s.ctx, store, run); err != nil {
 		return err
+	}
+	if s.Bool("detached") {
+		actor, err := s.actor(store)
+		if err != nil {
+			return err
+		}
+		return background.Command(store.Repo, actor, filepath.Join("web", "resume-"+run.ID+".log"), "resume", run.ID)
 	}
 	if len(after) > 0 {
 		var err error

@@ -42,6 +42,7 @@ func TestScript(t *testing.T) {
 			"repo":     makeRepo,
 			"replace":  replaceInFile,
 			"http":     askServer,
+			"press":    press,
 			"unlocked": waitForLock,
 		},
 	})

@@ -28,7 +28,8 @@ func (p *program) serveCommand() *cli.Command {
 		Name: "serve", Usage: "serve the inbox to a browser on this machine",
 		Description: "Listens on 127.0.0.1, where the last server was if that port is free, and prints the address to open.\n" +
 			"One server a repository: a second one prints the address of the first. It ends by itself when nobody\n" +
-			"has asked it anything for an hour. git runr review starts one in the background where a person is asked;\n" +
+			"has asked it anything for an hour. The page of a run resumes, answers, lands and aborts it, as the\n" +
+			"commands do. git runr review starts one in the background where a person is asked;\n" +
 			"git config runr.serve false keeps it from that.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "port", DefaultText: "where the last server was", Usage: "listen on port `N`"},
@@ -97,6 +98,7 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
 			return measure(ctx, store, since, until)
 		},
+		Do: func(ctx context.Context, args ...string) (string, int) { return s.inside(ctx, store, args) },
 		Log: func(line string) {
 			if s.verbose || s.Bool("detached") {
 				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)

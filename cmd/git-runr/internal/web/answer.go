@@ -24,12 +24,13 @@ import (
 type requestError struct {
 	status  int
 	message string
+	hint    []string // what to type, each with what it does behind three blanks
 }
 
 func (e *requestError) Error() string { return e.message }
 
 func badRequest(format string, args ...any) error {
-	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+	return &requestError{status: http.StatusBadRequest, message: fmt.Sprintf(format, args...)}
 }
 
 // errorStatuses are the answers to errors of other packages. The first that fits counts.

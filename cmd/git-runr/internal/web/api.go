@@ -39,7 +39,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		if errors.As(err, new(*http.MaxBytesError)) {
-			return nil, &requestError{http.StatusRequestEntityTooLarge, tooLarge}
+			return nil, &requestError{status: http.StatusRequestEntityTooLarge, message: tooLarge}
 		}
 		return nil, badRequest("the body ended early")
 	}

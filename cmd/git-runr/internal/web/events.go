@@ -39,7 +39,7 @@ type updateJSON struct {
 // an update names the state, so one who comes back hears of what was missed.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if !s.tips.join() {
-		s.fail(w, r, &requestError{http.StatusServiceUnavailable, "too many listeners"})
+		s.fail(w, r, &requestError{status: http.StatusServiceUnavailable, message: "too many listeners"})
 		return
 	}
 	defer s.tips.leave()

@@ -76,7 +76,10 @@ func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.H
 func whatToType(err error) []string {
 	var missing *record.NotFoundError
 	var state *record.StateError
+	var request *requestError
 	switch {
+	case errors.As(err, &request):
+		return request.hint
 	case errors.As(err, &missing) && missing.What == "run":
 		return []string{"git runr status", "git runr sync"}
 	case errors.As(err, &missing) && missing.What == "review":
@@ -192,7 +195,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took,
 		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) }, "lower": strings.ToLower,
 		"add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
-		"icon": icon, "outcome": outcomeClass, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
+		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) }, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
 		"gapOf":    func(g *gapView, rest string, f fileView) gapIn { return gapIn{*g, rest, f.Split, f.All, f.gapsURL} },
 		"onlyHunk": func(f fileView, h hunkView) fileView { f.Hunks = []hunkView{h}; return f },

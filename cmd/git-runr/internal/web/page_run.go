@@ -32,10 +32,12 @@ type runView struct {
 	Steps     []stepTree // whose trees can be compared
 	From, To  int        // of the comparison shown
 	Missing   string
+	Resumed   bool // it was, from here, a moment ago
 	Views     []fileView
 	Total     int
 	Added     int
 	Deleted   int
+	acts      []*runAct
 }
 
 // entryView is a line of the timeline with where what it left behind can be read.
@@ -91,10 +93,14 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 		v.Entries = append(v.Entries, entryView{entry, leftBehind(run.ID, entry)})
 	}
 	p.diagnosis(&v)
+	if v.acts, err = p.actsOf(ctx, run); err != nil {
+		return err
+	}
+	v.Resumed = r.FormValue("resumed") != "" && !v.Report.Live
 	if err := p.interdiff(r, &v); err != nil {
 		return err
 	}
-	return p.show(w, http.StatusOK, "run.html", v)
+	return p.show(w, http.StatusOK, "run.html", &v)
 }
 
 // leftBehind are the files of an entry's event.

@@ -146,7 +146,7 @@ func (p *pages) postBulk(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(failed) > 0 {
-		return &requestError{http.StatusConflict, strconv.Itoa(len(ids)-len(failed)) + " of " + strconv.Itoa(len(ids)) + " done. " + strings.Join(failed, "; ")}
+		return &requestError{status: http.StatusConflict, message: strconv.Itoa(len(ids)-len(failed)) + " of " + strconv.Itoa(len(ids)) + " done. " + strings.Join(failed, "; ")}
 	}
 	http.Redirect(w, r, "/review", http.StatusSeeOther)
 	return nil

@@ -93,6 +93,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"GET /metrics":               p.metrics,
 		"GET /runs":                  p.runs,
 		"GET /run/{id}":              p.run,
+		"POST /run/{id}/do/{act}":    p.postAct,
 		"GET /run/{id}/diff":         p.runDiff,
 		"GET /run/{id}/lines":        p.runLines,
 		"GET /run/{id}/file":         p.runFile,

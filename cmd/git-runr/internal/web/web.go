@@ -36,7 +36,10 @@ type Config struct {
 	Requested func(context.Context, record.Review) error
 	// Measure is what the runs and reviews of a period came to.
 	Measure func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error)
-	Log     func(line string) // hears of requests and faults, without tokens, from several goroutines; nil: nobody
+	// Do carries out a command line of ours in the repository, such as abort RUN, and gives what it
+	// wrote and its exit status; nil: nothing can be done with runs from here.
+	Do  func(ctx context.Context, args ...string) (out string, status int)
+	Log func(line string) // hears of requests and faults, without tokens, from several goroutines; nil: nobody
 }
 
 // Server answers the requests of one repository.

@@ -1,0 +1,144 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/loop"
+	"git-runr/loop/record"
+	"git-runr/loop/workspace"
+)
+
+// runAct is what can be done with a run, and the command that does it.
+type runAct struct {
+	Name    string // the last part of its address
+	Label   string
+	Command string // as it is typed
+	GivesUp string // what is confirmed first, "" for nothing
+	Note    bool   // it wants to be told what was done
+	Reason  string // and why, as the line beside it says
+	Run     string
+	Token   string // of its form
+	args    []string
+	shown   bool // beside a line of the diagnosis
+}
+
+// actsOf are the acts whose commands would be accepted now. What they want beyond the state of
+// the run they say themselves.
+func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
+	if p.Do == nil || run.Status == "" || workspace.Live(p.Store, run.ID) {
+		return nil, nil
+	}
+	var acts []*runAct
+	offer := func(ok bool, act runAct, args ...string) {
+		if ok {
+			act.Run, act.Token, act.args = run.ID, p.formToken(nil), args
+			act.Command = "git runr " + strings.Join(args, " ")
+			acts = append(acts, &act)
+		}
+	}
+	allows := func(event string) bool { return run.Allow(event) == nil }
+	_, waits, err := loop.Waits(ctx, p.Store, run)
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.repo.ReadCommit(ctx, run.Head())
+	here := err == nil
+	forGood := run.Stop != nil && !run.Stop.Explained().Resumable && len(run.News()) == 0
+	undecided := run.Status == record.RunReviewing || run.Status == record.RunStopped
+	offer(here && !waits && !forGood && (run.Status == record.RunRunning || allows(record.EventRunResumed.Name)),
+		runAct{Name: "resume", Label: "Resume"}, "resume", run.ID)
+	offer(undecided, runAct{Name: "commit", Label: "Accept"}, "answer", run.ID, string(record.ChoiceCommit))
+	offer(undecided, runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}, "answer", run.ID, string(record.ChoiceSkip))
+	offer(undecided, runAct{Name: "stop", Label: "Leave stopped"}, "answer", run.ID, string(record.ChoiceStop))
+	offer(here && allows(record.EventRunIntervened.Name), runAct{Name: "intervene", Label: "Intervene", Note: true, Reason: "manual_fix"},
+		"intervene", run.ID, "--reason", "manual_fix", "--note", `"..."`)
+	offer(here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base && allows(record.EventRunLanded.Name),
+		runAct{Name: "land", Label: "Land", GivesUp: "Its result comes to the branch that is checked out; git runr undo takes it back."}, "land", run.ID)
+	offer(allows(record.EventRunAborted.Name), runAct{Name: "abort", Label: "Abort", GivesUp: "The run is given up and its working tree removed; its branch stays."}, "abort", run.ID)
+	return acts, nil
+}
+
+// Act is the act that a line of the diagnosis stands for, nil for none.
+func (v *runView) Act(command string) *runAct {
+	for _, act := range v.acts {
+		if command == act.Command || act.Note && strings.HasPrefix(command, "git runr intervene ") {
+			act.shown = true
+			if _, reason, ok := strings.Cut(command, " --reason "); ok {
+				act.Reason, _, _ = strings.Cut(reason, " ")
+			}
+			return act
+		}
+	}
+	return nil
+}
+
+// MoreActs are those that stand beside no line yet.
+func (v *runView) MoreActs() []*runAct {
+	return slices.DeleteFunc(slices.Clone(v.acts), func(act *runAct) bool { return act.shown })
+}
+
+// postAct carries out the command line of an act, as if it were typed in the repository.
+func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
+	ctx, name := r.Context(), r.PathValue("act")
+	run, err := p.Store.Run(ctx, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	acts, err := p.actsOf(ctx, run)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(acts, func(act *runAct) bool { return act.Name == name })
+	if i < 0 {
+		return &requestError{status: http.StatusConflict, message: "run " + run.ID + " is not in a state for that now", hint: []string{"git runr show " + run.ID}}
+	}
+	target := url.URL{Path: "/run/" + run.ID}
+	args := acts[i].args
+	switch {
+	case acts[i].Note:
+		args[3] = cmp.Or(r.PostForm.Get("reason"), args[3])
+		args[5] = strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n")
+	case name == "resume":
+		args = append(args, "--detached") // an agent outlives the request
+		target.RawQuery = "resumed=1"
+	}
+	if err := refusal(p.Do(ctx, append([]string{"-q"}, args...)...)); err != nil {
+		return err
+	}
+	http.Redirect(w, r, target.String(), http.StatusSeeOther)
+	return nil
+}
+
+// refusal is what a command line of ours refused, nil where it did what it was to do: a status
+// without a problem is its result.
+func refusal(out string, status int) error {
+	_, problem, refused := strings.Cut("\n"+out, "\ngit-runr: ")
+	if !refused || status == int(exit.OK) {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(problem), "\n")
+	refusal := &requestError{status: http.StatusConflict, message: lines[0]}
+	for _, line := range lines[1:] {
+		refusal.hint = append(refusal.hint, strings.TrimSpace(line))
+	}
+	switch exit.Status(status) {
+	case exit.Usage:
+		refusal.status = http.StatusBadRequest
+	case exit.Untrusted:
+		refusal.status = http.StatusForbidden
+	case exit.NotFound:
+		refusal.status = http.StatusNotFound
+	case exit.Busy:
+		refusal.status = http.StatusServiceUnavailable
+	case exit.Bug:
+		return errors.New(problem)
+	}
+	return refusal
+}

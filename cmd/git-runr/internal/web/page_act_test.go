@@ -1,0 +1,76 @@
+package web
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// told keeps the command lines that the page has carried out, and answers each with out and status.
+type told struct {
+	lines  []string
+	out    string
+	status int
+}
+
+func (d *told) do(_ context.Context, args ...string) (string, int) {
+	d.lines = append(d.lines, strings.Join(args, " "))
+	return d.out, d.status
+}
+
+func TestRunActs(t *testing.T) {
+	s := newSite(t)
+	d := &told{}
+	s.Do = d.do
+	run := s.stopped()
+	at := "/run/" + run.ID
+	acts := map[string]string{
+		"resume": "-q resume " + run.ID + " --detached", "commit": "-q answer " + run.ID + " commit", "skip": "-q answer " + run.ID + " skip",
+		"stop": "-q answer " + run.ID + " stop", "abort": "-q abort " + run.ID,
+		"intervene": "-q intervene " + run.ID + " --reason review_loop --note --did \"it\"\n$(by hand)",
+	}
+	page := s.page(at)
+	checkHTML(t, page)
+	hides(t, page, at+"/do/land")
+	shows(t, page, `--reason review_loop`, `name="reason" value="review_loop"`)
+	for name, line := range acts {
+		path := at + "/do/" + name
+		if n := strings.Count(page, `action="`+path+`"`); n != 1 {
+			t.Errorf("%d forms for %s\n%s", n, name, page)
+		}
+		d.lines = nil
+		s.ask("GET", path, "", s.asPerson()).want(404)
+		s.ask("HEAD", path, "", s.asPerson()).want(404)
+		s.ask("POST", path, "", s.asPerson(), formBody).want(403)
+		token := url.Values{formTokenField: {s.formToken(nil)}}.Encode()
+		s.ask("POST", path, token, formBody).want(401)
+		s.ask("POST", path, token, s.asPerson(), formBody, "Sec-Fetch-Site: cross-site").want(403)
+		s.ask("POST", path, token, s.asPerson(), "Content-Type: application/json").want(415)
+		if len(d.lines) > 0 {
+			t.Errorf("%s did %q", name, d.lines)
+		}
+		s.form(path, "reason", "review_loop", "note", "--did \"it\"\r\n$(by hand)").want(303)
+		if !slices.Equal(d.lines, []string{line}) {
+			t.Errorf("%s did %q", name, d.lines)
+		}
+	}
+	d.lines = nil
+	s.form(at + "/do/land").want(409)
+	s.form(at + "/do/nix").want(409)
+	s.form("/run/nix/do/abort").want(404)
+	if len(d.lines) > 0 {
+		t.Errorf("did %q", d.lines)
+	}
+
+	d.out, d.status = "git-runr: the checks <b>are not</b> trusted\n  git runr trust   shows them\n", 20
+	refused := s.form(at + "/do/resume").want(403).text
+	checkHTML(t, refused)
+	shows(t, refused, "the checks &lt;b&gt;are not&lt;/b&gt; trusted", "<code>git runr trust</code>", "shows them")
+	d.out, d.status = "Stopped: it needs a person\n", 4
+	s.form(at + "/do/commit").want(303)
+
+	s.Do = nil
+	hides(t, s.page(at), "/do/")
+}
