@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -29,13 +30,18 @@ func topics() []manual.Topic {
 
 func (p *program) helpCommand() *cli.Command {
 	var b strings.Builder
-	b.WriteString("What COMMAND -h says, or a topic:\n")
-	for _, topic := range topics() {
-		safetext.Fprintf(&b, "\n   %-16s %s", topic.Name, topic.Usage)
-	}
+	b.WriteString("What COMMAND -h says, or a topic:\n\n")
+	listTopics(&b)
 	return &cli.Command{
-		Name: "help", Usage: "help on a command or a topic: concepts, agents, ci, config, troubleshooting, …", ArgsUsage: "[COMMAND|TOPIC]",
-		Description: b.String(), Action: p.action(help),
+		Name: "help", Usage: "help on a command or a topic; alone it lists both", ArgsUsage: "[COMMAND|TOPIC]",
+		Description: strings.TrimRight(b.String(), "\n"), Action: p.action(help),
+	}
+}
+
+// listTopics writes a line for each topic.
+func listTopics(w io.Writer) {
+	for _, topic := range topics() {
+		safetext.Fprintf(w, "   %-16s %s\n", topic.Name, topic.Usage)
 	}
 }
 
@@ -63,6 +69,10 @@ func help(s *session) error {
 // a topic says both.
 func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) error {
 	err := app.RunContext(ctx, args)
+	if err == nil && len(args) > 1 && slices.Contains([]string{"-h", "--help"}, args[len(args)-1]) && (len(args) == 2 || len(args) == 3 && args[1] == "help") {
+		safetext.Fprintf(p.out, "\nTOPICS, of git runr help TOPIC:\n")
+		listTopics(p.out)
+	}
 	if len(args) != 3 || args[2] != "-h" {
 		return err
 	}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,10 +52,14 @@ func installExtras(s *session) error {
 	if err := s.askWhere(); err != nil {
 		return err
 	}
-	do := func(dry bool) ([]extras.Item, error) { return extras.Remove(record, dry) }
+	top, err := s.extrasTop()
+	if err != nil {
+		return err
+	}
+	do := func(dry bool) ([]extras.Item, error) { return extras.Remove(record, top, dry) }
 	doc := extrasJSON{Files: []extras.Item{}}
 	if !s.Bool("remove") {
-		files, notes, err := s.extraFiles()
+		files, notes, err := s.extraFiles(top)
 		if err != nil {
 			return err
 		}
@@ -70,7 +76,7 @@ func installExtras(s *session) error {
 			return err
 		}
 		if doc.Files, err = do(false); err != nil {
-			return err
+			return exit.Problemf(exit.State, "%w", err).WithHint("git runr install-extras --dir DIR")
 		}
 		doc.Written = true
 	}
@@ -124,18 +130,34 @@ func (s *session) agreeToExtras(items []extras.Item) error {
 	return exit.Problemf(exit.Stopped, "nothing was written: nobody said yes").WithHint(line, "elsewhere: git runr install-extras --dir DIR")
 }
 
-// extraFiles are the files and their places, and what the user has to see to.
-func (s *session) extraFiles() ([]extras.File, []string, error) {
+// extrasTop is --dir as an absolute path, "" where it was not given.
+func (s *session) extrasTop() (string, error) {
+	if !s.IsSet("dir") {
+		return "", nil
+	}
+	dir := s.String("dir")
+	if dir == "" {
+		return "", exit.Problemf(exit.Usage, "--dir names no directory").WithHint("git runr install-extras --dir DIR")
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.dir, dir)
+	}
+	top, err := filepath.Abs(dir)
+	if err != nil {
+		return "", exit.Problemf(exit.Usage, "--dir: %w", err)
+	}
+	if info, err := os.Stat(top); err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
+		return "", exit.Problemf(exit.Usage, "%q is no directory", top).WithHint("git runr install-extras --dir DIR")
+	}
+	return top, nil
+}
+
+// extraFiles are the files and their places below top, or for "" where they are found, and what
+// the user has to see to.
+func (s *session) extraFiles(top string) ([]extras.File, []string, error) {
 	share := config.UnderHome(s.getenv, "XDG_DATA_HOME", ".local/share", "")
 	pages := share
-	if dir := s.String("dir"); dir != "" {
-		top, err := filepath.Abs(filepath.Join(s.dir, dir))
-		if filepath.IsAbs(dir) {
-			top, err = filepath.Clean(dir), nil
-		}
-		if err != nil {
-			return nil, nil, exit.Problemf(exit.Usage, "--dir: %w", err)
-		}
+	if top != "" {
 		share = filepath.Join(top, "share")
 		pages = share
 	} else if share == "" {
@@ -175,7 +197,11 @@ func pagesBeside(program, home, share string) string {
 
 func writeExtras(w io.Writer, doc extrasJSON) {
 	for _, item := range doc.Files {
-		safetext.Fprintf(w, "%-8s %s\n", item.State, item.Path)
+		state := item.State
+		if to, planned := map[string]string{extras.Written: "to write", extras.Removed: "to remove"}[state]; planned && !doc.Written {
+			state = to
+		}
+		safetext.Fprintf(w, "%-9s %s\n", state, item.Path)
 	}
 	if len(doc.Files) == 0 {
 		fmt.Fprintln(w, "Nothing to do.")

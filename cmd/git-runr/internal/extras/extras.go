@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"git-runr/gitstore/safefile"
 )
@@ -125,12 +126,37 @@ func Install(recordPath string, files []File, dry bool) ([]Item, error) {
 	if err := r.save(recordPath); err != nil {
 		return nil, err
 	}
-	for _, f := range write {
+	for i, f := range write {
 		if err := safefile.WriteDurable(f.Path, f.Content, 0o666); err != nil {
-			return nil, err
+			return nil, errors.Join(err, r.without(recordPath, write[i:]))
 		}
 	}
 	return items, nil
+}
+
+// without takes files that could not be written out of the record again, and directories that
+// were not made.
+func (r record) without(path string, files []File) error {
+	for _, f := range files {
+		was := slices.DeleteFunc(r.Files[f.Path], func(h string) bool { return h == hash(f.Content) })
+		if r.Files[f.Path] = was; len(was) == 0 {
+			delete(r.Files, f.Path)
+		}
+	}
+	r.Dirs = slices.DeleteFunc(r.Dirs, func(dir string) bool { _, err := os.Lstat(dir); return err != nil })
+	if len(r.Files) > 0 {
+		return r.save(path)
+	}
+	return r.drop(path)
+}
+
+// drop removes the record and the directories that were made and are empty.
+func (r record) drop(path string) error {
+	err := os.Remove(path)
+	for _, dir := range slices.Backward(r.Dirs) {
+		os.Remove(dir) // one with something in it stays
+	}
+	return err
 }
 
 // missingDirs are dir and those it is in, as far as they are not there, the outer ones first.
@@ -145,9 +171,9 @@ func missingDirs(dir string) (missing []string) {
 	}
 }
 
-// Remove takes away, unless dry, what Install wrote and nobody changed since, and the
-// directories that it made and that are empty then.
-func Remove(recordPath string, dry bool) ([]Item, error) {
+// Remove takes away, unless dry, what Install wrote below a directory, "" for anywhere, and nobody
+// changed since, and the directories that it made and that are empty then.
+func Remove(recordPath, below string, dry bool) ([]Item, error) {
 	r, err := readRecord(recordPath)
 	if err != nil {
 		return nil, err
@@ -155,6 +181,10 @@ func Remove(recordPath string, dry bool) ([]Item, error) {
 	items := []Item{}
 	kept := map[string][]string{}
 	for path, hashes := range r.Files {
+		if below != "" && !strings.HasPrefix(path, below+string(os.PathSeparator)) {
+			kept[path] = hashes
+			continue
+		}
 		now, err := os.ReadFile(path)
 		item := Item{Path: path, State: Removed}
 		switch {
@@ -174,13 +204,11 @@ func Remove(recordPath string, dry bool) ([]Item, error) {
 	if dry || len(r.Files) == 0 {
 		return items, nil
 	}
-	if r.Files = kept; len(kept) > 0 {
-		err = r.save(recordPath)
-	} else {
-		err = os.Remove(recordPath)
+	if r.Files = kept; len(kept) == 0 {
+		return items, r.drop(recordPath)
 	}
 	for _, dir := range slices.Backward(r.Dirs) {
 		os.Remove(dir) // one with something in it stays
 	}
-	return items, err
+	return items, r.save(recordPath)
 }
