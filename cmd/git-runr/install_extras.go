@@ -101,7 +101,10 @@ func (s *session) askWhere() error {
 	return s.Set("dir", dir)
 }
 
-func isChange(i extras.Item) bool { return i.State == extras.Written || i.State == extras.Removed }
+// isChange reports whether there is something to do: what is absent leaves the record.
+func isChange(i extras.Item) bool {
+	return i.State == extras.Written || i.State == extras.Removed || i.State == extras.Absent
+}
 
 func leftOf(items []extras.Item) (left []string) {
 	for _, item := range items {
