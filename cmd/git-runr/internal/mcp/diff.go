@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,11 +51,13 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 	}
 	subject := review.Request.Subject
 	spec := gitstore.DiffSpec{To: subject.Tree, Paths: subject.Paths, MaxBytes: int64(from) + 2*maxAnswer}
-	if in.File != "" {
-		spec.Paths = []string{in.File}
-	}
 	if spec.From, err = c.Store.ComparedWith(ctx, subject); err != nil {
 		return doc, err
+	}
+	if in.File != "" {
+		if spec.Paths, err = c.pathOf(ctx, spec, in.File); err != nil {
+			return doc, err
+		}
 	}
 	patch, truncated, err := c.Store.Repo.Diff(ctx, spec)
 	if err != nil {
@@ -86,6 +89,25 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 		doc.More = fmt.Sprintf("[%d bytes%s left. To read on: review_diff %s]", left, more, jsonOf(in))
 	}
 	return doc, nil
+}
+
+// pathOf is the path of a file of a change by its name as it is, or as it was shown.
+func (c call) pathOf(ctx context.Context, spec gitstore.DiffSpec, name string) ([]string, error) {
+	if line(name, 500) == name {
+		files, err := c.Store.Repo.DiffStat(ctx, spec)
+		if err != nil {
+			return nil, err
+		}
+		for _, match := range []func(path string) bool{
+			func(path string) bool { return path == name },
+			func(path string) bool { return line(path, 500) == name },
+		} {
+			if i := slices.IndexFunc(files, func(f gitstore.FileStat) bool { return match(f.Path) }); i >= 0 {
+				return []string{files[i].Path}, nil
+			}
+		}
+	}
+	return []string{name}, nil
 }
 
 // maxPatch is how far a patch is read, in bytes.

@@ -232,6 +232,8 @@ func TestDiffInPages(t *testing.T) {
 	}
 	p.write("long.txt", long.String())
 	p.write("bin", "a\x00b\xff")
+	p.write("new\nline.txt", "in a name\n")
+	p.write("caf\xe9.go", "no UTF-8\n")
 	p.commit("more")
 	id := p.asked("").ID
 	c := p.chat()
@@ -249,6 +251,10 @@ func TestDiffInPages(t *testing.T) {
 	if text := c.call("review_diff", args{"id": id, "file": "bin"}); strings.Contains(text, "long.txt") || !strings.Contains(text, "Binary files") {
 		t.Errorf("one file: %s", text)
 	}
+	for _, name := range []string{"new line.txt", "new\nline.txt"} { // as it was shown, and as it is
+		wants(t, c.call("review_diff", args{"id": id, "file": name}), "+in a name")
+	}
+	wants(t, c.call("review_diff", args{"id": id, "file": `caf\xe9.go`}), "+no UTF-8")
 	wants(t, c.refused("review_diff", args{"id": id, "file": "../a.txt"}), "Error: ")
 	wants(t, c.refused("review_diff", args{"id": id, "file": "a.txt"}), "a.txt is not in the change")
 	wants(t, c.refused("review_diff", args{"id": id, "cursor": "-3"}), "no cursor of this change")
