@@ -181,6 +181,10 @@ func (s *session) extraFiles(top string) ([]extras.File, []string, error) {
 		files = append(files, extras.File{Path: filepath.Join(share, filepath.FromSlash(script[1])), What: script[2], Content: text})
 	}
 	notes := []string{"bash: needs the package bash-completion, and a new shell"}
+	if man := filepath.Join(pages, "man"); !strings.HasPrefix(pages, "/usr/") && !slices.Contains(filepath.SplitList(s.getenv("MANPATH")), man) &&
+		!slices.Contains(filepath.SplitList(s.getenv("PATH")), filepath.Join(filepath.Dir(pages), "bin")) {
+		notes = append(notes, fmt.Sprintf("man: in your shell's profile: export MANPATH=%s:", man))
+	}
 	if functions := filepath.Join(share, "zsh", "site-functions"); !strings.HasPrefix(share, "/usr/") {
 		notes = append(notes, fmt.Sprintf("zsh: before compinit in ~/.zshrc: fpath=(%s $fpath)", functions))
 	}
