@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
@@ -26,7 +28,7 @@ func logged(name, message string, files []string, parents ...string) gitstore.Lo
 // auditedRuns is one run with a fix by a person, landed as one commit.
 func auditedRuns() []record.Run {
 	return []record.Run{{
-		ID: runID, Status: record.RunCompleted, Plan: record.RunPlan{Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}},
+		ID: runID, Status: record.RunCompleted, Plan: runplan.Plan{Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}},
 		Attempts: []record.Attempt{{Number: 1, Commit: commitID("a1"), Files: []string{"b.go", "a.go"}}, {Number: 2, Commit: commitID("a2"), Files: []string{"c.go"}}},
 		Interventions: []record.Intervention{{
 			Number: 1, Reason: record.InterveneManualFix, Commit: commitID("1f"), Files: []string{"c.go"}, Commits: []gitstore.ID{commitID("1e"), commitID("a2")},

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // TestBlockWhole is a whole block. What the second code
@@ -16,9 +16,9 @@ func TestBlockWhole(t *testing.T) {
 	request := "Include npm run typecheck output in evidence"
 	run := record.Run{
 		ID: "20260106120000", Status: record.RunReviewing,
-		Plan: record.RunPlan{
+		Plan: runplan.Plan{
 			Base: base, DoneCriteria: "- test coverage is reported\n", Checks: npmChecks()[:1],
-			Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2},
+			Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2},
 		},
 		Rounds: []record.Round{asked(1, request)},
 		Stop:   &record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{request}},
@@ -90,7 +90,7 @@ func TestBlockNamesPlacesToEdit(t *testing.T) {
 
 func TestBlockNamesFiles(t *testing.T) {
 	scope := stoppedFor(record.ReasonScope, "go.mod")
-	scope.Plan.Scope = record.Scope{Allow: []string{"src/**"}}
+	scope.Plan.Scope = runplan.Scope{Allow: []string{"src/**"}}
 	scope.Attempts[2].Files = []string{"src/a.ts", "go.mod"}
 	conflict := stoppedFor(record.ReasonRevertConflict, "1 file changed since attempt 3")
 	conflict.Attempts[2].Reverted = &record.Reverted{Attempt: 3, Conflicts: []string{"go.mod"}}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // category is a kind of check that reviewers ask for in words of their own,
@@ -109,7 +109,7 @@ const (
 )
 
 // member is by what check is of category c; 0 when it is not.
-func (c category) member(check record.Check) int {
+func (c category) member(check runplan.Check) int {
 	switch {
 	case c.spokenOf(check.Name):
 		return byName

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -144,7 +146,7 @@ func lastEvent(run record.Run) time.Time {
 // suggestions are the checks that requests and done criteria speak of and that did
 // not pass on the newest tree, and those that failed: a command always comes from
 // the configuration, never from a reviewer's text.
-func suggestions(plan record.RunPlan, checks matcher, asked []string, known proof) []Suggestion {
+func suggestions(plan runplan.Plan, checks matcher, asked []string, known proof) []Suggestion {
 	wanted := checks.commands(asked...)
 	for _, command := range checks.commands(doneChecks(plan)...) {
 		if c := checkWith(plan.Checks, command); known.of(c).state != passed {
@@ -173,13 +175,13 @@ func suggestions(plan record.RunPlan, checks matcher, asked []string, known proo
 }
 
 // checkWith is the check that is configured with command; the zero Check where none is.
-func checkWith(checks []record.Check, command string) record.Check {
+func checkWith(checks []runplan.Check, command string) runplan.Check {
 	for _, c := range checks {
 		if c.Command == command {
 			return c
 		}
 	}
-	return record.Check{}
+	return runplan.Check{}
 }
 
 // afterwards are the next steps for a run that somebody gave up.

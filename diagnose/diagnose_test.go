@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
@@ -64,7 +66,7 @@ func TestEveryReasonHasNextSteps(t *testing.T) {
 // TestReasonsOfStops is one line a reason: what a person must be told of it.
 func TestReasonsOfStops(t *testing.T) {
 	scope := stoppedFor(record.ReasonScope, "go.mod")
-	scope.Plan.Scope = record.Scope{Allow: []string{"src/**"}}
+	scope.Plan.Scope = runplan.Scope{Allow: []string{"src/**"}}
 	scope.Attempts[2].Files = []string{"go.mod", "src/a.ts"}
 	conflict := stoppedFor(record.ReasonRevertConflict, "1 file changed since attempt 3")
 	conflict.Attempts[2].Reverted = &record.Reverted{Attempt: 3, Conflicts: []string{"src/b.ts"}}

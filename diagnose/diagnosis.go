@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -91,13 +94,13 @@ type Diagnosis struct {
 	PutBack           []string          `json:"put_back,omitempty"`     // lines to type that undo what an agent did outside of its work
 	Intervention      string            `json:"intervention,omitempty"` // one line
 
-	FailingChecks []FailingCheck  `json:"failing_checks,omitempty"`
-	Setting       *record.Setting `json:"setting,omitempty"`        // the configured value that ended the run
-	ResumeAfter   time.Time       `json:"resume_after,omitzero"`    // when what ended the run is over by itself
-	Spending      record.Spending `json:"usage_by_agent,omitempty"` // of a run that a budget ended
-	Said          string          `json:"said,omitempty"`           // the words of whoever the run stopped for
-	SaidBy        string          `json:"said_by,omitempty"`        // the agent whose words they are
-	Transcript    string          `json:"transcript,omitempty"`     // file among the run's own with all that the agent wrote
+	FailingChecks []FailingCheck   `json:"failing_checks,omitempty"`
+	Setting       *runplan.Setting `json:"setting,omitempty"`        // the configured value that ended the run
+	ResumeAfter   time.Time        `json:"resume_after,omitzero"`    // when what ended the run is over by itself
+	Spending      spend.Spending   `json:"usage_by_agent,omitempty"` // of a run that a budget ended
+	Said          string           `json:"said,omitempty"`           // the words of whoever the run stopped for
+	SaidBy        string           `json:"said_by,omitempty"`        // the agent whose words they are
+	Transcript    string           `json:"transcript,omitempty"`     // file among the run's own with all that the agent wrote
 
 	intervention []string // Intervention in the lines that are shown
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -35,7 +37,7 @@ type proof map[string]evidence
 const never = "never run"
 
 // of is the evidence of check, which was perhaps never run.
-func (p proof) of(check record.Check) evidence {
+func (p proof) of(check runplan.Check) evidence {
 	if e, ran := p[check.Name]; ran {
 		return e
 	}
@@ -169,7 +171,7 @@ func provided(run record.Run, known proof) []string {
 		}
 	}
 	for _, r := range results(run) {
-		if configured := slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == r.Name || c.Command == r.Command }); !configured {
+		if configured := slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool { return c.Name == r.Name || c.Command == r.Command }); !configured {
 			lines = append(lines, oneLine(cmp.Or(r.Name, r.Command))+": "+saidOf(r.CheckResult))
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // A stop that is not the reviewer's word shows whose words it is, which checks fail and
@@ -17,7 +17,7 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 	test := &run.Checks[0].Results[1]
 	test.Output = "…"
 	test.Failures = []record.CheckFailure{{Test: "TestRate", Message: "panic: division by zero", File: "tax.go", Line: 3}, {Test: "TestOther"}}
-	run.Stop.Setting = &record.Setting{Name: "loop.max_retries", Value: "2", From: plan.SettingDefault}
+	run.Stop.Setting = &runplan.Setting{Name: "loop.max_retries", Value: "2", From: runplan.SettingDefault}
 	got := Footer(run, Place{Width: 80, Files: "/r/.git/runr/runs/x y", Dir: "/r/my tree"})
 	for _, part := range []string{
 		"\nA check still fails, and no further fix is allowed.\nfailing: test; the retries are used up\n\nChecks that fail:\n" +
@@ -63,7 +63,7 @@ func TestFooterRepeatsWhoseWordsItIs(t *testing.T) {
 // The seed's example stays as it is for a limit that nobody set; one that was set is told.
 func TestFooterNamesALimitThatWasSet(t *testing.T) {
 	run := stoppedRun()
-	run.Stop.Setting = &record.Setting{Name: "loop.max_retries", Value: "2", From: plan.SettingDefault}
+	run.Stop.Setting = &runplan.Setting{Name: "loop.max_retries", Value: "2", From: runplan.SettingDefault}
 	if got := footer(run, 80); strings.Contains(got, "Ended by") {
 		t.Errorf("footer:\n%s", got)
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/plan"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 
@@ -92,7 +92,7 @@ func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
 // limit that nobody set stands in the header's round.
 func (d Diagnosis) writeEnding(b *strings.Builder, place Place) {
 	var lines []string
-	if d.Setting != nil && (d.plain() || d.Setting.From != plan.SettingDefault) {
+	if d.Setting != nil && (d.plain() || d.Setting.From != runplan.SettingDefault) {
 		lines = append(lines, d.limitLine())
 	}
 	for _, line := range []string{d.spentLine(), d.resumeLine(), d.transcriptLine(place)} {

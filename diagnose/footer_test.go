@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -127,7 +129,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 		run.Stop.Unmet = []string{hostile, "Create " + hostile + ".go"}
 		run.Checks[0].Results[0].Reason, run.Checks[0].Results[1].Said = hostile, hostile
 		run.Attempts[2].Verification, run.Attempts[2].Files, run.Attempts[2].Unchanged = hostile, []string{hostile}, []string{hostile}
-		run.Plan.Scope = record.Scope{Allow: []string{"src/**"}}
+		run.Plan.Scope = runplan.Scope{Allow: []string{"src/**"}}
 		run.Rounds[2].Report = reply.Report{Effective: reply.NeedsFix, Requests: []string{hostile}, Findings: []reply.Finding{{File: hostile, Line: 1, Issue: hostile}}}
 		for name, text := range map[string]string{
 			"footer": footer(run, 80), "digest": Digest(run, *run.Stop), "block": Block(run, Place{Files: hostile, Tree: hostile, Width: 80}),

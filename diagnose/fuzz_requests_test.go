@@ -7,7 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/reply"
 )
 
@@ -31,7 +32,7 @@ func FuzzRequests(f *testing.F) {
 		ownWords(t, text, report)
 		nothingFromFences(t, text)
 		for _, command := range newMatcher(checks).commands(report.Requests...) {
-			if !slices.ContainsFunc(checks, func(c record.Check) bool { return c.Command == command }) {
+			if !slices.ContainsFunc(checks, func(c runplan.Check) bool { return c.Command == command }) {
 				t.Fatalf("command %q", command)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -24,13 +26,13 @@ func FuzzForeignText(f *testing.F) {
 		run.Stop.Unmet, run.Stop.Detail = []string{text, "Fix " + text}, text
 		run.Checks[0].Results[0].Said, run.Attempts[2].Verification = text, text
 		run.Rounds[2].Report = reply.Report{Requests: []string{text}, Findings: []reply.Finding{{File: text, Issue: text, Line: 1}}}
-		run.Stop.Said, run.Stop.SaidBy, run.Stop.Setting = text, text, &record.Setting{Name: text, Value: text, From: text}
+		run.Stop.Said, run.Stop.SaidBy, run.Stop.Setting = text, text, &runplan.Setting{Name: text, Value: text, From: text}
 		run.Checks[0].Event, run.Checks[0].Results[0].Output = head, text
 		run.Checks[0].Results[0].Failures = []record.CheckFailure{{Test: text, File: text, Line: 1, Message: text}, {Message: text}}
 		run.Checks[0].Results[0].Name, run.Plan.Checks[0].Name = text, text
 		d := diagnosisOf(run)
 		for _, s := range d.SuggestedCommands {
-			if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Command == s.Command }) {
+			if !slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool { return c.Command == s.Command }) {
 				t.Errorf("offers %q", s.Command)
 			}
 		}

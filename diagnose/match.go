@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/prose"
-	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -16,7 +17,7 @@ type matcher []checkWords
 
 // checkWords is a check and the words by which it is meant.
 type checkWords struct {
-	record.Check
+	runplan.Check
 	name     phrase
 	match    []phrase
 	commands []phrase     // of two words or more
@@ -30,7 +31,7 @@ type membership struct {
 	by       int
 }
 
-func newMatcher(checks []record.Check) matcher {
+func newMatcher(checks []runplan.Check) matcher {
 	m := make(matcher, len(checks))
 	for i, c := range checks {
 		m[i] = newCheckWords(c)
@@ -38,7 +39,7 @@ func newMatcher(checks []record.Check) matcher {
 	return m
 }
 
-func newCheckWords(check record.Check) checkWords {
+func newCheckWords(check runplan.Check) checkWords {
 	c := checkWords{Check: check, name: phraseOf(check.Name)}
 	for _, match := range check.Match {
 		c.match = append(c.match, phraseOf(match))

@@ -4,21 +4,22 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/reply"
 )
 
 func TestCommandsOfRequests(t *testing.T) {
 	more := append(npmChecks(),
-		record.Check{Name: "e2e", Command: "npx playwright test"},
-		record.Check{Name: "schema", Command: "make schema", Match: []string{"migration", "database schema"}},
-		record.Check{Name: "check", Command: "make check"},
+		runplan.Check{Name: "e2e", Command: "npx playwright test"},
+		runplan.Check{Name: "schema", Command: "make schema", Match: []string{"migration", "database schema"}},
+		runplan.Check{Name: "check", Command: "make check"},
 	)
-	both := []record.Check{{Name: "test", Command: "npm test"}, {Name: "coverage", Command: "npm run coverage"}}
-	python := []record.Check{{Name: "types", Command: "mypy src"}, {Name: "unit", Command: "pytest -q"}, {Name: "style", Command: "ruff check ."}, {Name: "fmt", Command: "black --check ."}}
-	goes := []record.Check{{Name: "build", Command: "go build ./..."}, {Name: "vet", Command: "go vet ./..."}, {Name: "all", Command: "go test -cover ./... && golangci-lint run"}}
+	both := []runplan.Check{{Name: "test", Command: "npm test"}, {Name: "coverage", Command: "npm run coverage"}}
+	python := []runplan.Check{{Name: "types", Command: "mypy src"}, {Name: "unit", Command: "pytest -q"}, {Name: "style", Command: "ruff check ."}, {Name: "fmt", Command: "black --check ."}}
+	goes := []runplan.Check{{Name: "build", Command: "go build ./..."}, {Name: "vet", Command: "go vet ./..."}, {Name: "all", Command: "go test -cover ./... && golangci-lint run"}}
 	for _, test := range []struct {
-		checks  []record.Check
+		checks  []runplan.Check
 		request string
 		want    []string
 	}{
@@ -56,8 +57,8 @@ func TestCommandsOfRequests(t *testing.T) {
 		{goes, "Fix the type errors", []string{"go build ./..."}},
 		{goes, "go vet reports a problem", []string{"go vet ./..."}},
 		{goes, "Raise coverage", []string{"go test -cover ./... && golangci-lint run"}},
-		{[]record.Check{{Name: "lint", Command: "x", Match: []string{"", "--"}}}, "anything", nil},
-		{[]record.Check{{Name: "typecheck", Command: "run it", Match: []string{"type error"}}}, "an error of type 3", nil},
+		{[]runplan.Check{{Name: "lint", Command: "x", Match: []string{"", "--"}}}, "anything", nil},
+		{[]runplan.Check{{Name: "typecheck", Command: "run it", Match: []string{"type error"}}}, "an error of type 3", nil},
 	} {
 		if got := newMatcher(test.checks).commands(test.request); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.request, got, test.want)
@@ -82,7 +83,7 @@ func TestCommandsComeFromTheConfigurationOnly(t *testing.T) {
 		t.Fatal("nothing is offered")
 	}
 	for _, command := range stop.Commands {
-		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Command == command }) {
+		if !slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool { return c.Command == command }) {
 			t.Errorf("offers %q", command)
 		}
 	}
@@ -90,7 +91,7 @@ func TestCommandsComeFromTheConfigurationOnly(t *testing.T) {
 
 func TestCommandsThatCannotBeShownAreNotOffered(t *testing.T) {
 	for _, command := range []string{"", " ", "echo \x1b[31m", "make\ntest", "make \u202etest", "make\ttest", "make\u200b", "make\xff"} {
-		checks := []record.Check{{Name: "typecheck", Command: command}}
+		checks := []runplan.Check{{Name: "typecheck", Command: command}}
 		if got := newMatcher(checks).commands("Fix type errors"); len(got) > 0 {
 			t.Errorf("offers %q", got)
 		}

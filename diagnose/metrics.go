@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -27,7 +30,7 @@ type Metrics struct {
 	Findings      FindingMetrics        `json:"findings"`
 	Interventions []Tally               `json:"interventions"` // by reason
 	Reviews       ReviewMetrics         `json:"reviews"`
-	Agents        record.Spending       `json:"agents"` // what calls of each took
+	Agents        spend.Spending        `json:"agents"` // what calls of each took
 }
 
 // RunMetrics counts runs.
@@ -88,11 +91,11 @@ type Spread struct {
 
 // TimeSpread is how durations lie; all zero where there are none.
 type TimeSpread struct {
-	Count int             `json:"count"`
-	P50   record.Duration `json:"p50_ms"`
-	P90   record.Duration `json:"p90_ms"`
-	Max   record.Duration `json:"max_ms"`
-	Total record.Duration `json:"total_ms"`
+	Count int               `json:"count"`
+	P50   duration.Duration `json:"p50_ms"`
+	P90   duration.Duration `json:"p90_ms"`
+	Max   duration.Duration `json:"max_ms"`
+	Total duration.Duration `json:"total_ms"`
 }
 
 // NewMetrics counts the runs and reviews that were begun at or after since and
@@ -121,18 +124,18 @@ func (m Metrics) Empty() bool { return m.Runs.Total == 0 && m.Reviews.Requested 
 // counter collects what is put in order at the end.
 type counter struct {
 	rounds, attempts                   []int
-	steps                              map[string][]record.Duration
-	toSubmit, toResolve                []record.Duration
+	steps                              map[string][]duration.Duration
+	toSubmit, toResolve                []duration.Duration
 	stops, interventions, rules, files map[string]int
 	seen                               map[string]bool // findings
 	findings                           FindingMetrics
-	spending                           record.Spending
+	spending                           spend.Spending
 }
 
 func newCounter() *counter {
 	return &counter{
-		steps: map[string][]record.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
-		rules: map[string]int{}, files: map[string]int{}, seen: map[string]bool{}, spending: record.Spending{},
+		steps: map[string][]duration.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
+		rules: map[string]int{}, files: map[string]int{}, seen: map[string]bool{}, spending: spend.Spending{},
 	}
 }
 
@@ -159,7 +162,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 		}
 	}
 	for _, turn := range run.Checks {
-		total := record.Duration(0)
+		total := duration.Duration(0)
 		for _, result := range turn.Results {
 			total = addDurations(total, max(0, result.Duration))
 		}
@@ -171,7 +174,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 	}
 }
 
-func attemptTook(a record.Attempt) record.Duration {
+func attemptTook(a record.Attempt) duration.Duration {
 	if a.Duration > 0 {
 		return a.Duration
 	}
@@ -329,12 +332,12 @@ func newSpread(values []int) Spread {
 	return Spread{Count: n, P50: values[rank(n, 50)], P90: values[rank(n, 90)], Max: values[n-1], Mean: float64(mean) / 100}
 }
 
-func newTimeSpread(values []record.Duration) TimeSpread {
+func newTimeSpread(values []duration.Duration) TimeSpread {
 	if len(values) == 0 {
 		return TimeSpread{}
 	}
 	slices.Sort(values)
-	n, total := len(values), record.Duration(0)
+	n, total := len(values), duration.Duration(0)
 	for _, v := range values {
 		total = addDurations(total, v)
 	}

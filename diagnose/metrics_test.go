@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -31,7 +33,7 @@ func measured(run record.Run) RunHistory {
 func rounds(took ...time.Duration) []record.Round {
 	var all []record.Round
 	for i, d := range took {
-		all = append(all, record.Round{Number: i + 1, Census: record.Census{SentLines: 1}, Duration: record.Duration(d)})
+		all = append(all, record.Round{Number: i + 1, Census: record.Census{SentLines: 1}, Duration: duration.Duration(d)})
 	}
 	return all
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/spend"
+
 	"git-runr/loop/prose"
-	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -37,7 +38,7 @@ func (m Metrics) Text() string {
 }
 
 // agentLines are the calls of each agent, and what they took as far as its tool tells it.
-func agentLines(spending record.Spending) []string {
+func agentLines(spending spend.Spending) []string {
 	var lines []string
 	for _, agent := range spending.Agents() {
 		u := spending[agent]

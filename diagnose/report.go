@@ -4,6 +4,10 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -15,7 +19,7 @@ import (
 // next_action and suggested_command.
 type Report struct {
 	RunID       string           `json:"run_id"`
-	Entity      record.Entity    `json:"entity"`
+	Entity      runplan.Entity   `json:"entity"`
 	Outcome     record.RunStatus `json:"outcome"` // the run's status; "unknown" while its start has not arrived here
 	Result      string           `json:"result,omitempty"`
 	Live        bool             `json:"live"` // a process on this machine carries it out
@@ -35,15 +39,15 @@ type Report struct {
 
 	StartedAt    time.Time              `json:"started_at,omitzero"`
 	EndedAt      time.Time              `json:"ended_at,omitzero"` // of its end or its newest stop; none while it runs
-	Total        record.Duration        `json:"total_duration_ms"` // to its end, or to the newest event
-	Waiting      record.Duration        `json:"waiting_ms"`        // stopped, until it went on
-	Unattributed record.Duration        `json:"unattributed_ms"`   // neither in a phase nor waiting
+	Total        duration.Duration      `json:"total_duration_ms"` // to its end, or to the newest event
+	Waiting      duration.Duration      `json:"waiting_ms"`        // stopped, until it went on
+	Unattributed duration.Duration      `json:"unattributed_ms"`   // neither in a phase nor waiting
 	Phases       map[string]ReportPhase `json:"phases"`            // implement, check and review
 	Verify       ReportVerify           `json:"verify"`
 	Reliability  ReportReliability      `json:"reliability"`
 	Totals       ReportTotals           `json:"totals"`
-	Usage        record.Usage           `json:"usage,omitzero"` // of all calls of agents
-	Spending     record.Spending        `json:"usage_by_agent,omitempty"`
+	Usage        spend.Usage            `json:"usage,omitzero"` // of all calls of agents
+	Spending     spend.Spending         `json:"usage_by_agent,omitempty"`
 
 	Changes  []gitstore.FileStat `json:"changes"` // from where it began to where it stands
 	Timeline []ReportEntry       `json:"timeline"`
@@ -52,15 +56,15 @@ type Report struct {
 
 // ReportPhase is the time that one kind of step took.
 type ReportPhase struct {
-	Duration record.Duration `json:"duration_ms"`
-	Count    int             `json:"count"`
+	Duration duration.Duration `json:"duration_ms"`
+	Count    int               `json:"count"`
 }
 
 // ReportVerify is what the check steps came to.
 type ReportVerify struct {
-	Attempts int             `json:"attempts"` // turns of a check step
-	Retries  int             `json:"retries"`  // turns that followed a turn with a failed check
-	Total    record.Duration `json:"total_duration_ms"`
+	Attempts int               `json:"attempts"` // turns of a check step
+	Retries  int               `json:"retries"`  // turns that followed a turn with a failed check
+	Total    duration.Duration `json:"total_duration_ms"`
 }
 
 // ReportReliability counts what went wrong around the work.

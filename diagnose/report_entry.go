@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -37,14 +40,14 @@ const (
 // review, reverted, stopped, resumed, intervention, answered, completed, landed,
 // unlanded, aborted, not_counted, unreadable or other; the field of that name holds more.
 type ReportEntry struct {
-	Kind        string          `json:"kind"`
-	At          time.Time       `json:"at"`          // when it began
-	Offset      record.Duration `json:"offset_ms"`   // from the run's start
-	Duration    record.Duration `json:"duration_ms"` // 0 for what takes no time
-	Event       gitstore.ID     `json:"event"`
-	By          string          `json:"by,omitempty"` // agent or person
-	Title       string          `json:"title"`        // all of it in one line, safe to show
-	Attachments []string        `json:"attachments,omitempty"`
+	Kind        string            `json:"kind"`
+	At          time.Time         `json:"at"`          // when it began
+	Offset      duration.Duration `json:"offset_ms"`   // from the run's start
+	Duration    duration.Duration `json:"duration_ms"` // 0 for what takes no time
+	Event       gitstore.ID       `json:"event"`
+	By          string            `json:"by,omitempty"` // agent or person
+	Title       string            `json:"title"`        // all of it in one line, safe to show
+	Attachments []string          `json:"attachments,omitempty"`
 
 	Attempt      *ReportAttempt      `json:"attempt,omitempty"`
 	Checks       []ReportCheck       `json:"checks,omitempty"` // also the commands of an intervention
@@ -76,23 +79,23 @@ type ReportAttempt struct {
 	Warnings  []string             `json:"parse_warnings,omitempty"`
 	Failure   *record.Failure      `json:"failure,omitempty"`
 	Reverted  bool                 `json:"reverted"` // later, as a whole
-	record.Spent
+	spend.Spent
 }
 
 // ReportCheck is one command's result.
 type ReportCheck struct {
-	Name     string          `json:"name,omitempty"` // "" for a command that is no configured check
-	Command  string          `json:"command"`
-	OK       bool            `json:"ok"`
-	Fails    bool            `json:"fails"` // it counts against the work
-	State    string          `json:"state"` // how it ended, in a few words
-	ExitCode int             `json:"exit_code"`
-	Reason   string          `json:"reason,omitempty"`
-	NotRun   string          `json:"not_run,omitempty"` // why it says nothing
-	Said     string          `json:"said,omitempty"`    // what its output says in a few words
-	Tree     string          `json:"tree,omitempty"`
-	Log      string          `json:"log,omitempty"` // EVENT:PATH of its output, for git show
-	Duration record.Duration `json:"duration_ms"`
+	Name     string            `json:"name,omitempty"` // "" for a command that is no configured check
+	Command  string            `json:"command"`
+	OK       bool              `json:"ok"`
+	Fails    bool              `json:"fails"` // it counts against the work
+	State    string            `json:"state"` // how it ended, in a few words
+	ExitCode int               `json:"exit_code"`
+	Reason   string            `json:"reason,omitempty"`
+	NotRun   string            `json:"not_run,omitempty"` // why it says nothing
+	Said     string            `json:"said,omitempty"`    // what its output says in a few words
+	Tree     string            `json:"tree,omitempty"`
+	Log      string            `json:"log,omitempty"` // EVENT:PATH of its output, for git show
+	Duration duration.Duration `json:"duration_ms"`
 }
 
 // ReportRound is one turn of a reviewer.
@@ -107,7 +110,7 @@ type ReportRound struct {
 	Census   record.Census   `json:"census"`
 	Warnings []string        `json:"parse_warnings,omitempty"`
 	Failure  *record.Failure `json:"failure,omitempty"`
-	record.Spent
+	spend.Spent
 }
 
 // ReportIntervention is what a person did. Its commands are the entry's checks.
@@ -179,7 +182,7 @@ func (e ReportEntry) ends() bool {
 const detailsShown = 10
 
 // took is a duration for people: three digits say enough.
-func took(d record.Duration) string {
+func took(d duration.Duration) string {
 	t := time.Duration(d)
 	switch {
 	case t >= 48*time.Hour:
@@ -235,7 +238,7 @@ func (a ReportAttempt) lines() []string {
 }
 
 // spentLines are why others gave no answer, and what all of them took.
-func spentLines(spent record.Spent) []string {
+func spentLines(spent spend.Spent) []string {
 	lines := spent.PassedOver()
 	if took := spent.Usage.String(); took != "" {
 		lines = append(lines, took)
@@ -324,10 +327,10 @@ func (e ReportEntry) tookSuffix() string {
 }
 
 // between is the time from one moment to another; 0 where a clock went backwards.
-func between(from, to time.Time) record.Duration { return record.Duration(max(0, to.Sub(from))) }
+func between(from, to time.Time) duration.Duration { return duration.Duration(max(0, to.Sub(from))) }
 
 // addDurations is a + b, where what a log claims must not overflow.
-func addDurations(a, b record.Duration) record.Duration {
+func addDurations(a, b duration.Duration) duration.Duration {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}

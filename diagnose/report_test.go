@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/gitstore"
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 const (
@@ -31,10 +33,10 @@ type history struct {
 
 func newHistory(t *testing.T) *history {
 	h := &history{t: t, at: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
-	h.add(0, record.EventRunStarted.Name, record.RunPlan{
-		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
-		Implementer: "impl", Reviewer: "rev", Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2},
-		Checks: []record.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
+	h.add(0, record.EventRunStarted.Name, runplan.Plan{
+		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
+		Implementer: "impl", Reviewer: "rev", Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2},
+		Checks: []runplan.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
 	})
 	return h
 }
@@ -58,13 +60,13 @@ func (h *history) add(later time.Duration, eventType string, payload any) *histo
 func (h *history) attempt(number int, mode record.AttemptMode, took time.Duration, from, commit gitstore.ID) *history {
 	a := record.Attempt{Number: number, Step: "implement", Mode: mode, Agent: "impl", From: from}
 	h.add(time.Second, record.EventAttemptStarted.Name, a)
-	a.Commit, a.Files, a.Duration = commit, []string{"a.go", "b.go"}, record.Duration(took)
+	a.Commit, a.Files, a.Duration = commit, []string{"a.go", "b.go"}, duration.Duration(took)
 	a.Unclaimed, a.Unchanged, a.Status = []string{"b.go"}, []string{"ghost.go"}, reply.ExecutorComplete
 	return h.add(took, record.EventAttemptCompleted.Name, a)
 }
 
 func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
-	result := record.CheckResult{Name: "test", Command: "go test ./...", ExitCode: exit, Tree: string(on), Duration: record.Duration(10 * time.Second)}
+	result := record.CheckResult{Name: "test", Command: "go test ./...", ExitCode: exit, Tree: string(on), Duration: duration.Duration(10 * time.Second)}
 	if exit != 0 {
 		result.Said = "3 errors"
 	}
@@ -74,7 +76,7 @@ func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
 func (h *history) round(number, attempt int, verdict reply.Verdict, findings ...reply.Finding) *history {
 	return h.add(90*time.Second, record.EventRoundCompleted.Name, record.Round{
 		Number: number, Attempt: attempt, Reviewer: "rev", Report: reply.Report{Verdict: verdict, Effective: verdict, Findings: findings},
-		Census: record.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: record.Duration(90 * time.Second),
+		Census: record.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: duration.Duration(90 * time.Second),
 	})
 }
 
@@ -102,7 +104,7 @@ func wholeRun(t *testing.T) ReportInput {
 	h.add(2*time.Hour, record.EventRunIntervened.Name, record.Intervention{
 		Number: 1, Reason: record.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2, Commit: personsWork, Files: []string{"a.go"},
 		Commands: []record.CheckResult{
-			{Name: "test", Command: "go test ./...", Tree: string(personsWork), Duration: record.Duration(4 * time.Second)},
+			{Name: "test", Command: "go test ./...", Tree: string(personsWork), Duration: duration.Duration(4 * time.Second)},
 			{Command: "make docs", ExitCode: 2, Tree: string(personsWork)},
 		},
 	})
@@ -146,7 +148,7 @@ func TestReportMarkdown(t *testing.T) { golden(t, "report.md", NewReport(wholeRu
 
 func TestReportTimes(t *testing.T) {
 	r := NewReport(wholeRun(t))
-	for what, pair := range map[string][2]record.Duration{
+	for what, pair := range map[string][2]duration.Duration{
 		"implement": {r.Phases["implement"].Duration, ms(192_500)},
 		"check":     {r.Phases["check"].Duration, ms(20_000)},
 		"review":    {r.Phases["review"].Duration, ms(270_000)},
@@ -164,7 +166,7 @@ func TestReportTimes(t *testing.T) {
 	}
 }
 
-func ms(n int64) record.Duration { return record.Duration(n * int64(time.Millisecond)) }
+func ms(n int64) duration.Duration { return duration.Duration(n * int64(time.Millisecond)) }
 
 func TestReportCounts(t *testing.T) {
 	r := NewReport(wholeRun(t))
@@ -251,7 +253,7 @@ func TestReportSaysWhatComesNext(t *testing.T) {
 	stopped := func(reason string) record.Run {
 		return record.Run{ID: runID, Status: record.RunStopped, Stop: &record.Stop{Reason: reason}}
 	}
-	done := record.Run{ID: runID, Status: record.RunCompleted, Plan: record.RunPlan{Base: baseCommit}, Attempts: []record.Attempt{{Commit: firstWork}}}
+	done := record.Run{ID: runID, Status: record.RunCompleted, Plan: runplan.Plan{Base: baseCommit}, Attempts: []record.Attempt{{Commit: firstWork}}}
 	nothing := done
 	nothing.Attempts = nil
 	inPlace := done
@@ -320,13 +322,13 @@ func TestReportOfOneEvent(t *testing.T) {
 func TestReportOfClocksThatDisagree(t *testing.T) {
 	h := newHistory(t)
 	h.add(-time.Hour, record.EventAttemptStarted.Name, record.Attempt{Number: 1})
-	h.add(-time.Hour, record.EventAttemptCompleted.Name, record.Attempt{Number: 1, Duration: record.Duration(-time.Minute)})
-	huge := record.Duration(time.Duration(1<<63 - 1).Truncate(time.Millisecond))
+	h.add(-time.Hour, record.EventAttemptCompleted.Name, record.Attempt{Number: 1, Duration: duration.Duration(-time.Minute)})
+	huge := duration.Duration(time.Duration(1<<63 - 1).Truncate(time.Millisecond))
 	h.add(0, record.EventChecksCompleted.Name, record.CheckRun{Results: []record.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge}, {Name: "c", Duration: -5}}})
 	h.add(-time.Hour, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonHuman})
 	h.add(-time.Hour, record.EventRunResumed.Name, struct{}{})
 	r := NewReport(h.input())
-	all := []record.Duration{r.Total, r.Waiting, r.Unattributed, r.Verify.Total, r.Phases["implement"].Duration}
+	all := []duration.Duration{r.Total, r.Waiting, r.Unattributed, r.Verify.Total, r.Phases["implement"].Duration}
 	for _, e := range r.Timeline {
 		all = append(all, e.Offset, e.Duration)
 	}
@@ -366,7 +368,7 @@ func TestReportOfEventsThatDoNotCount(t *testing.T) {
 func TestNothingForeignGetsOutOfAReport(t *testing.T) {
 	hostile := "x\x1b[2J\n## owned\r\n- [click](http://e) <img src=x> @everyone #1 | `tick` \u202e*b*"
 	h := newHistory(t)
-	h.events[0].Payload, _ = json.Marshal(record.RunPlan{Entity: record.Entity{Title: hostile}, Base: gitstore.ID(hostile), Branch: hostile, Checks: []record.Check{{Name: hostile}}})
+	h.events[0].Payload, _ = json.Marshal(runplan.Plan{Entity: runplan.Entity{Title: hostile}, Base: gitstore.ID(hostile), Branch: hostile, Checks: []runplan.Check{{Name: hostile}}})
 	h.add(0, record.EventAttemptStarted.Name, record.Attempt{Number: 1, Mode: record.AttemptMode(hostile), Agent: hostile})
 	h.add(0, record.EventAttemptCompleted.Name, record.Attempt{
 		Number: 1, Agent: hostile, Commit: gitstore.ID(hostile), Files: []string{hostile}, Unclaimed: []string{hostile}, Unchanged: []string{hostile}, Warnings: []string{hostile},
@@ -416,7 +418,7 @@ func TestTook(t *testing.T) {
 		0: "0s", 340 * time.Millisecond: "340ms", 1400 * time.Millisecond: "1s", 59 * time.Second: "59s", 192 * time.Second: "3m12s",
 		2*time.Hour + 3*time.Minute: "2h03m", 76 * time.Hour: "3d4h",
 	} {
-		if got := took(record.Duration(d)); got != want {
+		if got := took(duration.Duration(d)); got != want {
 			t.Errorf("%s is shown as %s, want %s", d, got, want)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -99,7 +101,7 @@ func reads[P any](of record.EventType[P], fill func(*timeline, *ReportEntry, rec
 	}}
 }
 
-func (t *timeline) started(entry *ReportEntry, e record.Event, _ record.RunPlan) {
+func (t *timeline) started(entry *ReportEntry, e record.Event, _ runplan.Plan) {
 	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
 }
 

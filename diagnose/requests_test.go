@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -20,7 +21,7 @@ import (
 type requestCase struct {
 	name   string
 	review string
-	checks []record.Check
+	checks []runplan.Check
 	want   map[string][]string
 }
 
@@ -97,12 +98,12 @@ func reviewText(t testing.TB, text, options string) string {
 	return text
 }
 
-func readChecks(text string) []record.Check {
-	var checks []record.Check
+func readChecks(text string) []runplan.Check {
+	var checks []runplan.Check
 	for line := range strings.Lines(text) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), " = ")
 		command, match, found := strings.Cut(rest, " | ")
-		check := record.Check{Name: name, Command: command}
+		check := runplan.Check{Name: name, Command: command}
 		if found {
 			check.Match = strings.Split(match, ", ")
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -11,7 +13,7 @@ import (
 // OfReview diagnoses a review that could not be done, saw nothing or asks for
 // changes; checks are those that are configured now. It is false when there is
 // nothing to say: nobody has reviewed yet, or nothing was found.
-func OfReview(review record.Review, checks []record.Check) (Diagnosis, bool) {
+func OfReview(review record.Review, checks []runplan.Check) (Diagnosis, bool) {
 	reason, detail, ok := reviewReason(review)
 	if !ok {
 		return Diagnosis{}, false
@@ -82,10 +84,10 @@ func reviewReason(review record.Review) (code, detail string, ok bool) {
 
 // reviewAsRun is a run that has come as far as the review: what its submissions say
 // is one round, and their evidence is of the commit under review.
-func reviewAsRun(review record.Review, checks []record.Check) record.Run {
+func reviewAsRun(review record.Review, checks []runplan.Check) record.Run {
 	subject := review.Request.Subject
-	run := record.Run{Plan: record.RunPlan{
-		Entity: record.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
+	run := record.Run{Plan: runplan.Plan{
+		Entity: runplan.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
 	}}
 	round := record.Round{Number: 1, At: review.SubmittedAt, Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Findings()}}
 	for _, sub := range review.Submissions {

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 const (
@@ -19,8 +19,8 @@ const (
 var epoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
 
 // npmChecks are those of a JavaScript project.
-func npmChecks() []record.Check {
-	return []record.Check{
+func npmChecks() []runplan.Check {
+	return []runplan.Check{
 		{Name: "typecheck", Command: "npm run typecheck"},
 		{Name: "test", Command: "npm test -- --coverage"},
 		{Name: "lint", Command: "npm run lint"},
@@ -39,9 +39,9 @@ func stoppedRun() record.Run {
 	wanted := []string{"Fix type errors", "Add test coverage for new function"}
 	return record.Run{
 		ID: runID, Status: record.RunReviewing, CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
-		Plan: record.RunPlan{
-			Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}, Base: base, Checks: npmChecks(),
-			Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2},
+		Plan: runplan.Plan{
+			Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}, Base: base, Checks: npmChecks(),
+			Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2},
 		},
 		Attempts: []record.Attempt{
 			{Number: 1, Commit: first, Files: []string{"src/a.ts"}, StartedAt: epoch, EndedAt: epoch},

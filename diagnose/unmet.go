@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -203,7 +205,7 @@ func codeRank(code string) int {
 }
 
 // doneChecks are what a task's done criteria ask for one by one.
-func doneChecks(plan record.RunPlan) []string {
+func doneChecks(plan runplan.Plan) []string {
 	if strings.TrimSpace(plan.DoneCriteria) == strings.TrimSpace(plan.Task) || plan.FromReview != "" {
 		return nil // not structured: the whole task, or the findings once more
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 )
 
@@ -20,10 +22,10 @@ func TestUnmetCodes(t *testing.T) {
 	then := func(results ...record.CheckResult) []record.CheckRun {
 		return []record.CheckRun{checked(first, results...)}
 	}
-	custom := []record.Check{{Name: "api-schema", Command: "make schema"}, {Name: "unit", Command: "npm run unit"}, {Name: "e2e", Command: "npm run e2e"}, {Name: "prose", Command: "vale docs"}}
+	custom := []runplan.Check{{Name: "api-schema", Command: "make schema"}, {Name: "unit", Command: "npm run unit"}, {Name: "e2e", Command: "npm run e2e"}, {Name: "prose", Command: "vale docs"}}
 	for _, test := range []struct {
 		name     string
-		checks   []record.Check
+		checks   []runplan.Check
 		ran      []record.CheckRun
 		requests []string
 		want     string

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -47,7 +49,7 @@ func (t *turn) attempt(step Step) error {
 			return fmt.Errorf("attempt %d: %w", a.Number, err)
 		}
 	}
-	a.Before, a.Duration = before.ID, record.Duration(time.Since(started))
+	a.Before, a.Duration = before.ID, duration.Duration(time.Since(started))
 	return t.finish(a, before, answer)
 }
 
@@ -97,10 +99,10 @@ func (t *turn) instructed(p ImplementPrompt) (ImplementPrompt, error) {
 func (t *turn) relayed(name string, job role.ImplementJob, again func() (bool, error)) (answer role.ImplementAnswer, err error) {
 	c := t.calls(name)
 	c.again = again
-	failure, err := c.ask(t.ctx, func(name string) (record.Usage, *record.Failure, error) {
+	failure, err := c.ask(t.ctx, func(name string) (spend.Usage, *record.Failure, error) {
 		implementer, failure := t.Implementer(name)
 		if failure != nil {
-			return record.Usage{}, failure, nil
+			return spend.Usage{}, failure, nil
 		}
 		if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
 			t.warned = name
@@ -109,7 +111,7 @@ func (t *turn) relayed(name string, job role.ImplementJob, again func() (bool, e
 		var err error
 		mine := job
 		if c.made != nil { // a session is of the one who was asked first
-			mine.Session = record.Session{}
+			mine.Session = spend.Session{}
 		}
 		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) { return implementer.Implement(ctx, mine) })
 		if err == nil && answer.Failure == nil && t.gone() {
@@ -164,11 +166,11 @@ func (t *turn) watch(while string) watch {
 
 // session is what a fix goes on with: that of the newest attempt, where the same agent made
 // it. After anything else what the agent remembers of the files is not so any more.
-func (t *turn) session(a record.Attempt) record.Session {
+func (t *turn) session(a record.Attempt) spend.Session {
 	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil && last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
 		return last.Session
 	}
-	return record.Session{}
+	return spend.Session{}
 }
 
 // before is the newest attempt before the one of that number, nil for none.

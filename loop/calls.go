@@ -8,20 +8,22 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/plan"
+	"git-runr/loop/duration"
+
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
 )
 
 // Terms are on which terms agents are called.
 type Terms struct {
 	Backup func(name string) []string // who is asked, in turn, when that agent gives no answer; nil: nobody
-	Day    record.DayBudget           // what calls of this clone may take from midnight to midnight
+	Day    runplan.DayBudget          // what calls of this clone may take from midnight to midnight
 	// Setting is where a limit of Day was set to a value. Required with Day.
-	Setting func(name, value string) record.Setting
+	Setting func(name, value string) runplan.Setting
 	// WaitForQuota is how long a call outside a run waits for a quota that comes back.
-	WaitForQuota record.Duration
+	WaitForQuota duration.Duration
 }
 
 // crew are those who are asked where one is: the agent of that name and then its backups.
@@ -34,8 +36,8 @@ func (t Terms) crew(name string) []string {
 
 // spentToday says why no call may begin today in s after calls that took more, which
 // are not recorded yet; nil when one may.
-func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usage) (*record.Failure, error) {
-	if t.Day == (record.DayBudget{}) {
+func (t Terms) spentToday(ctx context.Context, s *record.Store, more spend.Usage) (*record.Failure, error) {
+	if t.Day == (runplan.DayBudget{}) {
 		return nil, nil
 	}
 	now := s.Now()
@@ -50,7 +52,7 @@ func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usag
 		return nil, nil
 	}
 	took := total.String()
-	if reached.Name == plan.SettingDayTime {
+	if reached.Name == runplan.SettingDayTime {
 		took = total.Time.String()
 	}
 	setting := t.Setting(reached.Name, reached.Value)
@@ -66,7 +68,7 @@ type calls struct {
 	say  func(string)
 	now  func() time.Time
 	// refuse says why no further call may begin after those that took spent; nil: it may.
-	refuse func(ctx context.Context, spent record.Usage) (*record.Failure, error)
+	refuse func(ctx context.Context, spent spend.Usage) (*record.Failure, error)
 	// again makes ready for another call after one that gave no answer, false where that
 	// cannot be; nil: there is nothing to do.
 	again func() (bool, error)
@@ -74,15 +76,15 @@ type calls struct {
 	// long after waited. nil: nothing is waited for.
 	pause func(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error)
 	// answered hears what an answer took; nil: nobody does.
-	answered func(name string, took record.Usage)
+	answered func(name string, took spend.Usage)
 
-	made   []record.Call   // so far
+	made   []spend.Call    // so far
 	last   *record.Failure // of the newest of them
 	waited time.Duration
 }
 
 // call is one call of the agent of that name. The error is for one that was interrupted.
-type call func(name string) (record.Usage, *record.Failure, error)
+type call func(name string) (spend.Usage, *record.Failure, error)
 
 // ask has one agent after the other make one call, until one answers or none will. A step
 // that asks more than once, for parts of a change, keeps to what is left for it.
@@ -97,7 +99,7 @@ func (c *calls) ask(ctx context.Context, one call) (*record.Failure, error) {
 			return failure, err
 		}
 		c.waited += pause
-		c.made[len(c.made)-1].Waited = record.Duration(pause)
+		c.made[len(c.made)-1].Waited = duration.Duration(pause)
 	}
 }
 
@@ -116,9 +118,9 @@ func (c *calls) each(ctx context.Context, one call) (failure *record.Failure, ov
 		began := c.now()
 		usage, failed, err := one(name)
 		if usage.Calls > 0 {
-			usage.Time = record.Duration(c.now().Sub(began))
+			usage.Time = duration.Duration(c.now().Sub(began))
 		}
-		made := record.Call{Agent: name, Usage: usage}
+		made := spend.Call{Agent: name, Usage: usage}
 		if failed != nil {
 			made.Reason, made.Detail = failed.Reason, failed.Detail
 		}
@@ -194,13 +196,13 @@ func (r relay) NeedsCheckout() bool { return r.first.NeedsCheckout() }
 
 func (r relay) Review(ctx context.Context, job role.ReviewJob) (answer role.ReviewAnswer, err error) {
 	before := len(r.calls.made)
-	failure, err := r.calls.ask(ctx, func(name string) (record.Usage, *record.Failure, error) {
+	failure, err := r.calls.ask(ctx, func(name string) (spend.Usage, *record.Failure, error) {
 		reviewer, failure := r.first, (*record.Failure)(nil)
 		if name != r.name {
 			reviewer, failure = r.lookup(name)
 		}
 		if failure != nil {
-			return record.Usage{}, failure, nil
+			return spend.Usage{}, failure, nil
 		}
 		var err error
 		answer, err = reviewer.Review(ctx, job)
@@ -235,7 +237,7 @@ func (t *turn) calls(name string) *calls {
 	c := t.Terms.calls(t.Store, t.Progress, name)
 	today := c.refuse
 	c.pause, c.answered = t.patience().wait, t.notTold
-	c.refuse = func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
+	c.refuse = func(ctx context.Context, spent spend.Usage) (*record.Failure, error) {
 		if refused := spentByRun(t.run, t.run.Plan.Policy, spent); refused != nil {
 			return refused, nil
 		}
@@ -246,7 +248,7 @@ func (t *turn) calls(name string) *calls {
 
 // notTold says, once for each agent, that a limit does not bound it as its tool does not
 // tell what that limits.
-func (t *turn) notTold(name string, took record.Usage) {
+func (t *turn) notTold(name string, took spend.Usage) {
 	cost := t.run.Plan.Policy.Budget.Cost > 0 || t.Terms.Day.Cost > 0
 	tokens := t.run.Plan.Policy.Budget.Tokens > 0 || t.Terms.Day.Tokens > 0
 	if took.Calls == 0 || t.quiet[name] {
@@ -269,7 +271,7 @@ func (t *turn) affords(step Step) (Step, error) {
 	if !asksAgent(t.run, step) {
 		return step, nil
 	}
-	refused, err := t.Terms.spentToday(t.ctx, t.Store, record.Usage{})
+	refused, err := t.Terms.spentToday(t.ctx, t.Store, spend.Usage{})
 	return step.unless(refused), err
 }
 
@@ -279,16 +281,16 @@ const leastPause = time.Second
 
 // patience is how long a step waits for quotas to come back.
 type patience struct {
-	most    record.Duration // all in all
-	end     time.Time       // before which it is to be over; zero: there is none
-	setting *record.Setting // that says so
+	most    duration.Duration // all in all
+	end     time.Time         // before which it is to be over; zero: there is none
+	setting *runplan.Setting  // that says so
 	store   *record.Store
 	tell    Progress
 }
 
 func (t *turn) patience() patience {
 	policy := t.run.Plan.Policy
-	p := patience{most: policy.WaitForQuota, setting: t.run.Plan.Setting(plan.SettingQuota, policy.WaitForQuota.String()), store: t.Store, tell: t.Progress}
+	p := patience{most: policy.WaitForQuota, setting: t.run.Plan.Setting(runplan.SettingQuota, policy.WaitForQuota.String()), store: t.Store, tell: t.Progress}
 	if policy.TimeBudget > 0 {
 		p.end = t.run.Began.Add(time.Duration(policy.TimeBudget))
 	}
@@ -313,7 +315,7 @@ func (p patience) wait(ctx context.Context, f record.Failure, waited time.Durati
 
 // calls are those that somebody has the agent called name make, within what a day may take.
 func (t Terms) calls(s *record.Store, p Progress, name string) *calls {
-	return &calls{crew: t.crew(name), say: p.Say, now: s.Now, refuse: func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
+	return &calls{crew: t.crew(name), say: p.Say, now: s.Now, refuse: func(ctx context.Context, spent spend.Usage) (*record.Failure, error) {
 		return t.spentToday(ctx, s, spent)
 	}}
 }
@@ -322,7 +324,7 @@ func (t Terms) calls(s *record.Store, p Progress, name string) *calls {
 // asked now.
 func (c *calls) relay(ctx context.Context, name string, lookup func(string) (role.Reviewer, *record.Failure)) (role.Reviewer, *record.Failure, error) {
 	if !role.Reserved(name) {
-		if refused, err := c.refuse(ctx, record.Usage{}); refused != nil || err != nil {
+		if refused, err := c.refuse(ctx, spend.Usage{}); refused != nil || err != nil {
 			return nil, refused, err
 		}
 	}

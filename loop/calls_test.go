@@ -7,13 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
+
 	"git-runr/loop/record"
 )
 
 // Who is asked, in which order, and what comes of it.
 func TestCallsInTurn(t *testing.T) {
 	limited := func(after time.Duration) record.Failure {
-		return record.Failure{Reason: record.ReasonAgentFailed, Detail: "429", Transient: true, RetryAfter: record.Duration(after)}
+		return record.Failure{Reason: record.ReasonAgentFailed, Detail: "429", Transient: true, RetryAfter: duration.Duration(after)}
 	}
 	missing := record.Failure{Reason: record.ReasonAgentNotFound, Detail: "gone"}
 	for name, tc := range map[string]struct {
@@ -36,20 +39,20 @@ func TestCallsInTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
-			c := &calls{crew: strings.Fields(tc.crew), say: func(string) {}, now: time.Now, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
+			c := &calls{crew: strings.Fields(tc.crew), say: func(string) {}, now: time.Now, refuse: func(context.Context, spend.Usage) (*record.Failure, error) { return nil, nil }}
 			c.pause = func(_ context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
 				if pause := time.Duration(f.RetryAfter); f.Transient && pause > 0 && waited+pause <= tc.wait {
 					return pause, nil
 				}
 				return 0, nil
 			}
-			failure, err := c.ask(t.Context(), func(name string) (record.Usage, *record.Failure, error) {
+			failure, err := c.ask(t.Context(), func(name string) (spend.Usage, *record.Failure, error) {
 				f := tc.script[len(asked)]
 				asked = append(asked, name)
 				if f.Reason == "" {
-					return record.Usage{Calls: 1}, nil, nil
+					return spend.Usage{Calls: 1}, nil, nil
 				}
-				return record.Usage{Calls: 1}, &f, nil
+				return spend.Usage{Calls: 1}, &f, nil
 			})
 			if err != nil || strings.Join(asked, " ") != tc.asked || len(c.made) != len(asked) {
 				t.Errorf("asked %v, made %+v, %v", asked, c.made, err)
@@ -67,11 +70,11 @@ func TestCallsInTurn(t *testing.T) {
 // Each call but the first is refused where nothing is left for it, and is made on a tree
 // that is put back; what was made before is kept.
 func TestCallsThatAreNotMade(t *testing.T) {
-	fails := func(string) (record.Usage, *record.Failure, error) {
-		return record.Usage{Calls: 1, Input: 10}, &record.Failure{Reason: record.ReasonAgentKilled, Detail: "killed"}, nil
+	fails := func(string) (spend.Usage, *record.Failure, error) {
+		return spend.Usage{Calls: 1, Input: 10}, &record.Failure{Reason: record.ReasonAgentKilled, Detail: "killed"}, nil
 	}
 	refused := &record.Failure{Reason: record.ReasonSpent}
-	c := &calls{crew: []string{"a", "b", "c"}, say: func(string) {}, now: time.Now, refuse: func(_ context.Context, spent record.Usage) (*record.Failure, error) {
+	c := &calls{crew: []string{"a", "b", "c"}, say: func(string) {}, now: time.Now, refuse: func(_ context.Context, spent spend.Usage) (*record.Failure, error) {
 		if spent.Tokens() >= 20 {
 			return refused, nil
 		}
@@ -80,13 +83,13 @@ func TestCallsThatAreNotMade(t *testing.T) {
 	if failure, err := c.ask(t.Context(), fails); failure != refused || err != nil || len(c.made) != 2 {
 		t.Errorf("%+v, %v, made %+v", failure, err, c.made)
 	}
-	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: time.Now, again: func() (bool, error) { return false, nil }, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
+	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: time.Now, again: func() (bool, error) { return false, nil }, refuse: func(context.Context, spend.Usage) (*record.Failure, error) { return nil, nil }}
 	if failure, err := c.ask(t.Context(), fails); failure == nil || failure.Detail != "killed" || err != nil || len(c.made) != 1 {
 		t.Errorf("%+v, %v, made %+v", failure, err, c.made)
 	}
 	at := time.Time{}
-	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: func() time.Time { at = at.Add(time.Minute); return at }, refuse: func(_ context.Context, spent record.Usage) (*record.Failure, error) {
-		if spent.Time != record.Duration(time.Minute) {
+	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: func() time.Time { at = at.Add(time.Minute); return at }, refuse: func(_ context.Context, spent spend.Usage) (*record.Failure, error) {
+		if spent.Time != duration.Duration(time.Minute) {
 			t.Errorf("it took %s", spent.Time)
 		}
 		return refused, nil
@@ -96,8 +99,8 @@ func TestCallsThatAreNotMade(t *testing.T) {
 	}
 	stopped := errors.New("interrupted")
 	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, now: time.Now}
-	_, err := c.ask(t.Context(), func(string) (record.Usage, *record.Failure, error) {
-		return record.Usage{Calls: 1, Input: 3}, nil, stopped
+	_, err := c.ask(t.Context(), func(string) (spend.Usage, *record.Failure, error) {
+		return spend.Usage{Calls: 1, Input: 3}, nil, stopped
 	})
 	if err != stopped || len(c.made) != 1 || c.made[0].Usage.Input != 3 {
 		t.Errorf("%v, made %+v", err, c.made)

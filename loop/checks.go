@@ -3,6 +3,8 @@ package loop
 import (
 	"context"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -12,7 +14,7 @@ import (
 // run: everybody else asks CheckResult.Fails.
 type Checker struct {
 	// Run runs one check in dir, whose files are those of tree.
-	Run func(ctx context.Context, check record.Check, dir string, tree gitstore.ID) record.CheckResult
+	Run func(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult
 	// Judge fills in what result means for a change of the files changed, beside what
 	// the check came to on the base; nil: it was not run there.
 	Judge func(result record.CheckResult, base *record.CheckResult, changed []string) record.CheckResult
@@ -20,12 +22,12 @@ type Checker struct {
 
 // checkup is a change whose checks are to be run.
 type checkup struct {
-	checks  []record.Check
+	checks  []runplan.Check
 	watch   func(while string) watch      // of the change, checked out
 	tree    gitstore.ID                   // that is in it
 	base    gitstore.ID                   // what it is compared with; there is none where it is no commit
 	changed []string                      // paths that differ between the two
-	own     func(record.Check) bool       // checks that count although they fail on the base; nil: none
+	own     func(runplan.Check) bool      // checks that count although they fail on the base; nil: none
 	known   map[string]record.CheckResult // what checks came to on the base, by name; what is run is added
 }
 
@@ -34,7 +36,7 @@ type checkup struct {
 // the repository.
 func check(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup) (_ []record.CheckResult, tampered *record.Failure, err error) {
 	results := []record.CheckResult{}
-	var asked []record.Check
+	var asked []runplan.Check
 	for _, check := range job.checks {
 		p.Step("check", check.Name)
 		result, tampered, err := c.watched(ctx, job.watch("check "+check.Name+" ran"), check, job.tree)
@@ -61,7 +63,7 @@ func check(ctx context.Context, s *record.Store, c Checker, p Progress, job chec
 }
 
 // watched runs one check in the tree that is watched, whose files are those of id.
-func (c Checker) watched(ctx context.Context, w watch, check record.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
+func (c Checker) watched(ctx context.Context, w watch, check runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
 	tampered, err = w.during(ctx, func(ctx context.Context) error {
 		result = c.Run(ctx, check, w.tree.Dir, id)
 		return ctx.Err()
@@ -70,7 +72,7 @@ func (c Checker) watched(ctx context.Context, w watch, check record.Check, id gi
 }
 
 // checkBase fills in what checks come to on the base.
-func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup, checks []record.Check) (tampered *record.Failure, err error) {
+func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup, checks []runplan.Check) (tampered *record.Failure, err error) {
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil, nil // all is well, or there is nothing before
 	}

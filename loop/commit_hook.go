@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -70,7 +72,7 @@ func (t *turn) noHook(dir gitstore.HooksDir, changes []gitstore.Change) string {
 // hookResult runs the hook, once more when it failed and rewrote files: it may be content
 // with them now, as when a person commits again.
 func (t *turn) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, result record.CheckResult) (_ *record.CheckResult, tampered *record.Failure, err error) {
-	job := record.Check{Name: commitHook}
+	job := runplan.Check{Name: commitHook}
 	for _, word := range staged.Env() {
 		name, value, _ := strings.Cut(word, "=")
 		quoted, ok := safetext.ShellWord(value)

@@ -13,7 +13,7 @@
 //	                                    │
 //	                     pass ──▶ completed      retries used up, or no progress ──▶ reviewing
 //
-// The steps in between are a list (record.Policy.Workflow); Next decides what follows
+// The steps in between are a list (runplan.Policy.Workflow); Next decides what follows
 // from the folded run alone. A run whose last step is a review is completed only
 // if that review passed; otherwise a person must judge, and it is "reviewing".
 // Everything else that ends it early is "stopped" with one reason of the registry

@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/checklog"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
@@ -22,7 +24,7 @@ import (
 
 // EvidenceFiles are the names of the files among a run's in which people leave the output
 // of its checks, one for each check.
-func EvidenceFiles(checks []record.Check) []string {
+func EvidenceFiles(checks []runplan.Check) []string {
 	names := make([]string, len(checks))
 	for i, c := range checks {
 		words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

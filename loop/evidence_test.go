@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 )
 
 func TestEvidenceFiles(t *testing.T) {
-	var checks []record.Check
+	var checks []runplan.Check
 	for _, name := range []string{"typecheck", "test:sub/dir", "Test Sub Dir", "test.sub.dir", "日本", "::"} {
-		checks = append(checks, record.Check{Name: name})
+		checks = append(checks, runplan.Check{Name: name})
 	}
 	want := []string{"typecheck.log", "test_sub_dir.log", "test_sub_dir_2.log", "test_sub_dir_3.log", "日本.log", "check.log"}
 	if got := EvidenceFiles(checks); !slices.Equal(got, want) {
@@ -92,7 +94,7 @@ func TestEvidenceIsOfAfterTheStop(t *testing.T) {
 	}
 	run := record.Run{Stop: &record.Stop{At: stop}, Interventions: []record.Intervention{{Evidence: []record.Evidence{{File: "taken.log", WrittenAt: stop.Add(time.Second)}}}}}
 	for _, name := range []string{"new", "old", "taken", "link", "empty", "none"} {
-		run.Plan.Checks = append(run.Plan.Checks, record.Check{Name: name})
+		run.Plan.Checks = append(run.Plan.Checks, runplan.Check{Name: name})
 	}
 	found, err := evidenceLeft(run, dir)
 	if err != nil || len(found) != 1 || found[0].Check != "new" {

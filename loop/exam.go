@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/anchor"
 	"git-runr/loop/change"
@@ -43,7 +45,7 @@ const (
 
 // ask asks of all findings, in one checkout. An answer after which the checkout is not as
 // it was is void. raw is what was said, calls those that were made.
-func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling, raw string, calls []record.Call, failure *record.Failure, err error) {
+func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling, raw string, calls []spend.Call, failure *record.Failure, err error) {
 	var texts []string
 	err = inCheckout(ctx, e.store, e.at, func(ctx context.Context, tree *gitstore.Worktree) error {
 		before, err := tree.NormalTree(ctx)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -17,10 +19,10 @@ var exampleTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // A run is its events, and what comes next follows from them alone.
 func ExampleNext() {
-	plan := record.RunPlan{Task: "say hello", Implementer: "mine", Policy: record.Policy{
+	plan := runplan.Plan{Task: "say hello", Implementer: "mine", Policy: runplan.Policy{
 		MaxRetries: 2,
-		Workflow: []record.WorkStep{
-			{Name: "implement", Kind: record.StepAgent}, {Name: "check", Kind: record.StepCheck}, {Name: "review", Kind: record.StepReview},
+		Workflow: []runplan.WorkStep{
+			{Name: "implement", Kind: runplan.StepAgent}, {Name: "check", Kind: runplan.StepCheck}, {Name: "review", Kind: runplan.StepReview},
 		},
 	}}
 	var events []record.Event

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
@@ -17,11 +19,11 @@ import (
 
 // workflow is a list of steps by name. The kind is in the name: "check…" and
 // "review…" are what they say, anything else is an agent's.
-func workflow(names string) []record.WorkStep {
-	var steps []record.WorkStep
+func workflow(names string) []runplan.WorkStep {
+	var steps []runplan.WorkStep
 	for _, name := range strings.Fields(names) {
-		step := record.WorkStep{Name: name, Kind: record.StepAgent}
-		for _, kind := range []record.StepKind{record.StepCheck, record.StepReview} {
+		step := runplan.WorkStep{Name: name, Kind: runplan.StepAgent}
+		for _, kind := range []runplan.StepKind{runplan.StepCheck, runplan.StepReview} {
 			if strings.HasPrefix(name, string(kind)) {
 				step.Kind = kind
 			}
@@ -51,7 +53,7 @@ type story struct {
 //	revert N [conflict] [left]             left: a file of the executor's in the checkout
 //	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
 //	stop REASON | loop | answer CHOICE | complete RESULT | land | unland | abort | resume | unknown
-func tell(t testing.TB, plan record.RunPlan, lines ...string) []record.Event {
+func tell(t testing.TB, plan runplan.Plan, lines ...string) []record.Event {
 	t.Helper()
 	s := &story{t: t, tree: "tree-0"}
 	s.add(record.EventRunStarted.Name, plan)
@@ -103,7 +105,7 @@ func (s *story) line(line string) {
 	case "loop":
 		s.add(record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
 	case "answer":
-		s.add(record.EventRunAnswered.Name, record.AnswerPayload{Choice: record.Choice(words[1])})
+		s.add(record.EventRunAnswered.Name, record.AnswerPayload{Choice: runplan.Choice(words[1])})
 	case "complete":
 		s.add(record.EventRunCompleted.Name, record.CompletedPayload{Result: words[1]})
 	case "land":
@@ -435,17 +437,17 @@ func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	return e
 }
 
-func randomPlan(rng *rand.Rand) record.RunPlan {
+func randomPlan(rng *rand.Rand) runplan.Plan {
 	plan := runtest.Plan()
 	workflows := []string{"implement check review", "review", "implement check", "check", "", "spec implement review check"}
 	plan.Policy.Workflow = workflow(workflows[rng.IntN(len(workflows))])
 	plan.Policy.MaxRetries = rng.IntN(4) - 1
-	plan.Policy.Threshold = []record.Threshold{"", record.ThresholdWarning, record.ThresholdCritical}[rng.IntN(3)]
+	plan.Policy.Threshold = []runplan.Threshold{"", runplan.ThresholdWarning, runplan.ThresholdCritical}[rng.IntN(3)]
 	if rng.IntN(4) == 0 {
 		plan.Implementer = ""
 	}
 	if rng.IntN(4) == 0 {
-		plan.Context = &record.Context{Commit: "given"}
+		plan.Context = &runplan.Context{Commit: "given"}
 	}
 	return plan
 }

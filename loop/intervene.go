@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -156,7 +158,7 @@ func (t *turn) runCommands(iv record.Intervention, commands []string) ([]record.
 	on := cmp.Or(iv.Commit, t.run.Head())
 	results := []record.CheckResult{}
 	for _, command := range commands {
-		check := record.Check{Command: command}
+		check := runplan.Check{Command: command}
 		for _, c := range t.run.Plan.Checks {
 			if c.Command == command {
 				check = c

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/loop/closing"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -43,7 +45,7 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
 	judgement := record.Judgement{
-		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Duration: record.Duration(time.Since(started)),
+		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Duration: duration.Duration(time.Since(started)),
 		Rulings: rulings(findings, said, record.Refuted, record.Confirmed), Spent: spend.NewSpent(name, calls),
 	}
 	review, err = w.Store.JudgeReview(ctx, review.ID, judgement, raw)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
@@ -31,7 +33,7 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 		},
 		"abort": func(ctx context.Context) error { _, _, err := Abort(ctx, store, run); return err },
 		"answer": func(ctx context.Context) error {
-			_, _, err := AnswerRun(ctx, store, run, record.ChoiceSkip)
+			_, _, err := AnswerRun(ctx, store, run, runplan.ChoiceSkip)
 			return err
 		},
 	} {

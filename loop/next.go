@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/plan"
+	"git-runr/loop/spend"
+
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 	"git-runr/loop/track"
 )
 
@@ -32,7 +34,7 @@ const (
 // Step is what comes next in a run.
 type Step struct {
 	Action   Action
-	Work     record.WorkStep    // for attempt, checks and review
+	Work     runplan.WorkStep   // for attempt, checks and review
 	Mode     record.AttemptMode // for attempt
 	Number   int                // of the attempt or round; for revert, of the attempt to undo
 	Redo     bool               // the attempt was begun and never ended
@@ -44,7 +46,7 @@ type Step struct {
 
 // Next decides what a run does next. It looks at nothing but its arguments, so
 // that a run taken up by another process goes on in the same way.
-func Next(run record.Run, policy record.Policy) Step {
+func Next(run record.Run, policy runplan.Policy) Step {
 	if run.Done() {
 		return Step{Action: DoNothing}
 	}
@@ -54,7 +56,7 @@ func Next(run record.Run, policy record.Policy) Step {
 		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), policy.TimeBudget))
 	}
 	if asksAgent(run, step) {
-		return step.unless(spentByRun(run, policy, record.Usage{}))
+		return step.unless(spentByRun(run, policy, spend.Usage{}))
 	}
 	return step
 }
@@ -80,9 +82,9 @@ func (s Step) unless(refused *record.Failure) Step {
 
 // spentByRun says why no further call may begin in run, after calls that took more and are
 // not recorded yet; nil when one may.
-func spentByRun(run record.Run, policy record.Policy, more record.Usage) *record.Failure {
+func spentByRun(run record.Run, policy runplan.Policy, more spend.Usage) *record.Failure {
 	spent := run.Usage.Add(more)
-	reached, used := policy.Budget.Used(spent, plan.SettingCost, plan.SettingTokens)
+	reached, used := policy.Budget.Used(spent, runplan.SettingCost, runplan.SettingTokens)
 	if !used {
 		return nil
 	}
@@ -90,7 +92,7 @@ func spentByRun(run record.Run, policy record.Policy, more record.Usage) *record
 	return &record.Failure{Reason: record.ReasonSpent, Detail: fmt.Sprintf("the run's calls took %s; %s", spent, setting), Setting: setting, Reached: spent}
 }
 
-func next(run record.Run, policy record.Policy) Step {
+func next(run record.Run, policy runplan.Policy) Step {
 	switch run.Last {
 	case record.EventAttemptStarted.Name:
 		a := run.LastAttempt()
@@ -114,7 +116,7 @@ func next(run record.Run, policy record.Policy) Step {
 }
 
 // onward is the step at the run's position.
-func onward(run record.Run, policy record.Policy) Step {
+func onward(run record.Run, policy runplan.Policy) Step {
 	if run.Plan.Context != nil && len(run.Attempts) == 0 {
 		return givenAttempt(policy)
 	}
@@ -123,15 +125,15 @@ func onward(run record.Run, policy record.Policy) Step {
 	}
 	work := policy.Workflow[run.Position]
 	switch work.Kind {
-	case record.StepCheck:
+	case runplan.StepCheck:
 		return Step{Action: DoChecks, Work: work}
-	case record.StepReview:
+	case runplan.StepReview:
 		return Step{Action: DoReview, Work: work, Number: len(run.Rounds) + 1}
 	}
 	return attempt(run, work, record.ModeImplement)
 }
 
-func attempt(run record.Run, work record.WorkStep, mode record.AttemptMode) Step {
+func attempt(run record.Run, work runplan.WorkStep, mode record.AttemptMode) Step {
 	if mode == record.ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests)+len(run.Plan.Said) > 0 {
 		mode = record.ModeFix // the run was started to fix a submitted review
 	}
@@ -140,12 +142,12 @@ func attempt(run record.Run, work record.WorkStep, mode record.AttemptMode) Step
 
 // givenAttempt takes over an executor's finished work as the first attempt, in the
 // place of the last agent step before the review.
-func givenAttempt(policy record.Policy) Step {
-	review := slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Kind == record.StepReview })
+func givenAttempt(policy runplan.Policy) Step {
+	review := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == runplan.StepReview })
 	if review < 0 {
 		review = len(policy.Workflow)
 	}
-	work := record.WorkStep{Name: "given", Kind: record.StepAgent}
+	work := runplan.WorkStep{Name: "given", Kind: runplan.StepAgent}
 	if at := policy.FixStep(review); at >= 0 {
 		work = policy.Workflow[at]
 	}
@@ -158,7 +160,7 @@ func stop(reason, detail string) Step {
 
 // afterAttempt stops when the attempt got nowhere, and in place when files changed
 // meanwhile of which nobody says that they are the attempt's.
-func afterAttempt(run record.Run, policy record.Policy) (Step, bool) {
+func afterAttempt(run record.Run, policy runplan.Policy) (Step, bool) {
 	a := *run.LastAttempt()
 	switch {
 	case a.Failure != nil:
@@ -174,12 +176,12 @@ func afterAttempt(run record.Run, policy record.Policy) (Step, bool) {
 }
 
 // withoutProgress stops when the attempt came to nothing new.
-func withoutProgress(run record.Run, policy record.Policy) (Step, bool) {
+func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 	a := *run.LastAttempt()
 	switch {
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
 		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
-	case run.Head() == run.Plan.Base && !ahead(run, policy, record.StepAgent) && a.Mode == record.ModeImplement:
+	case run.Head() == run.Plan.Base && !ahead(run, policy, runplan.StepAgent) && a.Mode == record.ModeImplement:
 		return stop(record.ReasonNoChange, denied(fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number), a)), true
 	}
 	if earlier := refusedBefore(run, policy, a); earlier != 0 {
@@ -198,7 +200,7 @@ func denied(detail string, a record.Attempt) string {
 
 // refusedBefore is the number of an earlier attempt whose reviewed and refused
 // tree is that of a; 0 when there is none.
-func refusedBefore(run record.Run, policy record.Policy, a record.Attempt) int {
+func refusedBefore(run record.Run, policy runplan.Policy, a record.Attempt) int {
 	for _, round := range run.Rounds {
 		if round.Tree == a.Tree && round.Attempt != a.Number && round.RefusedBy(policy) {
 			return round.Attempt
@@ -207,7 +209,7 @@ func refusedBefore(run record.Run, policy record.Policy, a record.Attempt) int {
 	return 0
 }
 
-func afterRevert(run record.Run, policy record.Policy) Step {
+func afterRevert(run record.Run, policy runplan.Policy) Step {
 	if a := run.LastAttempt(); a != nil && a.Reverted != nil {
 		files, where := a.Reverted.Conflicts, fmt.Sprintf("since attempt %d", a.Number)
 		if len(files) == 0 {
@@ -226,12 +228,12 @@ func afterRevert(run record.Run, policy record.Policy) Step {
 
 // afterChecks goes on to the review, which weighs the evidence; without one to
 // come, a failed check is what needs the fix.
-func afterChecks(run record.Run, policy record.Policy) Step {
+func afterChecks(run record.Run, policy runplan.Policy) Step {
 	checks := run.LastChecks()
 	if checks.Failure != nil {
 		return stop(checks.Failure.Reason, checks.Failure.Detail)
 	}
-	if !checks.Failed() || ahead(run, policy, record.StepReview) {
+	if !checks.Failed() || ahead(run, policy, runplan.StepReview) {
 		return onward(run, policy)
 	}
 	failed := 0
@@ -248,12 +250,12 @@ func afterChecks(run record.Run, policy record.Policy) Step {
 }
 
 // ahead reports whether a step of kind is still to come.
-func ahead(run record.Run, policy record.Policy, kind record.StepKind) bool {
+func ahead(run record.Run, policy runplan.Policy, kind runplan.StepKind) bool {
 	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
-	return slices.ContainsFunc(rest, func(s record.WorkStep) bool { return s.Kind == kind })
+	return slices.ContainsFunc(rest, func(s runplan.WorkStep) bool { return s.Kind == kind })
 }
 
-func afterRound(run record.Run, policy record.Policy) Step {
+func afterRound(run record.Run, policy runplan.Policy) Step {
 	round := *run.LastRound()
 	switch {
 	case round.Failure != nil:
@@ -272,7 +274,7 @@ func afterRound(run record.Run, policy record.Policy) Step {
 
 // afterUnreadable asks the reviewer once more: an implementer can do nothing with
 // an answer that asks for nothing.
-func afterUnreadable(run record.Run, policy record.Policy) Step {
+func afterUnreadable(run record.Run, policy runplan.Policy) Step {
 	rounds := run.Rounds[min(run.Since, len(run.Rounds)):]
 	again := len(rounds) > 1 && rounds[len(rounds)-2].Report.Unreadable()
 	if at := run.Position - 1; !again && at >= 0 {
@@ -282,7 +284,7 @@ func afterUnreadable(run record.Run, policy record.Policy) Step {
 }
 
 // refused is what follows a review that did not pass.
-func refused(run record.Run, policy record.Policy) Step {
+func refused(run record.Run, policy runplan.Policy) Step {
 	at := policy.FixStep(run.Position - 1)
 	repeated := unmetTwice(run, policy)
 	switch {
@@ -298,7 +300,7 @@ func refused(run record.Run, policy record.Policy) Step {
 
 // spent gives the run up for what step says, unless the reviewer has nothing
 // against the work and only checks are: then they are the reason.
-func spent(run record.Run, policy record.Policy, step Step) Step {
+func spent(run record.Run, policy runplan.Policy, step Step) Step {
 	step.Action = DoExhaust
 	if round := *run.LastRound(); round.RefusedByChecks(policy) {
 		step.Reason = record.ReasonChecksFailed
@@ -309,7 +311,7 @@ func spent(run record.Run, policy record.Policy, step Step) Step {
 
 // backToWork is the way back into the loop: critical findings undo the attempt first,
 // but never what a person did after it.
-func backToWork(run record.Run, policy record.Policy, at int) Step {
+func backToWork(run record.Run, policy runplan.Policy, at int) Step {
 	last := run.LastAttempt()
 	critical := run.LastRound() != nil && run.LastRound().Report.Effective == reply.CriticalFail
 	switch {
@@ -322,7 +324,7 @@ func backToWork(run record.Run, policy record.Policy, at int) Step {
 }
 
 // refusals are the rounds that did not pass since the run began or a person stepped in.
-func refusals(run record.Run, policy record.Policy) []record.Round {
+func refusals(run record.Run, policy runplan.Policy) []record.Round {
 	var refused []record.Round
 	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
 		if round.RefusedBy(policy) {
@@ -335,7 +337,7 @@ func refusals(run record.Run, policy record.Policy) []record.Round {
 // unmetTwice are the ids of findings that two attempts in a row were asked to fix
 // and did not, and the texts of requests that have none: they stand in each of the
 // last three refusals, in whatever words. The id is that of the newest wording.
-func unmetTwice(run record.Run, policy record.Policy) []string {
+func unmetTwice(run record.Run, policy runplan.Policy) []string {
 	rounds := refusals(run, policy)
 	if len(rounds) < 3 {
 		return nil
@@ -345,7 +347,7 @@ func unmetTwice(run record.Run, policy record.Policy) []string {
 
 // afterResume takes the run up where it stopped. What was refused is not passed by
 // going on: it is mended, or looked at again. What people did meanwhile decides.
-func afterResume(run record.Run, policy record.Policy) Step {
+func afterResume(run record.Run, policy runplan.Policy) Step {
 	if step, ok := afterPeople(run, policy); ok {
 		return step
 	}
@@ -357,13 +359,13 @@ func afterResume(run record.Run, policy record.Policy) Step {
 		return onward(run, policy)
 	}
 	switch work := policy.Workflow[at]; {
-	case work.Kind == record.StepAgent:
+	case work.Kind == runplan.StepAgent:
 		return attemptResumed(run, policy, work)
-	case work.Kind == record.StepReview && run.LastRound() != nil:
+	case work.Kind == runplan.StepReview && run.LastRound() != nil:
 		return reviewResumed(run, policy, at)
-	case work.Kind == record.StepCheck && run.LastChecks() != nil && run.LastChecks().Failure != nil:
+	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && run.LastChecks().Failure != nil:
 		return Step{Action: DoChecks, Work: work}
-	case work.Kind == record.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !ahead(run, policy, record.StepReview):
+	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !ahead(run, policy, runplan.StepReview):
 		if fix := policy.FixStep(at); fix >= 0 {
 			return attempt(run, policy.Workflow[fix], record.ModeFix)
 		}
@@ -374,7 +376,7 @@ func afterResume(run record.Run, policy record.Policy) Step {
 
 // afterPeople is what follows an intervention: work that a person did, or commands
 // that all passed, are checked and reviewed before an implementer is asked again.
-func afterPeople(run record.Run, policy record.Policy) (Step, bool) {
+func afterPeople(run record.Run, policy runplan.Policy) (Step, bool) {
 	worked, proved := false, false
 	for _, iv := range run.News() {
 		worked = worked || iv.Commit != ""
@@ -389,7 +391,7 @@ func afterPeople(run record.Run, policy record.Policy) (Step, bool) {
 	}
 	at := policy.FixStep(run.Position)
 	if a != nil {
-		at = slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Name == a.Step })
+		at = slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Name == a.Step })
 	}
 	run.Position = at + 1
 	return onward(run, policy), true
@@ -397,7 +399,7 @@ func afterPeople(run record.Run, policy record.Policy) (Step, bool) {
 
 // attemptResumed goes on after an attempt: one that got nowhere is not carried
 // further, but made again.
-func attemptResumed(run record.Run, policy record.Policy, work record.WorkStep) Step {
+func attemptResumed(run record.Run, policy runplan.Policy, work runplan.WorkStep) Step {
 	a := run.LastAttempt()
 	if a == nil {
 		return onward(run, policy)
@@ -416,7 +418,7 @@ func attemptResumed(run record.Run, policy record.Policy, work record.WorkStep) 
 }
 
 // reviewResumed goes on after the review step at position at.
-func reviewResumed(run record.Run, policy record.Policy, at int) Step {
+func reviewResumed(run record.Run, policy runplan.Policy, at int) Step {
 	round := *run.LastRound()
 	answered := round.Failure == nil && !round.Census.Nothing()
 	passed := answered && !policy.Blocks(round.Report, round.ChecksFailed())
@@ -432,15 +434,15 @@ func reviewResumed(run record.Run, policy record.Policy, at int) Step {
 
 // afterAnswer finishes what a person decided in a process that did not live to do it.
 func afterAnswer(run record.Run) Step {
-	if run.Answer == record.ChoiceCommit {
+	if run.Answer == runplan.ChoiceCommit {
 		return Step{Action: DoComplete}
 	}
 	return stop(record.ReasonReviewLoop, "")
 }
 
-func stepNamed(policy record.Policy, name string) record.WorkStep {
-	if i := slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Name == name }); i >= 0 {
+func stepNamed(policy runplan.Policy, name string) runplan.WorkStep {
+	if i := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Name == name }); i >= 0 {
 		return policy.Workflow[i]
 	}
-	return record.WorkStep{Name: name, Kind: record.StepAgent}
+	return runplan.WorkStep{Name: name, Kind: runplan.StepAgent}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -29,7 +31,7 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 	plan.Policy.Workflow = workflow("check review")
 	nextTest{"nobody could fix it", round("PASS"), "exhausted verification_failed_max_retries"}.check(t, plan)
 	plan = runtest.Plan()
-	plan.Policy.Threshold = record.ThresholdCritical
+	plan.Policy.Threshold = runplan.ThresholdCritical
 	nextTest{"nits do not block", three("NEEDS_FIX f-1=warning"), "exhausted verification_failed_max_retries f-1"}.check(t, plan)
 	run := foldRun(t, tell(t, runtest.Plan(), strings.Split(three("PASS"), "; ")...))
 	if step := Next(run, runtest.Plan().Policy); step.Detail != "failing: test; the retries are used up" {

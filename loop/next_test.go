@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/loop/internal/runtest"
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // stepText is a step in a line, for tables.
@@ -44,7 +46,7 @@ type nextTest struct {
 }
 
 // check folds what happened and asks what comes next.
-func (test nextTest) check(t *testing.T, plan record.RunPlan) {
+func (test nextTest) check(t *testing.T, plan runplan.Plan) {
 	t.Helper()
 	var lines []string
 	if test.lines != "" {
@@ -207,21 +209,21 @@ func TestNextNoticesAnEarlierTree(t *testing.T) {
 
 func TestNextThreshold(t *testing.T) {
 	for _, test := range []struct {
-		threshold record.Threshold
+		threshold runplan.Threshold
 		nextTest
 	}{
-		{record.ThresholdVerdict, nextTest{"the reviewer decides", "implement; review PASS f-1=warning", "complete"}},
-		{record.ThresholdVerdict, nextTest{"the reviewer decides", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
+		{runplan.ThresholdVerdict, nextTest{"the reviewer decides", "implement; review PASS f-1=warning", "complete"}},
+		{runplan.ThresholdVerdict, nextTest{"the reviewer decides", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
 		{"", nextTest{"the default is the verdict", "implement; review PASS f-1=warning", "complete"}},
-		{record.ThresholdWarning, nextTest{"a warning", "implement; review PASS f-1=warning", "attempt 2 fix at implement"}},
-		{record.ThresholdWarning, nextTest{"a note", "implement; review PASS f-1=note", "complete"}},
-		{record.ThresholdWarning, nextTest{"a verdict", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
-		{record.ThresholdWarning, nextTest{"a refused tree came back", "implement; review PASS f-1=warning; fix tree=tree-1", "stop no_progress"}},
-		{record.ThresholdCritical, nextTest{"a warning", "implement; review NEEDS_FIX f-1=warning", "complete"}},
-		{record.ThresholdCritical, nextTest{"a critical finding", "implement; review NEEDS_FIX f-1=warning f-2=critical", "revert 1"}},
-		{record.ThresholdCritical, nextTest{"a critical verdict", "implement; review CRITICAL f-1=warning", "revert 1"}},
-		{record.ThresholdCritical, nextTest{"an answer that says nothing", "implement; review NEEDS_FIX", "attempt 2 fix at implement"}},
-		{record.ThresholdCritical, nextTest{"a failed check", "implement; review NEEDS_FIX f-1=warning badcheck", "attempt 2 fix at implement"}},
+		{runplan.ThresholdWarning, nextTest{"a warning", "implement; review PASS f-1=warning", "attempt 2 fix at implement"}},
+		{runplan.ThresholdWarning, nextTest{"a note", "implement; review PASS f-1=note", "complete"}},
+		{runplan.ThresholdWarning, nextTest{"a verdict", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
+		{runplan.ThresholdWarning, nextTest{"a refused tree came back", "implement; review PASS f-1=warning; fix tree=tree-1", "stop no_progress"}},
+		{runplan.ThresholdCritical, nextTest{"a warning", "implement; review NEEDS_FIX f-1=warning", "complete"}},
+		{runplan.ThresholdCritical, nextTest{"a critical finding", "implement; review NEEDS_FIX f-1=warning f-2=critical", "revert 1"}},
+		{runplan.ThresholdCritical, nextTest{"a critical verdict", "implement; review CRITICAL f-1=warning", "revert 1"}},
+		{runplan.ThresholdCritical, nextTest{"an answer that says nothing", "implement; review NEEDS_FIX", "attempt 2 fix at implement"}},
+		{runplan.ThresholdCritical, nextTest{"a failed check", "implement; review NEEDS_FIX f-1=warning badcheck", "attempt 2 fix at implement"}},
 	} {
 		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow("implement review")
@@ -296,7 +298,7 @@ func TestNextGivenContext(t *testing.T) {
 	} {
 		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow(test.steps)
-		plan.Context = &record.Context{Commit: "given"}
+		plan.Context = &runplan.Context{Commit: "given"}
 		test.name = test.steps + ": " + test.name
 		test.check(t, plan)
 	}
@@ -320,7 +322,7 @@ func TestNextFromReview(t *testing.T) {
 
 func TestNextWithoutImplementer(t *testing.T) {
 	plan := runtest.Plan()
-	plan.Context, plan.Implementer = &record.Context{Commit: "given"}, ""
+	plan.Context, plan.Implementer = &runplan.Context{Commit: "given"}, ""
 	nextTest{"nobody to fix it", "given; check ok; review NEEDS_FIX f-1=warning", "exhausted review_not_passed"}.check(t, plan)
 	nextTest{"resumed: still nobody, and no pass", "given; check ok; review NEEDS_FIX f-1=warning; stop review_not_passed; resume", "review 2 at review"}.check(t, plan)
 }
@@ -435,9 +437,9 @@ func TestNextAfterAskingAPerson(t *testing.T) {
 
 func TestNextKeepsToTheTimeBudget(t *testing.T) {
 	plan := runtest.Plan()
-	minute := record.Duration(time.Minute) // each event of a story is a minute after the one before
+	minute := duration.Duration(time.Minute) // each event of a story is a minute after the one before
 	for _, test := range []struct {
-		budget record.Duration
+		budget duration.Duration
 		nextTest
 	}{
 		{3 * minute, nextTest{"in time", "implement", "checks at check"}},
@@ -479,11 +481,11 @@ func TestNextTellsTheStepsWork(t *testing.T) {
 
 func TestPolicyCheck(t *testing.T) {
 	for steps, says := range map[string]string{"": "no steps", "implement review implement": `"implement" twice`} {
-		if err := (record.Policy{Workflow: workflow(steps)}).Check(); err == nil || !strings.Contains(err.Error(), says) {
+		if err := (runplan.Policy{Workflow: workflow(steps)}).Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: error %v", steps, err)
 		}
 	}
-	policy := record.Policy{Workflow: plan.DefaultWorkflow()}
+	policy := runplan.Policy{Workflow: runplan.DefaultWorkflow()}
 	if err := policy.Check(); err != nil || policy.String() != "implement → check → review" {
 		t.Errorf("%s: %v", policy, err)
 	}

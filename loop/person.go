@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/loop/change"
 	"git-runr/loop/closing"
 	"git-runr/loop/prose"
@@ -40,7 +42,7 @@ func (t *turn) reviewByPerson(step Step, name string) error {
 		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: waitingFor(review)}, record.EventRunStopped)
 	}
 	round.Review, round.Reviewer, round.Report = review.ID, reviewersOf(answers), joinSubmissions(answers)
-	round.Duration = record.Duration(time.Since(started))
+	round.Duration = duration.Duration(time.Since(started))
 	return t.recordRound(round, "")
 }
 

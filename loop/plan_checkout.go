@@ -9,10 +9,10 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/change"
-	"git-runr/loop/plan"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 
@@ -21,7 +21,7 @@ func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
 // begins from. It refuses where no run can work in the checkout now.
-func PlanInPlace(ctx context.Context, s *record.Store, plan *record.RunPlan) error {
+func PlanInPlace(ctx context.Context, s *record.Store, plan *runplan.Plan) error {
 	tree, err := placeFor(s, plan)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func PlanInPlace(ctx context.Context, s *record.Store, plan *record.RunPlan) err
 }
 
 // placeFor is the checkout for a run in place, which plan remembers.
-func placeFor(s *record.Store, plan *record.RunPlan) (*gitstore.Worktree, error) {
+func placeFor(s *record.Store, plan *runplan.Plan) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func keepBase(ctx context.Context, s *record.Store, tree, head gitstore.ID) (git
 // that it says to have modified add to HEAD, or what HEAD itself did to them where the
 // executor committed already. Other files that differ from HEAD are left, and
 // returned. With plan.InPlace the run goes on in the checkout.
-func PlanContext(ctx context.Context, s *record.Store, plan *record.RunPlan, result string, files []string) (left []string, err error) {
+func PlanContext(ctx context.Context, s *record.Store, plan *runplan.Plan, result string, files []string) (left []string, err error) {
 	tree, err := s.Repo.Checkout()
 	if err == nil && plan.InPlace {
 		tree, err = placeFor(s, plan)
@@ -80,7 +80,7 @@ func PlanContext(ctx context.Context, s *record.Store, plan *record.RunPlan, res
 	if err != nil {
 		return nil, err
 	}
-	plan.Context = &record.Context{ExecutorResult: result, Files: work.files}
+	plan.Context = &runplan.Context{ExecutorResult: result, Files: work.files}
 	if plan.InPlace {
 		err = givenInPlace(ctx, s, tree, plan, work)
 	} else {
@@ -134,7 +134,7 @@ func executorsWork(ctx context.Context, s *record.Store, tree *gitstore.Worktree
 func changedFiles(ctx context.Context, s *record.Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
-		if slices.ContainsFunc(listed, func(l string) bool { return plan.Lists(l, dir, c.Path) }) {
+		if slices.ContainsFunc(listed, func(l string) bool { return runplan.Lists(l, dir, c.Path) }) {
 			named = append(named, c.Path)
 		} else {
 			others = append(others, c.Path)
@@ -145,7 +145,7 @@ func changedFiles(ctx context.Context, s *record.Store, from, to gitstore.ID, di
 
 // givenAside makes the work a commit for the run's own worktree. Where it is not
 // committed yet, the checkout is recorded as it is, and as it was before the executor.
-func givenAside(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *record.RunPlan, work executed) error {
+func givenAside(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	given := plan.Context
 	if work.before != work.head {
 		given.Commit, plan.Base = work.head, work.before
@@ -163,7 +163,7 @@ func givenAside(ctx context.Context, s *record.Store, tree *gitstore.Worktree, p
 }
 
 // givenInPlace makes the checkout without the work what the run begins from.
-func givenInPlace(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *record.RunPlan, work executed) error {
+func givenInPlace(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	id, err := tree.TreeWith(ctx, work.now, work.before, among(work.files))
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func givenInPlace(ctx context.Context, s *record.Store, tree *gitstore.Worktree,
 	return snapGiven(ctx, s, tree, plan, work)
 }
 
-func keepGiven(ctx context.Context, s *record.Store, plan *record.RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
+func keepGiven(ctx context.Context, s *record.Store, plan *runplan.Plan, tree, on gitstore.ID) (gitstore.ID, error) {
 	id, err := s.KeepTree(ctx, tree, on, prose.OneLine(cmp.Or(plan.Entity.Name(), "executor's work")))
 	if err != nil {
 		return "", err
@@ -186,7 +186,7 @@ func keepGiven(ctx context.Context, s *record.Store, plan *record.RunPlan, tree,
 }
 
 // snapGiven records the checkout as the executor left it, and as it was before.
-func snapGiven(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *record.RunPlan, work executed) error {
+func snapGiven(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	given := plan.Context
 	ref := workspace.ContextRefs + string(given.Commit)
 	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+prose.OneLine(plan.Entity.Name()))

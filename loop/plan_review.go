@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -14,13 +16,13 @@ import (
 
 // PlanReview makes a submitted review what plan works on: its findings, on the
 // commit that it speaks of.
-func PlanReview(plan *record.RunPlan, review record.Review) error {
+func PlanReview(plan *runplan.Plan, review record.Review) error {
 	subject := review.Request.Subject
 	if subject.Commit == "" {
 		return fmt.Errorf("review %s is of a working tree, not of a commit: %w", review.ID, gitstore.ErrNotFound)
 	}
 	plan.FromReview, plan.Base = review.ID, subject.Commit
-	plan.Entity = record.Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
+	plan.Entity = runplan.Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
 	settled := 0
 	for _, f := range review.Findings() {
 		if review.SettledFinding(f) {
@@ -58,7 +60,7 @@ func PlanReview(plan *record.RunPlan, review record.Review) error {
 }
 
 // mend makes checks that fail a thing to do, where no finding says so already.
-func mend(p *record.RunPlan, results []record.CheckResult, findings []reply.Finding) {
+func mend(p *runplan.Plan, results []record.CheckResult, findings []reply.Finding) {
 	for _, c := range results {
 		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
 			continue
@@ -73,7 +75,7 @@ func mend(p *record.RunPlan, results []record.CheckResult, findings []reply.Find
 // asksFor reports whether it is part of the work that check passes: it then counts
 // although it failed before the run. It is one that failed in the review that is
 // addressed, or one whose command the task names.
-func asksFor(p record.RunPlan, check record.Check) bool {
+func asksFor(p runplan.Plan, check runplan.Check) bool {
 	const shortest = 4 // "make" and shorter stand in texts by chance
 	return slices.Contains(p.FailedChecks, check.Name) ||
 		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -16,7 +18,7 @@ func TestPlanReviewLeavesWhatIsSettled(t *testing.T) {
 		Effective: reply.NeedsFix, Findings: findings, Requests: append(reply.Requests(findings, nil), "Say it in the documentation"),
 	}}}
 	review.Answers = []record.Answer{{Finding: "f-1", Kind: record.AnswerRefuted, Reason: "no", Actor: "Ada"}}
-	var plan record.RunPlan
+	var plan runplan.Plan
 	if err := PlanReview(&plan, review); err != nil {
 		t.Fatal(err)
 	}

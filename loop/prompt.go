@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -15,7 +17,7 @@ import (
 // the change itself in it. Nothing in the change can end its fence or pose as an
 // answer, because both carry the nonce.
 type ReviewPrompt struct {
-	Entity       record.Entity
+	Entity       runplan.Entity
 	DoneCriteria string
 	References   string
 	Message      string        // of the person who asked for the review
@@ -110,7 +112,7 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 
 // ImplementPrompt is what an implementer is told, whatever its mode.
 type ImplementPrompt struct {
-	Entity       record.Entity
+	Entity       runplan.Entity
 	Task         string
 	DoneCriteria string
 	References   string
@@ -123,7 +125,7 @@ type ImplementPrompt struct {
 	Files        []string // changed so far
 	History      []string // one line for each earlier attempt
 	Notes        []string // what people said since
-	Checks       []record.Check
+	Checks       []runplan.Check
 	Scope        string // what may be changed, "" for everything
 	Told         toldText
 	Nonce        string // required with Told

@@ -4,13 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 func testReviewPrompt() ReviewPrompt {
 	return ReviewPrompt{
-		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
+		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
 		Files: []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2, Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
 		Census: record.Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}},
 	}
@@ -101,13 +103,13 @@ func TestNoncesDiffer(t *testing.T) {
 
 func testImplementPrompt() ImplementPrompt {
 	return ImplementPrompt{
-		Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}, Task: "Write the thing.", DoneCriteria: "it works", References: "<ref/>",
+		Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}, Task: "Write the thing.", DoneCriteria: "it works", References: "<ref/>",
 		Lead: "Think first.", Attempt: 3, Files: []string{"a.go"}, History: []string{"attempt 1 (implement): changed 1 file, reviewed as NEEDS_FIX"},
 		Notes:    []string{"use the old API"},
 		Findings: []reply.Finding{{Severity: reply.Warning, File: "a.go", Line: 7, Issue: "no test", Fix: "add one"}, {Severity: reply.Critical, Issue: "leak"}},
 		Requests: []string{"a.go:7: no test", "Document the flag"},
 		Failed:   []record.CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 2, Output: "boom\n"}},
-		Checks:   []record.Check{{Name: "test", Command: "go test ./..."}},
+		Checks:   []runplan.Check{{Name: "test", Command: "go test ./..."}},
 	}
 }
 
@@ -145,7 +147,7 @@ func TestReexecutePrompt(t *testing.T) {
 }
 
 func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
-	text := ImplementPrompt{Entity: record.Entity{Title: "x"}, Attempt: 1}.Text(record.ModeImplement)
+	text := ImplementPrompt{Entity: runplan.Entity{Title: "x"}, Attempt: 1}.Text(record.ModeImplement)
 	lacks(t, text, "<references>", "<task>", "<done_criteria>", "<earlier_attempts>", "<notes_from_people>")
 	contains(t, text, "Run the project's own verification")
 	lacks(t, ReviewPrompt{Nonce: "n"}.Text(), "<references>", "<subtask_done_criteria>", "<request>", "<files_modified>", "<check_results>", "left out")

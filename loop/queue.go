@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"git-runr/gitstore"
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/duration"
 
 	"git-runr/loop/record"
 	"git-runr/loop/share"
@@ -88,16 +90,16 @@ const (
 
 // Turn is an agent that a review waits for.
 type Turn struct {
-	Review   string          `json:"review_id"`
-	Reviewer string          `json:"reviewer"`
-	Title    string          `json:"title"`
-	State    TurnState       `json:"state"`
-	Since    time.Time       `json:"since,omitzero"`      // it has been running
-	Elapsed  record.Duration `json:"elapsed_ms,omitzero"` // since then, where somebody asks
-	Line     string          `json:"last_line,omitempty"` // that it wrote
-	Until    time.Time       `json:"until,omitzero"`      // later: when it is tried again; elsewhere: when the lease lapses
-	By       string          `json:"leased_by,omitempty"` // elsewhere: whose clone it is
-	Failure  *record.Failure `json:"failure,omitempty"`   // later and failed
+	Review   string            `json:"review_id"`
+	Reviewer string            `json:"reviewer"`
+	Title    string            `json:"title"`
+	State    TurnState         `json:"state"`
+	Since    time.Time         `json:"since,omitzero"`      // it has been running
+	Elapsed  duration.Duration `json:"elapsed_ms,omitzero"` // since then, where somebody asks
+	Line     string            `json:"last_line,omitempty"` // that it wrote
+	Until    time.Time         `json:"until,omitzero"`      // later: when it is tried again; elsewhere: when the lease lapses
+	By       string            `json:"leased_by,omitempty"` // elsewhere: whose clone it is
+	Failure  *record.Failure   `json:"failure,omitempty"`   // later and failed
 }
 
 // Wants reports whether the agent waits for want of an object: that comes with somebody's fetch.

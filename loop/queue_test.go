@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
@@ -74,7 +76,7 @@ func TestFailWaits(t *testing.T) {
 	}{{0, time.Minute}, {time.Minute, 5 * time.Minute}, {time.Hour, time.Hour}, {time.Hour, 0}} {
 		review, err := s.Review(t.Context(), record.Latest)
 		if err == nil {
-			err = w.fail(t.Context(), review, "a", record.Failure{Reason: record.ReasonAgentFailed, Transient: true, RetryAfter: record.Duration(c.after)})
+			err = w.fail(t.Context(), review, "a", record.Failure{Reason: record.ReasonAgentFailed, Transient: true, RetryAfter: duration.Duration(c.after)})
 		}
 		if err == nil {
 			review, err = s.Review(t.Context(), record.Latest)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"git-runr/loop/spend"
+
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -15,7 +17,7 @@ import (
 // too large for one, and joins what it says of them. A verdict counts beside the checks.
 func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked question, progress Progress) (role.ReviewAnswer, error) {
 	var answers []role.ReviewAnswer
-	var made []record.Call
+	var made []spend.Call
 	prompt := asked.prompt
 	prompt.Checks, prompt.Census, prompt.Files, prompt.Parts = asked.checks, change.Census, change.Files, len(change.Parts)
 	for i, part := range change.Parts {

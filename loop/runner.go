@@ -9,6 +9,9 @@ import (
 	"reflect"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
 	"git-runr/loop/record"
@@ -18,7 +21,7 @@ import (
 )
 
 // Start records a run and carries it out. source is who asked for it.
-func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) (record.Run, error) {
+func (r *Runner) Start(ctx context.Context, plan runplan.Plan, source string) (record.Run, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return record.Run{}, err
 	}
@@ -91,7 +94,7 @@ func (t *turn) do(step Step) error {
 		}
 		return t.stop(stop, record.EventRunStopped)
 	case DoComplete:
-		if t.run.Answer == record.ChoiceCommit { // a process that was ended between the answer and this
+		if t.run.Answer == runplan.ChoiceCommit { // a process that was ended between the answer and this
 			return t.complete(record.ResultWithIssues)
 		}
 		return t.complete(t.run.Outcome())
@@ -128,7 +131,7 @@ func (t *turn) checks(step Step) error {
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
-	job := checkup{watch: t.watch, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c record.Check) bool { return asksFor(t.run.Plan, c) }, known: t.base}
+	job := checkup{watch: t.watch, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c runplan.Check) bool { return asksFor(t.run.Plan, c) }, known: t.base}
 	for _, check := range t.run.Plan.Checks {
 		if step.Work.Runs(check.Name) {
 			job.checks = append(job.checks, check)
@@ -162,7 +165,7 @@ func (t *turn) review(step Step) error {
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	round.Failure, round.Duration = answer.Failure, record.Duration(time.Since(started))
+	round.Failure, round.Duration = answer.Failure, duration.Duration(time.Since(started))
 	if answer.Failure == nil && !round.Census.Nothing() {
 		round.Report = answer.Report
 	}
@@ -204,8 +207,8 @@ func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, erro
 func (t *turn) exhausted(step Step) error {
 	choice := t.run.Plan.Policy.OnExhausted
 	by := "policy"
-	if choice == record.ChoiceAsk || choice == "" {
-		choice, by = record.ChoiceStop, "no terminal"
+	if choice == runplan.ChoiceAsk || choice == "" {
+		choice, by = runplan.ChoiceStop, "no terminal"
 		if t.Ask != nil {
 			var err error
 			if choice, err = t.Ask(t.ctx, t.run, step); err != nil {
@@ -214,15 +217,15 @@ func (t *turn) exhausted(step Step) error {
 			by = "terminal"
 		}
 	}
-	if choice == record.ChoiceStop {
+	if choice == runplan.ChoiceStop {
 		return t.giveUp(step)
 	}
 	return t.answered(choice, by)
 }
 
-func (t *turn) answered(choice record.Choice, by string) error {
+func (t *turn) answered(choice runplan.Choice, by string) error {
 	err := t.record(record.EventRunAnswered.New("runner", string(choice), record.AnswerPayload{Choice: choice, By: by}))
-	if err != nil || choice != record.ChoiceCommit {
+	if err != nil || choice != runplan.ChoiceCommit {
 		return err
 	}
 	return t.complete(record.ResultWithIssues)
@@ -233,7 +236,7 @@ func (t *turn) complete(result string) error {
 	if round := t.run.LastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
-	if t.run.Answer == record.ChoiceCommit {
+	if t.run.Answer == runplan.ChoiceCommit {
 		done.By = t.run.AnsweredBy
 		if _, requests := t.run.Open(); len(done.Open) == 0 {
 			done.Requests = requests
@@ -268,11 +271,11 @@ func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.R
 
 // AnswerRun decides on a run that gave up: commit accepts it with its open findings,
 // skip leaves it, stop leaves it stopped. left is as in Abort.
-func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice record.Choice) (after record.Run, left gitstore.ID, err error) {
+func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
 	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
 		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}
-	if choice == record.ChoiceStop {
+	if choice == runplan.ChoiceStop {
 		return run, "", nil
 	}
 	unlock, err := workspace.HoldRun(s, run.ID)
@@ -284,7 +287,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 	if err := t.answered(choice, "command line"); err != nil {
 		return run, "", err
 	}
-	if left, err = t.cleanUp(); err == nil && choice == record.ChoiceSkip {
+	if left, err = t.cleanUp(); err == nil && choice == runplan.ChoiceSkip {
 		err = closing.SettleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 	}
 	return t.run, left, err

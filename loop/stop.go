@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"git-runr/loop/internal/markdown"
-	"git-runr/loop/plan"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 
@@ -38,7 +38,7 @@ func facts(r record.Run, stop record.Stop) record.Stop {
 }
 
 // settingOf is the setting that ended the run; nil where none did.
-func settingOf(r record.Run, stop record.Stop) *record.Setting {
+func settingOf(r record.Run, stop record.Stop) *runplan.Setting {
 	if f := r.Failure(); f != nil && f.Reason == stop.Reason && f.Setting != nil {
 		return f.Setting
 	}
@@ -49,10 +49,10 @@ func settingOf(r record.Run, stop record.Stop) *record.Setting {
 		}
 	case record.ReasonReviewLoop, record.ReasonChecksFailed:
 		if len(stop.Repeated) == 0 || stop.Round > stop.MaxRounds {
-			return r.Plan.Setting(plan.SettingRetries, fmt.Sprint(r.Plan.Policy.MaxRetries))
+			return r.Plan.Setting(runplan.SettingRetries, fmt.Sprint(r.Plan.Policy.MaxRetries))
 		}
 	case record.ReasonBudget:
-		return r.Plan.Setting(plan.SettingBudget, r.Plan.Policy.TimeBudget.String())
+		return r.Plan.Setting(runplan.SettingBudget, r.Plan.Policy.TimeBudget.String())
 	}
 	return nil
 }

@@ -5,16 +5,19 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 )
 
 func TestSettingOfAStop(t *testing.T) {
-	idle := &record.Setting{Name: "agents.impl.idle_timeout", Value: "10m", From: ".runr.toml"}
+	idle := &runplan.Setting{Name: "agents.impl.idle_timeout", Value: "10m", From: ".runr.toml"}
 	plan := runtest.Plan()
-	plan.Policy.MaxRetries, plan.Policy.TimeBudget = 1, record.Duration(90*time.Minute)
-	plan.Settings = []record.Setting{{Name: record.SettingRetries, Value: "1", From: "git config"}, {Name: record.SettingDeny, Value: `"*.lock"`, From: "the user's file"}}
-	plan.Scope = record.Scope{Allow: []string{"src/*"}, Deny: []string{"*.lock"}}
+	plan.Policy.MaxRetries, plan.Policy.TimeBudget = 1, duration.Duration(90*time.Minute)
+	plan.Settings = []runplan.Setting{{Name: runplan.SettingRetries, Value: "1", From: "git config"}, {Name: runplan.SettingDeny, Value: `"*.lock"`, From: "the user's file"}}
+	plan.Scope = runplan.Scope{Allow: []string{"src/*"}, Deny: []string{"*.lock"}}
 	attempt := func(f *record.Failure, files ...string) record.Run {
 		return record.Run{Plan: plan, Last: record.EventAttemptCompleted.Name, Attempts: []record.Attempt{{Failure: f, Files: files}}}
 	}
@@ -76,7 +79,7 @@ func TestBeginning(t *testing.T) {
 }
 
 func TestScopeWhy(t *testing.T) {
-	s := record.Scope{Allow: []string{"src/**", "docs/*"}, Deny: []string{"**/*.lock"}}
+	s := runplan.Scope{Allow: []string{"src/**", "docs/*"}, Deny: []string{"**/*.lock"}}
 	for file, want := range map[string]string{
 		"src/a.go": "", "docs/a": "", "src/a.lock": `denied by "**/*.lock"`, "a.go": `not in "src/**" "docs/*"`,
 	} {
@@ -85,7 +88,7 @@ func TestScopeWhy(t *testing.T) {
 		}
 	}
 	files := []string{"a", "b", "c", "d", "e", "f", "g"}
-	plan := record.RunPlan{Scope: s, TaskScope: record.Scope{Allow: []string{"src/*"}}}
+	plan := runplan.Plan{Scope: s, TaskScope: runplan.Scope{Allow: []string{"src/*"}}}
 	if got := plan.Violations([]string{"docs/a\nb"}); got != `docs/a b is not in "src/*" of the task` {
 		t.Errorf("%q", got)
 	}
@@ -96,8 +99,8 @@ func TestScopeWhy(t *testing.T) {
 
 func TestDurationString(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0s", time.Second: "1s", 10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Minute: "1h30m", 61 * time.Second: "1m1s", time.Hour + time.Second: "1h0m1s"} {
-		var back record.Duration
-		if got := record.Duration(d).String(); got != want || back.UnmarshalText([]byte(got)) != nil || back != record.Duration(d) {
+		var back duration.Duration
+		if got := duration.Duration(d).String(); got != want || back.UnmarshalText([]byte(got)) != nil || back != duration.Duration(d) {
 			t.Errorf("%v: %q", d, got)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/record"
 )
@@ -21,7 +23,7 @@ type TaskFile struct {
 	Title      string
 	Criteria   string   // when it is done: a section of the text, else all of it
 	DoneChecks []string // commands that Criteria names, where they are a section of their own
-	Scope      record.Scope
+	Scope      runplan.Scope
 	Tier       string // of verification that the task asks for
 }
 
@@ -132,7 +134,7 @@ func criteriaParts(criteria string) (items, commands []string) {
 }
 
 // doneEvidence compares the task's own checks with what was run, a line each.
-func doneEvidence(p record.RunPlan, results []record.CheckResult) []string {
+func doneEvidence(p runplan.Plan, results []record.CheckResult) []string {
 	var lines []string
 	for _, command := range p.DoneChecks {
 		check, ok := p.CheckFor(command)
@@ -152,7 +154,7 @@ func doneEvidence(p record.RunPlan, results []record.CheckResult) []string {
 }
 
 // TaskProblems are what a task asks for that the configuration does not give, a line each.
-func TaskProblems(p record.RunPlan) []string {
+func TaskProblems(p runplan.Plan) []string {
 	var problems []string
 	for _, command := range p.DoneChecks {
 		if _, ok := p.CheckFor(command); !ok {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 )
 
@@ -45,7 +47,7 @@ func TestReadTask(t *testing.T) {
 	want := TaskFile{
 		Title: "07: Say hello", Tier: "tier1", DoneChecks: []string{"npm run build", "npm test"},
 		Criteria: "```bash\nnpm run build\n$ npm test\n\n# Manual: look at it\n```\n- [ ] it says hello",
-		Scope:    record.Scope{Allow: []string{"src/greet/**", "src/main.go", "/docs"}},
+		Scope:    runplan.Scope{Allow: []string{"src/greet/**", "src/main.go", "/docs"}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
@@ -62,17 +64,17 @@ func TestReadTask(t *testing.T) {
 func TestReadTaskFrontMatter(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
-		want       record.Scope
+		want       runplan.Scope
 		tier       string
 	}{
-		{"lists", "---\nowns:\n  - src/a\n  - ./src/b/\ndenylist:\n- '*.lock'\nverification:\n  tier: tier2\ntype: automated\n---\n# T\n", record.Scope{Allow: []string{"src/a", "src/b"}, Deny: []string{"*.lock"}}, "tier2"},
-		{"in a line", "---\nallowlist_add: [src/**, docs]\ndepends_on: [x, y]\ntier: \"tier0\"\n---\n# T\n", record.Scope{Allow: []string{"src/**", "/docs"}}, "tier0"},
-		{"everything", "---\nallow: .\n---\n", record.Scope{Allow: []string{"**"}}, ""},
-		{"a rule further down is none", "# T\n\n---\nallow: src\n---\n", record.Scope{}, ""},
-		{"in code it is an example", "# T\n\n## Scope\n```\nallow: src\n```\n", record.Scope{}, ""},
-		{"prose", "# T\n\n## Scope\nOnly what is needed: nothing else.\n- no flags\n", record.Scope{}, ""},
-		{"elsewhere", "# T\n\n## Plan\nallowlist_add:\n- src\ntier: tier1\n", record.Scope{}, ""},
-		{"empty", "", record.Scope{}, ""},
+		{"lists", "---\nowns:\n  - src/a\n  - ./src/b/\ndenylist:\n- '*.lock'\nverification:\n  tier: tier2\ntype: automated\n---\n# T\n", runplan.Scope{Allow: []string{"src/a", "src/b"}, Deny: []string{"*.lock"}}, "tier2"},
+		{"in a line", "---\nallowlist_add: [src/**, docs]\ndepends_on: [x, y]\ntier: \"tier0\"\n---\n# T\n", runplan.Scope{Allow: []string{"src/**", "/docs"}}, "tier0"},
+		{"everything", "---\nallow: .\n---\n", runplan.Scope{Allow: []string{"**"}}, ""},
+		{"a rule further down is none", "# T\n\n---\nallow: src\n---\n", runplan.Scope{}, ""},
+		{"in code it is an example", "# T\n\n## Scope\n```\nallow: src\n```\n", runplan.Scope{}, ""},
+		{"prose", "# T\n\n## Scope\nOnly what is needed: nothing else.\n- no flags\n", runplan.Scope{}, ""},
+		{"elsewhere", "# T\n\n## Plan\nallowlist_add:\n- src\ntier: tier1\n", runplan.Scope{}, ""},
+		{"empty", "", runplan.Scope{}, ""},
 	} {
 		if got := ReadTask(test.text); !reflect.DeepEqual(got.Scope, test.want) || got.Tier != test.tier {
 			t.Errorf("%s: %+v, tier %q", test.name, got.Scope, got.Tier)
@@ -82,12 +84,12 @@ func TestReadTaskFrontMatter(t *testing.T) {
 
 // TestBothScopesMustAllow: a task file widens nothing.
 func TestBothScopesMustAllow(t *testing.T) {
-	plan := record.RunPlan{Scope: record.Scope{Allow: []string{"src/**"}, Deny: []string{"**/*.lock"}}, TaskScope: record.Scope{Allow: []string{"src/a/**", "docs/**"}, Deny: []string{"src/a/keep"}}}
+	plan := runplan.Plan{Scope: runplan.Scope{Allow: []string{"src/**"}, Deny: []string{"**/*.lock"}}, TaskScope: runplan.Scope{Allow: []string{"src/a/**", "docs/**"}, Deny: []string{"src/a/keep"}}}
 	files := []string{"src/a/x.go", "src/b.go", "docs/x.md", "src/a/y.lock", "src/a/keep"}
 	if got := plan.Outside(files); !slices.Equal(got, files[1:]) {
 		t.Errorf("%q", got)
 	}
-	if got := (record.RunPlan{}).Outside(files); len(got) > 0 || (record.RunPlan{}).ScopeText() != "" {
+	if got := (runplan.Plan{}).Outside(files); len(got) > 0 || (runplan.Plan{}).ScopeText() != "" {
 		t.Errorf("without a scope: %q", got)
 	}
 	want := "Only files that match one of these may be changed: src/**\nThe task itself is limited to these: src/a/**, docs/**\nThese may not be changed: **/*.lock, src/a/keep"
@@ -97,14 +99,14 @@ func TestBothScopesMustAllow(t *testing.T) {
 }
 
 func TestTaskProblems(t *testing.T) {
-	plan := record.RunPlan{
-		Scope: record.Scope{Allow: []string{"src/**"}}, TaskScope: record.Scope{Allow: []string{"src/a/**", "docs/**", "*.md", "src/**"}},
+	plan := runplan.Plan{
+		Scope: runplan.Scope{Allow: []string{"src/**"}}, TaskScope: runplan.Scope{Allow: []string{"src/a/**", "docs/**", "*.md", "src/**"}},
 		Tier: "tier1", DoneChecks: []string{"npm  test", "make lint", "docs"},
 	}
 	if got := TaskProblems(plan); len(got) != 5 || !strings.Contains(strings.Join(got, "\n"), `"tier1"`) || !strings.Contains(got[4], `"docs"`) {
 		t.Errorf("%q", got)
 	}
-	plan.Checks = []record.Check{{Name: "test", Command: "npm test"}, {Name: "docs", Command: "true"}}
+	plan.Checks = []runplan.Check{{Name: "test", Command: "npm test"}, {Name: "docs", Command: "true"}}
 	if got := TaskProblems(plan); len(got) != 2 || !strings.Contains(got[0], "make lint") {
 		t.Errorf("%q", got)
 	}

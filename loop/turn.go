@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
@@ -23,9 +25,9 @@ type Runner struct {
 	Progress    Progress                                              // required
 	Terms       Terms
 	// Limits are those of a run that is resumed now; nil: those that it had.
-	Limits func(run record.Run) record.RunLimits
+	Limits func(run record.Run) runplan.RunLimits
 	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
-	Ask func(ctx context.Context, run record.Run, why Step) (record.Choice, error)
+	Ask func(ctx context.Context, run record.Run, why Step) (runplan.Choice, error)
 	// Keep begins an attempt again that was killed or failed on the files as they are
 	// now, and takes nothing back of what it left.
 	Keep    bool

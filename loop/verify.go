@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
 	"git-runr/loop/locate"
@@ -42,7 +44,7 @@ type Verified struct {
 // Verify checks the open findings of a review, records what is settled, and gives all of
 // them in order, with what calls of the judge took. A finding stands unless its rule finds nothing there any more, its lines
 // were deleted, or the judge says so in the form that it is asked for.
-func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []Verified, took record.Usage, err error) {
+func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []Verified, took spend.Usage, err error) {
 	open := review.Open()
 	if len(open) == 0 {
 		return nil, took, nil

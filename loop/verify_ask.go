@@ -6,15 +6,15 @@ import (
 	"errors"
 	"strings"
 
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 	"git-runr/loop/spend"
 )
 
 // ask has the judge look at each finding that still stands, and records what it took.
-func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verified) (record.Usage, error) {
+func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verified) (spend.Usage, error) {
 	var asked []examined
 	var of []*Verified
 	for i, f := range open {
@@ -23,12 +23,12 @@ func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verifie
 		}
 		material, err := s.material(ctx, f, results[i])
 		if err != nil {
-			return record.Usage{}, err
+			return spend.Usage{}, err
 		}
 		asked, of = append(asked, examined{f, material}), append(of, &results[i])
 	}
 	if len(asked) == 0 {
-		return record.Usage{}, nil
+		return spend.Usage{}, nil
 	}
 	said, told, err := s.examine(ctx, asked)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *scene) examine(ctx context.Context, asked []examined) (said []reply.Rul
 func (v *Verifier) patience() patience {
 	p := patience{most: v.Terms.WaitForQuota, store: v.Store, tell: v.Progress}
 	if p.most > 0 {
-		setting := v.Terms.Setting(plan.SettingQuota, p.most.String())
+		setting := v.Terms.Setting(runplan.SettingQuota, p.most.String())
 		p.setting = &setting
 	}
 	return p

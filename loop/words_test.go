@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -159,7 +161,7 @@ func TestSaidOutlivesARoundWithoutAnswer(t *testing.T) {
 	asked := record.Round{Number: 1, Reviewer: "rev", Report: reply.ParseReview("It leaks.\n\n### Verdict: NEEDS_FIX", "")}
 	failed := record.Round{Number: 2, Reviewer: "rev", Report: record.EmptyReport(), Failure: &record.Failure{Reason: record.ReasonAgentFailed}}
 	mumbled := record.Round{Number: 3, Reviewer: "rev", Report: reply.ParseReview("hm", "")}
-	run := record.Run{Plan: record.RunPlan{Said: []reply.Words{{By: "Ada", Text: "first"}}}}
+	run := record.Run{Plan: runplan.Plan{Said: []reply.Words{{By: "Ada", Text: "first"}}}}
 	if got := run.Said(); !slices.Equal(got, run.Plan.Said) {
 		t.Errorf("%v", got)
 	}

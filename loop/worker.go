@@ -10,6 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
 	"git-runr/loop/intake"
@@ -27,7 +30,7 @@ type Worker struct {
 	Store    *record.Store                                      // required
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required
 	// Checks are those to run for a change, and why others are not run. nil: none.
-	Checks   func(ctx context.Context, review record.Review, change Change) (run []record.Check, not []string)
+	Checks   func(ctx context.Context, review record.Review, change Change) (run []runplan.Check, not []string)
 	Checker  Checker  // required with Checks
 	Retry    bool     // also reviews whose reviewer could not be run before
 	Exclude  []string // git globs left out of every review
@@ -464,7 +467,7 @@ func (w *sitting) review(ctx context.Context, review record.Review, turn string)
 		failure.Spent = sub.Spent
 		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
 	}
-	sub.Duration = record.Duration(time.Since(started))
+	sub.Duration = duration.Duration(time.Since(started))
 	return turnsDone{answered: 1}, w.submit(ctx, review, sub, raw)
 }
 
@@ -518,12 +521,12 @@ func (w *sitting) answer(ctx context.Context, review record.Review, name string,
 // for it; skipped says why others are not.
 func (w *sitting) question(ctx context.Context, review record.Review, change Change, progress Progress) (asked question, skipped []string) {
 	subject := review.Request.Subject
-	var checks []record.Check
+	var checks []runplan.Check
 	if w.Checks != nil {
 		checks, skipped = w.Checks(ctx, review, change)
 	}
 	asked.prompt = ReviewPrompt{
-		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
+		Entity: runplan.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
 		Round: 1, NotChecked: skipped, Panel: review.Request.Panel,
 	}
 	w.remember(ctx, review, change, &asked.prompt)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/notify"
@@ -22,7 +24,7 @@ import (
 func (c *console) worker(store *record.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
 	return &loop.Worker{
 		Store: store, Reviewer: conf.Reviewer, Checker: checker,
-		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
+		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]runplan.Check, []string) {
 			return reviewChecks(ctx, store, conf, review, change)
 		},
 		Instructed: conf.Review.Instructions == "base", Terms: conf.Terms(),
@@ -79,7 +81,7 @@ func askMade(ctx context.Context, store *record.Store, conf *config.Config, comm
 var checker = loop.Checker{Run: runCheck, Judge: builtin.Judge}
 
 // runCheck runs a check and reads what its output says.
-func runCheck(ctx context.Context, check record.Check, dir string, tree gitstore.ID) record.CheckResult {
+func runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult {
 	result := agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
 	result.Said = checklog.Said(result.Command, result.Output, result.ExitCode)
 	return result
@@ -89,7 +91,7 @@ func runCheck(ctx context.Context, check record.Check, dir string, tree gitstore
 // when the repository named them. Where none are configured, the project's
 // standard checks are found, and run only for code that is on a branch of this
 // clone: what a person has there is what that person would run.
-func reviewChecks(ctx context.Context, store *record.Store, conf *config.Config, review record.Review, change loop.Change) ([]record.Check, []string) {
+func reviewChecks(ctx context.Context, store *record.Store, conf *config.Config, review record.Review, change loop.Change) ([]runplan.Check, []string) {
 	if run, not := conf.Checks(); len(run)+len(not) > 0 {
 		return run, not
 	}

@@ -3,19 +3,20 @@ package main
 import (
 	"slices"
 
+	"git-runr/loop/runplan"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
-	"git-runr/loop/record"
 )
 
 func (p *program) answerCommand() *cli.Command {
 	return &cli.Command{
 		Name: "answer", Usage: "decide on a run that gave up: commit, skip or stop", ArgsUsage: "RUN commit|skip|stop",
 		Action: p.action(func(s *session) error {
-			choice := record.Choice(s.Args().Get(1))
-			if s.NArg() != 2 || !slices.Contains([]record.Choice{record.ChoiceCommit, record.ChoiceSkip, record.ChoiceStop}, choice) {
+			choice := runplan.Choice(s.Args().Get(1))
+			if s.NArg() != 2 || !slices.Contains([]runplan.Choice{runplan.ChoiceCommit, runplan.ChoiceSkip, runplan.ChoiceStop}, choice) {
 				return exit.Problemf(exit.Usage, "a run and an answer are wanted").WithHint("git runr answer RUN commit|skip|stop")
 			}
 			store, err := s.open()
@@ -34,7 +35,7 @@ func (p *program) answerCommand() *cli.Command {
 				s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
 			}
 			s.project(s.ctx, store)
-			if err := s.showEnd(store, run); choice != record.ChoiceStop {
+			if err := s.showEnd(store, run); choice != runplan.ChoiceStop {
 				return err
 			}
 			return nil

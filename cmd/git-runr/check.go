@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 
+	"git-runr/loop/runplan"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
@@ -67,11 +69,11 @@ func check(s *session) error {
 	return err
 }
 
-func chosenChecks(all []record.Check, names []string) ([]record.Check, error) {
+func chosenChecks(all []runplan.Check, names []string) ([]runplan.Check, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
-	var chosen []record.Check
+	var chosen []runplan.Check
 	for _, name := range names {
 		found := false
 		for _, c := range all {

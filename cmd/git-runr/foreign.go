@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
@@ -55,7 +57,7 @@ func trustedPlan(store *record.Store, conf *config.Config, run record.Run) error
 	}
 	trusted, _ := conf.Checks()
 	for _, c := range run.Plan.Checks {
-		if !slices.ContainsFunc(trusted, func(known record.Check) bool { return known.Command == c.Command }) {
+		if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == c.Command }) {
 			return notTrusted("check " + c.Name + " of a run of another clone is not a trusted check of this one")
 		}
 	}

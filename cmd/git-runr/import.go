@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"git-runr/loop/runplan"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -115,7 +117,7 @@ func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSO
 }
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
-func importPlan(ctx context.Context, conf *config.Config, store *record.Store, timeline *runrimport.Timeline) (record.RunPlan, error) {
+func importPlan(ctx context.Context, conf *config.Config, store *record.Store, timeline *runrimport.Timeline) (runplan.Plan, error) {
 	plan, not, err := conf.Plan()
 	if err != nil {
 		return plan, err

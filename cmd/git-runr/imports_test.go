@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"gitstore/entrylog"},
 	{"gitstore"},
 	{"loop/internal/notes", "loop/change", "loop/comment", "loop/spend"},
-	{"loop/plan"},
+	{"loop/runplan"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
 	{"loop/role", "loop/lineage", "loop/locate", "loop/share", "loop/closing", "loop/workspace"},

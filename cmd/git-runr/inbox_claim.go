@@ -4,6 +4,8 @@ import (
 	"io"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
@@ -25,7 +27,7 @@ func (p *program) inboxClaimCommand() *cli.Command {
 }
 
 func inboxClaim(s *session) error {
-	lease := record.Duration(0)
+	lease := duration.Duration(0)
 	if text := s.String("lease"); s.IsSet("lease") {
 		if err := lease.UnmarshalText([]byte(text)); err != nil || lease <= 0 || time.Duration(lease) > record.MaxLease {
 			return exit.Problemf(exit.Usage, "--lease %q is no duration such as 30m, 2h or 1d", text)

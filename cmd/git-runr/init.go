@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -38,16 +40,16 @@ func (p *program) initCommand() *cli.Command {
 }
 
 type initJSON struct {
-	Config   string         `json:"config"`
-	Written  bool           `json:"written"`
-	Checks   []record.Check `json:"checks"`
-	Hooks    []hooks.Status `json:"hooks"`
-	Trusted  bool           `json:"trusted"`
-	Agents   []string       `json:"agents"`   // found here, that init --agents tells
-	Reviewer string         `json:"reviewer"` // of each commit
-	DryRun   bool           `json:"dry_run,omitempty"`
-	shown    bool           // git log showed the notes before
-	each     bool           // each commit is asked to be reviewed
+	Config   string          `json:"config"`
+	Written  bool            `json:"written"`
+	Checks   []runplan.Check `json:"checks"`
+	Hooks    []hooks.Status  `json:"hooks"`
+	Trusted  bool            `json:"trusted"`
+	Agents   []string        `json:"agents"`   // found here, that init --agents tells
+	Reviewer string          `json:"reviewer"` // of each commit
+	DryRun   bool            `json:"dry_run,omitempty"`
+	shown    bool            // git log showed the notes before
+	each     bool            // each commit is asked to be reviewed
 }
 
 func initialise(s *session) error {
@@ -64,7 +66,7 @@ func initialise(s *session) error {
 	if given := s.agentsFlag(); given != "" {
 		return exit.Problemf(exit.Usage, "--%s goes with --agents", given).WithHint("git runr init --agents --" + given)
 	}
-	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
+	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
 	doc.shown = slices.Contains(store.Repo.Config["notes.displayref"], record.NotesRef)
 	if !doc.DryRun {
 		if err := rememberBefore(store.Repo); err != nil {

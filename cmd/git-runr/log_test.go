@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // firstWrite calls what there is to do when something is printed for the first time.
@@ -34,7 +34,7 @@ func TestFollowPrintsTheLastEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.append(id, record.EventRunStarted.Name, record.RunPlan{Base: head, Branch: "runr/" + id, Policy: record.Policy{Workflow: plan.DefaultWorkflow()}}, nil)
+	w.append(id, record.EventRunStarted.Name, runplan.Plan{Base: head, Branch: "runr/" + id, Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow()}}, nil)
 	out := &firstWrite{do: func() { w.append(id, record.EventRunAborted.Name, struct{}{}, nil) }}
 	p := &program{in: strings.NewReader(""), out: out, err: os.Stderr, getenv: os.Getenv, now: time.Now}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

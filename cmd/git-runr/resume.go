@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/background"
@@ -91,7 +93,7 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	defer letGo()
 	return resumeProblem(run.ID, s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) {
 		runner.Keep = s.Bool("keep")
-		runner.Limits = func(run record.Run) record.RunLimits { return run.Plan.LimitsFrom(conf.RunLimits()) }
+		runner.Limits = func(run record.Run) runplan.RunLimits { return run.Plan.LimitsFrom(conf.RunLimits()) }
 		return runner.Resume(s.ctx, run)
 	}))
 }
@@ -154,7 +156,7 @@ func stopReason(run record.Run) record.Reason {
 // prove runs the named checks in the run's working tree and keeps them as evidence.
 func (c *console) prove(ctx context.Context, conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
-		if !slices.ContainsFunc(run.Plan.Checks, func(check record.Check) bool { return check.Name == name }) {
+		if !slices.ContainsFunc(run.Plan.Checks, func(check runplan.Check) bool { return check.Name == name }) {
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
 		}
 	}
@@ -186,11 +188,11 @@ func checkNames(run record.Run) []string {
 }
 
 // notProved are the checks that the stop suggested and that nobody has run since.
-func notProved(run record.Run) []record.Check {
+func notProved(run record.Run) []runplan.Check {
 	if run.Stop == nil || !record.ReasonOf(run.Stop.Reason).Judge {
 		return nil
 	}
-	var missing []record.Check
+	var missing []runplan.Check
 	for _, c := range run.Plan.Checks {
 		ran := slices.ContainsFunc(run.News(), func(iv record.Intervention) bool {
 			return slices.ContainsFunc(iv.Commands, func(done record.CheckResult) bool { return done.Command == c.Command }) ||

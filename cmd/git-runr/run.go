@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -86,7 +88,7 @@ func run(s *session) error {
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
-func (c *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
+func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
 	if plan.Implementer == "" && plan.Context == nil {
 		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
 			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
@@ -108,13 +110,13 @@ func (c *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
 
 // agentsReady refuses a run whose agents cannot be started. Who would fix what is found
 // in finished work is perhaps never asked: that it is missing is said.
-func (c *console) agentsReady(conf *config.Config, plan record.RunPlan) error {
+func (c *console) agentsReady(conf *config.Config, plan runplan.Plan) error {
 	for _, step := range plan.Policy.Workflow {
 		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
-		if step.Kind == record.StepReview {
+		if step.Kind == runplan.StepReview {
 			name, as = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
 		}
-		if step.Kind == record.StepCheck || name == "" {
+		if step.Kind == runplan.StepCheck || name == "" {
 			continue
 		}
 		failure := conf.Ready(name, as)
@@ -156,7 +158,7 @@ func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(
 	runner := s.runner(conf, store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
-		runner.Ask = func(_ context.Context, run record.Run, why loop.Step) (record.Choice, error) {
+		runner.Ask = func(_ context.Context, run record.Run, why loop.Step) (runplan.Choice, error) {
 			progress.Done("")
 			return s.ask(tty, run, why)
 		}
@@ -182,7 +184,7 @@ func (c *console) project(ctx context.Context, store *record.Store) {
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
+func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (runplan.Choice, error) {
 	findings, _ := run.Open()
 	name := run.Plan.Entity.Name()
 	if why.Reason == record.ReasonChecksFailed {
@@ -204,14 +206,14 @@ func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choi
 		line, err := in.ReadString('\n')
 		switch strings.TrimSpace(line) {
 		case "c", "commit":
-			return record.ChoiceCommit, nil
+			return runplan.ChoiceCommit, nil
 		case "s", "skip":
-			return record.ChoiceSkip, nil
+			return runplan.ChoiceSkip, nil
 		case "x", "stop":
-			return record.ChoiceStop, nil
+			return runplan.ChoiceStop, nil
 		}
 		if err != nil {
-			return record.ChoiceStop, nil
+			return runplan.ChoiceStop, nil
 		}
 	}
 }
@@ -287,7 +289,7 @@ func executorText(ctx context.Context, store *record.Store, run record.Run) stri
 }
 
 // plan reads the command line: what the run works on, and by which rules.
-func (s *session) plan(store *record.Store, conf *config.Config) (record.RunPlan, error) {
+func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, error) {
 	plan, _, err := conf.Plan()
 	if err != nil {
 		return plan, err
@@ -323,7 +325,7 @@ func (s *session) plan(store *record.Store, conf *config.Config) (record.RunPlan
 // planTask reads a task file: its first heading is the title, and a section called done
 // criteria or acceptance is what the reviewer checks. What it says of scope, tier and
 // checks limits the run, and is compared with the configuration.
-func (s *session) planTask(plan *record.RunPlan, name string) error {
+func (s *session) planTask(plan *runplan.Plan, name string) error {
 	text, err := s.readInput(name)
 	if err != nil {
 		return err
@@ -335,7 +337,7 @@ func (s *session) planTask(plan *record.RunPlan, name string) error {
 	plan.Task, plan.DoneCriteria = string(text), task.Criteria
 	plan.TaskScope, plan.Tier, plan.DoneChecks = task.Scope, task.Tier, task.DoneChecks
 	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	plan.Entity = record.Entity{Type: "task", Identifier: base, Title: task.Title}
+	plan.Entity = runplan.Entity{Type: "task", Identifier: base, Title: task.Title}
 	for _, problem := range loop.TaskProblems(*plan) {
 		s.say("%s", problem)
 	}
@@ -359,7 +361,7 @@ type reviewContext struct {
 	} `json:"config"`
 }
 
-func (s *session) planContext(store *record.Store, plan *record.RunPlan, name string) error {
+func (s *session) planContext(store *record.Store, plan *runplan.Plan, name string) error {
 	text, err := s.readInput(name)
 	if err != nil {
 		return err
@@ -376,10 +378,10 @@ func (s *session) planContext(store *record.Store, plan *record.RunPlan, name st
 			return exit.Problemf(exit.Usage, "review context %q: config.max_retries is negative", name)
 		}
 		plan.Policy.MaxRetries = *given.Config.MaxRetries
-		retries := slices.IndexFunc(plan.Settings, func(s record.Setting) bool { return s.Name == record.SettingRetries })
+		retries := slices.IndexFunc(plan.Settings, func(s runplan.Setting) bool { return s.Name == runplan.SettingRetries })
 		plan.Settings[retries].Value, plan.Settings[retries].From = strconv.Itoa(plan.Policy.MaxRetries), "the review context"
 	}
-	plan.Entity = record.Entity{Type: cmp.Or(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
+	plan.Entity = runplan.Entity{Type: cmp.Or(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
 	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
 	plan.InPlace = s.Bool("in-place")
@@ -397,7 +399,7 @@ func (s *session) planContext(store *record.Store, plan *record.RunPlan, name st
 }
 
 // planReview takes the findings of a submitted review as what is to be done.
-func planReview(ctx context.Context, store *record.Store, plan *record.RunPlan, id string) error {
+func planReview(ctx context.Context, store *record.Store, plan *runplan.Plan, id string) error {
 	review, err := store.Review(ctx, id)
 	if err != nil {
 		return err

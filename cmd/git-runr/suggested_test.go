@@ -18,9 +18,9 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // pastingShells are those into which every suggested line must be pasteable.
@@ -38,8 +38,8 @@ var hostileTexts = []string{
 }
 
 // hostileChecks have commands that no two shells would read alike.
-func hostileChecks() []record.Check {
-	return []record.Check{
+func hostileChecks() []runplan.Check {
+	return []runplan.Check{
 		{Name: "typecheck", Command: "record one two", Match: []string{"type errors"}},
 		{Name: "test", Command: `record "it's" '$HOME' "\$x" \\ '#' '!' *.none`, Match: []string{"tests", "coverage"}},
 		{Name: "lint", Command: "for i in a b; do record $i; done", Match: []string{"update", "red"}},
@@ -154,10 +154,10 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	finding := reply.Finding{Severity: reply.Warning, File: file, Line: 3, Issue: text, Fix: text}
 	finding.ID = reply.FindingID(finding)
 	report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding}, Requests: []string{text, "Fix type errors", "Add missing tests"}}
-	plan := record.RunPlan{
-		Entity: record.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
+	plan := runplan.Plan{
+		Entity: runplan.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
 		Target: strings.TrimPrefix(branch, "refs/heads/"), Implementer: "impl", Reviewer: "rev", Checks: hostileChecks(),
-		Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 1, Threshold: record.ThresholdVerdict},
+		Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 1, Threshold: runplan.ThresholdVerdict},
 	}
 	var events []record.Event
 	add := func(eventType string, payload any) {
@@ -187,7 +187,7 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	}
 	stop := record.Stop{
 		Reason: reason, Detail: text, Round: 2, MaxRounds: 1, At: run.UpdatedAt, Said: text, SaidBy: text,
-		Setting: &record.Setting{Name: "loop.max_retries", Value: text, From: text}, FailingChecks: []string{text},
+		Setting: &runplan.Setting{Name: "loop.max_retries", Value: text, From: text}, FailingChecks: []string{text},
 	}
 	if w.runs%2 == 0 { // the others have no working tree here
 		if err := os.MkdirAll(w.tree(id), 0o755); err != nil {
@@ -354,7 +354,7 @@ func (w *pasteWorld) check(run record.Run, line string, words []string) {
 		w.t.Errorf("%q ends with %d", line, status)
 	}
 	for i, word := range words {
-		if word == "--cmd" && !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Command == words[i+1] }) {
+		if word == "--cmd" && !slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool { return c.Command == words[i+1] }) {
 			w.t.Errorf("%q offers %q, which is not configured", line, words[i+1])
 		}
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -32,17 +35,17 @@ func (p *program) agentsCommand() *cli.Command {
 // agentDoc is one agent of git runr agents.
 type agentDoc struct {
 	config.Agent
-	Took  record.Usage `json:"took,omitzero"` // its calls in this repository so far, of all clones
-	Check *agentCheck  `json:"check,omitempty"`
+	Took  spend.Usage `json:"took,omitzero"` // its calls in this repository so far, of all clones
+	Check *agentCheck `json:"check,omitempty"`
 }
 
 // agentCheck is what came of a small call.
 type agentCheck struct {
-	OK       bool            `json:"ok"`
-	Said     string          `json:"said,omitempty"`
-	Failure  *record.Failure `json:"failure,omitempty"`
-	Duration record.Duration `json:"duration_ms"`
-	Usage    record.Usage    `json:"usage"`
+	OK       bool              `json:"ok"`
+	Said     string            `json:"said,omitempty"`
+	Failure  *record.Failure   `json:"failure,omitempty"`
+	Duration duration.Duration `json:"duration_ms"`
+	Usage    spend.Usage       `json:"usage"`
 }
 
 func agents(s *session) error {
@@ -82,7 +85,7 @@ func agents(s *session) error {
 }
 
 // tookBy is what an agent took, with whichever model.
-func tookBy(spent record.Spending, name string) (sum record.Usage) {
+func tookBy(spent spend.Spending, name string) (sum spend.Usage) {
 	for _, agent := range spent.Agents() {
 		if base, _, _ := strings.Cut(agent, "@"); base == name {
 			sum = sum.Add(spent[agent])
@@ -128,7 +131,7 @@ func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool
 		if err != nil {
 			return failed, err
 		}
-		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure, Duration: record.Duration(time.Since(began)), Usage: answer.Usage}
+		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure, Duration: duration.Duration(time.Since(began)), Usage: answer.Usage}
 		if failure != nil {
 			failure.Detail, failed = redact(failure.Detail), true
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"git-runr/loop/spend"
+
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -36,7 +38,7 @@ func (p *program) verifyCommand() *cli.Command {
 type verifiedJSON struct {
 	Findings []loop.Verified `json:"findings"`
 	Open     int             `json:"open"`           // of them that stand
-	Usage    record.Usage    `json:"usage,omitzero"` // of the agent's calls
+	Usage    spend.Usage     `json:"usage,omitzero"` // of the agent's calls
 }
 
 func verify(s *session) error {

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"sync"
 
-	acp "github.com/coder/acp-go-sdk"
+	"git-runr/loop/spend"
 
-	"git-runr/loop/record"
+	acp "github.com/coder/acp-go-sdk"
 )
 
 // ACP is the protocol by which a command is talked to as the Agent Client Protocol says,
@@ -290,9 +290,9 @@ type turned struct {
 	} `json:"_meta"`
 }
 
-func (e turned) usage() record.Usage {
+func (e turned) usage() spend.Usage {
 	u, quota := e.Usage, e.Meta.Quota.Count
-	return record.Usage{
+	return spend.Usage{
 		Input: cmp.Or(u.Input+u.Read+u.Write, quota.Input), Cached: u.Read, Output: cmp.Or(u.Output+u.Thought, quota.Output),
 	}
 }

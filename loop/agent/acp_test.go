@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // spoken is what came of a call of a scripted agent that speaks ACP.
@@ -121,7 +121,7 @@ func TestACPTells(t *testing.T) {
 	var transcript bytes.Buffer
 	var shown []string
 	got := spokenCall{script: "fine", role: Reviewer, opts: CallOptions{Transcript: &transcript, OnLine: func(line string) { shown = append(shown, line) }}}.call(t, t.Context(), t.TempDir())
-	if want := (record.Usage{Calls: 1, Input: 40, Cached: 30, Output: 7, Cost: 0.25}); got.Usage != want {
+	if want := (spend.Usage{Calls: 1, Input: 40, Cached: 30, Output: 7, Cost: 0.25}); got.Usage != want {
 		t.Errorf("usage %+v, want %+v", got.Usage, want)
 	}
 	if len(shown) == 0 || shown[len(shown)-1] != "All is well." {

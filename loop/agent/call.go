@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // CallOptions is how a call is watched.
@@ -64,7 +64,7 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 		told := inv.reader.told()
 		res.Edited = below(ask.Dir, told.edited())
 		if told.id != "" {
-			res.Session = record.Session{ID: told.id, Taken: told.taken}
+			res.Session = spend.Session{ID: told.id, Taken: told.taken}
 		}
 		taken := told.taken
 		if inv.resumed && told.id == ask.Session.ID {

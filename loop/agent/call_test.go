@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // played is a scripted agent: what it says and how it ends.
@@ -271,19 +271,19 @@ func TestCallTranscriptAndProgress(t *testing.T) {
 func TestCallUsageOfSession(t *testing.T) {
 	for _, tc := range []struct {
 		preset, says string
-		before, want record.Usage
+		before, want spend.Usage
 	}{
 		{"codex", `{"type":"thread.started","thread_id":"s1"}` + "\n" + `{"type":"turn.started"}` + "\n" + `{"type":"turn.completed","usage":{"input_tokens":300,"cached_input_tokens":50,"output_tokens":30}}`,
-			record.Usage{Input: 100, Cached: 20, Output: 10}, record.Usage{Calls: 1, Input: 200, Cached: 30, Output: 20}},
+			spend.Usage{Input: 100, Cached: 20, Output: 10}, spend.Usage{Calls: 1, Input: 200, Cached: 30, Output: 20}},
 		{"codex", `{"type":"thread.started","thread_id":"s2"}` + "\n" + `{"type":"turn.completed","usage":{"input_tokens":300,"output_tokens":30}}`,
-			record.Usage{Input: 100, Output: 10}, record.Usage{Calls: 1, Input: 300, Output: 30}},
+			spend.Usage{Input: 100, Output: 10}, spend.Usage{Calls: 1, Input: 300, Output: 30}},
 		{"claude", `{"type":"result","session_id":"s1","result":"x","total_cost_usd":0.75,"usage":{"input_tokens":100,"cache_read_input_tokens":40,"output_tokens":10}}`,
-			record.Usage{Input: 100, Output: 10, Cost: 0.25}, record.Usage{Calls: 1, Input: 140, Cached: 40, Output: 10, Cost: 0.5}},
+			spend.Usage{Input: 100, Output: 10, Cost: 0.25}, spend.Usage{Calls: 1, Input: 140, Cached: 40, Output: 10, Cost: 0.5}},
 		{"opencode", `{"type":"step_finish","sessionID":"s1","part":{"reason":"stop","cost":0.5,"tokens":{"input":100,"output":10,"reasoning":5,"cache":{"read":40,"write":2}}}}`,
-			record.Usage{Input: 10, Output: 1, Cost: 0.25}, record.Usage{Calls: 1, Input: 142, Cached: 40, Output: 15, Cost: 0.5}},
+			spend.Usage{Input: 10, Output: 1, Cost: 0.25}, spend.Usage{Calls: 1, Input: 142, Cached: 40, Output: 15, Cost: 0.5}},
 	} {
 		spec := Spec{Name: "x", Preset: tc.preset, Command: []string{"sh", "-c", "echo '" + tc.says + "'", "sh"}}
-		ask := Ask{Role: Implementer, Dir: t.TempDir(), Keep: true, Session: record.Session{ID: "s1", Taken: tc.before}}
+		ask := Ask{Role: Implementer, Dir: t.TempDir(), Keep: true, Session: spend.Session{ID: "s1", Taken: tc.before}}
 		_, result, err := Call(t.Context(), spec, ask, CallOptions{})
 		if err != nil || result.Usage != tc.want || result.Session.ID == "" {
 			t.Errorf("%s: %+v, %+v, %v", tc.preset, result.Usage, result.Session, err)

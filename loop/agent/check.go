@@ -11,6 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 )
 
@@ -25,7 +28,7 @@ const (
 // otherwise timeout, cancelled, signal:NAME, not_found (no sh, no dir) or
 // not_started, and then Output ends with the cause. One whose first program is not
 // on PATH is not started: record.NotInstalled.
-func RunCheck(ctx context.Context, c record.Check, dir string, env []string, tree string) record.CheckResult {
+func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
 	if name := firstProgram(c.Command); name != "" && errors.Is(onPath(name, env), ErrNotFound) {
 		return record.CheckResult{
 			Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled, NotRun: name + " is not installed",
@@ -41,7 +44,7 @@ func RunCheck(ctx context.Context, c record.Check, dir string, env []string, tre
 	})
 	out := record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: res.ExitCode}
 	out.Output = plain(string(res.Stdout))
-	out.Duration = record.Duration(res.Duration)
+	out.Duration = duration.Duration(res.Duration)
 	out.Reason = checkReason(res, err)
 	if err != nil {
 		out.ExitCode = -1

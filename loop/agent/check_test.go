@@ -10,12 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/record"
 )
 
 func runCheck(t *testing.T, command string) record.CheckResult {
 	t.Helper()
-	return RunCheck(t.Context(), record.Check{Name: "test", Command: command}, t.TempDir(), CheckEnviron(os.Environ()), "tree1")
+	return RunCheck(t.Context(), runplan.Check{Name: "test", Command: command}, t.TempDir(), CheckEnviron(os.Environ()), "tree1")
 }
 
 func TestRunCheck(t *testing.T) {
@@ -60,7 +63,7 @@ func TestRunCheckUnknownCommand(t *testing.T) {
 
 func TestRunCheckDir(t *testing.T) {
 	dir := t.TempDir()
-	r := RunCheck(t.Context(), record.Check{Command: "echo here > file"}, dir, CheckEnviron(os.Environ()), "")
+	r := RunCheck(t.Context(), runplan.Check{Command: "echo here > file"}, dir, CheckEnviron(os.Environ()), "")
 	if !r.OK() || !fileExists(filepath.Join(dir, "file")) {
 		t.Errorf("%+v", r)
 	}
@@ -78,7 +81,7 @@ func TestRunCheckCapsOutput(t *testing.T) {
 
 func TestRunCheckTimeout(t *testing.T) {
 	t.Parallel()
-	c := record.Check{Command: "echo begun; sleep 60", Timeout: record.Duration(300 * time.Millisecond)}
+	c := runplan.Check{Command: "echo begun; sleep 60", Timeout: duration.Duration(300 * time.Millisecond)}
 	r := RunCheck(t.Context(), c, t.TempDir(), CheckEnviron(os.Environ()), "")
 	if r.ExitCode != -1 || r.Reason != "timeout" || r.OK() || r.Duration <= 0 {
 		t.Errorf("%+v", r)
@@ -88,7 +91,7 @@ func TestRunCheckTimeout(t *testing.T) {
 func TestRunCheckCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := RunCheck(ctx, record.Check{Command: "true"}, t.TempDir(), CheckEnviron(os.Environ()), "")
+	r := RunCheck(ctx, runplan.Check{Command: "true"}, t.TempDir(), CheckEnviron(os.Environ()), "")
 	if r.ExitCode != -1 || r.Reason != "cancelled" || r.OK() {
 		t.Errorf("%+v", r)
 	}
@@ -101,7 +104,7 @@ func TestRunCheckNotStarted(t *testing.T) {
 		{dir, dir, "not_found", `"sh"`},
 		{dir, ".:" + dir, "not_found", `"sh"`},
 	} {
-		r := RunCheck(t.Context(), record.Check{Command: "true"}, tc.dir, []string{"PATH=" + tc.path}, "")
+		r := RunCheck(t.Context(), runplan.Check{Command: "true"}, tc.dir, []string{"PATH=" + tc.path}, "")
 		if r.ExitCode != -1 || r.Reason != tc.reason || r.OK() || !strings.Contains(r.Output, tc.says) {
 			t.Errorf("%+v", r)
 		}

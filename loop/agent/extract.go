@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // What was wrong with an answer. The zero Problem is a good answer.
@@ -59,7 +59,7 @@ type outcome struct {
 	seen       bool      // an event was understood
 	done       bool      // the final message is whole
 	waits      string    // what it was asked and has not answered, "" where that is not known
-	taken      record.Usage
+	taken      spend.Usage
 	id         string // of its session, "" where it tells none
 	edits
 }
@@ -204,7 +204,7 @@ func (c *codexReader) event(line []byte) (string, bool) {
 		c.done, c.fail = false, ""
 	case "turn.completed":
 		c.done, c.fail = true, "" // retries that it told of as errors ended well
-		c.taken = c.taken.Add(record.Usage{Input: ev.Usage.Input, Cached: ev.Usage.Cached, Output: ev.Usage.Output})
+		c.taken = c.taken.Add(spend.Usage{Input: ev.Usage.Input, Cached: ev.Usage.Cached, Output: ev.Usage.Output})
 	case "turn.failed":
 		c.fail = cmp.Or(ev.Error.Message, "turn failed")
 	case "error":
@@ -258,8 +258,8 @@ func (c *codexReader) item(item codexItem) string {
 // that took over their form: amp, cursor-agent and qwen.
 type claudeReader struct {
 	outcome
-	messages map[string]record.Usage // of those whose usage the result has yet to sum up
-	names    map[string]string       // of tools, by the id of their use
+	messages map[string]spend.Usage // of those whose usage the result has yet to sum up
+	names    map[string]string      // of tools, by the id of their use
 }
 
 type claudeUsage struct {
@@ -270,12 +270,12 @@ type claudeUsage struct {
 	Total   int64 `json:"total_tokens"` // qwen's, whose Input holds Read
 }
 
-func (u claudeUsage) usage() record.Usage {
+func (u claudeUsage) usage() spend.Usage {
 	input := u.Input + u.Created + u.Read
 	if u.Total > 0 {
 		input = u.Total - u.Output
 	}
-	return record.Usage{Input: input, Cached: u.Read, Output: u.Output}
+	return spend.Usage{Input: input, Cached: u.Read, Output: u.Output}
 }
 
 // claudeEvent is a line of claude's stream, and of those of tools that speak as it does.
@@ -403,15 +403,15 @@ func (c *claudeReader) name(id, tool string) {
 
 // count keeps what a message took until the result sums up: it never comes where the call
 // is stopped. A message is told of once for each of its parts.
-func (c *claudeReader) count(id string, u record.Usage) {
+func (c *claudeReader) count(id string, u spend.Usage) {
 	if id == "" {
 		c.taken = c.taken.Add(u)
 		return
 	}
 	if c.messages == nil {
-		c.messages = map[string]record.Usage{}
+		c.messages = map[string]spend.Usage{}
 	}
-	c.taken = c.taken.Add(record.Usage{
+	c.taken = c.taken.Add(spend.Usage{
 		Input: u.Input - c.messages[id].Input, Cached: u.Cached - c.messages[id].Cached, Output: u.Output - c.messages[id].Output,
 	})
 	c.messages[id] = u
@@ -485,7 +485,7 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		return ev.Message, false
 	case "result":
 		g.seen, g.done, g.fail = true, true, ""
-		g.taken = record.Usage{Input: ev.Stats.Input, Cached: ev.Stats.Cached, Output: max(ev.Stats.Output, ev.Stats.Total-ev.Stats.Input)}
+		g.taken = spend.Usage{Input: ev.Stats.Input, Cached: ev.Stats.Cached, Output: max(ev.Stats.Output, ev.Stats.Total-ev.Stats.Input)}
 		if ev.Status != "success" {
 			g.fail = cmp.Or(ev.Error.Message, "ended with status "+ev.Status)
 		}
@@ -565,8 +565,8 @@ type opencodeTokens struct {
 	} `json:"cache"`
 }
 
-func (t opencodeTokens) usage(cost float64) record.Usage {
-	return record.Usage{Input: t.Input + t.Cache.Read + t.Cache.Write, Cached: t.Cache.Read, Output: t.Output + t.Reasoning, Cost: cost}
+func (t opencodeTokens) usage(cost float64) spend.Usage {
+	return spend.Usage{Input: t.Input + t.Cache.Read + t.Cache.Write, Cached: t.Cache.Read, Output: t.Output + t.Reasoning, Cost: cost}
 }
 
 // finish ends a step. One that ends in a call of tools has only announced it:
@@ -642,7 +642,7 @@ func (p *piReader) message(raw json.RawMessage) string {
 	}
 	p.seen, p.done, p.fail, p.text = true, true, "", joinText(m.Content)
 	u := m.Usage
-	p.taken = p.taken.Add(record.Usage{Input: u.Input + u.CacheRead + u.CacheWrite, Cached: u.CacheRead, Output: u.Output, Cost: u.Cost.Total})
+	p.taken = p.taken.Add(spend.Usage{Input: u.Input + u.CacheRead + u.CacheWrite, Cached: u.CacheRead, Output: u.Output, Cost: u.Cost.Total})
 	shown := p.text
 	switch m.StopReason {
 	case "stop":

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // copilotReader reads copilot --output-format json.
@@ -46,7 +46,7 @@ func (c *copilotReader) event(line []byte) (string, bool) {
 		}
 		return d.Content, false
 	case "assistant.usage":
-		c.taken = c.taken.Add(record.Usage{Input: d.Input, Cached: d.Cached, Output: d.Output})
+		c.taken = c.taken.Add(spend.Usage{Input: d.Input, Cached: d.Cached, Output: d.Output})
 	case "tool.execution_start":
 		c.text = ""
 		c.use(d.CallID, d.Tool, d.Arguments)
@@ -164,7 +164,7 @@ func (g *gooseReader) event(line []byte) (string, bool) {
 		}
 	case "complete":
 		g.seen, g.done = true, true
-		g.taken = record.Usage{Input: max(ev.Input, ev.Total-ev.Output), Output: ev.Output}
+		g.taken = spend.Usage{Input: max(ev.Input, ev.Total-ev.Output), Output: ev.Output}
 	case "error":
 		g.fail = cmp.Or(ev.Error, "unnamed error")
 		return g.fail, false

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // Role is what an agent is asked to do.
@@ -63,7 +63,7 @@ type preset struct {
 type sums struct{ tokens, cost bool }
 
 // since is what a call took that told of taken, where the session had taken before.
-func (s sums) since(taken, before record.Usage) record.Usage {
+func (s sums) since(taken, before spend.Usage) spend.Usage {
 	if s.tokens && taken.Input >= before.Input && taken.Output >= before.Output {
 		taken.Input, taken.Cached, taken.Output = taken.Input-before.Input, taken.Cached-before.Cached, taken.Output-before.Output
 	}

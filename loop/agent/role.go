@@ -9,6 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -23,7 +27,7 @@ type Caller struct {
 	// Bounds are the most that a reviewer is shown at once.
 	Bounds role.Limits
 	// Setting is where a key of the agent, such as timeout, was set to a value. Required.
-	Setting func(key, value string) record.Setting
+	Setting func(key, value string) runplan.Setting
 }
 
 // Ready is why the agent cannot be started for role, nil when it can. Nothing is run.
@@ -57,7 +61,7 @@ func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer, onLine 
 		Setting: c.limit(answer.Problem), Transient: answer.Transient(),
 	}
 	if failure.Transient {
-		failure.RetryAfter = record.Duration(answer.RetryAfter(time.Now()))
+		failure.RetryAfter = duration.Duration(answer.RetryAfter(time.Now()))
 	}
 	return answer, result, failure, nil
 }
@@ -69,7 +73,7 @@ var problemReasons = map[string]string{
 }
 
 // limit is the setting that ended a call; nil for a problem that is none.
-func (c Caller) limit(problem string) *record.Setting {
+func (c Caller) limit(problem string) *runplan.Setting {
 	key, limit := "timeout", cmp.Or(c.Spec.Timeout, DefaultTimeout)
 	switch problem {
 	case ProblemTimeout:
@@ -78,7 +82,7 @@ func (c Caller) limit(problem string) *record.Setting {
 	default:
 		return nil
 	}
-	setting := c.Setting(key, record.Duration(limit).String())
+	setting := c.Setting(key, duration.Duration(limit).String())
 	return &setting
 }
 
@@ -136,7 +140,7 @@ func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role
 	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Uninstructed: job.Uninstructed, Keep: job.Keep, Session: job.Session}
 	answer, result, failure, err := i.call(ctx, ask, job.Transcript, job.OnLine)
 	if err == nil && ask.Session.ID != "" && lost(failure, result) {
-		ask.Session = record.Session{}
+		ask.Session = spend.Session{}
 		answer, result, failure, err = i.call(ctx, ask, job.Transcript, job.OnLine)
 	}
 	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 const (
@@ -87,9 +87,9 @@ type Result struct {
 	LastOutput     time.Time // zero when it wrote nothing
 
 	// Only Call fills these in.
-	Edited  []string       // files below its directory that an agent said to edit
-	Usage   record.Usage   // with that of a call which failed
-	Session record.Session // as the agent calls it, zero where it tells none
+	Edited  []string      // files below its directory that an agent said to edit
+	Usage   spend.Usage   // with that of a call which failed
+	Session spend.Session // as the agent calls it, zero where it tells none
 
 	cutStdout bool // something of Stdout was left out
 	vain      bool // stopped, for nothing would have come of it

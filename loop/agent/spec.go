@@ -11,7 +11,8 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
+
 	"git-runr/loop/role"
 )
 
@@ -48,8 +49,8 @@ type Ask struct {
 	Model   string // "" leaves the choice to the agent
 	Dir     string // where it works
 	Prompt  string
-	Session record.Session // of an earlier call to go on with, where the tool can; zero for a new one
-	Keep    bool           // so that the session can be gone on with
+	Session spend.Session // of an earlier call to go on with, where the tool can; zero for a new one
+	Keep    bool          // so that the session can be gone on with
 	// Uninstructed keeps an implementer from what its checkout says to its tool, as far as
 	// arguments can.
 	Uninstructed bool
@@ -92,7 +93,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 		return Invocation{}, err
 	}
 	if !sessionWords().MatchString(ask.Session.ID) {
-		ask.Session = record.Session{} // what a tool, or the record of a run, calls one must not be an option
+		ask.Session = spend.Session{} // what a tool, or the record of a run, calls one must not be an option
 	}
 	name := s.preset()
 	if name == "" {

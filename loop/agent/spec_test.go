@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
+
 	"git-runr/loop/role"
 )
 
@@ -34,26 +35,26 @@ func TestPresetArguments(t *testing.T) {
 		{"codex", Ask{Role: Implementer, Model: "m1"}, implementer + " --ephemeral" + trust + " -m m1 -"},
 		{"codex", Ask{Role: Implementer, Keep: true}, implementer + trust + " -"},
 		{"codex", Ask{Role: Implementer, Uninstructed: true}, implementer + " -c skills.include_instructions=false --ephemeral" + trust + " -"},
-		{"codex", Ask{Role: Implementer, Keep: true, Session: record.Session{ID: "s1"}}, `codex exec resume --json -c sandbox_mode="workspace-write" -c project_doc_max_bytes=0` + trust + " s1 -"},
+		{"codex", Ask{Role: Implementer, Keep: true, Session: spend.Session{ID: "s1"}}, `codex exec resume --json -c sandbox_mode="workspace-write" -c project_doc_max_bytes=0` + trust + " s1 -"},
 		{"claude", Ask{Role: Reviewer, Model: "opus"}, claude + "--tools Read,Grep,Glob --model opus"},
 		{"claude", Ask{Role: Implementer}, claude + mayLook},
-		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, claude + mayLook + " --resume s1"},
-		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "--dangerously-skip-permissions"}}, claude + mayLook},
-		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "a b"}}, claude + mayLook},
+		{"claude", Ask{Role: Implementer, Session: spend.Session{ID: "s1"}}, claude + mayLook + " --resume s1"},
+		{"claude", Ask{Role: Implementer, Session: spend.Session{ID: "--dangerously-skip-permissions"}}, claude + mayLook},
+		{"claude", Ask{Role: Implementer, Session: spend.Session{ID: "a b"}}, claude + mayLook},
 		{"gemini", Ask{Role: Reviewer}, "gemini --skip-trust -o stream-json --approval-mode plan"},
-		{"gemini", Ask{Role: Implementer, Model: "g", Session: record.Session{ID: "s1"}}, "gemini --skip-trust -o stream-json --approval-mode auto_edit -m g"},
+		{"gemini", Ask{Role: Implementer, Model: "g", Session: spend.Session{ID: "s1"}}, "gemini --skip-trust -o stream-json --approval-mode auto_edit -m g"},
 		{"gemini by acp", Ask{Role: Reviewer, Model: "g"}, "gemini --skip-trust --acp --approval-mode plan -m g"},
 		{"gemini by acp", Ask{Role: Implementer}, "gemini --skip-trust --acp --approval-mode auto_edit"},
-		{"opencode by acp", Ask{Role: Reviewer, Model: "p/m", Session: record.Session{ID: "s1"}}, "opencode acp --print-logs --log-level ERROR"},
+		{"opencode by acp", Ask{Role: Reviewer, Model: "p/m", Session: spend.Session{ID: "s1"}}, "opencode acp --print-logs --log-level ERROR"},
 		{"opencode", Ask{Role: Reviewer, Model: "p/m"}, "opencode run --format json --print-logs --log-level ERROR --model p/m"},
-		{"opencode", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, "opencode run --format json --print-logs --log-level ERROR --session s1"},
+		{"opencode", Ask{Role: Implementer, Session: spend.Session{ID: "s1"}}, "opencode run --format json --print-logs --log-level ERROR --session s1"},
 		{"pi", Ask{Role: Reviewer}, "pi -p --mode json -ne -ns -np -nc --tools read,grep,find,ls --no-session"},
 		{"pi", Ask{Role: Implementer, Model: "p/m:high"}, "pi -p --mode json -ne -ns -np -nc --no-session --model p/m:high"},
-		{"pi", Ask{Role: Implementer, Session: record.Session{ID: "s1"}, Keep: true}, "pi -p --mode json -ne -ns -np -nc --session s1"},
+		{"pi", Ask{Role: Implementer, Session: spend.Session{ID: "s1"}, Keep: true}, "pi -p --mode json -ne -ns -np -nc --session s1"},
 		{"pi", Ask{Role: Implementer, Uninstructed: true}, "pi -p --mode json -ne -ns -np -nc --system-prompt  --append-system-prompt  --no-session"},
 		{"pi", Ask{Role: Reviewer, Uninstructed: true}, "pi -p --mode json -ne -ns -np -nc --tools read,grep,find,ls --no-session"},
 		{"copilot", Ask{Role: Reviewer}, copilot + "--no-custom-instructions --available-tools view,grep,glob"},
-		{"copilot", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write --resume=s1"},
+		{"copilot", Ask{Role: Implementer, Session: spend.Session{ID: "s1"}}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write --resume=s1"},
 		{"copilot", Ask{Role: Implementer}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write"},
 		{"qwen", Ask{Role: Reviewer}, "qwen --safe-mode -o stream-json --approval-mode plan"},
 		{"qwen", Ask{Role: Implementer}, "qwen --safe-mode -o stream-json --approval-mode auto-edit"},

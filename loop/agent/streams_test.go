@@ -7,21 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // recorded is what has to be made of a stream in testdata/streams: they were recorded from
 // the tools, at the version in their names, against a scripted model.
 type recorded struct {
 	text, problem, detail string // detail is a part of it
-	usage                 record.Usage
+	usage                 spend.Usage
 	edited                string
 }
 
 const passed = "I looked.\n\n### Verdict: PASS"
 
-func used(input, output int64, cost float64) record.Usage {
-	return record.Usage{Input: input, Output: output, Cost: cost}
+func used(input, output int64, cost float64) spend.Usage {
+	return spend.Usage{Input: input, Output: output, Cost: cost}
 }
 
 var streams = map[string]recorded{

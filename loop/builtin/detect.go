@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/syntax"
 )
 
@@ -25,9 +26,9 @@ type tree struct {
 // test script of an npm package that needs no dependencies. has reports whether
 // a file is in the tree, read gives its content. The checks of the top are called
 // vet and test, those of a module in a directory vet:DIR and test:DIR.
-func Detect(has func(path string) bool, read func(path string) ([]byte, error), changed []string) []record.Check {
+func Detect(has func(path string) bool, read func(path string) ([]byte, error), changed []string) []runplan.Check {
 	t := tree{has, read}
-	var checks []record.Check
+	var checks []runplan.Check
 	for _, dir := range t.roots(changed, "go.mod", isGoInput) {
 		checks = append(checks, t.goChecks(dir, changed)...)
 	}
@@ -84,19 +85,19 @@ func (t tree) above(p, marker string) (string, bool) {
 	}
 }
 
-func check(dir, name, command string) record.Check {
+func check(dir, name, command string) runplan.Check {
 	if dir == "." {
-		return record.Check{Name: name, Command: command}
+		return runplan.Check{Name: name, Command: command}
 	}
-	return record.Check{Name: name + ":" + dir, Command: "cd " + shellQuote("./"+dir) + " && " + command}
+	return runplan.Check{Name: name + ":" + dir, Command: "cd " + shellQuote("./"+dir) + " && " + command}
 }
 
-func (t tree) goChecks(dir string, changed []string) []record.Check {
+func (t tree) goChecks(dir string, changed []string) []runplan.Check {
 	list := strings.Join(t.goPackages(dir, changed), " ")
 	if list == "" {
 		return nil
 	}
-	return []record.Check{check(dir, "vet", "go vet "+list), check(dir, "test", "go test "+list)}
+	return []runplan.Check{check(dir, "vet", "go vet "+list), check(dir, "test", "go test "+list)}
 }
 
 // goPackages are the packages of one module that the change touches, as arguments.
@@ -201,10 +202,10 @@ func (t tree) testsWithoutDependencies(dir string) bool {
 // DetectAll gives the checks of the whole project for a first configuration, from
 // what lies at its top: go, npm (or pnpm, yarn, bun by the lock file), cargo,
 // pytest and make. Names are unique; the first that claims one keeps it.
-func DetectAll(has func(path string) bool, read func(path string) ([]byte, error)) []record.Check {
+func DetectAll(has func(path string) bool, read func(path string) ([]byte, error)) []runplan.Check {
 	t := tree{has, read}
-	var checks []record.Check
-	add := func(name, command string) { checks = append(checks, record.Check{Name: name, Command: command}) }
+	var checks []runplan.Check
+	add := func(name, command string) { checks = append(checks, runplan.Check{Name: name, Command: command}) }
 	if has("go.mod") {
 		add("build", "go build ./...")
 		add("vet", "go vet ./...")
@@ -224,9 +225,9 @@ func DetectAll(has func(path string) bool, read func(path string) ([]byte, error
 }
 
 // unique keeps the first check of each name.
-func unique(checks []record.Check) []record.Check {
+func unique(checks []runplan.Check) []runplan.Check {
 	seen := map[string]bool{}
-	var kept []record.Check
+	var kept []runplan.Check
 	for _, c := range checks {
 		if !seen[c.Name] {
 			seen[c.Name] = true
@@ -236,15 +237,15 @@ func unique(checks []record.Check) []record.Check {
 	return kept
 }
 
-func (t tree) npmChecks() []record.Check {
+func (t tree) npmChecks() []runplan.Check {
 	p, ok := t.npm(".")
 	if !ok {
 		return nil
 	}
-	var checks []record.Check
+	var checks []runplan.Check
 	for _, name := range []string{"build", "typecheck", "lint", "test"} {
 		if p.Scripts[name] != "" {
-			checks = append(checks, record.Check{Name: name, Command: t.npmTool() + " run " + name})
+			checks = append(checks, runplan.Check{Name: name, Command: t.npmTool() + " run " + name})
 		}
 	}
 	return checks
@@ -275,12 +276,12 @@ func (t tree) contains(name, words string) bool {
 
 var makeTarget = lazy(`(?m)^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?:[^=:]|$)`)
 
-func (t tree) makeChecks() []record.Check {
+func (t tree) makeChecks() []runplan.Check {
 	targets := t.makeTargets()
-	var checks []record.Check
+	var checks []runplan.Check
 	for _, name := range []string{"test", "check", "lint"} {
 		if targets[name] {
-			checks = append(checks, record.Check{Name: name, Command: "make " + name})
+			checks = append(checks, runplan.Check{Name: name, Command: "make " + name})
 		}
 	}
 	return checks

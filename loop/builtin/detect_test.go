@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // project is the files of a tree by path.
@@ -23,7 +23,7 @@ func (p project) read(path string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-func listChecks(checks []record.Check) []string {
+func listChecks(checks []runplan.Check) []string {
 	list := []string{}
 	for _, c := range checks {
 		list = append(list, c.Name+": "+c.Command)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
@@ -165,7 +167,7 @@ func TestCloseFixed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := record.Run{ID: runtest.Run, Plan: record.RunPlan{FromReview: review.ID}, Commit: fix, Result: record.ResultWithIssues, Landed: &record.Landed{Commit: landed}}
+	run := record.Run{ID: runtest.Run, Plan: runplan.Plan{FromReview: review.ID}, Commit: fix, Result: record.ResultWithIssues, Landed: &record.Landed{Commit: landed}}
 	step := func(name string, do func() error, status record.ReviewStatus, by gitstore.ID) {
 		t.Helper()
 		if err := do(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
@@ -25,7 +27,7 @@ func TestHeldCheckoutIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer free()
-	run := record.Run{ID: "20260107120000-aaaaaa", Status: record.RunCompleted, Commit: head, Plan: record.RunPlan{Base: head}}
+	run := record.Run{ID: "20260107120000-aaaaaa", Status: record.RunCompleted, Commit: head, Plan: runplan.Plan{Base: head}}
 	for name, do := range map[string]func(context.Context) error{
 		"land":    func(ctx context.Context) error { _, _, err := land(ctx, store, run, Spec{}); return err },
 		"undo":    func(ctx context.Context) error { _, err := Undo(ctx, store, ""); return err },
@@ -68,7 +70,7 @@ func TestRunMovesNoBranchButItsOwn(t *testing.T) {
 		}
 	}
 	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
-		started := runtest.EventAt(1, record.EventRunStarted.Name, record.RunPlan{Branch: named, Base: main})
+		started := runtest.EventAt(1, record.EventRunStarted.Name, runplan.Plan{Branch: named, Base: main})
 		started.Run = runtest.Run
 		run, bad := record.FoldRun([]record.Event{started})
 		if len(bad) > 0 || run.Plan.Branch != "runr/"+runtest.Run {

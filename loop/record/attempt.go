@@ -7,9 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
-	"git-runr/loop/plan"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // AttemptMode is how an implementer was asked.
@@ -45,15 +48,15 @@ type Attempt struct {
 	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
 	Verification string               `json:"verification,omitempty"`
-	Session      Session              `json:"session,omitzero"` // of its agent, that a fix can go on with
+	Session      spend.Session        `json:"session,omitzero"` // of its agent, that a fix can go on with
 	Warnings     []string             `json:"parse_warnings,omitempty"`
 	Failure      *Failure             `json:"failure,omitempty"`
 	Hook         *CheckResult         `json:"hook,omitempty"` // what the user's pre-commit hook said, where the plan asks for it
 	StartedAt    time.Time            `json:"started_at,omitzero"`
 	EndedAt      time.Time            `json:"ended_at,omitzero"`
-	Duration     Duration             `json:"duration_ms,omitzero"`
+	Duration     duration.Duration    `json:"duration_ms,omitzero"`
 	Reverted     *Reverted            `json:"reverted,omitempty"`
-	Spent
+	spend.Spent
 	Event gitstore.ID `json:"event,omitempty"` // that records its end and keeps what it left behind
 }
 
@@ -120,13 +123,13 @@ type Reverted struct {
 func (a *Attempt) Claim(report reply.ExecutorReport) {
 	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
 	for _, f := range report.Files {
-		if !slices.ContainsFunc(a.Files, func(changed string) bool { return plan.Covers(f, changed) }) {
+		if !slices.ContainsFunc(a.Files, func(changed string) bool { return runplan.Covers(f, changed) }) {
 			a.Unchanged = append(a.Unchanged, f)
 		}
 	}
 	said := slices.Concat(a.Claimed, a.Edited)
 	for _, f := range a.Files {
-		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return plan.Covers(claim, f) }) {
+		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return runplan.Covers(claim, f) }) {
 			a.Unclaimed = append(a.Unclaimed, f)
 		}
 	}

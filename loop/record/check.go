@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"git-runr/loop/duration"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
@@ -12,14 +14,14 @@ import (
 // CheckResult is the evidence that one check left behind. The fields from NotRun on
 // are the judgement of it: see loop.Checker.
 type CheckResult struct {
-	Name     string   `json:"name"`
-	Command  string   `json:"command"`
-	ExitCode int      `json:"exit_code"`            // -1 when it did not end by itself
-	Reason   string   `json:"reason,omitempty"`     // why it did not end by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
-	Output   string   `json:"output,omitempty"`     // head and tail of both streams, capped
-	Tree     string   `json:"tree,omitempty"`       // the tree it ran on
-	Said     string   `json:"said,omitempty"`       // what the output says in a few words: see checklog.Said
-	Duration Duration `json:"duration_ms,omitzero"` // wall time
+	Name     string            `json:"name"`
+	Command  string            `json:"command"`
+	ExitCode int               `json:"exit_code"`            // -1 when it did not end by itself
+	Reason   string            `json:"reason,omitempty"`     // why it did not end by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
+	Output   string            `json:"output,omitempty"`     // head and tail of both streams, capped
+	Tree     string            `json:"tree,omitempty"`       // the tree it ran on
+	Said     string            `json:"said,omitempty"`       // what the output says in a few words: see checklog.Said
+	Duration duration.Duration `json:"duration_ms,omitzero"` // wall time
 
 	NotRun         string         `json:"not_run,omitempty"`          // why it says nothing about the change: "eslint is not installed"
 	FailsOnBase    bool           `json:"fails_on_base,omitempty"`    // it fails in the same way without the change

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/comment"
 	"git-runr/loop/reply"
@@ -37,7 +40,7 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 	fields := append(strings.Fields(word), "", "")
 	by := actorPayload{Actor: fields[1], Force: fields[2] == "force"}
 	if lease, err := time.ParseDuration(fields[2]); err == nil {
-		by.Lease = Duration(lease)
+		by.Lease = duration.Duration(lease)
 	}
 	switch fields[0] {
 	case "submit":
@@ -430,7 +433,7 @@ func TestReviewSkipsWhatItDoesNotKnow(t *testing.T) {
 	events := reviewEvents(t, "submit rex")
 	want := foldReview(t, events)
 	unknown := reviewEventAt(3, "review_praised", `{"stars":5}`)
-	started := reviewEventAt(3, EventRunStarted.Name, RunPlan{})
+	started := reviewEventAt(3, EventRunStarted.Name, runplan.Plan{})
 	started.Run = testRun
 	for name, with := range map[string][]Event{
 		"unknown type":       {events[0], unknown, events[1]},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/gitstore"
 	"git-runr/loop/comment"
 	"git-runr/loop/prose"
@@ -149,7 +151,7 @@ func (s *Store) ClaimReview(ctx context.Context, id string, by Hold) (Review, er
 
 // payload is by of a claim, as its event has it.
 func (by Hold) payload() actorPayload {
-	return actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease), Claim: by.Claim, Shared: by.Shared}
+	return actorPayload{Actor: by.Actor, Force: by.Force, Lease: duration.Duration(by.Lease), Claim: by.Claim, Shared: by.Shared}
 }
 
 // Claimable is a *StateError where by may not claim the review, in the clone of writer.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"git-runr/loop/spend"
 )
 
 // state is a folded run or review.
@@ -70,12 +72,12 @@ func (st *state) row() (r row, summary []byte, err error) {
 		s := st.review.Summary()
 		r.status, r.sort, r.closed = string(st.review.Status), s.sortKey().UnixMilli(), closedMillis(s)
 		r.need, r.critical, r.waits = s.need(), s.Critical, len(s.Waiting) > 0
-		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != Usage{}
+		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
 		summary, err = json.Marshal(s)
 	} else {
 		s := st.run.Summary()
 		r.status, r.sort = string(s.Status), s.CreatedAt.UnixMilli()
-		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != Usage{}
+		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
 		summary, err = json.Marshal(s)
 	}
 	r.kind = st.kind

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
@@ -24,7 +26,7 @@ func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitsto
 	}
 	var empty P
 	if _, spends := any(empty).(spender); spends {
-		eventSpent[name] = func(e Event) (string, Spent) {
+		eventSpent[name] = func(e Event) (string, spend.Spent) {
 			p, _ := t.Payload(e) // of one that cannot be read nothing is known
 			return any(p).(spender).took(e)
 		}

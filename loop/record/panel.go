@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
@@ -30,12 +33,12 @@ type Joined struct {
 
 // Judgement is what a judge says of what a panel found, with the code at hand.
 type Judgement struct {
-	By       string      `json:"by"`
-	Rulings  []Ruling    `json:"rulings"`
-	Commit   gitstore.ID `json:"commit,omitempty"`
-	Tree     gitstore.ID `json:"tree,omitempty"` // that it had
-	Duration Duration    `json:"duration_ms,omitzero"`
-	Spent
+	By       string            `json:"by"`
+	Rulings  []Ruling          `json:"rulings"`
+	Commit   gitstore.ID       `json:"commit,omitempty"`
+	Tree     gitstore.ID       `json:"tree,omitempty"` // that it had
+	Duration duration.Duration `json:"duration_ms,omitzero"`
+	spend.Spent
 	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
 	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
 }

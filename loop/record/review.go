@@ -7,6 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/change"
 	"git-runr/loop/comment"
@@ -102,23 +106,23 @@ func (r ReviewRequest) Part() bool { return len(r.Subject.Paths) > 0 || r.Kind !
 
 // Submission is one reviewer's answer to a request.
 type Submission struct {
-	Reviewer  string        `json:"reviewer"`
-	Report    reply.Report  `json:"report"`
-	Outcome   Outcome       `json:"outcome"`
-	Decision  Decision      `json:"decision,omitempty"` // a person's
-	Key       string        `json:"key,omitempty"`      // by which a submission that is sent twice is one
-	Comments  []Comment     `json:"comments,omitempty"`
-	Commit    gitstore.ID   `json:"commit,omitempty"`
-	Tree      gitstore.ID   `json:"tree,omitempty"`           // the tree that was seen
-	Unseen    []gitstore.ID `json:"unseen_commits,omitempty"` // of a range: commits that did more than is left of it at its end
-	Change    string        `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it
-	Census    Census        `json:"census"`
-	Checks    []CheckResult `json:"checks,omitempty"`
-	At        time.Time     `json:"at,omitzero"` // filled in by the fold
-	Duration  Duration      `json:"duration_ms,omitzero"`
-	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
-	Told      *Instructions `json:"instructions,omitempty"`
-	Spent
+	Reviewer  string            `json:"reviewer"`
+	Report    reply.Report      `json:"report"`
+	Outcome   Outcome           `json:"outcome"`
+	Decision  Decision          `json:"decision,omitempty"` // a person's
+	Key       string            `json:"key,omitempty"`      // by which a submission that is sent twice is one
+	Comments  []Comment         `json:"comments,omitempty"`
+	Commit    gitstore.ID       `json:"commit,omitempty"`
+	Tree      gitstore.ID       `json:"tree,omitempty"`           // the tree that was seen
+	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"` // of a range: commits that did more than is left of it at its end
+	Change    string            `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it
+	Census    Census            `json:"census"`
+	Checks    []CheckResult     `json:"checks,omitempty"`
+	At        time.Time         `json:"at,omitzero"` // filled in by the fold
+	Duration  duration.Duration `json:"duration_ms,omitzero"`
+	SkippedBy []string          `json:"not_checked,omitempty"` // checks that were not run, and why
+	Told      *Instructions     `json:"instructions,omitempty"`
+	spend.Spent
 	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
 }
 
@@ -239,8 +243,8 @@ type Review struct {
 	Moves         []Move         `json:"moves,omitempty"` // where its code went, as it was noticed
 	panel         [][]track.At   // findings of several agents that mean the same, as submissions have them
 	same          [][]string     // their ids, where these differ
-	Usage         Usage          `json:"usage,omitzero"` // of all calls, with those that gave no answer
-	Spending      Spending       `json:"usage_by_agent,omitempty"`
+	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, with those that gave no answer
+	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.
@@ -251,18 +255,18 @@ type Failure struct {
 	Writer   string    `json:"writer,omitempty"`   // of a review: the clone in which it failed; filled in by the fold
 	At       time.Time `json:"at,omitzero"`
 	// LastActivity is when an agent last wrote something, where that is known.
-	LastActivity time.Time `json:"last_activity_at,omitzero"`
-	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
-	Reached      Usage     `json:"reached,omitzero"`  // what was spent, where Setting bounds that
+	LastActivity time.Time        `json:"last_activity_at,omitzero"`
+	Setting      *runplan.Setting `json:"setting,omitempty"` // the limit that ended it
+	Reached      spend.Usage      `json:"reached,omitzero"`  // what was spent, where Setting bounds that
 	// Transient says that the same may well work later: a rate limit, a broken connection.
 	Transient bool `json:"transient,omitempty"`
 	// RetryAfter is how long the provider wants to be left alone, by its own words.
-	RetryAfter Duration  `json:"retry_after_ms,omitzero"`
-	Tries      int       `json:"tries,omitempty"`   // of a review: how often in a row
-	RetryAt    time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
-	Try        string    `json:"try,omitempty"`     // a command that may mend it
-	Undo       []string  `json:"undo,omitempty"`    // commands that put back what the agent changed outside of its work
-	Spent                // of a review: what it cost all the same
+	RetryAfter  duration.Duration `json:"retry_after_ms,omitzero"`
+	Tries       int               `json:"tries,omitempty"`   // of a review: how often in a row
+	RetryAt     time.Time         `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
+	Try         string            `json:"try,omitempty"`     // a command that may mend it
+	Undo        []string          `json:"undo,omitempty"`    // commands that put back what the agent changed outside of its work
+	spend.Spent                   // of a review: what it cost all the same
 }
 
 // outcomeRank orders outcomes from the best to the worst.
@@ -327,16 +331,16 @@ func (r Review) Waiting() []string {
 
 // actorPayload is the payload of claims, releases, resolutions and cancellations.
 type actorPayload struct {
-	Actor  string      `json:"actor"`
-	Force  bool        `json:"force,omitempty"`
-	Note   string      `json:"note,omitempty"`
-	Lease  Duration    `json:"lease_ms,omitzero"` // of a claim; 0: until it is released
-	Commit gitstore.ID `json:"commit,omitempty"`  // where the note of a resolution goes
-	Claim  gitstore.ID `json:"claim,omitempty"`   // the claim under which it is done, or its first digits
-	Shared bool        `json:"shared,omitempty"`  // of a claim: the remote decided
-	writer string      // the clone in which it is done
-	tree   gitstore.ID // of a submission of an agent: what it saw
-	quiet  bool        // without a note
+	Actor  string            `json:"actor"`
+	Force  bool              `json:"force,omitempty"`
+	Note   string            `json:"note,omitempty"`
+	Lease  duration.Duration `json:"lease_ms,omitzero"` // of a claim; 0: until it is released
+	Commit gitstore.ID       `json:"commit,omitempty"`  // where the note of a resolution goes
+	Claim  gitstore.ID       `json:"claim,omitempty"`   // the claim under which it is done, or its first digits
+	Shared bool              `json:"shared,omitempty"`  // of a claim: the remote decided
+	writer string            // the clone in which it is done
+	tree   gitstore.ID       // of a submission of an agent: what it saw
+	quiet  bool              // without a note
 }
 
 // Verdicts are the submissions that stand and say more than a comment.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/comment"
 )
@@ -178,7 +180,7 @@ func (r *Review) apply(e Event) error {
 }
 
 // took is as Run.took.
-func (r *Review) took(agent string, spent Spent) {
+func (r *Review) took(agent string, spent spend.Spent) {
 	r.Usage = r.Usage.Add(r.Spending.Add(agent, spent))
 }
 

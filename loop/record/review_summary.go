@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
 )
@@ -64,9 +66,9 @@ type ReviewSummary struct {
 	LeftOut int           `json:"left_out,omitempty"`       // files that were left out
 	Moves   []Move        `json:"moves,omitempty"`          // without what was said
 	Open    int           `json:"open_findings"`            // findings and comments that are neither fixed nor refuted
-	Usage   Usage         `json:"usage,omitzero"`
+	Usage   spend.Usage   `json:"usage,omitzero"`
 
-	Spending Spending `json:"usage_by_agent,omitempty"`
+	Spending spend.Spending `json:"usage_by_agent,omitempty"`
 }
 
 // Summary is r as one line of the inbox.

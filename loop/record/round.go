@@ -7,6 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
@@ -54,20 +58,20 @@ func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckRes
 
 // Round is one turn of a reviewer.
 type Round struct {
-	Number   int           `json:"round"`
-	Attempt  int           `json:"attempt"`
-	Reviewer string        `json:"reviewer"`
-	Review   string        `json:"review_id,omitempty"` // that people answered
-	Commit   gitstore.ID   `json:"commit"`
-	Tree     gitstore.ID   `json:"tree"`
-	Report   reply.Report  `json:"report"`
-	Census   Census        `json:"census"`
-	Checks   []CheckResult `json:"checks,omitempty"`
-	Failure  *Failure      `json:"failure,omitempty"`
-	Told     *Instructions `json:"instructions,omitempty"`
-	At       time.Time     `json:"at,omitzero"`
-	Duration Duration      `json:"duration_ms,omitzero"`
-	Spent
+	Number   int               `json:"round"`
+	Attempt  int               `json:"attempt"`
+	Reviewer string            `json:"reviewer"`
+	Review   string            `json:"review_id,omitempty"` // that people answered
+	Commit   gitstore.ID       `json:"commit"`
+	Tree     gitstore.ID       `json:"tree"`
+	Report   reply.Report      `json:"report"`
+	Census   Census            `json:"census"`
+	Checks   []CheckResult     `json:"checks,omitempty"`
+	Failure  *Failure          `json:"failure,omitempty"`
+	Told     *Instructions     `json:"instructions,omitempty"`
+	At       time.Time         `json:"at,omitzero"`
+	Duration duration.Duration `json:"duration_ms,omitzero"`
+	spend.Spent
 	Event gitstore.ID `json:"event,omitempty"`
 }
 
@@ -101,13 +105,13 @@ func TrackedRounds(rounds []Round) []track.Round {
 
 // RefusedBy reports whether a round came to an answer that somebody can act on and by the policy
 // the answer keeps the change from passing.
-func (r Round) RefusedBy(p Policy) bool {
+func (r Round) RefusedBy(p runplan.Policy) bool {
 	return r.Failure == nil && !r.Report.Unreadable() && !r.Census.Nothing() && p.Blocks(r.Report, r.ChecksFailed())
 }
 
 // RefusedByChecks reports whether it is only checks that keep a round from passing: the
 // reviewer has nothing against the change but that they fail.
-func (r Round) RefusedByChecks(p Policy) bool {
+func (r Round) RefusedByChecks(p runplan.Policy) bool {
 	report := r.Report
 	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
 	told := len(report.Findings) < len(r.Report.Findings)

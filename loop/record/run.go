@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
@@ -28,18 +31,18 @@ func (s RunStatus) Over() bool { return s == RunCompleted || s == RunSkipped || 
 
 // Run is one execution of the loop, folded from its events.
 type Run struct {
-	ID       string     `json:"run_id"`
-	Status   RunStatus  `json:"status"`
-	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped, abort or unreviewed
-	Plan     RunPlan    `json:"plan"`
-	Position int        `json:"position"` // step of the workflow that comes next
-	Attempts []Attempt  `json:"attempts"`
-	Checks   []CheckRun `json:"checks"`
-	Rounds   []Round    `json:"rounds"`
-	Stop     *Stop      `json:"stop,omitempty"`
+	ID       string       `json:"run_id"`
+	Status   RunStatus    `json:"status"`
+	Result   string       `json:"result,omitempty"` // pass, pass_with_issues, skipped, abort or unreviewed
+	Plan     runplan.Plan `json:"plan"`
+	Position int          `json:"position"` // step of the workflow that comes next
+	Attempts []Attempt    `json:"attempts"`
+	Checks   []CheckRun   `json:"checks"`
+	Rounds   []Round      `json:"rounds"`
+	Stop     *Stop        `json:"stop,omitempty"`
 	// Interventions are what people did meanwhile, oldest first.
 	Interventions []Intervention `json:"interventions,omitempty"`
-	Answer        Choice         `json:"answer,omitempty"`      // a person's, for a run that gave up
+	Answer        runplan.Choice `json:"answer,omitempty"`      // a person's, for a run that gave up
 	AnsweredBy    string         `json:"answered_by,omitempty"` // whose answer it is
 	Landed        *Landed        `json:"landed,omitempty"`
 	Asked         *Asked         `json:"asked,omitempty"` // the review that people were asked for last
@@ -51,8 +54,8 @@ type Run struct {
 	CreatedAt     time.Time      `json:"created_at"`
 	UpdatedAt     time.Time      `json:"updated_at"`
 	Lost          []Lost         `json:"lost,omitempty"`
-	Usage         Usage          `json:"usage,omitzero"` // of all calls, with those of attempts that were made again
-	Spending      Spending       `json:"usage_by_agent,omitempty"`
+	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, with those of attempts that were made again
+	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
 
 	Last      string    `json:"-"` // type of the newest event that counted
 	news      int       // interventions that no step has followed yet
@@ -254,8 +257,13 @@ const (
 
 // AnswerPayload is a person's decision on a run that gave up.
 type AnswerPayload struct {
-	Choice Choice `json:"choice"`
-	By     string `json:"by,omitempty"` // how it was given: terminal, command line, policy
+	Choice runplan.Choice `json:"choice"`
+	By     string         `json:"by,omitempty"` // how it was given: terminal, command line, policy
+}
+
+// ResumedPayload is what a resumption changes of a run's limits.
+type ResumedPayload struct {
+	Limits *runplan.RunLimits `json:"limits,omitempty"` // nil: they stay
 }
 
 // CompletedPayload ends a run well.

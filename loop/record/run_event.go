@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"git-runr/loop/runplan"
 )
 
 // BeginRun records that a run of plan begins. when tells, of the time that it is now, the
 // time in the run's id and that of its beginning.
-func (s *Store) BeginRun(ctx context.Context, source, title string, plan RunPlan, when func(now time.Time) (id, at time.Time)) (Run, error) {
+func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan.Plan, when func(now time.Time) (id, at time.Time)) (Run, error) {
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
 		of, at := when(v.Now)
 		plan.Branch = ""

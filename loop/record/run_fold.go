@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 )
 
@@ -99,7 +102,7 @@ func (r *Run) Apply(e Event) error {
 	return nil
 }
 
-func (r *Run) started(e Event, plan RunPlan) {
+func (r *Run) started(e Event, plan runplan.Plan) {
 	if r.ID != "" {
 		return // it starts once
 	}
@@ -156,11 +159,13 @@ func (r *Run) roundCompleted(e Event, round RoundPayload) {
 }
 
 // took counts what was spent where agent was asked, whether what came of it counts or not.
-func (r *Run) took(agent string, spent Spent) { r.Usage = r.Usage.Add(r.Spending.Add(agent, spent)) }
+func (r *Run) took(agent string, spent spend.Spent) {
+	r.Usage = r.Usage.Add(r.Spending.Add(agent, spent))
+}
 
 // stepAfter is the position behind the step called name.
 func (r *Run) stepAfter(name string) int {
-	if i := slices.IndexFunc(r.Plan.Policy.Workflow, func(s WorkStep) bool { return s.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(r.Plan.Policy.Workflow, func(s runplan.WorkStep) bool { return s.Name == name }); i >= 0 {
 		return i + 1
 	}
 	return r.Position
@@ -180,7 +185,7 @@ func (r *Run) answered(e Event, answer AnswerPayload) {
 	if answer.By == "policy" {
 		r.AnsweredBy = "the policy of " + r.AnsweredBy
 	}
-	if answer.Choice == ChoiceSkip {
+	if answer.Choice == runplan.ChoiceSkip {
 		r.Status, r.Result = RunSkipped, "skipped"
 	}
 }

@@ -3,32 +3,35 @@ package record
 import (
 	"time"
 
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
 )
 
 // RunSummary is one line of a list of runs.
 type RunSummary struct {
-	ID        string        `json:"run_id"`
-	Status    RunStatus     `json:"status"`
-	Result    string        `json:"result,omitempty"`
-	Reason    string        `json:"stop_reason,omitempty"`
-	Entity    Entity        `json:"entity"`
-	Branch    string        `json:"branch"`
-	Commit    gitstore.ID   `json:"commit,omitempty"`
-	Attempts  int           `json:"attempts"`
-	Rounds    int           `json:"rounds"`
-	Verdict   reply.Verdict `json:"verdict,omitempty"` // effective, of the newest round
-	Landed    bool          `json:"landed"`
-	LandedAs  *Landed       `json:"landed_as,omitempty"` // where to
-	Base      gitstore.ID   `json:"base,omitempty"`      // what its work began from
-	Reviewer  string        `json:"reviewer,omitempty"`  // of the newest round
-	InPlace   bool          `json:"in_place,omitempty"`  // it worked in the checkout: there is nothing to land
-	Usage     Usage         `json:"usage,omitzero"`
-	Spending  Spending      `json:"usage_by_agent,omitempty"`
-	Writer    string        `json:"writer"`
-	CreatedAt time.Time     `json:"created_at"`
-	UpdatedAt time.Time     `json:"updated_at"`
+	ID        string         `json:"run_id"`
+	Status    RunStatus      `json:"status"`
+	Result    string         `json:"result,omitempty"`
+	Reason    string         `json:"stop_reason,omitempty"`
+	Entity    runplan.Entity `json:"entity"`
+	Branch    string         `json:"branch"`
+	Commit    gitstore.ID    `json:"commit,omitempty"`
+	Attempts  int            `json:"attempts"`
+	Rounds    int            `json:"rounds"`
+	Verdict   reply.Verdict  `json:"verdict,omitempty"` // effective, of the newest round
+	Landed    bool           `json:"landed"`
+	LandedAs  *Landed        `json:"landed_as,omitempty"` // where to
+	Base      gitstore.ID    `json:"base,omitempty"`      // what its work began from
+	Reviewer  string         `json:"reviewer,omitempty"`  // of the newest round
+	InPlace   bool           `json:"in_place,omitempty"`  // it worked in the checkout: there is nothing to land
+	Usage     spend.Usage    `json:"usage,omitzero"`
+	Spending  spend.Spending `json:"usage_by_agent,omitempty"`
+	Writer    string         `json:"writer"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
 }
 
 // Summary is r as one line of a list.

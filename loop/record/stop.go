@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 )
 
@@ -29,10 +32,10 @@ type Stop struct {
 	// FailingChecks are the names of the checks that count against the work.
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
-	Setting *Setting `json:"setting,omitempty"`
+	Setting *runplan.Setting `json:"setting,omitempty"`
 	// Undo are lines to type that put back what an agent changed outside of its work.
-	Undo    []string `json:"undo,omitempty"`
-	Reached Usage    `json:"reached,omitzero"` // what was spent, where Setting bounds that
+	Undo    []string    `json:"undo,omitempty"`
+	Reached spend.Usage `json:"reached,omitzero"` // what was spent, where Setting bounds that
 	// Said are the words of whoever the run stopped for, bounded: why an implementer did
 	// not finish, or a review that could not be read.
 	Said   string    `json:"said,omitempty"`
@@ -117,7 +120,7 @@ func (s Stop) Explained() Reason {
 }
 
 // raise are the steps that give twice as much where a limit of what is spent ended a run.
-func raise(s Setting, spent Usage) []NextStep {
+func raise(s runplan.Setting, spent spend.Usage) []NextStep {
 	if s.IsLimit() {
 		flag := strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-")
 		return []NextStep{{"git runr resume RUN --" + flag + " " + s.Double(spent), "let it take more, all in all"}}

@@ -1,9 +1,10 @@
 package record
 
 import (
-	"git-runr/loop/plan"
 	"slices"
 	"testing"
+
+	"git-runr/loop/runplan"
 )
 
 func TestStopInOtherNames(t *testing.T) {
@@ -46,7 +47,7 @@ func TestStopInOtherNames(t *testing.T) {
 // TestFoldReadsTheOtherNames: a run in a timeline of runr's stops as one of ours.
 func TestFoldReadsTheOtherNames(t *testing.T) {
 	stop := eventAt(2, EventReviewLoopDetected.Name, `{"review_rounds":3,"max_review_rounds":2,"reviewer_requests":["a"]}`)
-	start := eventAt(1, EventRunStarted.Name, RunPlan{Base: "b", Policy: Policy{Workflow: plan.DefaultWorkflow()}})
+	start := eventAt(1, EventRunStarted.Name, runplan.Plan{Base: "b", Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow()}})
 	start.Run, stop.Run = testRun, testRun
 	run, bad := FoldRun([]Event{start, stop})
 	if len(bad) > 0 || run.Stop == nil || run.Status != RunReviewing || run.Stop.Round != 3 || !slices.Equal(run.Stop.Unmet, []string{"a"}) {

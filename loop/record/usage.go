@@ -4,33 +4,35 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"git-runr/loop/spend"
 )
 
 // eventSpent are what events say that calls took and who was asked, by the names of their types.
-var eventSpent = map[string]func(Event) (agent string, spent Spent){}
+var eventSpent = map[string]func(Event) (agent string, spent spend.Spent){}
 
 // spender is the payload of an event that ends calls of agents.
 type spender interface {
-	took(Event) (agent string, spent Spent)
+	took(Event) (agent string, spent spend.Spent)
 }
 
-func (a Attempt) took(Event) (string, Spent)      { return a.Agent, a.Spent }
-func (r RoundPayload) took(Event) (string, Spent) { return r.Reviewer, r.Spent }
-func (s Submission) took(Event) (string, Spent)   { return s.Reviewer, s.Spent }
-func (j Judgement) took(Event) (string, Spent)    { return j.By, j.Spent }
-func (f Failure) took(e Event) (string, Spent)    { return e.Source, f.Spent }
+func (a Attempt) took(Event) (string, spend.Spent)      { return a.Agent, a.Spent }
+func (r RoundPayload) took(Event) (string, spend.Spent) { return r.Reviewer, r.Spent }
+func (s Submission) took(Event) (string, spend.Spent)   { return s.Reviewer, s.Spent }
+func (j Judgement) took(Event) (string, spend.Spent)    { return j.By, j.Spent }
+func (f Failure) took(e Event) (string, spend.Spent)    { return e.Source, f.Spent }
 
 // spentOn is what e says that calls took, and who was asked.
-func spentOn(e Event) (agent string, spent Spent) {
+func spentOn(e Event) (agent string, spent spend.Spent) {
 	if of := eventSpent[e.Type]; of != nil {
 		return of(e)
 	}
-	return "", Spent{}
+	return "", spend.Spent{}
 }
 
 // Spent is what all calls for runs and reviews took so far, in whichever clone, by agent. No
 // event is read for it.
-func (s *Store) Spent(ctx context.Context) (spending Spending, err error) {
+func (s *Store) Spent(ctx context.Context) (spending spend.Spending, err error) {
 	runs, _, err := s.Runs(ctx, Filter{Spent: true})
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
@@ -49,7 +51,7 @@ func (s *Store) Spent(ctx context.Context) (spending Spending, err error) {
 }
 
 // SpentSince is what the calls took that ended in this clone at since or later, by agent.
-func (s *Store) SpentSince(ctx context.Context, since time.Time) (Spending, error) {
+func (s *Store) SpentSince(ctx context.Context, since time.Time) (spend.Spending, error) {
 	recent := Filter{Spent: true, UpdatedSince: since.Truncate(time.Millisecond)}
 	runs, _, err := s.Runs(ctx, recent)
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *Store) SpentSince(ctx context.Context, since time.Time) (Spending, erro
 	if err != nil {
 		return nil, err
 	}
-	spending, seen := Spending(nil), map[string]bool{}
+	spending, seen := spend.Spending(nil), map[string]bool{}
 	add := func(events []Event, err error) error {
 		for _, e := range events {
 			if id := string(e.ID); !seen[id] && e.Writer == s.Repo.Writer() && !e.Timestamp.Before(since) {

@@ -2,22 +2,24 @@ package record
 
 import (
 	"encoding/json"
-	"git-runr/loop/plan"
 	"math"
 	"testing"
+
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
 )
 
 // What a log claims is bounded: a negative cost gives no budget back, and a sum is a
 // number in JSON.
 func TestSpendingOfHostileEvents(t *testing.T) {
 	run := Run{}
-	start := eventAt(1, EventRunStarted.Name, RunPlan{})
+	start := eventAt(1, EventRunStarted.Name, runplan.Plan{})
 	start.Run = "20260102030405-abc123"
 	if err := run.Apply(start); err != nil {
 		t.Fatal(err)
 	}
-	for i, u := range []Usage{{Calls: 1, Input: 10, Cost: 1}, {Input: -100, Cost: -5}, {Input: math.MaxInt64, Cost: math.MaxFloat64}, {Output: math.MaxInt64, Cost: math.MaxFloat64}} {
-		e := eventAt(i+2, EventAttemptCompleted.Name, Attempt{Number: 1, Agent: "a", Spent: Spent{Usage: u}})
+	for i, u := range []spend.Usage{{Calls: 1, Input: 10, Cost: 1}, {Input: -100, Cost: -5}, {Input: math.MaxInt64, Cost: math.MaxFloat64}, {Output: math.MaxInt64, Cost: math.MaxFloat64}} {
+		e := eventAt(i+2, EventAttemptCompleted.Name, Attempt{Number: 1, Agent: "a", Spent: spend.Spent{Usage: u}})
 		if err := run.Apply(e); err != nil {
 			t.Fatal(err)
 		}
@@ -32,14 +34,14 @@ func TestSpendingOfHostileEvents(t *testing.T) {
 
 func TestRaisedLimits(t *testing.T) {
 	for _, tc := range []struct {
-		setting Setting
-		spent   Usage
+		setting runplan.Setting
+		spent   spend.Usage
 		want    string
 	}{
-		{Setting{Name: plan.SettingCost, Value: "2"}, Usage{Cost: 2.111}, "git runr resume RUN --max-cost 4.23"},
-		{Setting{Name: plan.SettingTokens, Value: "1000"}, Usage{Input: 10}, "git runr resume RUN --max-tokens 2000"},
-		{Setting{Name: plan.SettingDayCost, Value: "2"}, Usage{}, "git config runr.loop.maxCostPerDay 4"},
-		{Setting{Name: plan.SettingDayTokens, Value: "2"}, Usage{Output: 7}, "git config runr.loop.maxTokensPerDay 14"},
+		{runplan.Setting{Name: runplan.SettingCost, Value: "2"}, spend.Usage{Cost: 2.111}, "git runr resume RUN --max-cost 4.23"},
+		{runplan.Setting{Name: runplan.SettingTokens, Value: "1000"}, spend.Usage{Input: 10}, "git runr resume RUN --max-tokens 2000"},
+		{runplan.Setting{Name: runplan.SettingDayCost, Value: "2"}, spend.Usage{}, "git config runr.loop.maxCostPerDay 4"},
+		{runplan.Setting{Name: runplan.SettingDayTokens, Value: "2"}, spend.Usage{Output: 7}, "git config runr.loop.maxTokensPerDay 14"},
 	} {
 		stop := Stop{Reason: ReasonSpent, Setting: &tc.setting, Reached: tc.spent}
 		if got := stop.Explained().Next[0].Command; got != tc.want {
@@ -56,20 +58,20 @@ func TestLostEventsCostAllTheSame(t *testing.T) {
 		e.Review, e.Run = id, id
 		return e
 	}
-	answer := Submission{Reviewer: "bot", Tree: "1234567890123456789012345678901234567890", Spent: Spent{Usage: Usage{Calls: 1, Input: 7}}}
+	answer := Submission{Reviewer: "bot", Tree: "1234567890123456789012345678901234567890", Spent: spend.Spent{Usage: spend.Usage{Calls: 1, Input: 7}}}
 	review, bad := FoldReview([]Event{
 		event(1, EventReviewRequested.Name, ReviewRequest{Reviewer: "bot"}), event(2, EventReviewFailed.Name, Failure{Reason: ReasonAgentKilled, Spent: answer.Spent}),
 		event(3, EventReviewSubmitted.Name, answer), event(4, EventReviewSubmitted.Name, answer),
 	})
-	if len(review.Lost) != 1 || len(review.Submissions) != 1 || len(bad) > 0 || review.Usage != (Usage{Calls: 3, Input: 21}) {
+	if len(review.Lost) != 1 || len(review.Submissions) != 1 || len(bad) > 0 || review.Usage != (spend.Usage{Calls: 3, Input: 21}) {
 		t.Errorf("%v, lost %+v, %v", review.Usage.Input, review.Lost, bad)
 	}
 	attempt := Attempt{Number: 1, Agent: "bot", Spent: answer.Spent}
 	run, bad := FoldRun([]Event{
-		event(1, EventRunStarted.Name, RunPlan{}), event(2, EventAttemptCompleted.Name, attempt), event(3, EventAttemptCompleted.Name, attempt),
+		event(1, EventRunStarted.Name, runplan.Plan{}), event(2, EventAttemptCompleted.Name, attempt), event(3, EventAttemptCompleted.Name, attempt),
 		event(4, EventRunAborted.Name, struct{}{}), event(5, EventAttemptCompleted.Name, attempt),
 	})
-	if len(run.Attempts) != 1 || len(run.Lost) != 1 || len(bad) > 0 || run.Usage != (Usage{Calls: 3, Input: 21}) || run.Spending["bot"] != run.Usage {
+	if len(run.Attempts) != 1 || len(run.Lost) != 1 || len(bad) > 0 || run.Usage != (spend.Usage{Calls: 3, Input: 21}) || run.Spending["bot"] != run.Usage {
 		t.Errorf("%v, lost %+v, %v", run.Usage.Input, run.Lost, bad)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 )
@@ -16,14 +18,14 @@ type Verification struct {
 	Commit  gitstore.ID `json:"commit"` // that it had
 	Rulings []Ruling    `json:"rulings,omitempty"`
 	Failure *Failure    `json:"failure,omitempty"` // why it says nothing
-	Spent
+	spend.Spent
 	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
 	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
 }
 
 func (v Verification) by() (who actorPayload, held bool) { return actorPayload{Actor: v.By}, false }
 
-func (v Verification) took(Event) (string, Spent) { return v.By, v.Spent }
+func (v Verification) took(Event) (string, spend.Spent) { return v.By, v.Spent }
 
 // String is "judge: 1 fixed, 2 open", or why there is no more to tell.
 func (v Verification) String() string {

@@ -7,6 +7,8 @@ import (
 	"context"
 	"io"
 
+	"git-runr/loop/spend"
+
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -60,8 +62,8 @@ type ReviewAnswer struct {
 	Report  reply.Report
 	Raw     string
 	Failure *record.Failure
-	Usage   record.Usage  // with that of a call which failed
-	Calls   []record.Call // that were made, where several may be
+	Usage   spend.Usage  // with that of a call which failed
+	Calls   []spend.Call // that were made, where several may be
 	Told    *record.Instructions
 }
 
@@ -80,8 +82,8 @@ type ImplementJob struct {
 	Prompt string
 	// Uninstructed keeps the agent from what the checkout says to its tool, as far as it can be.
 	Uninstructed bool
-	Keep         bool           // the session, so that a later job can go on with it
-	Session      record.Session // of an earlier answer of the same agent, to go on with; zero for a new one
+	Keep         bool          // the session, so that a later job can go on with it
+	Session      spend.Session // of an earlier answer of the same agent, to go on with; zero for a new one
 	Transcript   io.Writer
 	OnLine       func(string)
 }
@@ -90,10 +92,10 @@ type ImplementJob struct {
 type ImplementAnswer struct {
 	Text    string
 	Told    *record.Instructions
-	Denied  string         // what it was not allowed to do, in one line; "" for nothing
-	Edited  []string       // files that it said to edit as it worked, relative to Dir
-	Session record.Session // that was kept, zero for none
+	Denied  string        // what it was not allowed to do, in one line; "" for nothing
+	Edited  []string      // files that it said to edit as it worked, relative to Dir
+	Session spend.Session // that was kept, zero for none
 	Failure *record.Failure
-	Usage   record.Usage  // with that of a call which failed
-	Calls   []record.Call // that were made, where several may be
+	Usage   spend.Usage  // with that of a call which failed
+	Calls   []spend.Call // that were made, where several may be
 }

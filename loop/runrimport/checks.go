@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/checklog"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -39,7 +41,7 @@ func (im *importer) flushChecks() {
 	if len(im.pending) == 0 {
 		return
 	}
-	run := record.CheckRun{Step: im.step(record.StepCheck), Results: im.pending}
+	run := record.CheckRun{Step: im.step(runplan.StepCheck), Results: im.pending}
 	im.pending = nil
 	if a := im.run.LastAttempt(); a != nil {
 		run.Attempt, run.Tree = a.Number, a.Commit

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/loop"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/strictjson"
@@ -106,7 +108,7 @@ func (im *importer) worked(e SourceEvent, a record.Attempt, text string) {
 	}
 	begun := *im.run.LastAttempt()
 	a.Number, a.Step, a.Mode, a.From = begun.Number, begun.Step, begun.Mode, begun.From
-	a.Duration = record.Duration(max(0, im.at.Sub(begun.StartedAt)))
+	a.Duration = duration.Duration(max(0, im.at.Sub(begun.StartedAt)))
 	if id := im.found.commits[im.commits[e.Line]]; id != "" {
 		a.Commit, a.Tree = id, im.found.trees[id]
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/workspace"
@@ -30,7 +32,7 @@ type Imported struct {
 // holds what is configured here, and HEAD as its base. A run that was imported
 // before is not imported again; an import that did not come to its end, or a
 // timeline that has grown since, goes on where it stopped.
-func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, options Options) (Imported, error) {
+func Import(ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, options Options) (Imported, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return Imported{}, err
 	}
@@ -64,7 +66,7 @@ func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.
 	return Imported{Run: run, Recorded: len(made) + 1}, err
 }
 
-func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan) (record.Run, error) {
+func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan) (record.Run, error) {
 	return s.BeginRun(ctx, importSource, cmp.Or(plan.Entity.Name(), source.ID), plan, func(now time.Time) (id, at time.Time) {
 		return source.began(now), source.at(0, now)
 	})
@@ -93,7 +95,7 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, events [
 
 // importedBefore looks for source among the runs that are here. One that is there
 // in part is completed, when what is there is how the timeline begins.
-func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, found foundWork, options Options) (Imported, bool, error) {
+func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, found foundWork, options Options) (Imported, bool, error) {
 	known, err := importsOf(ctx, s, source, plan.Entity)
 	if err != nil || len(known) == 0 {
 		return Imported{}, false, err
@@ -125,7 +127,7 @@ func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan
 
 // importsOf are the events of each run that source was imported as, newest first.
 // Its native id or its entity tells which ones to look at.
-func importsOf(ctx context.Context, s *record.Store, source SourceRun, entity record.Entity) ([][]record.Event, error) {
+func importsOf(ctx context.Context, s *record.Store, source SourceRun, entity runplan.Entity) ([][]record.Event, error) {
 	runs, _, err := s.Runs(ctx, record.Filter{})
 	if err != nil {
 		return nil, err

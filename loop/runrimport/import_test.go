@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"git-runr/loop/runplan"
+
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
@@ -81,11 +83,11 @@ func writeText(t *testing.T, c casetest.Case, want string) {
 }
 
 // importTestPlan is what is configured where the cases are imported.
-func importTestPlan(c casetest.Case) record.RunPlan {
+func importTestPlan(c casetest.Case) runplan.Plan {
 	plan := runtest.Plan()
 	for line := range strings.Lines(c.File("checks")) {
 		name, command, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		plan.Checks = append(plan.Checks, record.Check{Name: name, Command: command})
+		plan.Checks = append(plan.Checks, runplan.Check{Name: name, Command: command})
 	}
 	return plan
 }
@@ -101,7 +103,7 @@ func workOf(c casetest.Case) foundWork {
 }
 
 // importForTest is source as a native run, without a repository.
-func importForTest(t testing.TB, source SourceRun, plan record.RunPlan, found foundWork) ([]record.NewEvent, record.Run) {
+func importForTest(t testing.TB, source SourceRun, plan runplan.Plan, found foundWork) ([]record.NewEvent, record.Run) {
 	t.Helper()
 	source.describe(&plan, source.taskName(), source.Task)
 	start := runtest.EventAt(1, record.EventRunStarted.Name, plan)
@@ -258,7 +260,7 @@ func TestNativeReason(t *testing.T) {
 }
 
 func TestCheckName(t *testing.T) {
-	im := &importer{run: record.Run{Plan: record.RunPlan{Checks: []record.Check{{Name: "types", Command: "npm run typecheck"}, {Name: "test", Command: "go test ./..."}}}}}
+	im := &importer{run: record.Run{Plan: runplan.Plan{Checks: []runplan.Check{{Name: "types", Command: "npm run typecheck"}, {Name: "test", Command: "go test ./..."}}}}}
 	for _, test := range []struct{ command, want string }{
 		{"npm run typecheck", "types"},
 		{"npm run lint", "lint"},
@@ -305,7 +307,7 @@ func importOf(t *testing.T, s *record.Store, text string, again bool) Imported {
 	if plan.Base, err = s.Repo.Head(ctx); err != nil {
 		t.Fatal(err)
 	}
-	plan.Checks = []record.Check{{Name: "typecheck", Command: "npm run typecheck"}}
+	plan.Checks = []runplan.Check{{Name: "typecheck", Command: "npm run typecheck"}}
 	timeline.Runs[0].ID = "20260106120000"
 	done, err := Import(ctx, s, timeline.Runs[0], plan, Options{Again: again, Explain: func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
 		return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}

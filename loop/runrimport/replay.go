@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -76,10 +79,10 @@ func (im *importer) matchCheckpoints() {
 
 // step is the name of the workflow's step of kind: for an agent's the one before
 // the review. A workflow without one gets the usual name.
-func (im *importer) step(kind record.StepKind) string {
+func (im *importer) step(kind runplan.StepKind) string {
 	policy := im.run.Plan.Policy
-	review := slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Kind == record.StepReview })
-	if kind == record.StepAgent {
+	review := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == runplan.StepReview })
+	if kind == runplan.StepAgent {
 		if at := policy.FixStep(cmp.Or(max(review, 0), len(policy.Workflow))); at >= 0 {
 			return policy.Workflow[at].Name
 		}
@@ -118,7 +121,7 @@ func (im *importer) begin(mode record.AttemptMode, agent string) {
 		number--
 	}
 	im.open = true
-	a := record.Attempt{Number: number, Step: im.step(record.StepAgent), Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
+	a := record.Attempt{Number: number, Step: im.step(runplan.StepAgent), Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
 	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a))
 }
 
@@ -137,7 +140,7 @@ func changesText(status string, changes []json.RawMessage) string {
 // round records what a reviewer answered. How many lines it saw was not recorded:
 // its census says one a file, so that it is not taken for a review of nothing.
 func (im *importer) round(reviewer, text string) {
-	round := record.RoundPayload{Step: im.step(record.StepReview), Round: record.Round{
+	round := record.RoundPayload{Step: im.step(runplan.StepReview), Round: record.Round{
 		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: reply.ParseReview(text, ""), Census: record.Census{Files: 1},
 	}}
 	if a := im.run.LastAttempt(); a != nil {
@@ -151,7 +154,7 @@ func (im *importer) round(reviewer, text string) {
 	seen.SentFiles, seen.Lines, seen.SentLines = seen.Files, seen.Files, seen.Files
 	round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 	if !im.reviewAt.IsZero() {
-		round.Duration = record.Duration(max(0, im.at.Sub(im.reviewAt)))
+		round.Duration = duration.Duration(max(0, im.at.Sub(im.reviewAt)))
 	}
 	im.reviewAt = time.Time{}
 	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, reviewer, prose.Count(len(round.Report.Findings), "finding"))

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/internal/place"
@@ -23,7 +25,7 @@ type foundWork struct {
 
 // planSource completes plan, which holds what is configured here and HEAD as its
 // base, by what the other system recorded. Nothing recorded becomes a command.
-func planSource(ctx context.Context, s *record.Store, plan *record.RunPlan, source SourceRun) (foundWork, error) {
+func planSource(ctx context.Context, s *record.Store, plan *runplan.Plan, source SourceRun) (foundWork, error) {
 	found, err := findWork(ctx, s, source)
 	if err != nil {
 		return found, err
@@ -44,12 +46,12 @@ func planSource(ctx context.Context, s *record.Store, plan *record.RunPlan, sour
 }
 
 // describe says what the run works on.
-func (r SourceRun) describe(plan *record.RunPlan, name, task string) {
+func (r SourceRun) describe(plan *runplan.Plan, name, task string) {
 	milestones, goals := r.milestones()
 	if task == "" && !isTaskPath(name) {
 		task = name
 	}
-	plan.Entity = record.Entity{Type: "task", Identifier: r.ID, Title: prose.OneLine(loop.TaskTitle(task))}
+	plan.Entity = runplan.Entity{Type: "task", Identifier: r.ID, Title: prose.OneLine(loop.TaskTitle(task))}
 	if isTaskPath(name) {
 		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	}

@@ -15,8 +15,8 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/testrepo"
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 const (
@@ -153,10 +153,10 @@ func Commit(t *testing.T, s *record.Store, message string) gitstore.ID {
 }
 
 // Plan is a run of the default workflow.
-func Plan() record.RunPlan {
-	return record.RunPlan{
-		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + Run,
+func Plan() runplan.Plan {
+	return runplan.Plan{
+		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + Run,
 		Implementer: "imp", Reviewer: "rev",
-		Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict},
+		Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2, Threshold: runplan.ThresholdVerdict},
 	}
 }

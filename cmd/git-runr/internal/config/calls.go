@@ -9,9 +9,9 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/agent"
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 )
 
 // Terms are on which terms agents are called here.
@@ -21,15 +21,15 @@ func (c *Config) Terms() loop.Terms {
 
 // RunLimits are the limits of a run that is resumed now, with where those come from that
 // are set.
-func (c *Config) RunLimits() record.RunLimits {
-	limits := record.RunLimits{Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
+func (c *Config) RunLimits() runplan.RunLimits {
+	limits := runplan.RunLimits{Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
 	for _, l := range []struct {
 		set         bool
 		name, value string
 	}{
-		{c.Loop.Budget.Cost > 0, plan.SettingCost, plan.Amount(c.Loop.Budget.Cost)},
-		{c.Loop.Budget.Tokens > 0, plan.SettingTokens, fmt.Sprint(c.Loop.Budget.Tokens)},
-		{c.Loop.WaitForQuota > 0, plan.SettingQuota, c.Loop.WaitForQuota.String()},
+		{c.Loop.Budget.Cost > 0, runplan.SettingCost, runplan.Amount(c.Loop.Budget.Cost)},
+		{c.Loop.Budget.Tokens > 0, runplan.SettingTokens, fmt.Sprint(c.Loop.Budget.Tokens)},
+		{c.Loop.WaitForQuota > 0, runplan.SettingQuota, c.Loop.WaitForQuota.String()},
 	} {
 		if l.set {
 			limits.Settings = append(limits.Settings, c.setting(l.name, l.value))

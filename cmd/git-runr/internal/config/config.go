@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/closing"
 	"git-runr/loop/intake"
-	"git-runr/loop/record"
 )
 
 // Config is what is configured, from all layers. See keys for what the
@@ -24,12 +26,12 @@ type Config struct {
 		Workflow                       []string
 		MaxRetries, Parallel           int
 		CommitHooks                    bool
-		OnExhausted                    record.Choice
-		TimeBudget, WaitForQuota       record.Duration
-		Budget                         record.Budget    // of a run
-		Day                            record.DayBudget // of all in a day
+		OnExhausted                    runplan.Choice
+		TimeBudget, WaitForQuota       duration.Duration
+		Budget                         runplan.Budget    // of a run
+		Day                            runplan.DayBudget // of all in a day
 		ResumeSession                  bool
-		Threshold                      record.Threshold
+		Threshold                      runplan.Threshold
 	}
 	Scope  struct{ Allow, Deny []string }
 	Review struct {
@@ -48,22 +50,22 @@ type Config struct {
 		PrePush        string // off, warn or refuse
 		PrePushRequire string // reviewed or passed
 		Scope          string // commit or branch
-		Debounce       record.Duration
+		Debounce       duration.Duration
 		Skip           intake.Skip
 		Desktop        bool
 	}
 	Inbox struct {
-		Retention record.Duration
+		Retention duration.Duration
 		Closing   closing.Rule
 	}
 	Sync struct {
 		Remote string
 		Notes  bool
-		Retire record.Duration // 0: never
-		Since  record.Duration // 0: everything
+		Retire duration.Duration // 0: never
+		Since  duration.Duration // 0: everything
 	}
 
-	steps  map[string]*record.WorkStep
+	steps  map[string]*runplan.WorkStep
 	agents map[string]*agentTable
 	kinds  map[string]string // of reviews: the prompt of each
 	checks []checkTable      // in the order of the files
@@ -106,7 +108,7 @@ func (a *agentTable) setModel(profile, model string) {
 
 // checkTable is one [checks.NAME].
 type checkTable struct {
-	record.Check
+	runplan.Check
 	fromRepository bool // its command is the repository's word: needs trust
 }
 
@@ -140,7 +142,7 @@ func (c *Config) origin(key string) string {
 
 // setting is key with its value and, for people who share the run, where it comes from:
 // without the paths of this machine.
-func (c *Config) setting(key, value string) record.Setting {
+func (c *Config) setting(key, value string) runplan.Setting {
 	from := c.origin(key)
 	switch {
 	case from == originFlag:
@@ -149,7 +151,7 @@ func (c *Config) setting(key, value string) record.Setting {
 	case strings.HasPrefix(from, originUser):
 		from = "the user's file"
 	}
-	return record.Setting{Name: key, Value: value, From: from}
+	return runplan.Setting{Name: key, Value: value, From: from}
 }
 
 // ExcludedBy is the repository's file when it names what reviews leave out, else "".

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
+
 	"github.com/BurntSushi/toml"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/agent"
-	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -36,11 +38,11 @@ func TestConfigDefaults(t *testing.T) {
 	want := defaults()
 	want.Loop.Reviewer, want.Review.Reviewer = "builtin", "builtin"
 	want.Loop.Workflow = []string{"implement", "check", "review"}
-	want.Loop.MaxRetries, want.Loop.OnExhausted, want.Loop.Profile, want.Loop.Threshold = 2, record.ChoiceAsk, "balanced", record.ThresholdVerdict
+	want.Loop.MaxRetries, want.Loop.OnExhausted, want.Loop.Profile, want.Loop.Threshold = 2, runplan.ChoiceAsk, "balanced", runplan.ThresholdVerdict
 	want.Scope.Allow, want.Scope.Deny, want.Review.Exclude = []string{}, []string{}, []string{}
 	want.Review.DetectChecks, want.Review.MaxBytes = true, 400<<10
 	want.Hooks.PostCommit, want.Hooks.Debounce = "review", 0
-	want.Inbox.Retention = record.Duration(30 * 24 * time.Hour)
+	want.Inbox.Retention = duration.Duration(30 * 24 * time.Hour)
 	want.Sync.Remote, want.Sync.Notes = "origin", true
 	for _, part := range [][2]any{{c.Loop, want.Loop}, {c.Scope, want.Scope}, {c.Review, want.Review}, {c.Hooks, want.Hooks}, {c.Inbox, want.Inbox}, {c.Sync, want.Sync}} {
 		if !reflect.DeepEqual(part[0], part[1]) {
@@ -138,8 +140,8 @@ notes = false
 
 func TestConfigWhole(t *testing.T) {
 	c := repoConfig(t, wholeConfig)
-	if c.Loop.Implementer != "codex" || c.Loop.Reviewer != "claude" || c.Loop.MaxRetries != 3 || c.Loop.OnExhausted != record.ChoiceStop ||
-		c.Loop.Profile != "quality" || c.Loop.Threshold != record.ThresholdWarning {
+	if c.Loop.Implementer != "codex" || c.Loop.Reviewer != "claude" || c.Loop.MaxRetries != 3 || c.Loop.OnExhausted != runplan.ChoiceStop ||
+		c.Loop.Profile != "quality" || c.Loop.Threshold != runplan.ThresholdWarning {
 		t.Errorf("loop: %+v", c.Loop)
 	}
 	if !slices.Equal(c.Scope.Allow, []string{"src/**"}) || !slices.Equal(c.Scope.Deny, []string{"**/*.lock"}) {
@@ -148,8 +150,8 @@ func TestConfigWhole(t *testing.T) {
 	if c.Review.Reviewer != "human" || c.Review.DetectChecks || c.Review.MaxBytes != 5000 || !slices.Equal(c.Review.Exclude, []string{"vendor/**"}) {
 		t.Errorf("review: %+v", c.Review)
 	}
-	if c.Hooks.PostCommit != "off" || c.Hooks.Debounce != record.Duration(3*time.Second) ||
-		c.Inbox.Retention != record.Duration(7*24*time.Hour) || c.Sync.Remote != "up/stream" || c.Sync.Notes {
+	if c.Hooks.PostCommit != "off" || c.Hooks.Debounce != duration.Duration(3*time.Second) ||
+		c.Inbox.Retention != duration.Duration(7*24*time.Hour) || c.Sync.Remote != "up/stream" || c.Sync.Notes {
 		t.Errorf("hooks %+v, inbox %+v, sync %+v", c.Hooks, c.Inbox, c.Sync)
 	}
 }
@@ -191,7 +193,7 @@ func TestConfigChecksKeepTheirOrder(t *testing.T) {
 
 func TestConfigCheck(t *testing.T) {
 	got := repoConfig(t, wholeConfig).checks[0]
-	want := record.Check{Name: "test", Command: "npm test", Match: []string{"unit"}, Timeout: record.Duration(90 * time.Second)}
+	want := runplan.Check{Name: "test", Command: "npm test", Match: []string{"unit"}, Timeout: duration.Duration(90 * time.Second)}
 	if !reflect.DeepEqual(got.Check, want) || !got.fromRepository {
 		t.Errorf("got %+v, want %+v from the repository", got, want)
 	}
@@ -202,11 +204,11 @@ func TestConfigPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := record.Policy{MaxRetries: 3, Threshold: record.ThresholdWarning, OnExhausted: record.ChoiceStop, Workflow: []record.WorkStep{
-		{Name: "implement", Kind: record.StepAgent},
-		{Name: "tests", Kind: record.StepCheck, Checks: []string{"test", "lint"}},
-		{Name: "security", Kind: record.StepReview, Agent: "mine", Prompt: "look for holes"},
-		{Name: "review", Kind: record.StepReview},
+	want := runplan.Policy{MaxRetries: 3, Threshold: runplan.ThresholdWarning, OnExhausted: runplan.ChoiceStop, Workflow: []runplan.WorkStep{
+		{Name: "implement", Kind: runplan.StepAgent},
+		{Name: "tests", Kind: runplan.StepCheck, Checks: []string{"test", "lint"}},
+		{Name: "security", Kind: runplan.StepReview, Agent: "mine", Prompt: "look for holes"},
+		{Name: "review", Kind: runplan.StepReview},
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
@@ -350,7 +352,7 @@ func TestConfigLayers(t *testing.T) {
 		{"scope.deny", strings.Join(c.Scope.Deny, " "), "c", "user file /home/ann/config.toml"},
 		{"loop.profile", c.Loop.Profile, "balanced", "git config"},
 		{"loop.max_retries", c.Loop.MaxRetries, 6, "flag"},
-		{"loop.threshold", c.Loop.Threshold, record.ThresholdVerdict, "default"},
+		{"loop.threshold", c.Loop.Threshold, runplan.ThresholdVerdict, "default"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want || c.origin(tt.key) != tt.origin {
@@ -372,7 +374,7 @@ func TestConfigUserTableReplacesTheRepositorys(t *testing.T) {
 	if want := (agent.Spec{Name: "mine", Command: []string{"good"}}); !reflect.DeepEqual(spec, want) || fromRepository {
 		t.Errorf("agent is %+v, from repository %v", spec, fromRepository)
 	}
-	want := []checkTable{{Check: record.Check{Name: "a", Command: "good"}}, {Check: record.Check{Name: "b", Command: "b"}, fromRepository: true}}
+	want := []checkTable{{Check: runplan.Check{Name: "a", Command: "good"}}, {Check: runplan.Check{Name: "b", Command: "b"}, fromRepository: true}}
 	if !reflect.DeepEqual(c.checks, want) {
 		t.Errorf("checks are %+v", c.checks)
 	}
@@ -462,7 +464,7 @@ func overridden(t *testing.T, args ...string) (*Config, error) {
 
 func TestConfigOverrideLoop(t *testing.T) {
 	c, err := overridden(t, "--reviewer", "claude", "--max-retries", "0", "--on-exhausted", "skip")
-	if err != nil || c.Loop.Reviewer != "claude" || c.Loop.MaxRetries != 0 || c.Loop.OnExhausted != record.ChoiceSkip || c.Loop.Profile != "balanced" {
+	if err != nil || c.Loop.Reviewer != "claude" || c.Loop.MaxRetries != 0 || c.Loop.OnExhausted != runplan.ChoiceSkip || c.Loop.Profile != "balanced" {
 		t.Errorf("got %+v, %v", c.Loop, err)
 	}
 	if c.origin("loop.on_exhausted") != "flag" || c.origin("loop.profile") != "default" {

@@ -14,9 +14,8 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/loop/agent"
-	"git-runr/loop/plan"
-	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 )
 
 const (
@@ -161,7 +160,7 @@ func wrongName(section, name string) string {
 		return "is not a name: letters, digits, dots, underscores and dashes, at most 100"
 	case section == "agents" && role.Reserved(name):
 		return "is built in and cannot be redefined"
-	case section == "steps" && slices.ContainsFunc(plan.DefaultWorkflow(), func(s record.WorkStep) bool { return s.Name == name }):
+	case section == "steps" && slices.ContainsFunc(runplan.DefaultWorkflow(), func(s runplan.WorkStep) bool { return s.Name == name }):
 		return "is built in and cannot be redefined"
 	}
 	return ""
@@ -170,11 +169,11 @@ func wrongName(section, name string) string {
 func (f *file) begin(section, name string) {
 	switch section {
 	case "steps":
-		f.steps[name] = &record.WorkStep{Name: name, Kind: record.StepAgent}
+		f.steps[name] = &runplan.WorkStep{Name: name, Kind: runplan.StepAgent}
 	case "agents":
 		f.agents[name] = &agentTable{spec: agent.Spec{Name: name}}
 	case "checks":
-		*f.checkTable(name) = checkTable{Check: record.Check{Name: name}}
+		*f.checkTable(name) = checkTable{Check: runplan.Check{Name: name}}
 	}
 }
 
@@ -216,15 +215,15 @@ func finishAgent(spec agent.Spec) string {
 	return ""
 }
 
-func finishStep(step *record.WorkStep) string {
-	forAgent := step.Agent != "" || step.Prompt != "" || step.Kind == record.StepReview
+func finishStep(step *runplan.WorkStep) string {
+	forAgent := step.Agent != "" || step.Prompt != "" || step.Kind == runplan.StepReview
 	switch {
 	case len(step.Checks) == 0 && !forAgent:
 		return "needs an agent, a prompt or a check"
 	case len(step.Checks) > 0 && forAgent:
 		return "has a check, so it cannot have agent, prompt or review"
 	case len(step.Checks) > 0:
-		step.Kind = record.StepCheck
+		step.Kind = runplan.StepCheck
 	}
 	return ""
 }

@@ -3,12 +3,13 @@ package config
 import (
 	"strings"
 
-	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+
 	"git-runr/loop/safetext"
 )
 
 // Initial is the text of the .runr.toml that a repository with these checks begins with.
-func Initial(checks []record.Check) string {
+func Initial(checks []runplan.Check) string {
 	var b strings.Builder
 	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
 	for _, c := range checks {

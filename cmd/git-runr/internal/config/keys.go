@@ -3,10 +3,13 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
+
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
 
 	"git-runr/loop/agent"
 	"git-runr/loop/closing"
-	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -71,7 +74,7 @@ var loopKeys = []key{
 	keyOf("loop.max_retries", numberKind(0, 100), "2", "fixes after a review that did not pass; reviews are one more",
 		func(c *Config, _ string, v int64) { c.Loop.MaxRetries = int(v) }),
 	keyOf("loop.time_budget", durationKind, `"0s"`, "how long a run may take from its start or resumption; 0s is no limit",
-		func(c *Config, _ string, v duration) { c.Loop.TimeBudget = record.Duration(v) }),
+		func(c *Config, _ string, v duration.Duration) { c.Loop.TimeBudget = v }),
 	keyOf("loop.max_cost", dollarsKind, "0", "US dollars that the agents of a run may cost by their tools' own account, all in all; what a tool does not tell does not count; no call begins beyond it; 0 is no limit",
 		func(c *Config, _ string, v float64) { c.Loop.Budget.Cost = v }),
 	keyOf("loop.max_tokens", tokensKind, "0", "the same in tokens, of input and output",
@@ -81,11 +84,11 @@ var loopKeys = []key{
 	keyOf("loop.max_tokens_per_day", tokensKind, "0", "the same in tokens",
 		func(c *Config, _ string, v int64) { c.Loop.Day.Tokens = v }),
 	keyOf("loop.time_budget_per_day", durationKind, `"0s"`, "the same in time: that of all calls of agents, one after the other",
-		func(c *Config, _ string, v duration) { c.Loop.Day.Time = record.Duration(v) }),
+		func(c *Config, _ string, v duration.Duration) { c.Loop.Day.Time = v }),
 	keyOf("loop.wait_for_quota", durationKind, `"0s"`, "how long a step of a run, or git runr verify, waits for an agent whose quota is used up and that says when it comes back; a longer one stops the run",
-		func(c *Config, _ string, v duration) { c.Loop.WaitForQuota = record.Duration(v) }),
+		func(c *Config, _ string, v duration.Duration) { c.Loop.WaitForQuota = v }),
 	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`, "what becomes of a run whose retries are used up; without a terminal, ask is stop",
-		func(c *Config, _, v string) { c.Loop.OnExhausted = record.Choice(v) }),
+		func(c *Config, _, v string) { c.Loop.OnExhausted = runplan.Choice(v) }),
 	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models is used",
 		func(c *Config, _, v string) { c.Loop.Profile = v }),
 	keyOf("loop.instructions", oneOf("base", "none"), `"base"`, "base: an implementer is told .runr/implementer.md, else AGENTS.md, CLAUDE.md or GEMINI.md, as the commit has it that the run began from, the first 16 KiB. none: it is told none of them, and its tool is kept from reading instructions and skills of the checkout by itself where an argument does that",
@@ -99,7 +102,7 @@ var loopKeys = []key{
 	keyOf("loop.worktrees", textKind, "", "the directory in which runs and reviews get their working trees, from the top of the main working tree; by default $XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can name one below the top, or ../NAME beside it",
 		func(c *Config, _, v string) { c.Loop.Worktrees = v }),
 	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer says, any warning, or only what is critical",
-		func(c *Config, _, v string) { c.Loop.Threshold = record.Threshold(v) }),
+		func(c *Config, _, v string) { c.Loop.Threshold = runplan.Threshold(v) }),
 }
 
 var stepKeys = []key{
@@ -127,9 +130,9 @@ var agentKeys = []key{
 	keyOf("agents.NAME.backup", agentsKind, "[]", "agents that are asked in its place, one after the other, when it gives no answer: not found, not signed in, quota, killed, too slow",
 		func(c *Config, name string, v []string) { c.agents[name].backup = v }),
 	keyOf("agents.NAME.timeout", timeoutKind, `"30m"`, "wall time of one call",
-		func(c *Config, name string, v duration) { c.agents[name].spec.Timeout = v.std() }),
+		func(c *Config, name string, v duration.Duration) { c.agents[name].spec.Timeout = time.Duration(v) }),
 	keyOf("agents.NAME.idle_timeout", timeoutKind, "", "time without output before it is stopped; presets: 10m",
-		func(c *Config, name string, v duration) { c.agents[name].spec.Idle = v.std() }),
+		func(c *Config, name string, v duration.Duration) { c.agents[name].spec.Idle = time.Duration(v) }),
 	ofGit(shaping(keyOf("agents.NAME.model", modelKind, "", "the model; without one the tool chooses as it is configured. NAME@MODEL in place of an agent's name is that agent with another model",
 		func(c *Config, name, v string) { c.agents[name].spec.Model = v }))),
 	shaping(keyOf("agents.NAME.models.quality", modelKind, "", "the model under this profile, in place of model",
@@ -146,7 +149,7 @@ var checkKeys = []key{
 	keyOf("checks.NAME.match", textsKind, "[]", "more words by which a request means this check",
 		func(c *Config, name string, v []string) { c.checkTable(name).Match = v }),
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "wall time of the check",
-		func(c *Config, name string, v duration) { c.checkTable(name).Timeout = record.Duration(v) }),
+		func(c *Config, name string, v duration.Duration) { c.checkTable(name).Timeout = v }),
 }
 
 var scopeKeys = []key{
@@ -187,7 +190,7 @@ var sharingKeys = []key{
 	keyOf("hooks.pre_push_require", oneOf("reviewed", "passed"), `"reviewed"`, "what a commit wants before it is pushed: that somebody looked at it, or that nothing found is in the way",
 		func(c *Config, _, v string) { c.Hooks.PrePushRequire = v }),
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits of a branch, and then makes one review of those that came",
-		func(c *Config, _ string, v duration) { c.Hooks.Debounce = record.Duration(v) }),
+		func(c *Config, _ string, v duration.Duration) { c.Hooks.Debounce = v }),
 	executable(keyOf("hooks.notify", argvKind, "", "program and arguments, run after a review by the worker that did not pass, with what came of it as JSON on standard input; it has 10 seconds",
 		func(c *Config, _ string, v []string) { c.notify = v })),
 	keyOf("hooks.desktop", boolKind, "true", "tell of such a review on the desktop, where there is one",
@@ -208,24 +211,24 @@ var sharingKeys = []key{
 	keyOf("inbox.auto_resolve", oneOf(string(closing.OnPass), string(closing.Never)), `"pass"`, "pass closes by itself what needs nobody any more: a review that passed without notes, one whose findings are all answered, an older one of the same change; it stays in git runr log, in the notes and in inbox list --status all",
 		func(c *Config, _, v string) { c.Inbox.Closing = closing.Rule(v) }),
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
-		func(c *Config, _ string, v duration) { c.Inbox.Retention = record.Duration(v) }),
+		func(c *Config, _ string, v duration.Duration) { c.Inbox.Retention = v }),
 
 	keyOf("sync.remote", remoteKind, `"origin"`, "the configured remote to share with",
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
 	keyOf("sync.notes", boolKind, "true", "push the readable notes as well",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
 	keyOf("sync.retire", durationKind, `"30d"`, "the logs of writers that have recorded nothing for so long, CI jobs mostly, are put into one archive when there are more than 64; 0s is never",
-		func(c *Config, _ string, v duration) { c.Sync.Retire = record.Duration(v) }),
+		func(c *Config, _ string, v duration.Duration) { c.Sync.Retire = v }),
 	keyOf("sync.since", durationKind, `"0s"`, "archived logs of writers that have recorded nothing for longer, such as 1y, are not fetched, by whole months; 0s fetches everything, as git runr sync --archived does from then on. What was fetched stays. A clone that lacks something leaves the notes of the remote as they are",
-		func(c *Config, _ string, v duration) { c.Sync.Since = record.Duration(v) }),
+		func(c *Config, _ string, v duration.Duration) { c.Sync.Since = v }),
 }
 
 // agentStep is what an agent does in a step.
-func agentStep(review bool) record.StepKind {
+func agentStep(review bool) runplan.StepKind {
 	if review {
-		return record.StepReview
+		return runplan.StepReview
 	}
-	return record.StepAgent
+	return runplan.StepAgent
 }
 
 // gitSetting is a setting that only git config has.

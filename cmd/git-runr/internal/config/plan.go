@@ -5,16 +5,15 @@ import (
 	"strconv"
 
 	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop/plan"
-	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // Plan is what is configured for a run that begins now; skipped says which checks it
 // goes without.
-func (c *Config) Plan() (plan record.RunPlan, skipped []string, err error) {
-	plan = record.RunPlan{
+func (c *Config) Plan() (plan runplan.Plan, skipped []string, err error) {
+	plan = runplan.Plan{
 		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude, Generated: c.Review.Generated, Instructed: c.Review.Instructions == "base", Uninstructed: c.Loop.Instructions == "none",
-		Scope: record.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(), CommitHooks: c.Loop.CommitHooks,
+		Scope: runplan.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(), CommitHooks: c.Loop.CommitHooks,
 		KeepSessions: c.Loop.ResumeSession,
 	}
 	plan.Checks, skipped = c.Checks()
@@ -23,8 +22,8 @@ func (c *Config) Plan() (plan record.RunPlan, skipped []string, err error) {
 }
 
 // policy is how a run decides.
-func (c *Config) policy() (record.Policy, error) {
-	p := record.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget,
+func (c *Config) policy() (runplan.Policy, error) {
+	p := runplan.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget,
 		Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
 	for i, name := range c.Loop.Workflow {
 		step, err := c.workStep(name)
@@ -43,15 +42,15 @@ func (c *Config) policy() (record.Policy, error) {
 }
 
 // workStep is the step of the workflow called name, with what it refers to.
-func (c *Config) workStep(name string) (record.WorkStep, error) {
-	for _, s := range plan.DefaultWorkflow() {
+func (c *Config) workStep(name string) (runplan.WorkStep, error) {
+	for _, s := range runplan.DefaultWorkflow() {
 		if s.Name == name {
 			return s, nil
 		}
 	}
 	step, ok := c.steps[name]
 	if !ok {
-		return record.WorkStep{}, exit.Problemf(exit.Usage, "loop.workflow (%s): there is no step %q", c.origin("loop.workflow"), name).
+		return runplan.WorkStep{}, exit.Problemf(exit.Usage, "loop.workflow (%s): there is no step %q", c.origin("loop.workflow"), name).
 			WithHint("add [steps." + name + "], see git runr help config")
 	}
 	for _, check := range step.Checks {
@@ -66,17 +65,17 @@ func (c *Config) workStep(name string) (record.WorkStep, error) {
 }
 
 // limits are the settings that can end a run.
-func (c *Config) limits() []record.Setting {
-	limits := []record.Setting{c.setting(plan.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
+func (c *Config) limits() []runplan.Setting {
+	limits := []runplan.Setting{c.setting(runplan.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
 	if c.Loop.TimeBudget > 0 {
-		limits = append(limits, c.setting(plan.SettingBudget, c.Loop.TimeBudget.String()))
+		limits = append(limits, c.setting(runplan.SettingBudget, c.Loop.TimeBudget.String()))
 	}
 	limits = append(limits, c.RunLimits().Settings...)
 	if len(c.Scope.Allow) > 0 {
-		limits = append(limits, c.setting(plan.SettingAllow, plan.GlobList(c.Scope.Allow)))
+		limits = append(limits, c.setting(runplan.SettingAllow, runplan.GlobList(c.Scope.Allow)))
 	}
 	if len(c.Scope.Deny) > 0 {
-		limits = append(limits, c.setting(plan.SettingDeny, plan.GlobList(c.Scope.Deny)))
+		limits = append(limits, c.setting(runplan.SettingDeny, runplan.GlobList(c.Scope.Deny)))
 	}
 	return limits
 }

@@ -11,12 +11,13 @@ import (
 	"strconv"
 	"strings"
 
+	"git-runr/loop/runplan"
+
 	"github.com/BurntSushi/toml"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/gitstore"
-	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -116,7 +117,7 @@ func load(in input) (*Config, error) {
 // defaults gives every key outside [X.NAME] its default from the table.
 func defaults() *Config {
 	c := &Config{
-		steps: map[string]*record.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{},
+		steps: map[string]*runplan.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{},
 		origins: map[string]string{}, values: map[string]any{}, executed: map[string]map[string]any{},
 	}
 	var text strings.Builder

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/loop/agent"
@@ -55,7 +57,7 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 	caller := agent.Caller{
 		Spec: spec, Profile: c.Loop.Profile, Model: model, Cache: c.cache,
 		Bounds:  role.Limits{MaxBytes: int64(c.Review.MaxBytes), MaxParts: c.Review.MaxParts},
-		Setting: func(key, value string) record.Setting { return c.setting("agents."+spec.Name+"."+key, value) },
+		Setting: func(key, value string) runplan.Setting { return c.setting("agents."+spec.Name+"."+key, value) },
 	}
 	return caller, caller.Ready(what, os.Environ())
 }
@@ -113,7 +115,7 @@ func (c *Config) KnownAgent(what, name string) error {
 }
 
 // Checks are the configured checks that may be run, and why others may not.
-func (c *Config) Checks() (run []record.Check, not []string) {
+func (c *Config) Checks() (run []runplan.Check, not []string) {
 	for _, check := range c.checks {
 		if check.fromRepository && !c.trusted() {
 			not = append(not, fmt.Sprintf("check %s: .runr.toml is not trusted; type: git runr trust", check.Name))

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"git-runr/loop/record"
+	"git-runr/loop/duration"
 )
 
 // valueKind is what a key's values are.
@@ -17,11 +17,6 @@ type valueKind[T any] struct {
 	parse func(raw any) (T, bool)   // from a value of TOML
 	text  func(values []string) any // from the values in git config or of a flag, to one of TOML
 }
-
-// duration is a record.Duration; the name keeps the table short.
-type duration record.Duration
-
-func (d duration) std() time.Duration { return time.Duration(d) }
 
 var (
 	boolKind      = valueKind[bool]{"true or false", asIs[bool], textTruth}
@@ -92,17 +87,17 @@ func numberKind(low, high int64) valueKind[int64] {
 // maxDuration bounds durations, so that no sum of a few overflows.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
-func durationsFrom(low duration, wants string) valueKind[duration] {
-	parse := func(raw any) (duration, bool) {
+func durationsFrom(low duration.Duration, wants string) valueKind[duration.Duration] {
+	parse := func(raw any) (duration.Duration, bool) {
 		s, ok := raw.(string)
 		if !ok || len(s) > len("99999d") && strings.HasSuffix(s, "d") {
 			return 0, false
 		}
-		var d record.Duration
+		var d duration.Duration
 		err := d.UnmarshalText([]byte(s))
-		return duration(d), err == nil && low <= duration(d) && time.Duration(d) <= maxDuration
+		return d, err == nil && low <= d && time.Duration(d) <= maxDuration
 	}
-	return valueKind[duration]{wants, parse, textLast}
+	return valueKind[duration.Duration]{wants, parse, textLast}
 }
 
 // parseDollars takes a number, as TOML or as text.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/cmd/git-runr/internal/steps"
@@ -29,7 +31,7 @@ type project struct {
 	page      string       // what stands before the id in a page's address; "": none is served
 	elsewhere atomic.Int32 // claims given back elsewhere
 	closed    atomic.Int32
-	checks    []record.Check
+	checks    []runplan.Check
 	offline   string // why a claim counts in this clone only
 }
 

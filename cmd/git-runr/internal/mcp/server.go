@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/cmd/git-runr/internal/steps"
@@ -44,7 +46,7 @@ type Project struct {
 	StartWorker func() error // starts what runs the agents that review, in the background
 	// Page is the address at which a person finds a review; "" where none is served.
 	Page    func(record.Review) string
-	Checks  []record.Check                       // configured here and trusted
+	Checks  []runplan.Check                      // configured here and trusted
 	Offered func(record.Run) (record.Run, error) // a run with only those commands that may be offered for pasting
 	Close   func()
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/duration"
+
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/screen"
@@ -221,7 +223,7 @@ func queue(ctx context.Context, store *record.Store, remote string) ([]loop.Turn
 	queue, err := worker.Queue(ctx)
 	for i := range queue {
 		if t := &queue[i]; t.State == loop.TurnRunning {
-			t.Elapsed = record.Duration(max(0, store.Now().Sub(t.Since)))
+			t.Elapsed = duration.Duration(max(0, store.Now().Sub(t.Since)))
 		}
 	}
 	return append([]loop.Turn{}, queue...), err

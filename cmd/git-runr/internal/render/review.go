@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/spend"
+
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/loop/locate"
@@ -144,7 +146,7 @@ func goOnWith(doc ReviewDocument) []string {
 // writeSpending shows what all calls for a review took, where that is more than what one
 // answer or failure says.
 func writeSpending(w io.Writer, r record.Review) {
-	first := record.Usage{}
+	first := spend.Usage{}
 	for _, sub := range r.Submissions[:min(1, len(r.Submissions))] {
 		first = sub.Usage
 	}

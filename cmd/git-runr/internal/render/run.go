@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/spend"
+
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
@@ -183,7 +185,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 }
 
 // tookSuffix is what calls took, behind a semicolon; "" where no tool told it.
-func tookSuffix(spent record.Spent) string {
+func tookSuffix(spent spend.Spent) string {
 	if took := spent.Usage.String(); took != "" {
 		return "; " + took
 	}
@@ -191,7 +193,7 @@ func tookSuffix(spent record.Spent) string {
 }
 
 // writePassedOver says why those gave no answer who were asked before somebody did.
-func writePassedOver(w io.Writer, indent string, spent record.Spent) {
+func writePassedOver(w io.Writer, indent string, spent spend.Spent) {
 	for _, line := range spent.PassedOver() {
 		safetext.Fprintf(w, "%s%s\n", indent, line)
 	}

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -37,7 +39,7 @@ func units(d time.Duration) string {
 func at(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // took is a duration as a person reads it.
-func took(d record.Duration) string {
+func took(d duration.Duration) string {
 	switch v := time.Duration(d); {
 	case v < time.Second:
 		return fmt.Sprintf("%d ms", v.Milliseconds())

@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"time"
 
+	"git-runr/loop/duration"
+
 	"git-runr/diagnose"
-	"git-runr/loop/record"
 )
 
 // picture is a run's timeline as shapes, in units of the picture: what took long is
@@ -143,7 +144,7 @@ func (s timeScale) along(offset float64) float64 {
 	return sum
 }
 
-func (s timeScale) x(offset record.Duration) int {
+func (s timeScale) x(offset duration.Duration) int {
 	if s.total <= 0 {
 		return pictureLeft
 	}

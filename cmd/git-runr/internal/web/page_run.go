@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strconv"
 
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
+
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -47,14 +50,14 @@ type entryView struct {
 }
 
 // Spent is what calls of agents took for the entry.
-func (e entryView) Spent() record.Spent {
+func (e entryView) Spent() spend.Spent {
 	switch {
 	case e.Attempt != nil:
 		return e.Attempt.Spent
 	case e.Review != nil:
 		return e.Review.Spent
 	}
-	return record.Spent{}
+	return spend.Spent{}
 }
 
 type leftView struct{ Name, URL string }
@@ -124,7 +127,7 @@ func (p *pages) diagnosis(v *runView) {
 		run = run.Elsewhere()
 		run.Plan.Checks = slices.Clone(run.Plan.Checks)
 		for i, c := range run.Plan.Checks {
-			if !slices.ContainsFunc(p.Checks, func(known record.Check) bool { return known.Command == c.Command }) {
+			if !slices.ContainsFunc(p.Checks, func(known runplan.Check) bool { return known.Command == c.Command }) {
 				run.Plan.Checks[i].Command = ""
 			}
 		}

@@ -10,13 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
+
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
-	"git-runr/loop/plan"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 )
 
 // stubborn is an implementer that writes another line each time, and a reviewer that
@@ -26,7 +29,7 @@ type stubborn struct{ turns int }
 func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
 	b.turns++
 	text := fmt.Sprintf("one\n%d\nthree\n", b.turns+10)
-	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>", Usage: record.Usage{Calls: 1, Input: 1000, Output: 200, Cost: 0.25}}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
+	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>", Usage: spend.Usage{Calls: 1, Input: 1000, Output: 200, Cost: 0.25}}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
 }
 
 func (b *stubborn) Review(context.Context, role.ReviewJob) (role.ReviewAnswer, error) {
@@ -56,7 +59,7 @@ func (s *site) stopped() record.Run {
 		Implementer: func(string) (role.Implementer, *record.Failure) { return b, nil },
 		Reviewer:    func(string) (role.Reviewer, *record.Failure) { return b, nil },
 		Checker: loop.Checker{
-			Run: func(_ context.Context, c record.Check, _ string, tree gitstore.ID) record.CheckResult {
+			Run: func(_ context.Context, c runplan.Check, _ string, tree gitstore.ID) record.CheckResult {
 				if c.Name == "lint" {
 					return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 127, NotRun: "<linter> is not installed"}
 				}
@@ -65,11 +68,11 @@ func (s *site) stopped() record.Run {
 			Judge: func(result record.CheckResult, _ *record.CheckResult, _ []string) record.CheckResult { return result },
 		},
 	}
-	run, err := runner.Start(context.Background(), record.RunPlan{
-		Entity: record.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
+	run, err := runner.Start(context.Background(), runplan.Plan{
+		Entity: runplan.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
 		Base: head, Implementer: "bot", Reviewer: "other bot",
-		Checks: []record.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}, {Name: "lint", Command: "linter"}},
-		Policy: record.Policy{Workflow: plan.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict, OnExhausted: record.ChoiceAsk},
+		Checks: []runplan.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}, {Name: "lint", Command: "linter"}},
+		Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2, Threshold: runplan.ThresholdVerdict, OnExhausted: runplan.ChoiceAsk},
 	}, "cli")
 	if err != nil {
 		s.Fatal(err)
@@ -132,7 +135,7 @@ func TestForeignCommandsAreNotOffered(t *testing.T) {
 	run := s.stopped()
 	v := runView{Run: run}
 	pages := &pages{Server: s.Server}
-	offered := func(checks ...record.Check) bool {
+	offered := func(checks ...runplan.Check) bool {
 		pages.Checks = checks
 		pages.diagnosis(&v)
 		for _, a := range v.Diagnosis.SuggestedActions {
@@ -155,7 +158,7 @@ func TestForeignCommandsAreNotOffered(t *testing.T) {
 }
 
 func entry(kind string, offset, took time.Duration) diagnose.ReportEntry {
-	return diagnose.ReportEntry{Kind: kind, Offset: record.Duration(offset), Duration: record.Duration(took), Title: kind}
+	return diagnose.ReportEntry{Kind: kind, Offset: duration.Duration(offset), Duration: duration.Duration(took), Title: kind}
 }
 
 func TestPicture(t *testing.T) {

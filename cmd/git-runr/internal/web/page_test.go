@@ -474,7 +474,7 @@ func TestReviewInFull(t *testing.T) {
 	id := s.request()
 	report := reply.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
 	sub := record.Submission{Reviewer: "bot", Outcome: record.OutcomeFailed, Report: report, Census: record.Census{Files: 1, SentFiles: 1}}
-	sub.Spent = spend.NewSpent("bot", []record.Call{{Agent: "bot", Reason: record.ReasonAgentKilled, Detail: "<b>killed</b>"}, {Agent: "other", Usage: record.Usage{Calls: 1, Input: 1200, Cost: 0.5}}})
+	sub.Spent = spend.NewSpent("bot", []spend.Call{{Agent: "bot", Reason: record.ReasonAgentKilled, Detail: "<b>killed</b>"}, {Agent: "other", Usage: spend.Usage{Calls: 1, Input: 1200, Cost: 0.5}}})
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}

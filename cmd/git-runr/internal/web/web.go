@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"git-runr/loop/runplan"
+
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
@@ -21,7 +23,7 @@ type Config struct {
 	steps.Taker
 	Now func() time.Time // required
 	// Checks are the checks that may be offered as commands: configured and trusted here.
-	Checks []record.Check
+	Checks []runplan.Check
 	// Actor is who the person at the browser is: "Name <email>" of the repository.
 	Actor string
 	// Lease is how long a claim that is made here lasts; 0: until it is released.

@@ -4,7 +4,7 @@ package when
 import (
 	"time"
 
-	"git-runr/loop/record"
+	"git-runr/loop/duration"
 )
 
 // layouts are those of a time; one without a zone is in that of now.
@@ -13,7 +13,7 @@ var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04
 // Parse reads a duration before now such as 2d or 3h, a date, or a date with a time. day
 // says that it is a date alone: then it is where that day begins.
 func Parse(text string, now time.Time) (at time.Time, day, ok bool) {
-	var ago record.Duration
+	var ago duration.Duration
 	if ago.UnmarshalText([]byte(text)) == nil && ago >= 0 {
 		return now.Add(-time.Duration(ago)), false, true
 	}

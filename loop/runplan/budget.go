@@ -1,12 +1,13 @@
-package plan
+package runplan
 
 import (
 	"fmt"
-	"git-runr/loop/duration"
-	"git-runr/loop/spend"
 	"slices"
 	"strconv"
 	"strings"
+
+	"git-runr/loop/duration"
+	"git-runr/loop/spend"
 )
 
 // Budget is what calls of agents may take, together. 0 is no limit.
@@ -53,7 +54,7 @@ type RunLimits struct {
 }
 
 // Limits are those of the plan that a resumption may change.
-func (p RunPlan) Limits() RunLimits {
+func (p Plan) Limits() RunLimits {
 	limits := RunLimits{Budget: p.Policy.Budget, WaitForQuota: p.Policy.WaitForQuota}
 	for _, s := range p.Settings {
 		if s.IsLimit() {
@@ -65,7 +66,7 @@ func (p RunPlan) Limits() RunLimits {
 
 // LimitsFrom are the limits of a run that is resumed where now is configured: those that
 // were given on its command line stay until another command line changes them.
-func (p RunPlan) LimitsFrom(now RunLimits) RunLimits {
+func (p Plan) LimitsFrom(now RunLimits) RunLimits {
 	had := p.Limits()
 	for _, s := range had.Settings {
 		i := slices.IndexFunc(now.Settings, func(n Setting) bool { return n.Name == s.Name })
@@ -98,7 +99,7 @@ func (s Setting) IsLimit() bool {
 }
 
 // SetLimits takes limits in the place of those of the plan.
-func (p *RunPlan) SetLimits(limits RunLimits) {
+func (p *Plan) SetLimits(limits RunLimits) {
 	p.Policy.Budget, p.Policy.WaitForQuota = limits.Budget, limits.WaitForQuota
 	var settings []Setting
 	for _, s := range p.Settings {

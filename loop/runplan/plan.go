@@ -1,6 +1,6 @@
-// Package plan is what a run is told when it starts, and decides by: its task, its workflow and limits with
+// Package runplan is what a run is told when it starts, and decides by: its task, its workflow and limits with
 // where they come from, and what it may change.
-package plan
+package runplan
 
 import (
 	"fmt"
@@ -30,8 +30,8 @@ type Check struct {
 	Timeout duration.Duration `json:"timeout_ms,omitzero"` // 0: the default, 10 minutes
 }
 
-// RunPlan is the payload of run_started: everything that the run decides by.
-type RunPlan struct {
+// Plan is the payload of run_started: everything that the run decides by.
+type Plan struct {
 	Entity        Entity          `json:"entity"`
 	Task          string          `json:"task"` // what the implementer is told
 	DoneCriteria  string          `json:"done_criteria,omitempty"`
@@ -83,10 +83,10 @@ func (e Entity) Name() string {
 }
 
 // BranchRef is the full name of the run's own branch.
-func (p RunPlan) BranchRef() string { return "refs/heads/" + p.Branch }
+func (p Plan) BranchRef() string { return "refs/heads/" + p.Branch }
 
 // Commits are the messages of the commits that somebody else made for the run.
-func (p RunPlan) Commits() []reply.Words {
+func (p Plan) Commits() []reply.Words {
 	if p.Context == nil || p.Context.Message == "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (p RunPlan) Commits() []reply.Words {
 }
 
 // CheckFor is the check that runs command, by its command or its name.
-func (p RunPlan) CheckFor(command string) (Check, bool) {
+func (p Plan) CheckFor(command string) (Check, bool) {
 	i := slices.IndexFunc(p.Checks, func(c Check) bool { return prose.OneRow(c.Command) == prose.OneRow(command) || c.Name == command })
 	if i < 0 {
 		return Check{}, false
@@ -103,7 +103,7 @@ func (p RunPlan) CheckFor(command string) (Check, bool) {
 }
 
 // ScopeText says what may be changed; "" when that is everything.
-func (p RunPlan) ScopeText() string {
+func (p Plan) ScopeText() string {
 	var lines []string
 	add := func(format string, globs []string) {
 		if len(globs) > 0 {
@@ -118,13 +118,13 @@ func (p RunPlan) ScopeText() string {
 
 // Outside are the files that an implementer may not change: the configuration and the
 // task must both allow them.
-func (p RunPlan) Outside(files []string) []string {
+func (p Plan) Outside(files []string) []string {
 	configured, asked := p.Scope.allows(), p.TaskScope.allows()
 	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return configured(f) && asked(f) })
 }
 
 // Why is the rule that keeps an implementer from changing file; "" when it may.
-func (p RunPlan) Why(file string) string {
+func (p Plan) Why(file string) string {
 	if why := p.Scope.Why(file); why != "" {
 		return why
 	}
@@ -135,7 +135,7 @@ func (p RunPlan) Why(file string) string {
 }
 
 // Violations names files and the rules that they break, the first few.
-func (p RunPlan) Violations(files []string) string {
+func (p Plan) Violations(files []string) string {
 	const most = 5
 	var parts []string
 	for _, f := range files[:min(len(files), most)] {
@@ -148,7 +148,7 @@ func (p RunPlan) Violations(files []string) string {
 }
 
 // Setting is the one called name as the plan has it, or else with the value alone.
-func (p RunPlan) Setting(name, value string) *Setting {
+func (p Plan) Setting(name, value string) *Setting {
 	for _, s := range p.Settings {
 		if s.Name == name {
 			return &s
@@ -159,7 +159,7 @@ func (p RunPlan) Setting(name, value string) *Setting {
 
 // ScopeSetting is the list of patterns that keeps the first of files that it does from
 // being changed.
-func (p RunPlan) ScopeSetting(files []string) *Setting {
+func (p Plan) ScopeSetting(files []string) *Setting {
 	outside := p.Scope.Outside(files)
 	if len(outside) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package plan
+package runplan
 
 import (
 	"reflect"
@@ -7,7 +7,7 @@ import (
 
 func TestLimitsOfAResumption(t *testing.T) {
 	typed, git := Setting{SettingCost, "1", "--max-cost"}, Setting{SettingCost, "5", "git config"}
-	plan := RunPlan{Policy: Policy{Budget: Budget{Cost: 1, Tokens: 9}}, Settings: []Setting{{SettingRetries, "2", "default"}, typed, {SettingTokens, "9", ".runr.toml"}}}
+	plan := Plan{Policy: Policy{Budget: Budget{Cost: 1, Tokens: 9}}, Settings: []Setting{{SettingRetries, "2", "default"}, typed, {SettingTokens, "9", ".runr.toml"}}}
 	for name, tc := range map[string]struct{ now, want RunLimits }{
 		"what was typed stays, what is configured is that of now": {RunLimits{Budget: Budget{Cost: 5}, Settings: []Setting{git}}, RunLimits{Budget: Budget{Cost: 1}, Settings: []Setting{typed}}},
 		"where nothing is configured as well":                     {RunLimits{}, RunLimits{Budget: Budget{Cost: 1}, Settings: []Setting{typed}}},
