@@ -23,6 +23,20 @@ func (d Duration) String() string {
 	return s
 }
 
+// Age is how long ago something was, in its largest unit: 5m, 3h, 2d.
+func Age(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", max(0, int(d.Minutes())))
+	case d < day:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d < 1000*day:
+		return fmt.Sprintf("%dd", int(d/day))
+	}
+	return fmt.Sprintf("%dy", int(d/(365*day)))
+}
+
 // MarshalText gives the form of time.Duration.String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 

@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"text/tabwriter"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // InputError is a request that says too little, or what cannot be.
@@ -33,20 +37,31 @@ func (e *StateError) Error() string {
 
 // Meant is a run or review that somebody may have meant.
 type Meant struct {
-	What   string // "run" or "review"
-	ID     string
-	Status string
-	Title  string
+	What     string // "run" or "review"
+	ID       string
+	Status   string
+	Verdict  reply.Verdict // "" while nobody gave one
+	Reviewer string        // those who were asked; of a run, of its newest round
+	Age      time.Duration // since it began
+	Title    string        // what was asked for, else what it is of
 }
 
-// Lines are what those may be, a line each: its id, where it stands and its title.
+// Lines are what those may be, a line each: its id, where it stands, who reviews it, how old it is
+// and its title.
 func (e *NotFoundError) Lines() []string {
-	lines := make([]string, 0, len(e.Among))
-	for i, m := range e.Among {
-		if i == meantShown {
-			return append(lines, fmt.Sprintf("… and %d more", len(e.Among)-i))
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
+	for _, m := range e.Among[:min(len(e.Among), meantShown)] {
+		cells := []string{m.ID, m.What, strings.TrimRight(m.Status+" "+string(m.Verdict), " "), prose.Cut(m.Reviewer, 40), duration.Age(m.Age), prose.Cut(m.Title, 60)}
+		for i := range cells {
+			cells[i] = prose.OneRow(cells[i])
 		}
-		lines = append(lines, fmt.Sprintf("%s  %s  %s  %s", m.ID, m.What, m.Status, prose.Cut(m.Title, 60)))
+		fmt.Fprintln(table, strings.Join(cells, "\v"))
+	}
+	_ = table.Flush() // into memory
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if more := len(e.Among) - meantShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}
 	return lines
 }

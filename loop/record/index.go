@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
@@ -32,7 +33,7 @@ import (
 // whole, names the segments and says how far the logs were read: a reader sees one state or
 // the next.
 const (
-	indexMagic    = "RUNRIDXH" // of the manifest: another form of anything here wants another
+	indexMagic    = "RUNRIDXI" // of the manifest: another form of anything here wants another
 	indexName     = "index"
 	manifestTries = 3 // to open what a manifest names while others replace it
 )
@@ -550,8 +551,23 @@ func markOfText(what, text string) uint64 {
 	return h.Sum64()
 }
 
-// markOfSuffix is by which a run or review is found by the end of its id.
-func markOfSuffix(suffix string) uint64 { return markOfText("suffix", suffix) }
+// fewestLetters are those of an id's suffix by which it is found.
+const fewestLetters = 4
+
+// marksOfLetters are by which a run or review is found by the first or the last letters of its id's
+// suffix; none of fewer than fewestLetters.
+func marksOfLetters(letters string) []uint64 {
+	if len(letters) < fewestLetters {
+		return nil
+	}
+	return []uint64{markOfText("first", letters[:fewestLetters]), markOfText("last", letters[len(letters)-fewestLetters:])}
+}
+
+// fitsLetters reports whether letters are the first or the last of an id's suffix, and enough of them.
+func fitsLetters(id, letters string) bool {
+	_, suffix, _ := strings.Cut(id, "-")
+	return len(letters) >= fewestLetters && (strings.HasPrefix(suffix, letters) || strings.HasSuffix(suffix, letters))
+}
 
 // markOfName is by which a run is found that works on something of that name.
 func markOfName(name string) uint64 { return markOfText("name", NameForMatch(name)) }
@@ -608,8 +624,8 @@ func (idx *index) withMarks(marks map[uint64]bool, keys ...segment.Key) ([]row, 
 // begunBefore is the order in which runs and reviews were begun.
 func begunBefore(a, b row) int { return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.id, b.id)) }
 
-// resolve is the full id of what a person typed: an id, a unique prefix, a suffix or latest.
-func (idx *index) resolve(kind entityKind, typed string) (string, error) {
+// resolve is the full id of what a person typed: an id, a unique prefix, letters of its suffix or latest.
+func (idx *index) resolve(kind entityKind, typed string, now time.Time) (string, error) {
 	exact, err := idx.find(entity{kind, typed})
 	if err != nil || exact != nil && exact.begun() {
 		return typed, err
@@ -627,7 +643,7 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 		return rows[0].id, nil
 	}
 	refused := notFound(kind, typed)
-	if refused.Among, err = meant(rows); err != nil {
+	if refused.Among, err = meant(rows, now); err != nil {
 		return "", err
 	}
 	if exact != nil {
@@ -652,7 +668,8 @@ func (idx *index) latest(kind entityKind) (string, error) {
 	return latest.id, err
 }
 
-// fitting are those whose id begins with what was typed, or whose suffix it is, the newest first.
+// fitting are those whose id begins with what was typed, or whose suffix begins or ends with it, the
+// newest first.
 func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	if typed == "" {
 		return nil, nil
@@ -661,10 +678,14 @@ func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := idx.withMarks(map[uint64]bool{markOfSuffix(typed): true}, keys...)
+	marks := map[uint64]bool{}
+	for _, mark := range marksOfLetters(typed) {
+		marks[mark] = true
+	}
+	rows, err := idx.withMarks(marks, keys...)
 	var fits []row
 	for _, r := range rows {
-		if r.kind == kind && r.begun() && (strings.HasPrefix(r.id, typed) || strings.HasSuffix(r.id, "-"+typed)) {
+		if r.kind == kind && r.begun() && (strings.HasPrefix(r.id, typed) || fitsLetters(r.id, typed)) {
 			fits = append(fits, r)
 		}
 	}

@@ -195,11 +195,11 @@ func newRow(of entity, was row, st *state, events []Event) (folded, error) {
 	return out, nil
 }
 
-// marksOf are the marks of all ids that the summary and the events name, of the end of r's own,
+// marksOf are the marks of all ids that the summary and the events name, of the letters of r's own,
 // and of a run's name, sorted.
 func marksOf(r *row, summary []byte, events []Event, st *state) []uint64 {
 	_, suffix, _ := strings.Cut(r.id, "-")
-	marks := []uint64{markOfSuffix(suffix)}
+	marks := marksOfLetters(suffix)
 	if st.kind == kindRun && st.run.ID != "" {
 		marks = append(marks, markOfName(st.run.Name()))
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/internal/segment"
@@ -47,7 +48,7 @@ func indexRow(r row, summary string, clocks ...int) segment.Row {
 	}
 	out := segment.Row{Parts: [segment.Parts][]byte{partSummary: []byte(summary), partRefs: encodeRefs(events)}}
 	out.Key, _ = r.key()
-	out.Marks = []uint64{markOfSuffix(r.id[len(r.id)-6:])}
+	out.Marks = marksOfLetters(r.id[len(r.id)-6:])
 	r.events = len(clocks)
 	out.Head = r.head()
 	return out
@@ -58,7 +59,7 @@ func testRows() []segment.Row {
 	return []segment.Row{
 		indexRow(row{entity: entity{kindReview, "20260107120000-aaaaaa"}, status: "open", sort: 1000, seq: 1}, `{"review_id":"one"}`, 1),
 		indexRow(row{entity: entity{kindRun, "20260107120000-bbbbbb"}, status: "reviewing", sort: 3000, seq: 9}, `{"run_id":"two"}`, 2, 3, 9),
-		indexRow(row{entity: entity{kindReview, "20260108120000-cccccc"}, status: "resolved", sort: 2000, seq: 4}, `{}`, 4, 8),
+		indexRow(row{entity: entity{kindReview, "20260108120000-cdefgh"}, status: "resolved", sort: 2000, seq: 4}, `{}`, 4, 8),
 	}
 }
 
@@ -107,13 +108,17 @@ func TestIndexResolve(t *testing.T) {
 	}{
 		{kindReview, "20260107120000-aaaaaa", "20260107120000-aaaaaa"},
 		{kindReview, "20260107", "20260107120000-aaaaaa"},
-		{kindReview, "20260108120000-c", "20260108120000-cccccc"},
-		{kindReview, "cccccc", "20260108120000-cccccc"},
-		{kindReview, "latest", "20260108120000-cccccc"},
+		{kindReview, "20260108120000-c", "20260108120000-cdefgh"},
+		{kindReview, "cdefgh", "20260108120000-cdefgh"},
+		{kindReview, "cdef", "20260108120000-cdefgh"},
+		{kindReview, "cdefg", "20260108120000-cdefgh"},
+		{kindReview, "efgh", "20260108120000-cdefgh"},
+		{kindReview, "defgh", "20260108120000-cdefgh"},
+		{kindReview, "latest", "20260108120000-cdefgh"},
 		{kindRun, "latest", "20260107120000-bbbbbb"},
 		{kindRun, "2", "20260107120000-bbbbbb"},
 	} {
-		if got, err := idx.resolve(test.kind, test.typed); got != test.want || err != nil {
+		if got, err := idx.resolve(test.kind, test.typed, time.Time{}); got != test.want || err != nil {
 			t.Errorf("%c %q: %q, %v, want %q", test.kind, test.typed, got, err, test.want)
 		}
 	}
@@ -128,16 +133,20 @@ func TestIndexResolveRefuses(t *testing.T) {
 		{kindReview, "20260107120000-bbbbbb", `review "20260107120000-bbbbbb" does not exist here`},
 		{kindRun, "20260108", `run "20260108" does not exist here`},
 		{kindRun, "", `run "" does not exist here`},
-		{kindReview, "aaaaa", `review "aaaaa" does not exist here`},
+		{kindReview, "aaa", `review "aaa" does not exist here`},
+		{kindReview, "defg", `review "defg" does not exist here`},
+		{kindReview, "fghi", `review "fghi" does not exist here`},
+		{kindReview, "bbbb", `review "bbbb" does not exist here`},
+		{kindReview, "aaaaaaa", `review "aaaaaaa" does not exist here`},
 		{kindReview, "-aaaaaa", `review "-aaaaaa" does not exist here`},
 		{kindReview, "202601", `review "202601" is ambiguous: it may be one of 2`},
 	} {
-		got, err := idx.resolve(test.kind, test.typed)
+		got, err := idx.resolve(test.kind, test.typed, time.Time{})
 		if got != "" || !errors.Is(err, gitstore.ErrNotFound) || err.Error() != test.says {
 			t.Errorf("%c %q: %q, %v, want %q", test.kind, test.typed, got, err, test.says)
 		}
 	}
-	if _, err := (&index{}).resolve(kindRun, "latest"); err == nil || err.Error() != "there is no run yet" {
+	if _, err := (&index{}).resolve(kindRun, "latest", time.Time{}); err == nil || err.Error() != "there is no run yet" {
 		t.Errorf("latest of none: %v", err)
 	}
 }
@@ -148,7 +157,7 @@ func TestIndexLatestIsWhatBeganLast(t *testing.T) {
 		indexRow(row{entity: entity{kindRun, "20260107120000-bbbbbb"}, status: "running", seq: 2, sort: 5}, "{}"),
 		indexRow(row{entity: entity{kindRun, "20260107120000-cccccc"}, seq: 3, sort: 9999}, "{}"),
 	})
-	if got, err := idx.resolve(kindRun, "latest"); got != "20260107120000-bbbbbb" || err != nil {
+	if got, err := idx.resolve(kindRun, "latest", time.Time{}); got != "20260107120000-bbbbbb" || err != nil {
 		t.Errorf("%q, %v: a wall clock decided", got, err)
 	}
 }
@@ -296,8 +305,14 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 		if err != nil || !reflect.DeepEqual(refs, refsOf(events)) {
 			t.Fatalf("%s: %s: refs %v, want %v, %v", what, r.id, refs, refsOf(events), err)
 		}
-		if id, err := got.resolve(kindReview, r.id[:15]); r.begun() && (err != nil || id != r.id) {
+		if id, err := got.resolve(kindReview, r.id[:15], time.Time{}); r.begun() && (err != nil || id != r.id) {
 			t.Fatalf("%s: %s is not found by its beginning: %q, %v", what, r.id, id, err)
+		}
+		for _, letters := range []string{r.id[15:], r.id[15:19], r.id[16:], r.id[17:]} {
+			rows, err := got.fitting(r.kind, letters)
+			if found := slices.ContainsFunc(rows, func(f row) bool { return f.id == r.id }); r.begun() && (err != nil || !found) {
+				t.Fatalf("%s: %s is not found by %s of its letters: %v, %v", what, r.id, letters, rows, err)
+			}
 		}
 		there, err := got.find(r.entity)
 		if err != nil || there == nil {
@@ -409,7 +424,7 @@ func TestIndexOfTheProgramBefore(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(store.indexPath()), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, before := range []string{"RUNRIDXG\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00{}", "RUNRIDXZ of tomorrow"} {
+	for _, before := range []string{"RUNRIDXH\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00{}", "RUNRIDXZ of tomorrow"} {
 		if err := os.WriteFile(store.indexPath(), []byte(before), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -601,8 +616,8 @@ func TestIndexShort(t *testing.T) {
 	idx := indexOf(t, append(testRows(),
 		indexRow(row{entity: entity{kindRun, "20260109120000-aaaaaa"}, status: "running", seq: 12, sort: 5000}, `{}`, 12),
 		indexRow(row{entity: entity{kindRun, "20260109120001-202601"}, status: "running", seq: 13, sort: 5000}, `{}`, 13)))
-	got, err := idx.short([]string{"20260107120000-aaaaaa", "20260107120000-bbbbbb", "20260108120000-cccccc", "20260109120000-aaaaaa", "20260109120001-202601", "20260109120001-dddddd", "x"})
-	want := map[string]string{"20260107120000-bbbbbb": "bbbbbb", "20260108120000-cccccc": "cccccc"}
+	got, err := idx.short([]string{"20260107120000-aaaaaa", "20260107120000-bbbbbb", "20260108120000-cdefgh", "20260109120000-aaaaaa", "20260109120001-202601", "20260109120001-dddddd", "x"})
+	want := map[string]string{"20260107120000-bbbbbb": "bbbbbb", "20260108120000-cdefgh": "cdefgh"}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}

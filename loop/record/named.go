@@ -1,10 +1,12 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"git-runr/gitstore"
 )
@@ -31,6 +33,23 @@ func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state
 	return st, missing
 }
 
+// resolve is the full id of what was typed, as the index finds it. What is letters of a suffix and a
+// commit or a branch as well, which may be called main, is that.
+func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed string) (string, error) {
+	id, err := idx.resolve(kind, typed, s.Now())
+	missing := new(NotFoundError)
+	fits := err == nil || errors.As(err, &missing) && len(missing.Among) > 0
+	if fits && len(typed) < suffixLength && strings.Trim(typed, idAlphabet) == "" {
+		if _, other := s.Repo.Resolve(ctx, typed); other == nil {
+			err = notFound(kind, typed)
+		}
+	}
+	if errors.As(err, &missing) {
+		missing.Older = s.mayBeOlder(ctx, typed)
+	}
+	return id, err
+}
+
 // OfCommit are the reviews of a commit and the runs whose work it is or that landed as it, the newest
 // first; of several reviews only the one that waits for somebody, where one does. What is no
 // commit here has none, nor has an id.
@@ -52,7 +71,7 @@ func (s *Store) OfCommit(ctx context.Context, typed string) (of []Meant, err err
 		if err != nil {
 			return err
 		}
-		of, err = meant(slices.DeleteFunc(rows, func(r row) bool { return !r.begun() || !isOf(&r, commit) }))
+		of, err = meant(slices.DeleteFunc(rows, func(r row) bool { return !r.begun() || !isOf(&r, commit) }), s.Now())
 		return err
 	})
 	waiting := func(m Meant) bool { return m.What == "review" && WaitingStatus(m.Status) }
@@ -79,7 +98,7 @@ func isOf(r *row, commit gitstore.ID) bool {
 }
 
 // meant are rows as they are listed where one of them has to be chosen.
-func meant(rows []row) ([]Meant, error) {
+func meant(rows []row, now time.Time) ([]Meant, error) {
 	var among []Meant
 	for i := range rows {
 		if rows[i].kind == kindRun {
@@ -87,14 +106,15 @@ func meant(rows []row) ([]Meant, error) {
 			if err != nil {
 				return nil, err
 			}
-			among = append(among, Meant{"run", line.ID, string(line.Status), line.Entity.Name()})
+			among = append(among, Meant{"run", line.ID, string(line.Status), line.Verdict, line.Reviewer, now.Sub(line.CreatedAt), line.Entity.Name()})
 			continue
 		}
 		line, err := loadLine[ReviewSummary](&rows[i])
 		if err != nil {
 			return nil, err
 		}
-		among = append(among, Meant{"review", line.ID, string(line.Status), line.Title})
+		reviewers := strings.Join(append([]string{line.Reviewer}, line.Others...), ", ")
+		among = append(among, Meant{"review", line.ID, string(line.Status), line.Verdict, reviewers, now.Sub(line.CreatedAt), cmp.Or(line.Message, line.Title)})
 	}
 	return among, nil
 }

@@ -361,10 +361,7 @@ func (s *Store) ofTyped(ctx context.Context, kind entityKind, typed string, read
 			return err
 		}
 		defer idx.close()
-		id, err := idx.resolve(kind, typed)
-		if missing := new(NotFoundError); errors.As(err, &missing) {
-			missing.Older = s.mayBeOlder(ctx, typed)
-		}
+		id, err := s.resolve(ctx, idx, kind, typed)
 		if err != nil {
 			return err
 		}

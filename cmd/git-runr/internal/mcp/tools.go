@@ -33,7 +33,7 @@ type listArgs struct {
 
 // getArgs are those of review_get.
 type getArgs struct {
-	ID         string `json:"id" jsonschema:"of the review: a unique prefix, its last letters or latest will do"`
+	ID         string `json:"id" jsonschema:"of the review: its beginning, its letters, the first or last four of them, latest, or a commit, HEAD or branch that it is of"`
 	Unanswered bool   `json:"unanswered,omitempty" jsonschema:"only the findings that nobody has answered"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"at most this many findings; as many as fit without it"`
 	Cursor     string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`

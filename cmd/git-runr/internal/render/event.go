@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -23,7 +24,7 @@ type EventStyle struct {
 // Event shows an event in one line.
 func Event(w io.Writer, e record.Event, style EventStyle) error {
 	lead, at, about := "", e.Timestamp.UTC().Format(time.DateTime), cmp.Or(e.Run, e.Review)
-	age := screen.Age(style.Now.Sub(e.Timestamp))
+	age := duration.Age(style.Now.Sub(e.Timestamp))
 	if style.Lanes != nil {
 		lead = style.Lanes.draw(e) + " "
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -72,7 +73,7 @@ func (l ListStyle) cells(r record.ReviewSummary, id string) []screen.Cell {
 		state.Text = cmp.Or(narrowStates[state.Text], state.Text)
 		return []screen.Cell{{state}, l.counts(r), name, last}
 	}
-	age := screen.Age(l.Now.Sub(cmp.Or(r.SubmittedAt, r.CreatedAt)))
+	age := duration.Age(l.Now.Sub(cmp.Or(r.SubmittedAt, r.CreatedAt)))
 	return []screen.Cell{{state}, l.counts(r), name, {screen.Plain.Of(r.Commit.Short())}, {screen.Faint.Of(age)}, last}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -85,7 +86,7 @@ func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style L
 		case style.narrow():
 			rows[i] = screen.Cells(id, state, title)
 		default:
-			rows[i] = screen.Cells(id, state, screen.Plain.Of(prose.Count(r.Rounds, "round")), screen.Faint.Of(screen.Age(style.Now.Sub(r.UpdatedAt))), title)
+			rows[i] = screen.Cells(id, state, screen.Plain.Of(prose.Count(r.Rounds, "round")), screen.Faint.Of(duration.Age(style.Now.Sub(r.UpdatedAt))), title)
 		}
 	}
 	screen.Table(w, style.Columns, rows)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -86,7 +87,7 @@ func (w *Writer) Paint(arg any) (before, after string) {
 		}
 	}
 	if at, ok := arg.(Time); ok && !w.Now.IsZero() {
-		after = " (" + Age(w.Now.Sub(time.Time(at))) + " ago)"
+		after = " (" + duration.Age(w.Now.Sub(time.Time(at))) + " ago)"
 	}
 	if set := MeaningOf(arg).sgr(); set != "" && w.Colours {
 		before, after = before+"\x1b["+set+"m", "\x1b[m"+after
