@@ -43,8 +43,12 @@ func (c *drainedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 func (c *drainedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	response, ok := msg.(*jsonrpc.Response)
+	if ok && response.Error != nil {
+		response.Error = ofParams(response.Error)
+	}
 	err := c.Connection.Write(ctx, msg)
-	if _, ok := msg.(*jsonrpc.Response); ok {
+	if ok {
 		c.count(-1)
 	}
 	return err

@@ -2,9 +2,14 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/gitstore"
 	"git-runr/loop/intake"
@@ -103,4 +108,28 @@ func stateRefused(e *record.StateError) string {
 		return fmt.Sprintf("Error: %v: %s.", e, then)
 	}
 	return fmt.Sprintf("Error: %v.", e)
+}
+
+// ofParams is err; of parameters that the library could not read it names what is wrong, and not
+// the types that it has for them.
+func ofParams(err error) error {
+	wrong := new(json.UnmarshalTypeError)
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	where := "params"
+	if wrong.Field != "" {
+		where += "." + wrong.Field
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: where + " is not of the type that this method takes"}
+}
+
+// objectsOnly refuses arguments of a tool that are no object.
+func objectsOnly(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if params, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && !slices.Contains([]string{"", "{", "n"}, string(params.Arguments[:min(1, len(params.Arguments))])) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params.arguments is not an object"}
+		}
+		return next(ctx, method, req)
+	}
 }

@@ -81,7 +81,7 @@ func (m *messages) take(line []byte) {
 	}
 	for _, message := range batch {
 		if _, err := jsonrpc.DecodeMessage(message); err != nil {
-			m.refuse(message, jsonrpc.CodeInvalidRequest, "not a message of JSON-RPC 2.0: "+err.Error())
+			m.refuse(message, jsonrpc.CodeInvalidRequest, "this is not a request, notification or response of JSON-RPC 2.0")
 			continue
 		}
 		m.ready = append(append(m.ready, message...), '\n')

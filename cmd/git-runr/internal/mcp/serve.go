@@ -28,6 +28,7 @@ func New(c Config) *Server {
 		options.Instructions = readOnly
 	}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, options)
+	s.sdk.AddReceivingMiddleware(objectsOnly)
 	s.addResources()
 	s.addPrompts()
 	s.addReading()
