@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -271,7 +272,7 @@ func awaited(r record.Review) bool {
 // awaitReview waits until everybody who was asked has answered.
 func (s *session) awaitReview(store *record.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Pending(), ", "), made.ID)
-	review, err := steps.Await(s.ctx, store, made.ID, func(r record.Review) bool { return !awaited(r) })
+	review, err := steps.Await(s.ctx, func(ctx context.Context) (record.Review, error) { return store.Review(ctx, made.ID) }, func(r record.Review) bool { return !awaited(r) })
 	if err != nil {
 		return err
 	}

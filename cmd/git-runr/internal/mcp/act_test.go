@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
+	"git-runr/loop/workspace"
 )
 
 func diffOf(s record.Subject) gitstore.DiffSpec { return gitstore.DiffSpec{From: s.Base, To: s.Tree} }
@@ -123,12 +126,53 @@ func TestWait(t *testing.T) {
 	wants(t, <-ended, "is submitted: NEEDS_FIX. Read it with review_get")
 
 	// People are not waited for, and a time is a time.
-	wants(t, c.call("review_wait", args{"id": p.asked("").ID}), "waits for human, for whom this does not wait")
+	asked := p.asked("").ID
+	wants(t, c.call("review_wait", args{"id": asked}), "waits for human, for whom this does not wait")
+	if doc := c.document("review_wait", args{"id": asked}); doc["done"] != false || fmt.Sprint(doc["waiting_for"]) != "[human]" {
+		t.Errorf("a review that waits for a person: %v", doc)
+	}
+	p.submit(asked, record.Person{Decision: record.Approve})
+	if doc := c.document("review_wait", args{"id": asked}); doc["done"] != true {
+		t.Errorf("a review that a person approved: %v", doc)
+	}
 	late := p.waitingFor("builtin")
 	wants(t, c.call("review_wait", args{"id": late, "timeout_seconds": 1}), "is not done after 1s: it waits for builtin")
 	if doc := c.document("review_wait", args{"id": late, "timeout_seconds": 1}); doc["done"] != false {
 		t.Errorf("document %v", doc)
 	}
+}
+
+// TestWaitForRun: a run is waited for while somebody is at it, by its end.
+func TestWaitForRun(t *testing.T) {
+	p := newProject(t)
+	store := p.store()
+	head, err := store.Repo.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := store.BeginRun(t.Context(), "cli", "task", runplan.Plan{Base: head}, func(now time.Time) (time.Time, time.Time) { return now, now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.chat()
+	wants(t, c.call("review_wait", args{"id": run.ID}), "nobody is at it in this clone", "git runr resume "+run.ID)
+	free, err := workspace.HoldRun(store, run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, c.call("review_wait", args{"id": run.ID, "timeout_seconds": 1}), "Run "+run.ID+" is not done after 1s: it goes on")
+	if doc := c.document("review_wait", args{"id": run.ID, "timeout_seconds": 1}); doc["done"] != false || doc["run_id"] != run.ID || doc["status"] != "running" {
+		t.Errorf("a run that goes on: %v", doc)
+	}
+	if _, err := store.RunEvent(t.Context(), run, record.EventRunAborted.New("cli", "", struct{}{})); err != nil {
+		t.Fatal(err)
+	}
+	free()
+	wants(t, c.call("review_wait", args{"id": run.ID[len(record.IDTime)+1:]}), "Run "+run.ID+" is aborted")
+	if doc := c.document("review_wait", args{"id": run.ID}); doc["done"] != true {
+		t.Errorf("a run that ended: %v", doc)
+	}
+	wants(t, c.refused("review_wait", args{"id": "nonsense"}), "nonsense not found")
 }
 
 // TestWaitIsCancelled: the server is told, stops waiting, and goes on with what is asked next.

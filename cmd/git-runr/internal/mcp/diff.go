@@ -45,7 +45,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 			return doc, refusef("Error: %s is no cursor of this change: leave it out to begin again.", line(in.Cursor, 100))
 		}
 	}
-	review, err := c.Store.Review(ctx, strings.TrimSpace(in.ID))
+	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return doc, err
 	}

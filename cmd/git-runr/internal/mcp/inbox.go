@@ -18,15 +18,15 @@ import (
 func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (outcome, error) {
 	if in.Action == "list" {
 		c.actor = cmp.Or(in.Actor, c.actor) // whom "me" means
-		return c.list(ctx, "review_inbox get", listArgs{Status: in.Status, ClaimedBy: in.ClaimedBy, Reviewer: in.Reviewer, Limit: in.Limit, Cursor: in.Cursor})
+		return c.list(ctx, "review_inbox get", listArgs{Status: in.Status, ClaimedBy: in.ClaimedBy, Reviewer: in.Reviewer, Limit: in.Limit, paged: paged{in.Cursor}})
 	}
 	if strings.TrimSpace(in.ID) == "" {
 		return outcome{}, refusef("Error: id is required for action %s.", in.Action)
 	}
-	by := acting{in.ID, in.Actor}
+	by := acting{which{in.ID}, in.Actor}
 	switch in.Action {
 	case "get":
-		return s.get(ctx, c, getArgs{ID: in.ID, Limit: in.Limit, Cursor: in.Cursor})
+		return s.get(ctx, c, getArgs{which: by.which, Limit: in.Limit, paged: paged{in.Cursor}})
 	case "claim":
 		return s.claim(ctx, c, claimArgs{by, in.Force})
 	case "release":
@@ -172,7 +172,7 @@ func changedDocument(r record.Review) changed {
 
 // claim takes a review for as long as this process lives and a lease longer.
 func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, error) {
-	review, provisional, err := c.Claim(ctx, in.review(), record.Hold{Actor: in.by(c), Lease: s.Lease, Force: in.Force})
+	review, provisional, err := c.Claim(ctx, in.id(), record.Hold{Actor: in.by(c), Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -189,7 +189,7 @@ func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, erro
 
 // letGo does a step that ends a claim, under the claim that this process has.
 func (s *Server) letGo(ctx context.Context, c call, in acting, force bool, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
-	review, err := c.Store.Review(ctx, in.review())
+	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return review, err
 	}
@@ -243,7 +243,7 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 		}
 		given.Commit, what = commit, "fixed by "+commit.Short()
 	}
-	review, err := c.Answer(ctx, in.review(), given, in.Force)
+	review, err := c.Answer(ctx, in.id(), given, in.Force)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -251,7 +251,7 @@ const maxFacts = 8000
 const aroundPage = 1500
 
 func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
-	review, err := c.Store.Review(ctx, strings.TrimSpace(in.ID))
+	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return outcome{}, err
 	}

@@ -31,7 +31,7 @@ func (s *Server) addResources() {
 		Name: "diff", Title: "The change under review", MIMEType: "text/x-diff", URITemplate: diffTemplate,
 		Description: "The patch of a review, or of one file of it. Where its last line says that there is more, cursor asks for it.",
 	}, func(ctx context.Context, c call, in map[string]string) (string, error) {
-		doc, err := c.diff(ctx, diffArgs{ID: in["id"], File: in["file"], Cursor: in["cursor"]})
+		doc, err := c.diff(ctx, diffArgs{which{in["id"]}, in["file"], paged{in["cursor"]}})
 		if err == nil && doc.Next != "" {
 			next := url.Values{"cursor": {doc.Next}}.Encode()
 			if in["file"] != "" {

@@ -23,7 +23,7 @@ type commented struct {
 }
 
 func (s *Server) comment(ctx context.Context, c call, in commentArgs) (outcome, error) {
-	review, err := c.Store.Review(ctx, in.review())
+	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return outcome{}, err
 	}
@@ -66,7 +66,7 @@ func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, er
 	if person.Decision == record.Approve && !in.Force {
 		return outcome{}, refusal("Error: an approval counts as a person's word: pass force when the user says that you may approve, else submit request_changes or comment.")
 	}
-	review, err := c.Store.Review(ctx, in.review())
+	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return outcome{}, err
 	}

@@ -22,33 +22,45 @@ type reviewArgs struct {
 	Kind     string   `json:"kind,omitempty" jsonschema:"look only for what belongs to this kind: security, tests, design, performance or one that is configured"`
 }
 
+// which is what tools take that are about one review.
+type which struct {
+	ID string `json:"id" jsonschema:"of the review: its beginning, its letters, the first or last four of them, latest, or a commit, HEAD or branch that it is of"`
+}
+
+func (w which) id() string { return strings.TrimSpace(w.ID) }
+
+// paged is what tools take whose answer has pages.
+type paged struct {
+	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+}
+
 // listArgs are those of review_list.
 type listArgs struct {
 	Status    string `json:"status,omitempty" jsonschema:"inbox (submitted and claimed: what there is to address) unless said; waiting also lists what nobody has reviewed yet"`
 	ClaimedBy string `json:"claimed_by,omitempty" jsonschema:"only those claimed by this actor; me for your own"`
 	Reviewer  string `json:"reviewer,omitempty" jsonschema:"only those that this reviewer was asked for"`
 	Limit     int    `json:"limit,omitempty" jsonschema:"at most this many, 50 unless said"`
-	Cursor    string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+	paged
 }
 
 // getArgs are those of review_get.
 type getArgs struct {
-	ID         string `json:"id" jsonschema:"of the review: its beginning, its letters, the first or last four of them, latest, or a commit, HEAD or branch that it is of"`
-	Unanswered bool   `json:"unanswered,omitempty" jsonschema:"only the findings that nobody has answered"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"at most this many findings; as many as fit without it"`
-	Cursor     string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+	which
+	Unanswered bool `json:"unanswered,omitempty" jsonschema:"only the findings that nobody has answered"`
+	Limit      int  `json:"limit,omitempty" jsonschema:"at most this many findings; as many as fit without it"`
+	paged
 }
 
 // diffArgs are those of review_diff.
 type diffArgs struct {
-	ID     string `json:"id" jsonschema:"of the review"`
-	File   string `json:"file,omitempty" jsonschema:"only this file or directory, from the top of the repository"`
-	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+	which
+	File string `json:"file,omitempty" jsonschema:"only this file or directory, from the top of the repository, as it is or as it was shown"`
+	paged
 }
 
 // waitArgs are those of review_wait.
 type waitArgs struct {
-	ID      string `json:"id" jsonschema:"of the review"`
+	ID      string `json:"id" jsonschema:"of the review, or of a run"`
 	Seconds int    `json:"timeout_seconds,omitempty" jsonschema:"how long at most, 50 unless said"`
 }
 
@@ -59,12 +71,11 @@ type diagnoseArgs struct {
 
 // acting is what all tools take that do something with a review.
 type acting struct {
-	ID    string `json:"id" jsonschema:"of the review"`
+	which
 	Actor string `json:"actor,omitempty" jsonschema:"who acts; leave it out: every conversation has a name of its own"`
 }
 
-// review is the id that was given, and by who acts.
-func (a acting) review() string   { return strings.TrimSpace(a.ID) }
+// by is who acts.
 func (a acting) by(c call) string { return cmp.Or(a.Actor, c.actor) }
 
 // claimArgs are those of review_claim and review_release.
@@ -155,7 +166,7 @@ func (s *Server) addReading() {
 	wait := schemaOf[waitArgs]()
 	atLeast(wait, 1, "timeout_seconds")
 	wait.Properties["timeout_seconds"].Maximum = jsonschema.Ptr(waitMost.Seconds())
-	add(s, reads, "review_wait", "Wait for a review", "Waits until the agents that were asked have reviewed, and says whether they have. "+
+	add(s, reads, "review_wait", "Wait for a review or a run", "Waits until the agents that were asked have reviewed, or a run has ended, and says whether it is done. "+
 		"It does not wait for people: a person answers later. It tells of its progress and can be cancelled.",
 		wait, resultOf[waited](), s.wait)
 	add(s, reads, "diagnose", "Diagnose a stop", "Says why a run of the review loop stopped, or what a review still asks for, which checks are unmet and what to do next.",

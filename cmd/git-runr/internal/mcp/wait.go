@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"git-runr/cmd/git-runr/internal/steps"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/workspace"
 )
 
 // How long review_wait waits: less than what clients give a call, unless told.
@@ -21,62 +22,118 @@ const (
 	waitTold    = 2 * time.Second // between two notices of progress
 )
 
-// waited is the document of review_wait.
+// waited is the document of review_wait, of a review or of a run.
 type waited struct {
-	ID         string              `json:"review_id"`
-	Status     record.ReviewStatus `json:"status"`
-	Outcome    record.Outcome      `json:"outcome,omitempty"`
-	Verdict    reply.Verdict       `json:"verdict,omitempty"`
-	Done       bool                `json:"done"` // no agent is waited for any more
-	WaitingFor []string            `json:"waiting_for"`
-	Open       int                 `json:"open_findings"` // without an answer
+	ID         string         `json:"review_id,omitempty"`
+	Run        string         `json:"run_id,omitempty"`
+	Status     string         `json:"status"`
+	Reason     string         `json:"stop_reason,omitempty"` // of a run
+	Outcome    record.Outcome `json:"outcome,omitempty"`
+	Verdict    reply.Verdict  `json:"verdict,omitempty"`
+	Done       bool           `json:"done"` // nobody is waited for any more, no person either
+	WaitingFor []string       `json:"waiting_for"`
+	Open       int            `json:"open_findings"` // of a review, without an answer
 }
 
-// agents are those of whom a review waits; people are not waited for here.
-func agents(r record.Review) []string {
-	if !r.ClosedAt.IsZero() {
-		return nil
-	}
-	return slices.DeleteFunc(r.Pending(), func(name string) bool { return name == record.Human })
-}
-
-// wait waits until the agents have reviewed, for a time.
+// wait waits until the agents have reviewed, or a run has ended, for a time.
 func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error) {
 	most := cmp.Or(time.Duration(in.Seconds)*time.Second, waitDefault)
-	review, err := c.Store.Review(ctx, strings.TrimSpace(in.ID))
+	id := strings.TrimSpace(in.ID)
+	review, err := c.Store.Review(ctx, id)
+	if absent(err) {
+		if run, runErr := c.Store.RunByID(ctx, id); !absent(runErr) {
+			return c.waitForRun(ctx, run, runErr, most)
+		}
+	}
+	if err == nil {
+		review, err = await(ctx, c, review, most, func(ctx context.Context) (record.Review, error) { return c.Store.Review(ctx, review.ID) }, agents)
+	}
 	if err != nil {
 		return outcome{}, err
 	}
+	doc := waited{
+		ID: review.ID, Status: string(review.Status), Outcome: review.Outcome(), Verdict: review.Verdict(), WaitingFor: []string{}, Open: len(review.Unanswered()),
+	}
+	if review.ClosedAt.IsZero() {
+		doc.WaitingFor = lines(review.Waiting())
+	}
+	doc.Done = len(doc.WaitingFor) == 0
+	return outcome{text: doc.text(agents(review) != "", most), doc: doc}, nil
+}
+
+// agents are those of whom a review waits; people are not waited for here.
+func agents(r record.Review) string {
+	var names []string
+	for _, name := range r.Pending() {
+		if name != record.Human && r.ClosedAt.IsZero() {
+			names = append(names, name)
+		}
+	}
+	return line(strings.Join(names, ", "), 500)
+}
+
+func (d waited) text(goesOn bool, most time.Duration) string {
+	waiting := strings.Join(d.WaitingFor, ", ")
+	switch {
+	case goesOn:
+		return fmt.Sprintf("Review %s is not done after %v: it waits for %s. Go on with something else, or wait again with review_wait.", d.ID, most, waiting)
+	case !d.Done:
+		return fmt.Sprintf("Review %s is %s and waits for %s, for whom this does not wait: go on, and look with review_get another time.", d.ID, d.Status, waiting)
+	}
+	return fmt.Sprintf("Review %s is %s: %s. Read it with review_get.", d.ID, d.Status, cmp.Or(string(d.Verdict), string(d.Outcome), "no verdict"))
+}
+
+// waitForRun waits while somebody carries a run out in this clone. A run that was not read is err.
+func (c call) waitForRun(ctx context.Context, run record.Run, err error, most time.Duration) (outcome, error) {
+	atWork := func(r record.Run) string {
+		if r.Status != record.RunRunning || !workspace.Live(c.Store, r.ID) {
+			return ""
+		}
+		return fmt.Sprintf("run %s: %s, %s", r.ID, prose.Count(len(r.Attempts), "attempt"), prose.Count(len(r.Rounds), "review"))
+	}
+	if err == nil {
+		run, err = await(ctx, c, run, most, func(ctx context.Context) (record.Run, error) { return c.Store.RunByID(ctx, run.ID) }, atWork)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	doc := waited{Run: run.ID, Status: string(run.Status), WaitingFor: []string{}}
+	text := fmt.Sprintf("Run %s is %s.", run.ID, run.Status)
+	switch {
+	case atWork(run) != "":
+		doc.WaitingFor = lines([]string{run.Plan.Implementer, run.Plan.Reviewer})
+		text = fmt.Sprintf("Run %s is not done after %v: it goes on. Go on with something else, or wait again with review_wait.", run.ID, most)
+	case run.Status == record.RunRunning:
+		doc.WaitingFor = []string{record.Human}
+		text = fmt.Sprintf("Run %[1]s did not end, and nobody is at it in this clone: the user can type git runr resume %[1]s", run.ID)
+	case run.Stop != nil:
+		doc.Reason = run.Stop.Reason
+		text = fmt.Sprintf("Run %s is %s (%s): diagnose says why and what to do.", run.ID, run.Status, doc.Reason)
+		if run.Status == record.RunReviewing {
+			doc.WaitingFor = []string{record.Human}
+		}
+	}
+	doc.Done = len(doc.WaitingFor) == 0
+	return outcome{text: text, doc: doc}, nil
+}
+
+// await reads again and again, for a time, until what it reads waits for nothing; got is what was
+// read before. It tells of what is waited for.
+func await[T any](ctx context.Context, c call, got T, most time.Duration, read func(context.Context) (T, error), waits func(T) string) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	began, told := time.Now(), -waitTold
-	read, err := steps.Await(limited, c.Store, review.ID, func(r record.Review) bool {
-		pending := agents(r)
-		if past := time.Since(began); past-told >= waitTold && len(pending) > 0 {
+	_, err := steps.Await(limited, read, func(now T) bool {
+		got = now
+		what := waits(now)
+		if past := time.Since(began); past-told >= waitTold && what != "" {
 			told = past
-			c.tell("waiting for "+line(strings.Join(pending, ", "), 500), past, most)
+			c.tell("waiting for "+what, past, most)
 		}
-		return len(pending) == 0
+		return what == ""
 	})
-	if err == nil {
-		review = read
-	} else if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-		return outcome{}, err
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = nil
 	}
-	doc := waited{
-		ID: review.ID, Status: review.Status, Outcome: review.Outcome(), Verdict: review.Verdict(), Done: len(agents(review)) == 0,
-		WaitingFor: lines(review.Waiting()), Open: len(review.Unanswered()),
-	}
-	return outcome{text: doc.text(most), doc: doc}, nil
-}
-
-func (d waited) text(most time.Duration) string {
-	waiting := strings.Join(d.WaitingFor, ", ")
-	switch {
-	case !d.Done:
-		return fmt.Sprintf("Review %s is not done after %v: it waits for %s. Go on with something else, or wait again with review_wait.", d.ID, most, waiting)
-	case d.Status == record.ReviewOpen:
-		return fmt.Sprintf("Review %s waits for %s, for whom this does not wait: go on, and look with review_get another time.", d.ID, waiting)
-	}
-	return fmt.Sprintf("Review %s is %s: %s. Read it with review_get.", d.ID, d.Status, cmp.Or(string(d.Verdict), string(d.Outcome), "no verdict"))
+	return got, err
 }

@@ -110,18 +110,18 @@ func (t Taker) closed(review record.Review, err error) (record.Review, error) {
 // awaitEvery is how often Await looks.
 const awaitEvery = 300 * time.Millisecond
 
-// Await reads a review until done says that it need not be waited for, or ctx ends.
-func Await(ctx context.Context, store *record.Store, id string, done func(record.Review) bool) (record.Review, error) {
+// Await reads again and again until done says that what was read need not be waited for, or ctx ends.
+func Await[T any](ctx context.Context, read func(context.Context) (T, error), done func(T) bool) (T, error) {
 	tick := time.NewTicker(awaitEvery)
 	defer tick.Stop()
 	for {
-		review, err := store.Review(ctx, id)
-		if err != nil || done(review) {
-			return review, err
+		got, err := read(ctx)
+		if err != nil || done(got) {
+			return got, err
 		}
 		select {
 		case <-ctx.Done():
-			return review, ctx.Err()
+			return got, ctx.Err()
 		case <-tick.C:
 		}
 	}
