@@ -1,0 +1,267 @@
+// Package checkup looks whether git-runr can do its work in a repository: git itself, the configuration and
+// what of it is trusted, hooks, agents, the remote, and what was left or damaged. Nothing is changed.
+package checkup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/gitstore"
+	"git-runr/hooks"
+	"git-runr/loop"
+	"git-runr/loop/agent"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/role"
+	"git-runr/loop/safetext"
+)
+
+// The states of what was looked at.
+const (
+	OK   = "ok"
+	Warn = "warn" // it does not work, or will not
+	Fail = "fail" // it cannot do its work
+)
+
+// Result is what was seen of one thing.
+type Result struct {
+	Name   string   `json:"name"`
+	State  string   `json:"state"`
+	Detail string   `json:"detail"`
+	Type   []string `json:"type,omitempty"` // what to type
+}
+
+func ok(name, detail string) Result { return Result{name, OK, detail, nil} }
+
+func warn(name, detail string, lines ...string) Result { return Result{name, Warn, detail, lines} }
+
+func fail(name, detail string, lines ...string) Result { return Result{name, Fail, detail, lines} }
+
+// Bounds of what takes longer the more there is, or the farther away it is.
+const (
+	probeLimit = 15 * time.Second
+	checkLimit = 30 * time.Second
+)
+
+// Terms are what is not in the repository.
+type Terms struct {
+	Version string    // of this program
+	Now     time.Time // by which something is old
+	Offline bool      // the remote is not asked
+}
+
+// Of looks at all of it. Where unread says why the configuration could not be read, conf is not used and
+// what depends on it is left out. No agent is called; remote and records take probeLimit and checkLimit at most.
+func Of(ctx context.Context, store *record.Store, conf *config.Config, unread error, terms Terms) []Result {
+	if unread != nil {
+		conf = nil
+	}
+	all := append(git(ctx, store.Repo), identity(ctx, store.Repo), configuration(conf, unread))
+	if conf != nil {
+		all = append(all, trust(conf))
+	}
+	all = append(all, gitHooks(ctx, store.Repo, conf)...)
+	if conf != nil {
+		all = append(all, agents(ctx, conf)...)
+	}
+	all = append(all, remote(ctx, store.Repo, conf, terms.Offline))
+	all = append(all, locks(store.Repo)...)
+	if op := store.Repo.Operation(); op != "" {
+		all = append(all, warn("git", "in the middle of a "+op+": no hook asks for reviews meanwhile", "git status"))
+	}
+	if conf != nil {
+		all = append(all, leftovers(ctx, store, terms.Now.Add(-time.Duration(conf.Inbox.Retention))))
+	}
+	return append(all, records(ctx, store, terms.Version)...)
+}
+
+func git(ctx context.Context, repo *gitstore.Repo) []Result {
+	major, minor, err := repo.Version(ctx)
+	version := fmt.Sprintf("%d.%d", major, minor)
+	place := ok("repository", repo.WorkTree)
+	if repo.WorkTree == "" {
+		place.Detail = "bare: " + repo.GitDir
+	}
+	switch {
+	case err != nil:
+		return []Result{fail("git", err.Error()), place}
+	case major < 2 || major == 2 && minor < 39:
+		return []Result{fail("git", version+": 2.39 or newer is wanted"), place}
+	case major == 2 && minor < 54:
+		version += "; from 2.54 on hooks need no files"
+	}
+	return []Result{ok("git", version), place}
+}
+
+func identity(ctx context.Context, repo *gitstore.Repo) Result {
+	who, err := repo.Identity(ctx)
+	if err != nil {
+		return fail("identity", "git does not know who you are: "+err.Error(), "git config --global user.name \"Your Name\"", "git config --global user.email you@example.com")
+	}
+	return ok("identity", who.String())
+}
+
+func configuration(conf *config.Config, unread error) Result {
+	switch {
+	case unread != nil:
+		return fail("configuration", unread.Error(), "git runr help config")
+	case len(conf.Warnings) > 0:
+		return warn("configuration", strings.Join(conf.Warnings, "; "), "git runr config --changed")
+	}
+	return ok("configuration", "read; reviewer: "+conf.Review.Reviewer)
+}
+
+func trust(conf *config.Config) Result {
+	switch state, news := conf.Trust(); {
+	case !conf.Executes():
+		return ok("trust", config.FileName+" names no commands")
+	case state == config.Trusted:
+		return ok("trust", "the commands of "+config.FileName+" are trusted")
+	default:
+		return warn("trust", fmt.Sprintf("%s of %s will not run: %s", prose.Count(len(news), "line"), config.FileName, state), "git runr trust --show", "git runr trust")
+	}
+}
+
+func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (all []Result) {
+	statuses, err := hooks.StatusOf(ctx, repo, conf != nil && conf.Hooks.PrePush != "off")
+	if err != nil {
+		return []Result{warn("hooks", err.Error(), "git runr hooks status")}
+	}
+	for _, st := range statuses {
+		detail := string(st.State)
+		if st.Detail != "" {
+			detail += ": " + st.Detail
+		}
+		switch {
+		case st.Fails:
+			all = append(all, fail(st.Hook, detail, "git runr hooks install", "git runr hooks status"))
+		case st.State == hooks.Absent && !st.Known:
+			all = append(all, warn(st.Hook, "not installed", "git runr hooks install"))
+		case st.State != hooks.Installed || len(st.Without) > 0:
+			all = append(all, warn(st.Hook, detail, "git runr hooks status", "git runr hooks install"))
+		default:
+			all = append(all, ok(st.Hook, detail))
+		}
+	}
+	return all
+}
+
+// agents looks at those that are configured to be asked, and at those that are here.
+func agents(ctx context.Context, conf *config.Config) (all []Result) {
+	known := map[string]config.Agent{}
+	var here []string
+	for _, a := range conf.Agents(ctx) {
+		known[a.Name] = a
+		if a.Path != "" {
+			here = append(here, a.Name+" "+a.Version)
+		}
+	}
+	asked := append(strings.Split(conf.Review.Reviewer, ","), conf.Loop.Implementer, conf.Loop.Reviewer, conf.Review.Judge)
+	slices.Sort(asked)
+	for _, name := range slices.Compact(asked) {
+		if name != "" && !role.Reserved(name) {
+			base, _, _ := strings.Cut(name, "@")
+			a, there := known[base]
+			all = append(all, asksOf(name, base, a, there))
+		}
+	}
+	if len(here) == 0 {
+		here = []string{"none; the built-in reviewer needs none"}
+	}
+	return append(all, ok("agents here", strings.Join(here, ", ")))
+}
+
+// asksOf is how a stands, which is configured to be asked as name.
+func asksOf(name, base string, a config.Agent, known bool) Result {
+	name = "agent " + name
+	switch {
+	case !known:
+		return fail(name, "it is configured to be asked, and there is none of that name", "git runr agents")
+	case a.Problem != "":
+		return warn(name, a.Problem)
+	case a.Path == "":
+		return fail(name, "it is configured to be asked, and is not installed", "git runr agents "+base)
+	case a.SignedIn == agent.SignedInNo:
+		return warn(name, "nobody is signed in", "git runr agents --check "+base)
+	}
+	return ok(name, a.Version+", signed in: "+string(a.SignedIn))
+}
+
+func remote(ctx context.Context, repo *gitstore.Repo, conf *config.Config, offline bool) Result {
+	name := ""
+	if conf != nil {
+		name = conf.Sync.Remote
+	}
+	remote, err := repo.ElectRemote(name)
+	switch {
+	case err != nil && len(repo.Remotes()) == 0:
+		return ok("remote", "none: nothing is shared")
+	case err != nil:
+		return warn("remote", err.Error(), "git config runr.remote NAME")
+	case offline:
+		return ok("remote", remote+", not asked")
+	}
+	tip, err := repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		tip = ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	logs, read, push := repo.Probe(ctx, remote, tip)
+	switch {
+	case read != nil:
+		return warn("remote", read.Error(), "git ls-remote "+remote)
+	case push != nil:
+		return warn("remote", fmt.Sprintf("%s can be read, and takes no push: %v", remote, push), "git runr sync")
+	}
+	return ok("remote", fmt.Sprintf("%s can be read and pushed to; it has %s", remote, prose.Count(logs, "log")))
+}
+
+func locks(repo *gitstore.Repo) (all []Result) {
+	for _, lock := range repo.LeftLocks() {
+		remove, _ := safetext.CommandLine("rm", lock.Path)
+		all = append(all, fail("lock", fmt.Sprintf("%s has been there for %s%s; if no git is at work:", lock.Path, lock.Age, lock.Holder), remove))
+	}
+	if len(all) == 0 {
+		all = append(all, ok("locks", "none is left"))
+	}
+	return all
+}
+
+// leftovers are what killed and old runs left, of those that are older than before.
+func leftovers(ctx context.Context, store *record.Store, before time.Time) Result {
+	g, err := loop.FindGarbage(ctx, store, before)
+	count := len(g.Runs) + len(g.Checkouts) + len(g.Lost)
+	switch {
+	case err != nil:
+		return warn("leftovers", err.Error(), "git runr gc --dry-run")
+	case count > 0:
+		return warn("leftovers", prose.Count(count, "thing")+" of runs and reviews that are over", "git runr gc --dry-run", "git runr gc")
+	}
+	return ok("leftovers", "none")
+}
+
+// records reads every event, for so long.
+func records(ctx context.Context, store *record.Store, version string) []Result {
+	limited, cancel := context.WithTimeout(ctx, checkLimit)
+	defer cancel()
+	events, bad, err := store.Check(limited, false)
+	seen := ok("records", prose.Count(events, "event")+", all can be read by this version, "+version)
+	switch {
+	case limited.Err() != nil && ctx.Err() == nil:
+		seen = warn("records", "there are many: not all were read in "+checkLimit.String(), "git runr fsck")
+	case err != nil:
+		seen = fail("records", err.Error(), "git runr fsck")
+	case len(bad) > 0:
+		seen = fail("records", fmt.Sprintf("%d of %s cannot be read: %v", len(bad), prose.Count(events+len(bad), "event"), bad[0]), "git runr fsck", "git runr sync", "git runr fsck --rebuild")
+	}
+	if _, _, err := store.Reviews(ctx, record.Filter{Limit: 1, Some: true}); err != nil {
+		return []Result{seen, fail("cache", err.Error(), "git runr fsck --rebuild")}
+	}
+	return []Result{seen}
+}
