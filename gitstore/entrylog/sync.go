@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
 	"git-runr/gitstore/refdb"
 )
 
@@ -42,9 +43,9 @@ func (s *Store) ElectRemote(name string) (string, error) {
 	case len(have) == 1:
 		name = have[0]
 	case len(have) == 0:
-		return "", fmt.Errorf("no remote is configured: %w", gitdir.ErrNotFound)
+		return "", noRemote("no remote is configured to share with", "git remote add origin URL")
 	default:
-		return "", fmt.Errorf("which remote: runr.remote is not set, and there are %s: %w", strings.Join(have, ", "), gitdir.ErrNotFound)
+		return "", noRemote("which remote to share with: runr.remote is not set, and there are "+strings.Join(have, ", "), "git config runr.remote "+plainName(have[0]))
 	}
 	return name, s.checkRemote(name)
 }
@@ -58,11 +59,24 @@ func (s *Store) checkRemote(name string) error {
 	named := func(key string) bool { return strings.HasPrefix(key, "remote."+name+".") }
 	switch {
 	case !slices.Contains(have, name) && slices.ContainsFunc(slices.Collect(maps.Keys(s.dir.Config)), named):
-		return fmt.Errorf("remote %q has no URL (git config remote.%s.url URL): %w", name, name, gitdir.ErrNotFound)
+		return noRemote(fmt.Sprintf("remote %q has no URL", name), "git remote set-url "+plainName(name)+" URL")
 	case len(have) == 0:
-		return fmt.Errorf("remote %q: no remote is configured: %w", name, gitdir.ErrNotFound)
+		return noRemote(fmt.Sprintf("there is no remote %q, nor any other", name), "git remote add "+plainName(name)+" URL")
 	}
-	return fmt.Errorf("remote %q: there are %s: %w", name, strings.Join(have, ", "), gitdir.ErrNotFound)
+	return noRemote(fmt.Sprintf("there is no remote %q: there are %s", name, strings.Join(have, ", ")), "git remote add "+plainName(name)+" URL")
+}
+
+// plainName is a name that a command line may have as it is, NAME for any other.
+func plainName(name string) string {
+	if strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789_./-") != "" || strings.HasPrefix(name, "-") {
+		return "NAME"
+	}
+	return name
+}
+
+// noRemote is an ErrNotFound with what to type.
+func noRemote(what, try string) error {
+	return odb.NewMissing(what, try, gitdir.ErrNotFound, nil)
 }
 
 // brokenRef is a ref of this tool's own whose object cannot be read, "" for none. git

@@ -10,16 +10,16 @@ import (
 	"git-runr/gitstore/gitdir"
 )
 
-// MissingError is an object that cannot be had: not here, damaged, or promised by a
+// MissingError is an object or a remote that cannot be had: not here, damaged, or promised by a
 // remote that does not give it. It wraps ErrNotFound, ErrCorrupt or ErrRemote.
 type MissingError struct {
-	What string // the object, and what is the matter with it
+	What string // is missing, and what is the matter with it
 	Try  string // a command that may mend it, "" when none is known
 	is   error
 	err  error
 }
 
-// NewMissing says what cannot be had, and what may mend it; it wraps both errors.
+// NewMissing says what cannot be had, and what may mend it; it wraps both errors, of which the second may be nil.
 func NewMissing(what, try string, is, err error) *MissingError {
 	return &MissingError{what, try, is, err}
 }

@@ -43,7 +43,7 @@ func TestConfigDefaults(t *testing.T) {
 	want.Review.DetectChecks, want.Review.MaxBytes = true, 400<<10
 	want.Hooks.PostCommit, want.Hooks.Debounce = "review", 0
 	want.Inbox.Retention = duration.Duration(30 * 24 * time.Hour)
-	want.Sync.Remote, want.Sync.Notes = "origin", true
+	want.Sync.Notes = true
 	for _, part := range [][2]any{{c.Loop, want.Loop}, {c.Scope, want.Scope}, {c.Review, want.Review}, {c.Hooks, want.Hooks}, {c.Inbox, want.Inbox}, {c.Sync, want.Sync}} {
 		if !reflect.DeepEqual(part[0], part[1]) {
 			t.Errorf("got %+v, want %+v", part[0], part[1])

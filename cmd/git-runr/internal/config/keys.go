@@ -213,7 +213,7 @@ var sharingKeys = []key{
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
 		func(c *Config, _ string, v duration.Duration) { c.Inbox.Retention = v }),
 
-	keyOf("sync.remote", remoteKind, `"origin"`, "the configured remote to share with",
+	keyOf("sync.remote", remoteKind, "", "the configured remote to share with; by default origin, else the only one",
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
 	keyOf("sync.notes", boolKind, "true", "push the readable notes as well",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
