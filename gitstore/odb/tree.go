@@ -174,7 +174,8 @@ func (d *TreeDir) AddTo(objects *Batch, s *Store) (ID, error) {
 	return objects.Add(s, "tree", data), nil
 }
 
-// FindPath walks from a tree to the entry at a slash-separated path.
+// FindPath walks from a tree to the entry at a slash-separated path, in which U+FFFD may stand for a
+// byte that is no UTF-8, as in names that were recorded as JSON.
 func (s *Store) FindPath(ctx context.Context, tree ID, path string) (TreeEntry, error) {
 	for {
 		name, rest, more := strings.Cut(path, "/")
@@ -183,6 +184,9 @@ func (s *Store) FindPath(ctx context.Context, tree ID, path string) (TreeEntry, 
 			return TreeEntry{}, err
 		}
 		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
+		if i < 0 && strings.Contains(name, "\uFFFD") { // as JSON has what is no UTF-8
+			i = slices.IndexFunc(entries, func(e TreeEntry) bool { return string([]rune(e.Name)) == name })
+		}
 		if i < 0 || more && !entries[i].IsTree() {
 			return TreeEntry{}, gitdir.ErrNotFound
 		}

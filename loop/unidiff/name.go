@@ -24,10 +24,10 @@ func (h *header) line(line string) (known bool, err error) {
 		{"new mode ", func(v string) error { h.NewMode = v; return nil }},
 		{"deleted file mode ", func(v string) error { h.deleted, h.OldMode = true, v; return nil }},
 		{"new file mode ", func(v string) error { h.created, h.NewMode = true, v; return nil }},
-		{"rename from ", func(v string) (err error) { h.Old, err = plainName(v); return err }},
-		{"rename to ", func(v string) (err error) { h.New, err = plainName(v); return err }},
-		{"copy from ", func(v string) (err error) { h.Old, err = plainName(v); return err }},
-		{"copy to ", func(v string) (err error) { h.New, err = plainName(v); return err }},
+		{"rename from ", func(v string) (err error) { h.Old, err = Name(v); return err }},
+		{"rename to ", func(v string) (err error) { h.New, err = Name(v); return err }},
+		{"copy from ", func(v string) (err error) { h.Old, err = Name(v); return err }},
+		{"copy to ", func(v string) (err error) { h.New, err = Name(v); return err }},
 		{"similarity index ", func(string) error { return nil }},
 		{"dissimilarity index ", func(string) error { return nil }},
 		{"index ", h.index},
@@ -80,7 +80,7 @@ func headerName(header string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if second, err = plainName(strings.TrimPrefix(rest, " ")); err != nil {
+		if second, err = Name(strings.TrimPrefix(rest, " ")); err != nil {
 			return "", err
 		}
 		first = name
@@ -101,7 +101,7 @@ func sideName(value, prefix string) (string, error) {
 	if value == "/dev/null" {
 		return "", nil
 	}
-	full, err := plainName(strings.TrimSuffix(value, "\t"))
+	full, err := Name(strings.TrimSuffix(value, "\t"))
 	if err != nil {
 		return "", err
 	}
@@ -112,8 +112,8 @@ func sideName(value, prefix string) (string, error) {
 	return name, nil
 }
 
-// plainName undoes git's quoting, if there is any.
-func plainName(value string) (string, error) {
+// Name undoes git's quoting, if there is any.
+func Name(value string) (string, error) {
 	name, rest := value, ""
 	if strings.HasPrefix(value, `"`) {
 		var err error

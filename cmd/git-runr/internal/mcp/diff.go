@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -55,7 +54,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 		return doc, err
 	}
 	if in.File != "" {
-		if spec.Paths, err = c.pathOf(ctx, spec, in.File); err != nil {
+		if spec.Paths, err = c.pathsOf(ctx, spec, in.File); err != nil {
 			return doc, err
 		}
 	}
@@ -73,7 +72,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 		}
 		doc.Files = doc.Files[:min(len(doc.Files), maxItems)]
 		for i, f := range doc.Files {
-			doc.Files[i].Path, doc.Files[i].OldPath = line(f.Path, 500), line(f.OldPath, 500)
+			doc.Files[i].Path, doc.Files[i].OldPath = shownName(f.Path), shownName(f.OldPath)
 		}
 	}
 	rest := string(patch[min(from, len(patch)):])
@@ -91,23 +90,27 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 	return doc, nil
 }
 
-// pathOf is the path of a file of a change by its name as it is, or as it was shown.
-func (c call) pathOf(ctx context.Context, spec gitstore.DiffSpec, name string) ([]string, error) {
-	if line(name, 500) == name {
-		files, err := c.Store.Repo.DiffStat(ctx, spec)
-		if err != nil {
-			return nil, err
-		}
-		for _, match := range []func(path string) bool{
-			func(path string) bool { return path == name },
-			func(path string) bool { return line(path, 500) == name },
-		} {
-			if i := slices.IndexFunc(files, func(f gitstore.FileStat) bool { return match(f.Path) }); i >= 0 {
-				return []string{files[i].Path}, nil
-			}
+// pathsOf are the paths of what a change has by a name, as it is or as it was shown: of a file that
+// was renamed both.
+func (c call) pathsOf(ctx context.Context, spec gitstore.DiffSpec, name string) ([]string, error) {
+	files, err := c.Store.Repo.DiffStat(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Path)
+		if f.OldPath != "" {
+			names = append(names, f.OldPath)
 		}
 	}
-	return []string{name}, nil
+	path, known := named(names, name)
+	for _, f := range files {
+		if known && f.OldPath != "" && (f.Path == path || f.OldPath == path) {
+			return []string{f.OldPath, f.Path}, nil
+		}
+	}
+	return []string{path}, nil
 }
 
 // maxPatch is how far a patch is read, in bytes.

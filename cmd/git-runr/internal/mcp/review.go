@@ -119,17 +119,13 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject record.Subjec
 
 // limited is subject with only the files that are named.
 func (c call) limited(ctx context.Context, subject record.Subject, files []string) (record.Subject, []string, error) {
-	from, err := c.Store.ComparedWith(ctx, subject)
-	if err != nil {
-		return subject, nil, err
-	}
-	changes, err := c.Store.Repo.Changed(ctx, from, subject.Tree)
+	changed, err := c.changedPaths(ctx, subject)
 	if err != nil {
 		return subject, nil, err
 	}
 	var paths, missing []string
 	for _, file := range files {
-		found := c.chosen(changes, file)
+		found := c.chosen(changed, file)
 		if len(found) == 0 {
 			missing = append(missing, file)
 		}
@@ -146,20 +142,23 @@ func (c call) limited(ctx context.Context, subject record.Subject, files []strin
 	return subject, missing, nil
 }
 
-// chosen is name when it is a changed file or a directory with one, else the changed
-// files that it fits as a glob.
-func (c call) chosen(changes []gitstore.Change, name string) []string {
+// chosen is the changed file of a name or a directory with one, else the changed files that
+// the name fits as a glob.
+func (c call) chosen(changed []string, name string) []string {
 	name, inside := topPath(c.Store.Repo, name)
 	if !inside {
 		return nil
 	}
+	if file, known := named(changed, name); known {
+		return []string{file}
+	}
 	var fits []string
-	for _, change := range changes {
-		if name == "." || change.Path == name || strings.HasPrefix(change.Path, name+"/") {
+	for _, file := range changed {
+		if name == "." || strings.HasPrefix(file, name+"/") {
 			return []string{name}
 		}
-		if ok, err := path.Match(name, change.Path); ok && err == nil {
-			fits = append(fits, change.Path)
+		if ok, err := path.Match(name, file); ok && err == nil {
+			fits = append(fits, file)
 		}
 	}
 	return fits

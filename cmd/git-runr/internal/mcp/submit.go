@@ -57,7 +57,32 @@ func (c call) anchored(ctx context.Context, review record.Review, r remark) (rec
 	if r.File == "" && r.Line > 0 {
 		return comment, refusal("Error: file is required with line.")
 	}
-	return locate.AnchorComment(ctx, c.Store, review.Request.Subject, comment)
+	placed, err := locate.AnchorComment(ctx, c.Store, review.Request.Subject, comment)
+	if !absent(err) {
+		return placed, err
+	}
+	paths, pathsErr := c.changedPaths(ctx, review.Request.Subject)
+	if pathsErr != nil {
+		return placed, pathsErr
+	}
+	if path, known := named(paths, r.File); known && path != r.File { // as it was shown
+		comment.File = path
+		return locate.AnchorComment(ctx, c.Store, review.Request.Subject, comment)
+	}
+	return placed, err
+}
+
+// changedPaths are the paths of both sides of what is under review.
+func (c call) changedPaths(ctx context.Context, subject record.Subject) (paths []string, err error) {
+	from, err := c.Store.ComparedWith(ctx, subject)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := c.Store.Repo.Changed(ctx, from, subject.Tree)
+	for _, change := range changes {
+		paths = append(paths, change.Path)
+	}
+	return paths, err
 }
 
 // submit hands in a review: what was drafted and what is given here.
