@@ -3,8 +3,6 @@ package loop
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -311,8 +309,7 @@ func contentHash(data []byte) string {
 	if data == nil {
 		return ""
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return safefile.Hash(data)
 }
 
 // mark notes what git is not to be configured by: this process does not run it any more,

@@ -31,8 +31,8 @@ type doctorJSON struct {
 }
 
 func doctor(s *session) error {
-	if s.NArg() > 0 {
-		return exit.Problemf(exit.Usage, "doctor takes no arguments").WithHint("git runr doctor -h")
+	if err := s.noArguments(); err != nil {
+		return err
 	}
 	s.quiet = true // what configuration says by itself is a line below
 	store, err := s.open()

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -28,8 +27,8 @@ type gcJSON struct {
 }
 
 func gc(s *session) error {
-	if s.NArg() > 0 {
-		return exit.Problemf(exit.Usage, "gc takes no arguments").WithHint("git runr gc -h")
+	if err := s.noArguments(); err != nil {
+		return err
 	}
 	store, conf, err := s.configured()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/overview"
+	"git-runr/cmd/git-runr/internal/setup"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/lineage"
@@ -46,7 +47,7 @@ func (p *program) hooksCommand() *cli.Command {
 
 func installHooks(s *session) error {
 	return hookAction(s, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
-		return hooks.Install(s.ctx, repo, hooks.Setup{Program: installedProgram(s.getenv("PATH")), Gate: gate, Write: s.Bool("write")})
+		return hooks.Install(s.ctx, repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate, Write: s.Bool("write")})
 	})
 }
 
@@ -73,26 +74,6 @@ func statusOfHooks(s *session) error {
 func (s *session) gated(store *record.Store) bool {
 	conf, err := s.configuration(store)
 	return err == nil && conf.Hooks.PrePush != "off"
-}
-
-// installedProgram is this program as PATH names it, which outlives an upgrade, or
-// else where its file is.
-func installedProgram(path string) string {
-	self, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	own, err := os.Stat(self)
-	if err != nil {
-		return ""
-	}
-	for _, dir := range filepath.SplitList(path) {
-		name := filepath.Join(dir, "git-runr")
-		if info, err := os.Stat(name); err == nil && filepath.IsAbs(name) && os.SameFile(info, own) {
-			return name
-		}
-	}
-	return self
 }
 
 type hooksJSON struct {

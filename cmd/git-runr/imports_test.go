@@ -42,6 +42,7 @@ var layers = [][]string{
 	{inside + "pick"},
 	{inside + "argv", inside + "complete", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "stdio", inside + "web"},
 	{inside + "agenthook", inside + "checkup", inside + "demo", inside + "notify", inside + "register", inside + "tui"},
+	{inside + "setup"},
 	{"cmd/git-runr"},
 }
 

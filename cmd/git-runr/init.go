@@ -1,28 +1,24 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"git-runr/loop/runplan"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/register"
+	"git-runr/cmd/git-runr/internal/setup"
 	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
 	"git-runr/hooks"
-	"git-runr/loop/builtin"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 
@@ -67,21 +63,20 @@ func initialise(s *session) error {
 		return exit.Problemf(exit.Usage, "--%s goes with --agents", given).WithHint("git runr init --agents --" + given)
 	}
 	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
-	doc.shown = slices.Contains(store.Repo.Config["notes.displayref"], record.NotesRef)
+	doc.shown = setup.ShowsNotes(store.Repo)
 	if !doc.DryRun {
-		if err := rememberBefore(store.Repo); err != nil {
-			return err
-		}
+		err = setup.Remember(store.Repo)
 	}
-	if err := s.writeConfig(store, &doc); err != nil {
-		return err
+	if err == nil {
+		err = s.writeConfig(store, &doc)
 	}
-	if !doc.DryRun {
-		if err := showNotes(s.ctx, store); err != nil {
-			return err
-		}
+	if err == nil && !doc.DryRun {
+		err = setup.ShowNotes(s.ctx, store)
 	}
-	if err := s.initHooks(store, &doc); err != nil {
+	if err == nil {
+		err = s.initHooks(store, &doc)
+	}
+	if err != nil {
 		return err
 	}
 	doc.Agents = register.Found(store.Repo.WorkTree, s.getenv)
@@ -103,7 +98,7 @@ func (s *session) initHooks(store *record.Store, doc *initJSON) error {
 		doc.Hooks, err = hooks.StatusOf(s.ctx, store.Repo, gate)
 		return err
 	}
-	doc.Hooks, err = hooks.Install(s.ctx, store.Repo, hooks.Setup{Program: installedProgram(s.getenv("PATH")), Gate: gate})
+	doc.Hooks, err = hooks.Install(s.ctx, store.Repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate})
 	if errors.Is(err, hooks.ErrByHand) {
 		return nil
 	}
@@ -116,24 +111,11 @@ func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
 	}
-	read := func(name string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(store.Repo.WorkTree, filepath.FromSlash(name)))
-	}
-	exists := func(name string) bool {
-		_, err := os.Stat(filepath.Join(store.Repo.WorkTree, filepath.FromSlash(name)))
-		return err == nil
-	}
-	doc.Checks = append(doc.Checks, builtin.DetectAll(exists, read)...)
+	doc.Checks, doc.Written = setup.Checks(store.Repo.WorkTree), true
 	if doc.DryRun {
-		doc.Written = true
 		return nil
 	}
-	text := config.Initial(doc.Checks)
-	if err := safefile.Create(doc.Config, []byte(text), 0o666); err != nil {
-		return err
-	}
-	doc.Written = true
-	if err := rememberFile(store.Repo, []byte(text)); err != nil {
+	if err := setup.WriteConfig(store.Repo, doc.Checks); err != nil {
 		return err
 	}
 	conf, err := s.configuration(store)
@@ -142,20 +124,6 @@ func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 	}
 	doc.Trusted = conf.Approve(s.now()) == nil
 	return nil
-}
-
-// showNotes lets plain git log show the notes, of which there may be none yet. Nothing
-// is added to what git fetches.
-func showNotes(ctx context.Context, store *record.Store) error {
-	if err := store.BeginNotes(ctx); err != nil {
-		return err
-	}
-	for _, v := range store.Repo.Config["notes.displayref"] {
-		if v == record.NotesRef {
-			return nil
-		}
-	}
-	return store.Repo.AddConfig(ctx, "notes.displayRef", record.NotesRef)
 }
 
 func writeInit(w io.Writer, doc initJSON) {

@@ -59,16 +59,17 @@ func (s *session) initAgents(store *record.Store) error {
 	if !s.json {
 		safetext.Fprintf(s.out, "%s", safetext.Block(plan.Diff()))
 	}
-	agreed := !s.Bool("dry-run") && (plan.Empty() || s.Bool("yes") || s.agreesTo("Write this?"))
-	if agreed {
-		if err := plan.Write(); err != nil {
-			return err
-		}
+	dry := s.Bool("dry-run")
+	if !dry && !plan.Empty() {
+		err = s.consent("Write this?", func(io.Writer) {}, "nothing was written", s.sayingYes())
 	}
-	if !agreed && !s.Bool("dry-run") {
-		return exit.Problemf(exit.Stopped, "nothing was written: nobody said yes").WithHint(s.sayingYes())
+	if err == nil && !dry {
+		err = plan.Write()
 	}
-	doc := initAgentsJSON{Items: plan.Items, Written: agreed && !plan.Empty()}
+	if err != nil {
+		return err
+	}
+	doc := initAgentsJSON{Items: plan.Items, Written: !dry && !plan.Empty()}
 	return s.printLeaving(doc, plan.Left(), func(w io.Writer) { s.writeAgents(w, plan, doc.Written, names) })
 }
 
@@ -109,16 +110,6 @@ func (s *session) agentTools(store *record.Store) ([]string, error) {
 		return nil, exit.Problemf(exit.Usage, "--for names no tool").WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
 	}
 	return names, nil
-}
-
-// agreesTo asks on a terminal; without one the answer is no.
-func (c *console) agreesTo(question string) bool {
-	tty := c.terminal()
-	if tty == nil {
-		return false
-	}
-	defer tty.Close()
-	return c.agrees(tty, question)
 }
 
 func (s *session) writeAgents(w io.Writer, plan *register.Plan, written bool, names []string) {

@@ -16,6 +16,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/extras"
+	"git-runr/cmd/git-runr/internal/setup"
 	"git-runr/loop/safetext"
 )
 
@@ -117,20 +118,11 @@ func leftOf(items []extras.Item) (left []string) {
 
 // agreeToExtras asks whether what is shown shall be done.
 func (s *session) agreeToExtras(items []extras.Item) error {
-	if s.Bool("yes") {
-		return nil
-	}
-	if !s.json {
-		writeExtras(s.out, extrasJSON{Files: items})
-	}
-	if s.agreesTo(map[bool]string{false: "Write these files?", true: "Remove these files?"}[s.Bool("remove")]) {
-		return nil
-	}
-	line := "git runr install-extras --yes"
+	question, line := "Write these files?", "git runr install-extras --yes"
 	if s.Bool("remove") {
-		line += " --remove"
+		question, line = "Remove these files?", line+" --remove"
 	}
-	return exit.Problemf(exit.Stopped, "nothing was written: nobody said yes").WithHint(line, "elsewhere: git runr install-extras --dir DIR")
+	return s.consent(question, func(w io.Writer) { writeExtras(w, extrasJSON{Files: items}) }, "nothing was written", line, "elsewhere: git runr install-extras --dir DIR")
 }
 
 // extrasTop is --dir as an absolute path, "" where it was not given.
@@ -166,7 +158,7 @@ func (s *session) extraFiles(top string) ([]extras.File, []string, error) {
 	} else if share == "" {
 		return nil, nil, exit.Problemf(exit.Usage, "there is no home directory").WithHint("git runr install-extras --dir DIR")
 	} else {
-		pages = pagesBeside(installedProgram(s.getenv("PATH")), s.getenv("HOME"), share)
+		pages = pagesBeside(setup.Program(s.getenv("PATH")), s.getenv("HOME"), share)
 	}
 	files := []extras.File{{Path: filepath.Join(pages, "man", "man1", "git-runr.1"), What: "manual page", Content: []byte(s.manualPage())}}
 	for _, script := range [][3]string{

@@ -52,8 +52,8 @@ type served struct {
 }
 
 func serve(s *session) error {
-	if s.NArg() > 0 {
-		return exit.Problemf(exit.Usage, "serve takes no arguments").WithHint("git runr serve -h")
+	if err := s.noArguments(); err != nil {
+		return err
 	}
 	if port := s.Int("port"); port < 0 || port > 65535 {
 		return exit.Problemf(exit.Usage, "port %d is none", port)

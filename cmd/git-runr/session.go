@@ -185,6 +185,31 @@ func (c *console) agrees(tty io.Writer, question string) bool {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))
 }
 
+// agreesTo asks on a terminal; without one the answer is no.
+func (c *console) agreesTo(question string) bool {
+	tty := c.terminal()
+	if tty == nil {
+		return false
+	}
+	defer tty.Close()
+	return c.agrees(tty, question)
+}
+
+// consent asks, unless there is --yes, whether what show writes shall be done, which without --json it writes
+// before. Where nobody says yes it is exit.Stopped: that nothing was done, and lines to type.
+func (s *session) consent(question string, show func(io.Writer), nothing string, lines ...string) error {
+	if s.Bool("yes") {
+		return nil
+	}
+	if !s.json {
+		show(s.out)
+	}
+	if s.agreesTo(question) {
+		return nil
+	}
+	return exit.Problemf(exit.Stopped, "%s: nobody said yes", nothing).WithHint(lines...)
+}
+
 // progress shows long work on standard error.
 func (c *console) progress() *progress.Display {
 	tty, _ := stdio.Terminal(c.err)
@@ -201,6 +226,14 @@ func (s *session) arg(other string) (string, error) {
 		return s.Args().First(), nil
 	}
 	return "", exit.Problemf(exit.Usage, "one argument is wanted, not %d", s.NArg())
+}
+
+// noArguments refuses arguments.
+func (s *session) noArguments() error {
+	if s.NArg() == 0 {
+		return nil
+	}
+	return exit.Problemf(exit.Usage, "%s takes no arguments", s.Command.Name).WithHint("git runr " + s.Command.Name + " -h")
 }
 
 // openFor opens the repository for the only argument, or for what is used without one.

@@ -3,6 +3,8 @@
 package safefile
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,6 +139,12 @@ func SyncDir(dir string) error {
 		return nil
 	}
 	return err
+}
+
+// Hash names a file's content: its SHA-256, in hexadecimal digits.
+func Hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Touch gives a file the present time, in access and modification.

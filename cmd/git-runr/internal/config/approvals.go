@@ -142,8 +142,7 @@ func Outside(getenv func(string) string, commonDir string) (files []string) {
 
 // file is named by the repository, so that a new approval replaces the old one.
 func (t approvals) file(identity string) string {
-	sum := sha256.Sum256([]byte(realPath(identity)))
-	return filepath.Join(t.Dir, hex.EncodeToString(sum[:])+".json")
+	return filepath.Join(t.Dir, safefile.Hash([]byte(realPath(identity)))+".json")
 }
 
 // trustHash binds the commands to the repository. A path holds no NUL, so the two

@@ -5,8 +5,6 @@ package extras
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,11 +74,6 @@ func (r record) save(path string) error {
 	return safefile.WriteDurable(path, append(data, '\n'), 0o666)
 }
 
-func hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
 // Install puts files in their places, unless dry, and says what becomes of each. The record is
 // written first, so that a killed one can be taken back.
 func Install(recordPath string, files []File, dry bool) ([]Item, error) {
@@ -99,12 +92,12 @@ func Install(recordPath string, files []File, dry bool) ([]Item, error) {
 			state = Written
 		case err == nil && bytes.Equal(now, f.Content):
 			state = Present
-		case err == nil && slices.Contains(r.Files[f.Path], hash(now)):
+		case err == nil && slices.Contains(r.Files[f.Path], safefile.Hash(now)):
 			state = Written
 		}
 		if items = append(items, Item{f.Path, f.What, state}); state == Written {
 			write = append(write, f)
-			if h := hash(f.Content); !slices.Contains(r.Files[f.Path], h) {
+			if h := safefile.Hash(f.Content); !slices.Contains(r.Files[f.Path], h) {
 				r.Files[f.Path] = append(r.Files[f.Path], h)
 			}
 		}
@@ -138,7 +131,7 @@ func Install(recordPath string, files []File, dry bool) ([]Item, error) {
 // were not made.
 func (r record) without(path string, files []File) error {
 	for _, f := range files {
-		was := slices.DeleteFunc(r.Files[f.Path], func(h string) bool { return h == hash(f.Content) })
+		was := slices.DeleteFunc(r.Files[f.Path], func(h string) bool { return h == safefile.Hash(f.Content) })
 		if r.Files[f.Path] = was; len(was) == 0 {
 			delete(r.Files, f.Path)
 		}
@@ -190,7 +183,7 @@ func Remove(recordPath, below string, dry bool) ([]Item, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			item.State = Absent
-		case err != nil || !slices.Contains(hashes, hash(now)):
+		case err != nil || !slices.Contains(hashes, safefile.Hash(now)):
 			item.State, kept[path] = Left, hashes
 		case !dry:
 			err = os.Remove(path)

@@ -1,8 +1,6 @@
 package register
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,13 +85,8 @@ func (r *record) noteDirs(top, path string) {
 	}
 }
 
-func sum(data []byte) string {
-	hash := sha256.Sum256(data)
-	return hex.EncodeToString(hash[:])
-}
-
 // is reports whether the file is as it was left.
-func (m madeFile) is(data []byte) bool { return m.Sum != "" && m.Sum == sum(data) }
+func (m madeFile) is(data []byte) bool { return m.Sum != "" && m.Sum == safefile.Hash(data) }
 
 func (m *madeFile) tell(tool string) {
 	if !slices.Contains(m.Tools, tool) {
@@ -121,7 +114,7 @@ func (m *madeFile) put(p part, f *change, made []insertion) {
 	m.Around[p.key] = p.around(f.before)
 	if !m.Edited {
 		m.Insertions = append(slices.Clone(m.Insertions), made...)
-		m.Sum = sum(insertAll(f.after, made))
+		m.Sum = safefile.Hash(insertAll(f.after, made))
 	}
 }
 
