@@ -41,6 +41,7 @@ var (
 	ErrNoIdentity    = gitdir.ErrNoIdentity
 	ErrBusy          = gitdir.ErrBusy
 	ErrLostRace      = gitdir.ErrLostRace
+	ErrRefName       = refdb.ErrRefName
 	ErrNoChange      = gitdir.ErrNoChange
 	ErrNewerFormat   = gitdir.ErrNewerFormat
 	ErrDirty         = gitdir.ErrDirty

@@ -32,7 +32,7 @@ var layers = [][]string{
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
 	{"loop/role", "loop/lineage", "loop/locate", "loop/share", "loop/closing", "loop/workspace"},
-	{"loop/intake", "loop/landing"},
+	{"loop/intake", "loop/landing", "loop/suggest"},
 	{"loop/internal/runtest"},
 	{"loop/agent", "loop/builtin"},
 	{"loop"},

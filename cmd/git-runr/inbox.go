@@ -34,7 +34,7 @@ func (p *program) inboxCommand() *cli.Command {
 		Name: "inbox", Usage: "reviews: list, get, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.action(inboxList),
 		Subcommands: []*cli.Command{
 			list, get, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
-			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(),
+			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxApplyCommand(),
 		},
 	}
 }

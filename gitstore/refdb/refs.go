@@ -22,6 +22,9 @@ import (
 var (
 	errSymbolic = errors.New("symbolic ref")
 	errNotPlain = errors.New("ref file is not plain") // git has to say what it means
+
+	// ErrRefName is a name that git takes for no ref.
+	ErrRefName = errors.New("bad ref name")
 )
 
 // maxSymbolic is how many symbolic refs may follow each other, as in git.
@@ -221,7 +224,7 @@ func (s *Store) gitRef(ctx context.Context, name string) (odb.ID, error) {
 
 // CheckRefName applies git's rules for full ref names.
 func CheckRefName(name string) error {
-	bad := fmt.Errorf("bad ref name %q", name)
+	bad := fmt.Errorf("%w %q", ErrRefName, name)
 	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") ||
 		strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") {
 		return bad

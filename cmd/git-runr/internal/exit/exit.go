@@ -114,6 +114,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
 	{gitstore.ErrNoIdentity, Usage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
 	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH names another place"},
+	{gitstore.ErrRefName, Usage, ""},
 	{gitstore.ErrTampered, Stopped, ""},
 	{gitstore.ErrUnborn, Nothing, "make a first commit"},
 	{gitstore.ErrBusy, Busy, ""},

@@ -18,6 +18,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
+	"git-runr/loop/suggest"
 )
 
 // ReviewDocument is a review as --json shows it: the folded state and, at the top
@@ -131,14 +132,17 @@ func Review(w io.Writer, doc ReviewDocument) {
 }
 
 // goOnWith are the lines by which a person goes on with a review.
-func goOnWith(doc ReviewDocument) []string {
+func goOnWith(doc ReviewDocument) (lines []string) {
+	if len(suggest.Of(doc.Review)) > 0 && doc.ClosedAt.IsZero() {
+		lines = []string{"git runr inbox apply " + doc.ID + " --all"}
+	}
 	switch {
 	case doc.Status == record.ReviewOpen && slices.Contains(doc.Waiting, record.Human):
 		return []string{"git runr inbox comment " + doc.ID, "git runr inbox submit " + doc.ID}
 	case doc.Status == record.ReviewSubmitted && (doc.Outcome == record.OutcomeFailed || doc.Outcome == record.OutcomeCommented):
-		return []string{"git runr inbox claim " + doc.ID, "git runr run --review " + doc.ID}
+		return append(lines, "git runr inbox claim "+doc.ID, "git runr run --review "+doc.ID)
 	case doc.Status == record.ReviewClaimed:
-		return []string{"git runr run --review " + doc.ID, "git runr inbox resolve " + doc.ID}
+		return append(lines, "git runr run --review "+doc.ID, "git runr inbox resolve "+doc.ID)
 	}
 	return nil
 }

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+	"git-runr/loop/suggest"
+)
+
+func (p *program) inboxApplyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "apply", Usage: "commit what comments suggest, on a branch of its own", ArgsUsage: "ID FINDING… | ID --all",
+		Description: "A fenced block of the language suggestion, in a comment or finding, holds the lines that it wants in\nplace of those that it speaks of. Each becomes a commit of yours on runr/suggestions/…, which begins\nat the code of the review; what does not fit there any more is left out (exit status 3). Neither HEAD\nnor a working tree is touched, and no branch is moved that is checked out. Of a comment with several,\nFINDING.2 is the second. git runr undo takes it back.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "what every finding suggests that is not settled"},
+			&cli.StringFlag{Name: "onto", Usage: "to `BRANCH`, which is not checked out; it is made where there is none"},
+		},
+		Action: p.action(inboxApply),
+	}
+}
+
+// appliedJSON is the answer of git runr inbox apply.
+type appliedJSON struct {
+	ID      string        `json:"review_id"`
+	Branch  string        `json:"branch"`
+	Base    gitstore.ID   `json:"base"`   // the code of the review
+	Commit  gitstore.ID   `json:"commit"` // where the branch is, "" where there is none
+	Applied []appliedOne  `json:"applied"`
+	Refused []refusedOne  `json:"refused"`
+	Undo    string        `json:"undo,omitempty"`
+	review  record.Review // its findings that are not settled are answered next
+}
+
+type appliedOne struct {
+	suggest.Change
+	Commit  gitstore.ID `json:"commit"`
+	Already bool        `json:"already"` // the branch had it before
+}
+
+type refusedOne struct {
+	ID     string      `json:"id"`
+	Status exit.Status `json:"status"`
+	Why    string      `json:"message"`
+}
+
+func inboxApply(s *session) error {
+	all := s.Bool("all")
+	if s.NArg() < 1 || all == (s.NArg() > 1) {
+		return exit.Problemf(exit.Usage, "a review is wanted, and findings or --all").WithHint("git runr inbox apply ID FINDING")
+	}
+	if onto := s.String("onto"); s.IsSet("onto") && (onto == "" || onto[0] == '-' || onto == "HEAD") {
+		return exit.Problemf(exit.Usage, "%q is no name of a branch", onto)
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	review, err := store.Review(s.ctx, s.Args().First())
+	if err != nil {
+		return err
+	}
+	ids := s.Args().Slice()[1:]
+	if all {
+		ids = openSuggestions(review)
+	}
+	doc := appliedJSON{ID: review.ID, Branch: s.String("onto"), Applied: []appliedOne{}, Refused: []refusedOne{}, review: review}
+	var changes []suggest.Change
+	var problems []*exit.Problem
+	refuse := func(id string, err error) {
+		problem := exit.Classify(applyProblem(review, id, err))
+		problems = append(problems, problem)
+		doc.Refused = append(doc.Refused, refusedOne{id, problem.Status, problem.Msg})
+	}
+	for _, id := range ids {
+		change, err := suggest.Pick(review, id)
+		if err != nil {
+			refuse(id, err)
+			continue
+		}
+		changes = append(changes, change)
+	}
+	done, err := suggest.Apply(s.ctx, store, review, changes, doc.Branch)
+	if err != nil {
+		return applyProblem(review, "", err)
+	}
+	doc.Branch, doc.Base, doc.Commit = done.Branch, done.Base, done.Commit
+	for _, one := range done.Done {
+		if one.Err != nil {
+			refuse(one.ID, one.Err)
+			continue
+		}
+		doc.Applied = append(doc.Applied, appliedOne{one.Change, one.Commit, one.Already})
+	}
+	if done.Undo.Name != "" {
+		doc.Undo = "git runr undo"
+	}
+	return s.showApplied(doc, problems)
+}
+
+// showApplied shows what was applied. What was refused is the error where it stands alone, and a
+// line each beside others.
+func (s *session) showApplied(doc appliedJSON, problems []*exit.Problem) error {
+	if len(problems) == 1 && len(doc.Applied) == 0 {
+		return problems[0]
+	}
+	err := s.print(doc, func(w io.Writer) { writeApplied(w, doc) })
+	worst := exit.OK
+	for _, problem := range problems {
+		s.failedLine(problem)
+		worst = max(worst, problem.Status)
+	}
+	if worst != exit.OK {
+		err = errors.Join(err, exit.With(worst))
+	}
+	return err
+}
+
+func writeApplied(w io.Writer, doc appliedJSON) {
+	var next []string
+	for _, one := range doc.Applied {
+		how := "Applied"
+		if one.Already {
+			how = "There already:"
+		}
+		safetext.Fprintf(w, "%s %s to %s, %s\n", how, one.ID, one.Place, one.Commit.Short())
+		if _, answered := doc.review.AnswerTo(one.Finding); !answered {
+			next = append(next, "git runr inbox answer "+doc.ID+" "+one.Finding+" fixed --commit "+one.Commit.Short())
+		}
+	}
+	if doc.Commit == "" {
+		safetext.Fprintf(w, "Nothing was applied.\n")
+		return
+	}
+	safetext.Fprintf(w, "%s is at %s.\n", doc.Branch, doc.Commit.Short())
+	if line, ok := safetext.CommandLine("git", "merge", doc.Branch); ok {
+		next = append([]string{line}, next...)
+	}
+	screen.Next(w, next...)
+}
+
+// openSuggestions are the findings that suggest lines and are not settled.
+func openSuggestions(review record.Review) (ids []string) {
+	for _, c := range suggest.Of(review) {
+		said, _ := review.Finding(c.Finding)
+		if !review.SettledFinding(said.Finding) && (len(ids) == 0 || ids[len(ids)-1] != c.Finding) {
+			ids = append(ids, c.Finding)
+		}
+	}
+	return ids
+}
+
+// applyProblem says what to type where a suggestion was not applied.
+func applyProblem(review record.Review, id string, err error) error {
+	refused, elsewhere := new(suggest.RefusedError), new(gitstore.CheckedOutError)
+	switch {
+	case errors.As(err, &refused):
+		status := exit.State
+		if refused.Moved {
+			status = exit.Conflict
+		}
+		return exit.Problemf(status, "%w", err).WithHint("git runr run --review " + review.ID + "   lets an agent do it")
+	case errors.As(err, &elsewhere):
+		problem := exit.Problemf(exit.Conflict, "%w", err)
+		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {
+			problem = problem.WithHint(line + "   leaves the branch where it is")
+		}
+		return problem.WithHint("git runr inbox apply " + review.ID + " FINDING --onto BRANCH   another branch")
+	}
+	return err
+}

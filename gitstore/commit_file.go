@@ -1,0 +1,64 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/odb"
+)
+
+// CommitFile commits other content of one file on top of a commit, as the user commits, and
+// without a working tree: nothing refers to the commit yet. It gives top itself where the file
+// holds that already. The file keeps its mode; one that is not there is ErrNotFound.
+func (r *Repo) CommitFile(ctx context.Context, top ID, path string, content []byte, message string, when time.Time) (id ID, err error) {
+	defer wrap(&err, "commit %q on %s", path, top.Short())
+	author, err := r.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	tree, err := r.TreeOf(ctx, top)
+	if err != nil {
+		return "", err
+	}
+	blob, err := r.objects.Write(ctx, "blob", content)
+	if err != nil {
+		return "", err
+	}
+	if tree, err = r.withBlob(ctx, tree, path, blob); err != nil {
+		return "", err
+	}
+	return r.landCommit(ctx, top, Commit{Tree: tree, Author: author, AuthorWhen: when, Message: message}, when)
+}
+
+// AdvanceBranch moves a branch that nobody has checked out from one commit to another, recorded
+// so that it can be taken back; from "" makes it. ErrLostRace: it is elsewhere by now.
+func (r *Repo) AdvanceBranch(ctx context.Context, op Operation, ref string, to, from ID) (Recorded, error) {
+	if err := r.notCheckedOut(ctx, ref); err != nil {
+		return Recorded{}, err
+	}
+	return r.moveRecorded(ctx, op, ref, to, from)
+}
+
+// withBlob is a tree in which the file at a slash-separated path holds blob.
+func (r *Repo) withBlob(ctx context.Context, tree ID, path string, blob ID) (ID, error) {
+	name, rest, nested := strings.Cut(path, "/")
+	entries, err := r.objects.ReadTree(ctx, tree)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(entries, func(e odb.TreeEntry) bool { return e.Name == name })
+	if i < 0 || entries[i].IsTree() != nested || entries[i].Mode == ModeSymlink || entries[i].Mode == ModeCommit {
+		return "", fmt.Errorf("no file: %w", ErrNotFound)
+	}
+	if nested {
+		blob, err = r.withBlob(ctx, entries[i].ID, rest, blob)
+	}
+	if err != nil || entries[i].ID == blob {
+		return tree, err
+	}
+	entries[i].ID = blob
+	return r.objects.WriteTree(ctx, entries)
+}

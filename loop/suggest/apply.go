@@ -1,0 +1,203 @@
+package suggest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/locate"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+// Branch is the branch, without refs/heads/, to which the proposals of a review go.
+func Branch(review record.Review) string {
+	_, suffix, _ := strings.Cut(review.ID, "-")
+	return "runr/suggestions/" + cmp.Or(suffix, review.ID)
+}
+
+// Done is what became of one proposal.
+type Done struct {
+	Change
+	Commit  gitstore.ID // "" where it was refused
+	Already bool        // the branch had it before
+	Err     error       // why it was refused
+}
+
+// Applied is what proposals made of a branch.
+type Applied struct {
+	Branch string
+	Base   gitstore.ID // the code of the review
+	Commit gitstore.ID // where the branch is now; "" where nothing could be applied and there is none
+	Old    gitstore.ID // where it was, "" for a new one
+	Done   []Done      // as they were named
+	Undo   gitstore.Recorded
+}
+
+// retries is how often a branch that was moved meanwhile is looked at again.
+const retries = 5
+
+// Apply commits proposals one after the other on a branch that nobody has checked out, "" for
+// Branch; one that is not there begins at the code of the review, as that is now. What does not
+// fit is left out, and the rest applied. The branch moves once, or not at all; that is recorded
+// and can be undone. Neither HEAD nor a working tree is touched.
+func Apply(ctx context.Context, s *record.Store, review record.Review, changes []Change, branch string) (Applied, error) {
+	branch = cmp.Or(branch, Branch(review))
+	var done Applied
+	var err error
+	for range retries {
+		done, err = apply(ctx, s, review, changes, branch)
+		if !errors.Is(err, gitstore.ErrLostRace) {
+			break
+		}
+	}
+	if err != nil {
+		return done, fmt.Errorf("apply to %s: %w", branch, err)
+	}
+	return done, nil
+}
+
+func apply(ctx context.Context, s *record.Store, review record.Review, changes []Change, branch string) (Applied, error) {
+	ref := "refs/heads/" + branch
+	done := Applied{Branch: branch, Base: review.At()}
+	var err error
+	if done.Old, err = s.Repo.Ref(ctx, ref); err != nil {
+		return done, err
+	}
+	top := cmp.Or(done.Old, done.Base)
+	if top == "" {
+		return done, &record.StateError{What: "review " + review.ID, Status: "of files that are in no commit", Cannot: "applied without a branch that has them"}
+	}
+	there, err := on(ctx, s, review, done.Base, done.Old)
+	if err != nil {
+		return done, err
+	}
+	tip := top
+	for _, c := range changes {
+		one := Done{Change: c, Commit: there[c.ID]}
+		if one.Already = one.Commit != ""; !one.Already {
+			one.Commit, one.Place, one.Err = commit(ctx, s, review, c, tip)
+		}
+		switch refused := new(RefusedError); {
+		case one.Err != nil && !errors.As(one.Err, &refused):
+			return done, one.Err
+		case one.Err == nil && one.Commit == tip:
+			one.Already = true
+		case one.Err == nil && !one.Already:
+			tip = one.Commit
+			there[c.ID] = tip
+		}
+		one.Place = cmp.Or(one.Place, c.Place)
+		done.Done = append(done.Done, one)
+	}
+	if done.Commit = done.Old; tip == top {
+		return done, nil
+	}
+	op := gitstore.Operation{Kind: gitstore.OpLand, What: "suggestions of review " + review.ID + " on " + branch}
+	done.Undo, err = s.Repo.AdvanceBranch(ctx, op, ref, tip, done.Old)
+	done.Commit = tip
+	return done, err
+}
+
+// commit is a proposal on top of a commit, and where its lines are there; top itself where the
+// file reads so already.
+func commit(ctx context.Context, s *record.Store, review record.Review, c Change, top gitstore.ID) (gitstore.ID, string, error) {
+	refuse := func(moved bool, format string, args ...any) (gitstore.ID, string, error) {
+		return "", "", &RefusedError{ID: c.ID, Why: fmt.Sprintf(format, args...), Moved: moved}
+	}
+	switch {
+	case c.at.File == "" || c.at.StartLine == 0:
+		return refuse(false, "it speaks of no lines")
+	case c.at.Side == record.SideOld:
+		return refuse(false, "it speaks of lines as they were before the change")
+	case c.hasSecret():
+		return refuse(false, "a secret was taken out of its text")
+	}
+	at, err := c.anchored(ctx, s, review.Request.Subject)
+	if said := new(record.InputError); errors.As(err, &said) {
+		return refuse(false, "%s", said.Why)
+	}
+	if errors.As(err, new(*record.NotFoundError)) {
+		return refuse(false, "%v", err)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	placed, err := locate.Place(ctx, s, at, top)
+	if err != nil {
+		return "", "", err
+	}
+	if placed.Outdated {
+		return refuse(true, "%s", placed.Why)
+	}
+	entry, err := s.Repo.File(ctx, top, placed.File)
+	if err != nil {
+		return "", "", err
+	}
+	if entry.Mode == gitstore.ModeSymlink || entry.Mode == gitstore.ModeCommit {
+		return refuse(false, "%q is no file but a link", placed.File)
+	}
+	text, err := s.Repo.ReadBlob(ctx, entry.ID)
+	if err != nil {
+		return "", "", err
+	}
+	c.Place = record.Comment{File: placed.File, StartLine: placed.StartLine, EndLine: placed.EndLine}.Place()
+	new := c.replaced(string(text), placed.StartLine, placed.EndLine)
+	id, err := s.Repo.CommitFile(ctx, top, placed.File, []byte(new), c.message(review), s.Now())
+	return id, c.Place, err
+}
+
+// anchored is what the proposal speaks of. Agents give numbers: what those lines hold is read.
+func (c Change) anchored(ctx context.Context, s *record.Store, subject record.Subject) (record.Comment, error) {
+	if c.tree == "" {
+		return c.at, nil
+	}
+	subject.Tree = c.tree
+	return locate.AnchorComment(ctx, s, subject, c.at)
+}
+
+// The trailers by which a commit says what it was made of.
+const (
+	reviewTrailer  = "Runr-Review: "
+	findingTrailer = "Runr-Finding: "
+)
+
+func (c Change) message(review record.Review) string {
+	return fmt.Sprintf("Apply a suggestion to %s\n\nSuggested-by: %s\n%s%s\n%s%s\n",
+		prose.OneLine(c.Place), prose.OneLine(c.By), reviewTrailer, review.ID, findingTrailer, c.ID)
+}
+
+// maxCommits is how many commits of a branch are looked at for proposals of a review.
+const maxCommits = 2000
+
+// on are the proposals of a review that a branch has on top of base, with their commits; none of
+// a branch that is not there.
+func on(ctx context.Context, s *record.Store, review record.Review, base, tip gitstore.ID) (map[string]gitstore.ID, error) {
+	there := map[string]gitstore.ID{}
+	if tip == "" || tip == base {
+		return there, nil
+	}
+	commits, err := s.Repo.Commits(ctx, base, tip, maxCommits)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range commits {
+		_, said, ours := strings.Cut(c.Message, "\n"+reviewTrailer+review.ID+"\n"+findingTrailer)
+		if id, _, _ := strings.Cut(said, "\n"); ours {
+			there[id] = c.ID
+		}
+	}
+	return there, nil
+}
+
+// On are the proposals that the Branch of a review has, with their commits.
+func On(ctx context.Context, s *record.Store, review record.Review) (map[string]gitstore.ID, error) {
+	tip, err := s.Repo.Ref(ctx, "refs/heads/"+Branch(review))
+	if err != nil {
+		return nil, err
+	}
+	return on(ctx, s, review, review.At(), tip)
+}

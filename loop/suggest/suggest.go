@@ -1,0 +1,156 @@
+// Package suggest reads the lines that comments and findings propose in place of those that they
+// speak of, and makes commits of them on a branch that nobody has checked out.
+//
+// A proposal is a fenced block of Markdown whose language is "suggestion".
+package suggest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// Change is one proposal of a review.
+type Change struct {
+	ID      string   `json:"id"`      // of the comment or finding; of its second proposal with ".2" behind it
+	Finding string   `json:"finding"` // the comment or finding
+	By      string   `json:"by"`
+	Place   string   `json:"place"` // "file:3-5", as the review has it
+	Lines   []string `json:"lines"` // without line ends; none to delete those that are there
+
+	at   record.Comment // what the lines are of; a finding's without their text
+	tree gitstore.ID    // that a finding is of, "" for a comment
+}
+
+// language is that of a block which proposes other lines.
+const language = "suggestion"
+
+// In are the proposals in a Markdown text, each as lines without their ends. What is quoted, or
+// stands in a list of lists, is somebody else's or an example.
+func In(text string) (found [][]string) {
+	var fence string // that is open
+	var indent int   // of its first line
+	var at []string
+	ours := false
+	end := func() {
+		if ours {
+			found = append(found, at)
+		}
+		fence, ours, at = "", false, []string{}
+	}
+	end()
+	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
+		line = strings.TrimSuffix(line, "\n")
+		body := strings.TrimLeft(line, " ")
+		mark := fenceOf(body)
+		blank := len(line) - len(body)
+		switch info := strings.TrimSpace(body[len(mark):]); {
+		case fence == "" && mark != "" && blank < 4 && !(mark[0] == '`' && strings.Contains(info, "`")):
+			word, _, _ := strings.Cut(info, " ")
+			fence, indent, ours = mark, blank, word == language
+		case fence == "":
+		case strings.HasPrefix(mark, fence) && blank < 4 && info == "":
+			end()
+		default:
+			at = append(at, line[min(indent, blank):])
+		}
+	}
+	end()
+	return found
+}
+
+// fenceOf is the run of three backticks, tildes or more that a line begins with.
+func fenceOf(line string) string {
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return ""
+	}
+	mark := line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
+	if len(mark) < 3 {
+		return ""
+	}
+	return mark
+}
+
+// Of are the proposals of what was submitted to a review, in the order of its findings.
+func Of(review record.Review) (all []Change) {
+	add := func(c Change, texts ...string) {
+		var found [][]string
+		for _, text := range texts {
+			found = append(found, In(text)...)
+		}
+		for i, lines := range found {
+			c.ID, c.Lines = c.Finding, lines
+			if len(found) > 1 {
+				c.ID = fmt.Sprintf("%s.%d", c.Finding, i+1)
+			}
+			all = append(all, c)
+		}
+	}
+	for i, sub := range review.Submissions {
+		for _, j := range review.SaidFirst(i) {
+			f := j.Finding
+			at := record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: max(f.Line, f.EndLine), Side: record.SideNew, Commit: sub.Tree}
+			add(Change{Finding: f.ID, By: strings.Join(j.SaidBy, ", "), Place: f.Place(), at: at, tree: sub.Tree}, f.Issue, f.Fix)
+		}
+		for _, c := range sub.Comments {
+			add(Change{Finding: c.ID, By: sub.Reviewer, Place: c.Place(), at: c}, c.Comment)
+		}
+	}
+	return all
+}
+
+// Pick is the proposal of an id: that of a comment or finding which has one alone, or of several
+// the one with that number.
+func Pick(review record.Review, id string) (Change, error) {
+	all := Of(review)
+	finding, number, numbered := strings.Cut(id, ".")
+	said, known := review.Finding(finding)
+	if !known {
+		return Change{}, &record.NotFoundError{What: "finding", ID: id, Where: "in review " + review.ID}
+	}
+	all = slices.DeleteFunc(all, func(c Change) bool { return c.Finding != said.ID })
+	switch n := len(all); {
+	case n == 0:
+		return Change{}, &RefusedError{ID: id, Why: "it proposes no lines"}
+	case n == 1 && !numbered:
+		return all[0], nil
+	case !numbered:
+		return Change{}, &RefusedError{ID: id, Why: fmt.Sprintf("it proposes %d texts: name one of %s.1 to %s.%d", n, id, id, n)}
+	}
+	i := slices.IndexFunc(all, func(c Change) bool { return c.ID == said.ID+"."+number })
+	if i < 0 {
+		return Change{}, &record.NotFoundError{What: "proposal", ID: id, Where: "in review " + review.ID}
+	}
+	return all[i], nil
+}
+
+// RefusedError is for a proposal that no commit can be made of.
+type RefusedError struct {
+	ID    string
+	Why   string
+	Moved bool // the code is another than it speaks of
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("%s is not applied: %s", e.ID, e.Why) }
+
+// replaced is a file in which the proposed lines stand in place of lines start to end. They end
+// as those did, the last one too.
+func (c Change) replaced(text string, start, end int) string {
+	lines := strings.SplitAfter(text, "\n")
+	old := lines[start-1 : end]
+	ending := "\n"
+	if strings.HasSuffix(old[0], "\r\n") || !strings.HasSuffix(old[0], "\n") && start > 1 && strings.HasSuffix(lines[start-2], "\r\n") {
+		ending = "\r\n"
+	}
+	new := strings.Join(c.Lines, ending)
+	if len(c.Lines) > 0 && strings.HasSuffix(old[len(old)-1], "\n") {
+		new += ending
+	}
+	return strings.Join(lines[:start-1], "") + new + strings.Join(lines[end:], "")
+}
+
+// hasSecret reports whether a secret was taken out of the text: it is not what was written.
+func (c Change) hasSecret() bool { return strings.Contains(strings.Join(c.Lines, "\n"), "[redacted:") }
