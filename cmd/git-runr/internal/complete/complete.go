@@ -1,6 +1,6 @@
 // Package complete says what a word on a command line may be, for the completion of shells:
-// commands and options as the program knows them, and which kind of value is wanted
-// where it is neither. The values of kinds are looked up by whoever has the repository.
+// commands and options as the program knows them, and where it is neither the values of the
+// kind that is wanted, everywhere and in a repository.
 package complete
 
 import (
