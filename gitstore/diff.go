@@ -23,6 +23,9 @@ type DiffSpec struct {
 	Exclude  []string // globs that are left out: see Globs
 	Context  int      // unchanged lines around a change; 0: three, as git does
 	MaxBytes int64    // of the patch; 0: no limit
+	// IgnoreSpace takes lines that differ in white space alone for the same, in a patch that is
+	// read: what is counted, recorded or reviewed has every line.
+	IgnoreSpace bool
 }
 
 // FileStat is one file of a difference.
@@ -86,7 +89,11 @@ func (r *Repo) noAttributes() []string {
 func (r *Repo) Diff(ctx context.Context, spec DiffSpec) (patch []byte, truncated bool, err error) {
 	out := &gitdir.LimitWriter{Left: cmp.Or(max(spec.MaxBytes, 0), math.MaxInt64)}
 	lines := cmp.Or(max(spec.Context, 0), 3)
-	err = r.diffTree(ctx, out, spec, "-p", "--full-index", "-U"+strconv.Itoa(lines), "--src-prefix=a/", "--dst-prefix=b/")
+	options := []string{"-p", "--full-index", "-U" + strconv.Itoa(lines), "--src-prefix=a/", "--dst-prefix=b/"}
+	if spec.IgnoreSpace {
+		options = append(options, "-w")
+	}
+	err = r.diffTree(ctx, out, spec, options...)
 	if out.Full { // git was stopped, so its status says nothing
 		return lastLine(out.Kept.Bytes()), true, nil
 	}

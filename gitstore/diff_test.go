@@ -127,6 +127,22 @@ func TestDiffContext(t *testing.T) {
 
 // Nothing that is configured runs or counts: not an external diff, not a text
 // conversion, not an attribute by which a change hides a file.
+// White space is left out of a patch that is read, and of nothing that is counted.
+func TestDiffIgnoresSpace(t *testing.T) {
+	repo := newTestRepo(t)
+	a := commitFiles(t, repo, map[string]string{"s": "one\n", "t": "one\ntwo\n"})
+	b := commitFiles(t, repo, map[string]string{"s": " one\n", "t": "\tone\n2\n"})
+	spec := DiffSpec{From: a, To: b, IgnoreSpace: true}
+	patch, _, err := repo.Diff(context.Background(), spec)
+	if err != nil || strings.Contains(string(patch), "a/s") || !strings.Contains(string(patch), "\n \tone\n-two\n+2\n") {
+		t.Errorf("%v, %s", err, patch)
+	}
+	stats, err := repo.DiffStat(context.Background(), spec)
+	if err != nil || len(stats) != 2 || stats[1].Added != 2 {
+		t.Errorf("%v, %v", err, stats)
+	}
+}
+
 func TestDiffIgnoresConfiguration(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree

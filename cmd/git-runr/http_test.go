@@ -24,8 +24,8 @@ import (
 )
 
 // askServer is `http STATUS METHOD DIR PATH [BODY]`: asks the server of the repository
-// in DIR, which may be starting, and wants that status. The token of a program is sent
-// along unless the path has one; stdout is the answer.
+// in DIR, which may be starting, and wants that status. The token of a program, or the
+// cookie of a browser for a page, is sent along unless the path has one; stdout is the answer.
 func askServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 || len(args) > 5 {
 		ts.Fatalf("usage: http STATUS METHOD DIR PATH [BODY]")
@@ -77,8 +77,12 @@ func (p place) ask(method, path, body string) (status int, answer string, err er
 		return 0, "", err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	if !strings.Contains(path, "token=") {
+	switch {
+	case strings.Contains(path, "token="):
+	case strings.HasPrefix(path, "/api/"):
 		r.Header.Set("Authorization", "Bearer "+p.secret.Session())
+	default:
+		r.AddCookie(&http.Cookie{Name: fmt.Sprintf("runr_%d", p.address.Port), Value: p.secret.Session()})
 	}
 	client := &http.Client{
 		Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second,

@@ -22,18 +22,25 @@ type comparison struct {
 	query    url.Values
 }
 
-// url is a page of the comparison's, such as diff, about one file.
+// url is a page of the comparison's, such as diff, about one file. Pairs without a value are left out.
 func (c comparison) url(page string, pairs ...string) string {
 	q := url.Values{}
 	maps.Copy(q, c.query)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		q.Set(pairs[i], pairs[i+1])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
 	}
 	u := url.URL{Path: c.base, RawQuery: q.Encode()}
 	if page != "" {
 		u.Path += "/" + page
 	}
 	return u.String()
+}
+
+// diffURL is the diff of one file, shown as o says.
+func (c comparison) diffURL(f changedFile, o viewOptions, pairs ...string) string {
+	return c.url("diff", append(pairs, "path", f.Path, "space", o.space)...)
 }
 
 // changedFile is one file of a comparison.

@@ -123,7 +123,7 @@ func (p *pages) reviewLines(w http.ResponseWriter, r *http.Request, review recor
 	if err != nil {
 		return err
 	}
-	return p.gapLines(w, r, o.change, o.files, viewOptions{split: o.Split, remarks: o.sortRemarks(o.files, o.remarks)}, o.page)
+	return p.gapLines(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
 }
 
 func (p *pages) runLines(w http.ResponseWriter, r *http.Request) error {
@@ -132,5 +132,5 @@ func (p *pages) runLines(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	common := p.page(r, "Run", "runs")
-	return p.gapLines(w, r, c, list, viewOptions{split: common.Split}, common)
+	return p.gapLines(w, r, c, list, common.look, common)
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -61,6 +62,8 @@ type imageView struct{ Label, URL string }
 // viewOptions say how files are shown.
 type viewOptions struct {
 	split   bool
+	noSpace bool   // changes of white space alone are not shown
+	space   string // ignore or show, where the address says so: links keep to it
 	context int
 	skip    int // rows that an earlier answer had
 	remarks map[string]remarksAt
@@ -76,7 +79,7 @@ func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile,
 	lines := 0
 	for i, f := range list {
 		views[i] = p.newFileView(c, f, o)
-		views[i].Load = c.url("diff", "path", f.Path)
+		views[i].Load = c.diffURL(f, o)
 		if views[i].Folded = f.folded(); views[i].Viewed && views[i].Folded == "" {
 			views[i].Folded = "viewed"
 		}
@@ -84,7 +87,7 @@ func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile,
 			now, lines = append(now, i), lines+f.Lines()
 		}
 	}
-	patches, err := p.patches(ctx, c, list, now)
+	patches, err := p.patches(ctx, c, list, now, o.noSpace)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +167,13 @@ func (p patch) hunks() (all []unidiff.Hunk) {
 }
 
 // patches are those of the files with the given indexes, as far as one answer takes
-// them. A symbolic link that became a file is two patches.
-func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int) (map[int]patch, error) {
-	found := map[int]patch{}
+// them. A symbolic link that became a file is two patches. Where white space is left out,
+// a file in which nothing else changed has an empty one.
+func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int, noSpace bool) (map[int]patch, error) {
 	if len(now) == 0 {
-		return found, nil
+		return nil, nil
 	}
-	spec := gitstore.DiffSpec{From: c.from, To: c.to, MaxBytes: maxPatch}
+	spec := gitstore.DiffSpec{From: c.from, To: c.to, MaxBytes: maxPatch, IgnoreSpace: noSpace}
 	for _, i := range now {
 		spec.Paths = append(spec.Paths, list[i].pathspecs()...)
 	}
@@ -185,29 +188,38 @@ func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, n
 	if truncated && len(parts) > 0 {
 		parts = parts[:len(parts)-1]
 	}
-	for _, i := range now {
-		take := 1
-		if list[i].Status == "T" {
-			take = 2
-		}
-		if take > len(parts) {
-			break
-		}
-		found[i] = parts[:take]
-		parts = parts[take:]
+	byName, found := map[string]patch{}, map[int]patch{}
+	for _, f := range parts {
+		name := cmp.Or(f.New, f.Old)
+		byName[name] = append(byName[name], f)
 	}
-	if len(parts) > 0 && !truncated {
-		return p.patchEach(ctx, c, list, now)
+	for _, i := range now {
+		f := list[i]
+		patch := byName[f.Path]
+		switch {
+		case f.isOf(patch), len(patch) == 0 && noSpace && !truncated && f.Lines() > 0:
+			found[i] = patch
+		case !truncated:
+			return p.patchEach(ctx, c, list, now, noSpace)
+		}
 	}
 	return found, nil
 }
 
+// isOf reports whether patch is that of the file, whole, and of its rename.
+func (f changedFile) isOf(patch patch) bool {
+	if f.Status == "T" {
+		return len(patch) == 2
+	}
+	return len(patch) == 1 && (patch[0].Old == "" || patch[0].Old == f.From())
+}
+
 // patchEach asks for one patch at a time, where git sees other files in all than in
 // the one.
-func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int) (map[int]patch, error) {
+func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int, noSpace bool) (map[int]patch, error) {
 	found := map[int]patch{}
 	for _, i := range now {
-		text, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(), MaxBytes: maxPatch})
+		text, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(), MaxBytes: maxPatch, IgnoreSpace: noSpace})
 		if err != nil {
 			return nil, err
 		}
@@ -221,7 +233,7 @@ func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile,
 // oneFile is the diff of one file, whatever its size, from row o.skip on.
 func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o viewOptions) (fileView, error) {
 	v := p.newFileView(c, f, o)
-	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context}
+	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context, IgnoreSpace: o.noSpace}
 	text, cut, err := p.repo.Diff(ctx, spec)
 	if err != nil {
 		return v, err
@@ -246,7 +258,13 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		}
 	}
 	hunks := patch.hunks()
-	if len(hunks) == 0 && !v.Binary {
+	switch {
+	case len(hunks) > 0 || v.Binary:
+	case o.noSpace && v.Lines() > 0 && !v.Cut:
+		shown := o
+		shown.space = "show"
+		v.Folded, v.Load = "white space", c.diffURL(v.changedFile, shown)
+	default:
 		v.Note = "No lines changed"
 		if v.Status == "A" || v.Status == "D" {
 			v.Note = "Empty file"
@@ -258,7 +276,7 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		return err
 	}
 	if v.Status == "M" || v.Status == "R" {
-		v.All = c.url("diff", "path", v.Path, "context", strconv.Itoa(allContext))
+		v.All = c.diffURL(v.changedFile, o, "context", strconv.Itoa(allContext))
 		v.gapsURL = c.url("lines", "path", v.Path)
 	}
 	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: o.remarks[v.Path], shown: map[place]bool{}}
@@ -273,7 +291,7 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		v.Hunks = append(v.Hunks, view)
 	}
 	if next > 0 {
-		v.More = c.url("diff", "path", v.Path, "skip", strconv.Itoa(next), "context", strconv.Itoa(o.context))
+		v.More = c.diffURL(v.changedFile, o, "skip", strconv.Itoa(next), "context", strconv.Itoa(o.context))
 	} else if gap := gaps[len(hunks)]; len(hunks) > 0 && gap.Count > 0 && v.All != "" {
 		v.Tail = &gap
 	}

@@ -115,10 +115,12 @@ type page struct {
 	Density string // dense, wide, or ""
 	Wrap    string // off, or "" for lines that wrap
 	Split   bool   // diffs side by side
+	NoSpace bool   // changes of white space alone are not shown
 	Token   string // of forms
 	Path    string // of this page, for links to its other views
 	Watched string // the review or run that the page is about, for live updates
 	now     time.Time
+	look    viewOptions // of diffs, as the address and the browser have them
 }
 
 // paged is any page, for the parts that it is made of.
@@ -146,11 +148,12 @@ func (p page) ReviewPath() string { return "/review/" + p.Watched }
 func (p *pages) page(r *http.Request, title, tab string) page {
 	branch, _ := p.repo.Branch(r.Context()) // a heading that cannot be read is none
 	place := cmp.Or(p.repo.WorkTree, p.repo.CommonDir)
+	look := viewOptions{split: wanted(r, "view", "split"), noSpace: wanted(r, "space", "ignore"), space: r.FormValue("space")}
 	return page{
 		Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
 		Branch: strings.TrimPrefix(branch, "refs/heads/"), Theme: preference(r, "theme", "dark", "light"),
 		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"), Wrap: preference(r, "wrap", "off"),
-		Split: p.split(r), Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(),
+		Split: look.split, NoSpace: look.noSpace, Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(), look: look,
 	}
 }
 
@@ -163,16 +166,12 @@ func preference(r *http.Request, name string, known ...string) string {
 	return cookie.Value
 }
 
-// split reports whether diffs are wanted side by side: by the address, else as the
-// browser remembers.
-func (p *pages) split(r *http.Request) bool {
-	switch r.FormValue("view") {
-	case "split":
-		return true
-	case "unified":
-		return false
+// wanted reports whether a setting is value: by the address, else as the browser remembers.
+func wanted(r *http.Request, name, value string) bool {
+	if asked := r.FormValue(name); asked != "" {
+		return asked == value
 	}
-	return preference(r, "view", "split") != ""
+	return preference(r, name, value) != ""
 }
 
 // show renders a template as a whole page; nothing is sent when it goes wrong.

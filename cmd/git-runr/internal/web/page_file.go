@@ -33,7 +33,7 @@ func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request, review record
 	if err != nil {
 		return err
 	}
-	return p.showWhole(w, r, o.change, o.files, viewOptions{remarks: o.sortRemarks(o.files, o.remarks), compose: o.CanComment()}, o.page)
+	return p.showWhole(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
 }
 
 // showWhole shows the file that the request names, on the side that it names.

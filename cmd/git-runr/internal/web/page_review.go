@@ -217,10 +217,15 @@ func (p *pages) reviewFiles(r *http.Request, v *reviewView, remarks []*remark) e
 	if v.From+len(v.Files) < v.Total {
 		v.Next = c.url("", "from", strconv.Itoa(v.From+filesAPage))
 	}
-	byFile := v.sortRemarks(list, remarks)
-	o := viewOptions{split: v.Split, remarks: byFile, viewed: v.Viewed, compose: v.CanComment()}
-	v.Views, err = p.fileViews(r.Context(), c, v.Files, o)
+	v.Views, err = p.fileViews(r.Context(), c, v.Files, v.options(list, remarks))
 	return err
+}
+
+// options are how the files of the review are shown, with the remarks put to them.
+func (v *reviewView) options(list *fileList, remarks []*remark) viewOptions {
+	o := v.look
+	o.remarks, o.viewed, o.compose = v.sortRemarks(list, remarks), v.Viewed, v.CanComment()
+	return o
 }
 
 // page is the part of the files that begins with the one at index from.
@@ -304,9 +309,7 @@ func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request, review record
 	if err != nil {
 		return err
 	}
-	return p.showDiff(w, r, o.change, o.files, viewOptions{
-		split: o.Split, remarks: o.sortRemarks(o.files, o.remarks), viewed: o.Viewed, compose: o.CanComment(),
-	}, o.page)
+	return p.showDiff(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
 }
 
 // diffView is the page of one file's diff.

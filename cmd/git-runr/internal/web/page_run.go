@@ -169,7 +169,7 @@ func (p *pages) interdiff(r *http.Request, v *runView) error {
 	}
 	v.Total, v.Added, v.Deleted = len(list.files), list.added, list.deleted
 	shown, _ := list.page("")
-	v.Views, err = p.fileViews(r.Context(), c, shown, viewOptions{split: v.Split})
+	v.Views, err = p.fileViews(r.Context(), c, shown, v.look)
 	return err
 }
 
@@ -216,7 +216,7 @@ func (p *pages) runDiff(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	common := p.page(r, "Run", "runs")
-	return p.showDiff(w, r, c, list, viewOptions{split: common.Split}, common)
+	return p.showDiff(w, r, c, list, common.look, common)
 }
 
 func (p *pages) runFile(w http.ResponseWriter, r *http.Request) error {

@@ -65,6 +65,7 @@ async function part(url) {
   const at = new URL(url, location.href);
   at.searchParams.set("fragment", "1");
   at.searchParams.set("view", splitNow() ? "split" : "unified");
+  if (!at.searchParams.has("space")) at.searchParams.set("space", root.dataset.space ?? "show");
   return elements(await (await checked(await asked(at))).text());
 }
 

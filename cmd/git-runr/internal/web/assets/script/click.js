@@ -33,11 +33,12 @@ const doing = {
   more,
   jump,
   unified() {
-    switchView("unified");
+    showAs("view", "unified");
   },
   split() {
-    switchView("split");
+    showAs("view", "split");
   },
+  "show-space": () => showAs("space", ""),
   "comment-file"(link) {
     writeOn(link.closest(".file"));
   },
@@ -92,6 +93,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("change", (event) => {
   const { setting } = event.target.dataset;
   if (!setting) return;
+  if (setting === "space") return showAs(setting, event.target.value);
   remember(setting, event.target.value);
   if (event.target.value) root.dataset[setting] = event.target.value;
   else delete root.dataset[setting];

@@ -193,11 +193,12 @@ async function findPlace() {
   scrollBy(0, cursor.getBoundingClientRect().top - kept.y);
 }
 
-function switchView(to) {
-  remember("view", to);
+// showAs loads the page again with another setting of what the server makes of a diff.
+function showAs(setting, value) {
+  remember(setting, value);
   keepPlace();
   const at = new URL(location.href);
-  at.searchParams.delete("view");
+  at.searchParams.delete(setting);
   at.searchParams.delete("sent");
   at.hash = "";
   if (at.href === location.href) location.reload();

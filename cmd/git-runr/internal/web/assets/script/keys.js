@@ -9,7 +9,8 @@ const fileKeys = {
   "]": () => goChange(1),
   "[": () => goChange(-1),
   x: () => currentFile() && fold(currentFile()),
-  s: () => $('.views [data-do="split"]') && switchView(splitNow() ? "unified" : "split"),
+  s: () => $('.views [data-do="split"]') && showAs("view", splitNow() ? "unified" : "split"),
+  W: () => showAs("space", root.dataset.space ? "" : "ignore"),
   c() {
     if (!reviewID) return;
     if (chosen) return write();
