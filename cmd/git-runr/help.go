@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +14,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/manual"
 	"git-runr/cmd/git-runr/internal/nearest"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
@@ -29,20 +32,42 @@ func topics() []manual.Topic {
 }
 
 func (p *program) helpCommand() *cli.Command {
-	var b strings.Builder
-	b.WriteString("What COMMAND -h says, or a topic:\n\n")
-	listTopics(&b)
 	return &cli.Command{
 		Name: "help", Usage: "help on a command or a topic; alone it lists both", ArgsUsage: "[COMMAND|TOPIC]",
-		Description: strings.TrimRight(b.String(), "\n"), Action: p.action(help),
+		Description: "What COMMAND -h says, or a topic.", Action: p.action(help),
 	}
 }
 
-// listTopics writes a line for each topic.
-func listTopics(w io.Writer) {
-	for _, topic := range topics() {
-		safetext.Fprintf(w, "   %-16s %s\n", topic.Name, topic.Usage)
+// cli has one printer of help for all programs; what it is given to write to is app's Writer.
+func init() {
+	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
+		out := w.(helpWriter).helpScreen()
+		manual.Help(out, of, out.Columns)
+		out.Flush()
 	}
+}
+
+// helpWriter is app's Writer.
+type helpWriter struct{ *program }
+
+func (w helpWriter) Write(text []byte) (int, error) { return w.out.Write(text) }
+
+// helpScreen is what help is written to: as wide as the terminal and at most 80 columns, which are
+// those of a pipe, as git's is.
+func (p *program) helpScreen() *screen.Writer {
+	_, width := stdio.Terminal(p.out)
+	set, _ := strconv.Atoi(p.getenv("COLUMNS"))
+	return &screen.Writer{Out: p.out, Columns: min(cmp.Or(max(set, 0), width), 80)}
+}
+
+// listTopics writes a line for each topic.
+func listTopics(w *screen.Writer) error {
+	var rows [][2]string
+	for _, topic := range topics() {
+		rows = append(rows, [2]string{topic.Name, topic.Usage})
+	}
+	manual.List(w, "TOPICS, of git runr help TOPIC", rows, w.Columns)
+	return w.Flush()
 }
 
 // help prints a topic, or what the words would print with -h behind them.
@@ -70,8 +95,7 @@ func help(s *session) error {
 func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) error {
 	err := app.RunContext(ctx, args)
 	if err == nil && len(args) > 1 && slices.Contains([]string{"-h", "--help"}, args[len(args)-1]) && (len(args) == 2 || len(args) == 3 && args[1] == "help") {
-		safetext.Fprintf(p.out, "\nTOPICS, of git runr help TOPIC:\n")
-		listTopics(p.out)
+		return listTopics(p.helpScreen())
 	}
 	if len(args) != 3 || args[2] != "-h" {
 		return err
@@ -85,8 +109,8 @@ func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) er
 }
 
 func (p *program) printTopic(topic manual.Topic) error {
-	_, width := stdio.Terminal(p.out)
-	return manual.Fprint(p.out, topic.Text(), min(width, 80))
+	w := p.helpScreen()
+	return cmp.Or(manual.Fprint(w, topic.Text(), w.Columns), w.Flush())
 }
 
 // unknownCommand names the command that was perhaps meant.
@@ -116,9 +140,9 @@ func stopReasonsHelp() string {
 		if r.Resumable {
 			resumable = "resumable"
 		}
-		safetext.Fprintf(&b, "%s (%s)\n    %s (%s, %s, exit status %d)\n\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
+		safetext.Fprintf(&b, "%s (%s)\n    %s (%s, %s, exit status %d)\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
 		for _, step := range r.Next {
-			safetext.Fprintf(&b, "      %s   %s\n", step.Command, step.What)
+			safetext.Fprintf(&b, "    %s\n        %s\n", step.Command, step.What)
 		}
 	}
 	b.WriteString("\nWhat a stop calls unmet. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")

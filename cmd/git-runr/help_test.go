@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/loop/prose"
 )
 
 // outputOf is what the program prints on both streams for one command line, and its status.
@@ -97,5 +98,26 @@ func TestNoSuchDirectory(t *testing.T) {
 	}
 	if got, status := outputOf(t, "status"); status != int(exit.NotFound) || strings.Contains(got, "should not happen") {
 		t.Errorf("a working directory that is gone: %d\n%s", status, got)
+	}
+}
+
+// No line of any help is wider than the terminal, but for a word that is; in a pipe there are 80 columns.
+func TestHelpFits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	fits := func(columns int, words ...string) {
+		text, _ := outputOf(t, words...)
+		for line := range strings.Lines(text) {
+			if line = strings.TrimRight(line, "\n"); prose.Columns(line) > columns && len(strings.Fields(line)) > 1 {
+				t.Errorf("%q at %d columns, %d:\n%s", words, columns, prose.Columns(line), line)
+			}
+		}
+	}
+	for set, columns := range map[string]int{"": 80, "40": 40, "200": 80, "x": 80} {
+		t.Setenv("COLUMNS", set)
+		everyCommand(func(_ *cli.Command, words ...string) { fits(columns, append(words, "-h")...) })
+		fits(columns, "help")
+		for _, topic := range topics() {
+			fits(columns, "help", topic.Name)
+		}
 	}
 }

@@ -57,7 +57,7 @@ func (p *program) app() *cli.App {
 	return &cli.App{
 		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
 		UsageText: "git runr [-C DIR] [--json] COMMAND [ARGUMENT…]",
-		Writer:    p.out, ErrWriter: p.err, Reader: nil,
+		Writer:    helpWriter{p}, ErrWriter: p.err, Reader: nil,
 		HideVersion: true, HideHelpCommand: true,
 		Flags:           globalFlags(),
 		Commands:        p.commands(),

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/prose"
 )
 
 // The page holds every command, option and topic, and no reader of manual pages has anything to say about it.
@@ -49,6 +51,19 @@ func TestManualPage(t *testing.T) {
 			if len([]rune(line)) > 120 {
 				t.Errorf("help %s: a long line: %s", topic.Name, line)
 			}
+		}
+	}
+	if _, err := exec.LookPath("mandoc"); err == nil {
+		cmd := exec.Command("mandoc", "-Tutf8", "-Owidth=80")
+		cmd.Stdin = strings.NewReader(page)
+		shown, err := cmd.Output()
+		for line := range strings.Lines(regexp.MustCompile(`.\x08`).ReplaceAllString(string(shown), "")) {
+			if line = strings.TrimRight(line, "\n"); prose.Columns(line) > 80 {
+				t.Errorf("%d columns at 80: %s", prose.Columns(line), line)
+			}
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	}
 	for line := range strings.Lines(page) {

@@ -23,13 +23,13 @@ func (p *program) mcpCommand() *cli.Command {
 		Name: "mcp", Usage: "serve the inbox to a coding agent, on standard input and output",
 		Description: "A server of the Model Context Protocol, which an agent tool starts. Register it with those that are\n" +
 			"used here, and take that back:\n\n" +
-			"  git runr init --agents                 with --read-only they are told of a server that only reads\n" +
+			"  git runr init --agents\n" +
 			"  git runr init --agents --remove\n\n" +
-			"By hand:\n\n" +
-			"  claude    claude mcp add runr -- git runr mcp       claude mcp remove runr\n" +
-			"  codex     codex mcp add runr -- git runr mcp        codex mcp remove runr\n" +
-			"  gemini    gemini mcp add runr git runr mcp          gemini mcp remove runr\n" +
-			"  opencode  \"mcp\": {\"runr\": {\"type\": \"local\", \"command\": [\"git\", \"runr\", \"mcp\"]}} in opencode.json\n\n" +
+			"With --read-only they are told of a server that only reads. By hand, and in opencode.json:\n\n" +
+			"  claude mcp add runr -- git runr mcp    claude mcp remove runr\n" +
+			"  codex mcp add runr -- git runr mcp     codex mcp remove runr\n" +
+			"  gemini mcp add runr git runr mcp       gemini mcp remove runr\n" +
+			"  \"mcp\": {\"runr\": {\"type\": \"local\", \"command\": [\"git\", \"runr\", \"mcp\"]}}\n\n" +
 			"Tools that read: review_list, review_get, review_diff, review_wait, diagnose. Tools that record: review,\n" +
 			"review_claim, review_release, review_answer, review_resolve, review_comment, review_submit, and review_inbox,\n" +
 			"which is several of those. The change of a review and the code around a finding are resources too. An answer\n" +

@@ -23,7 +23,8 @@ func (p *program) promptCommand() *cli.Command {
 			"\n             command = \"git-runr prompt\"" +
 			"\n             when = true" +
 			"\n             require_repo = true" +
-			"\n   tmux      set -g status-right '#(git-runr -C \"#{pane_current_path}\" prompt)'",
+			"\n   tmux      set -g status-right \\" +
+			"\n               '#(git-runr -C \"#{pane_current_path}\" prompt)'",
 		Action: p.action(prompt),
 	}
 }

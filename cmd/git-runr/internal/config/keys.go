@@ -261,10 +261,10 @@ func Help() string {
 const intro = `A value comes from the first of these that gives it:
 
   the command line
-  git config                runr.SECTION.KEY, such as runr.loop.maxRetries
-  the user's file           $XDG_CONFIG_HOME/git-runr/config.toml,
-                            else ~/.config/git-runr/config.toml
-  the repository's file     .runr.toml at the top
+  git config              runr.SECTION.KEY, such as runr.loop.maxRetries
+  the user's file         $XDG_CONFIG_HOME/git-runr/config.toml,
+                          else ~/.config/git-runr/config.toml
+  the repository's file   .runr.toml at the top
 
 A table such as [checks.test] in the user's file replaces the repository's whole
 table of that name. Commands that only the repository's file gives are run after

@@ -50,7 +50,7 @@ func FuzzRoff(f *testing.F) {
 		r.text(text)
 		for line := range strings.Lines(r.String()) {
 			macro, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !strings.Contains(".PP .TP .IP .EX .EE .SS", macro) {
+			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !strings.Contains(".PP .TP .IP .EX .EE .SS .RS .RE", macro) {
 				t.Errorf("a request: %q of %q", line, text)
 			}
 		}

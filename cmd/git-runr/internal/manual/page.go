@@ -84,11 +84,17 @@ func (r *roff) fill(text string) {
 	}
 }
 
-// verbatim writes lines as they are.
+// verbatim writes lines as they are, two spaces in.
 func (r *roff) verbatim(lines []string) {
 	r.line(".EX")
+	in := len(lines[0])
 	for _, line := range lines {
-		line = guard(escape(line))
+		if body := strings.TrimLeft(line, " "); body != "" {
+			in = min(in, len(line)-len(body))
+		}
+	}
+	for _, line := range lines {
+		line = guard(escape("  " + line[min(in, len(line)):]))
 		for len(line) > 78 { // a line that goes on: \c would be an escape of its own in some readers
 			at := cut(line)
 			r.line(line[:at] + `\`)
@@ -138,11 +144,16 @@ func (r *roff) definition(term string, body []block) {
 	r.line(".TP")
 	r.line(guard(`\fB` + escape(term) + `\fR`))
 	for i, b := range body {
-		if b.kind == literal {
+		switch {
+		case b.kind == literal:
 			r.verbatim(b.lines)
 			continue
-		}
-		if i > 0 {
+		case b.kind == definition:
+			r.line(".RS")
+			r.definition(b.term, b.body)
+			r.line(".RE")
+			continue
+		case i > 0:
 			r.line(".IP")
 		}
 		r.fill(strings.Join(b.lines, " "))
@@ -184,12 +195,13 @@ func (r *roff) options(flags []cli.Flag) {
 	}
 }
 
-// paragraphs is a command's description, whose indented lines may follow others at once, as a text.
+// paragraphs is a command's description, whose indented lines and exit statuses may follow others at
+// once, as a text.
 func paragraphs(description string) string {
 	var b strings.Builder
 	before := ""
 	for line := range strings.Lines(description) {
-		if indented(line) && before != "" && !indented(before) {
+		if before != "" && (indented(line) && !indented(before) || strings.HasPrefix(line, "Exit status")) {
 			b.WriteByte('\n')
 		}
 		b.WriteString(line)
