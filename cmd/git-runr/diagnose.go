@@ -202,7 +202,7 @@ func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error 
 		return err
 	}
 	if note == "" || here {
-		return exit.Problemf(exit.NotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short())
+		return exit.Problemf(exit.NotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short()).WithHint("git runr log " + commit.Short() + "   (what is recorded of it)")
 	}
 	return s.showNote(commit, note)
 }

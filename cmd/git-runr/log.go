@@ -65,9 +65,11 @@ func showLog(s *session) error {
 	case what == "" && n > 0 && !s.IsSet("since"):
 		return s.showNewest(store, n)
 	case what == "" && n == 0 && !s.json && !s.Bool("graph"):
-		return s.paged(func(w *screen.Writer) error {
+		none := true
+		err := s.paged(func(w *screen.Writer) error {
 			style := s.eventStyle()
 			bad, err := store.EachEvent(s.ctx, func(e record.Event) error {
+				none = false
 				if !wanted(e) {
 					return nil
 				}
@@ -76,6 +78,10 @@ func showLog(s *session) error {
 			printUnreadable(w, bad)
 			return err
 		})
+		if none && err == nil {
+			s.say("nothing is recorded here yet; git runr review asks for a review")
+		}
+		return err
 	}
 	events, bad, err := follow.About(s.ctx, store, what)
 	if err != nil {

@@ -40,7 +40,7 @@ func (c *console) screen() *screen.Writer {
 	if w.Columns > 0 {
 		w.Now = c.now()
 		if c.store != nil {
-			w.Short, w.File = c.store.ShortIDs, c.file
+			w.Short, w.File, w.Redact = c.store.ShortIDs, c.file, redact
 		}
 	}
 	return w

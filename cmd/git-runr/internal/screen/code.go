@@ -47,6 +47,9 @@ func Code(w io.Writer, tree gitstore.ID, path string, line int) {
 		if first+i == line {
 			mark, meaning = ">", Strong
 		}
+		if screen.Redact != nil {
+			code = screen.Redact(code)
+		}
 		code = prose.CutColumns(safetext.Line(strings.ReplaceAll(code, "\t", "    ")), room)
 		safetext.Fprintf(w, "%*s%s %*d | %s\n", indent, "", meaning.Of(mark), digits, first+i, meaning.Of(code))
 	}

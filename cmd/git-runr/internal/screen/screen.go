@@ -23,6 +23,8 @@ type Writer struct {
 	Address func(Place) string
 	// File is a file as it is in a tree, nil without it; without File no code is shown.
 	File func(tree gitstore.ID, path string) []byte
+	// Redact takes the secrets out of a line of code, so that a terminal that is recorded has none.
+	Redact func(line string) string
 	// Short gives the short forms of ids, those that have one; nil leaves them as they are.
 	Short func(ids []string) map[string]string
 
