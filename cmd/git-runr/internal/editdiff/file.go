@@ -1,0 +1,115 @@
+package editdiff
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-runr/gitstore/safefile"
+	"git-runr/loop"
+	"git-runr/loop/locate"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/role"
+)
+
+// maxPatch bounds the diff that is opened in an editor, in bytes.
+const maxPatch = 32 << 20
+
+// ErrNoLines is a change of which there is nothing to comment on.
+var ErrNoLines = errors.New("no line is changed")
+
+// File is the file that a person writes in. Its name is that of the change, so that
+// whoever comes back to the same change finds what was left there.
+type File struct {
+	Text
+	Path  string
+	Found bool // it was there already
+}
+
+// Open makes the file for a change, unless it is there. draft is what the person has said of it so far.
+func Open(ctx context.Context, store *record.Store, subject record.Subject, draft record.Draft) (File, error) {
+	change, err := loop.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxPatch})
+	if err != nil {
+		return File{}, err
+	}
+	if len(change.Patch) == 0 {
+		return File{}, ErrNoLines
+	}
+	name := sha256.Sum256(change.Patch)
+	made := File{
+		Text: New(change.Patch, notes(subject, change, draft)),
+		Path: filepath.Join(store.Repo.StateDir(), "edit", hex.EncodeToString(name[:6])+".diff"),
+	}
+	if text, err := made.Read(); err == nil && text != "" {
+		made.Found = true
+		return made, nil
+	}
+	if err := safefile.WriteFile(made.Path, []byte(made.String()), 0o600); err != nil {
+		return made, fmt.Errorf("open the diff: %w", err)
+	}
+	return made, nil
+}
+
+// notes tell the reader what the diff is, and what it leaves out.
+func notes(subject record.Subject, change loop.Change, draft record.Draft) []string {
+	lines := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
+	for _, m := range subject.Messages {
+		lines = append(lines, "commit "+m.Commit.Short())
+		for line := range strings.Lines(m.Text) {
+			lines = append(lines, "    "+strings.TrimRight(line, "\r\n"))
+		}
+	}
+	for _, left := range change.Census.LeftOut {
+		lines = append(lines, fmt.Sprintf("Not shown (%s): %s", left.Why, left.Path))
+	}
+	if n := len(draft.Comments); n > 0 {
+		lines = append(lines, fmt.Sprintf("Your draft has %s already; handed in with what you write here.", prose.Count(n, "comment")))
+	}
+	return lines
+}
+
+// Read gives the file's text; one that is gone was emptied.
+func (f File) Read() (string, error) {
+	text, err := os.ReadFile(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read what was written: %w", err)
+	}
+	return string(text), nil
+}
+
+// Untouched reports whether nothing was written into the file.
+func (f File) Untouched() bool {
+	text, err := f.Read()
+	if err != nil {
+		return false
+	}
+	written, err := f.Parse(text)
+	return err == nil && written.Empty()
+}
+
+// Drop removes the file. It may stay: then it is offered again.
+func (f File) Drop() { os.Remove(f.Path) }
+
+// Bind gives the comments their lines in the files of subject. An error names the line of the text.
+func (w Written) Bind(ctx context.Context, store *record.Store, subject record.Subject) ([]record.Comment, error) {
+	var bound []record.Comment
+	for _, said := range w.Comments {
+		comment, err := locate.Anchor(ctx, store, subject, said.Path, said.Side, said.Start, said.End)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", said.Line, err)
+		}
+		comment.Comment = said.Text
+		bound = append(bound, comment)
+	}
+	return bound, nil
+}
