@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 
 export const work = process.env.WORK;
 
-const env = {
+export const env = {
   PATH: process.env.PATH, HOME: join(work, "home"), GIT_CONFIG_NOSYSTEM: "1", LANG: "C.UTF-8",
   GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.com", GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.com",
 };
@@ -39,6 +39,7 @@ export function repository(name, first, second) {
 // serve starts the page's server and gives its process and its address.
 export async function serve(dir) {
   const child = spawn("git-runr", ["serve", "--json"], { cwd: dir, env, stdio: ["ignore", "pipe", "inherit"] });
+  process.once("exit", () => child.kill("SIGKILL")); // where a check fails as well
   for await (const line of createInterface({ input: child.stdout })) {
     const at = JSON.parse(line);
     return { child, url: at.login_url };

@@ -31,7 +31,7 @@ var files embed.FS
 // The script and the style sheet are what stands in these files of assets/script and
 // assets/style, one behind the other: one request each, and nothing is built.
 var (
-	scripts = []string{"base", "files", "lines", "cursor", "write", "message", "keep", "copy", "tree", "live", "click", "keys", "begin"}
+	scripts = []string{"base", "files", "lines", "cursor", "write", "message", "keep", "copy", "tree", "live", "run", "click", "keys", "begin"}
 	styles  = []string{"base", "lists", "review", "code", "comments", "run", "small"}
 )
 

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"git-runr/loop/runplan"
@@ -21,10 +23,12 @@ import (
 type runAct struct {
 	Name    string // the last part of its address
 	Label   string
-	Command string // as it is typed
-	GivesUp string // what is confirmed first, "" for nothing
-	Note    bool   // it wants to be told what was done
-	Reason  string // and why, as the line beside it says
+	Command string   // as it is typed
+	GivesUp string   // what is confirmed first, "" for nothing
+	Note    bool     // it wants to be told what was done
+	Reason  string   // and why, as the line beside it says
+	Here    string   // the branch that a result lands on, "" for a detached HEAD
+	Onto    []string // other branches that it can land on
 	Run     string
 	Token   string // of its form
 	args    []string
@@ -58,13 +62,31 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 		runAct{Name: "resume", Label: "Resume"}, "resume", run.ID)
 	offer(undecided, runAct{Name: "commit", Label: "Accept"}, "answer", run.ID, string(runplan.ChoiceCommit))
 	offer(undecided, runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}, "answer", run.ID, string(runplan.ChoiceSkip))
-	offer(undecided, runAct{Name: "stop", Label: "Leave stopped"}, "answer", run.ID, string(runplan.ChoiceStop))
 	offer(here && allows(record.EventRunIntervened.Name), runAct{Name: "intervene", Label: "Intervene", Note: true, Reason: "manual_fix"},
 		"intervene", run.ID, "--reason", "manual_fix", "--note", `"..."`)
-	offer(here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base && allows(record.EventRunLanded.Name),
-		runAct{Name: "land", Label: "Land", GivesUp: "Its result comes to the branch that is checked out; git runr undo takes it back."}, "land", run.ID)
+	if here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base && allows(record.EventRunLanded.Name) {
+		land := runAct{Name: "land", Label: "Land"}
+		if land.Here, land.Onto, err = p.branches(ctx); err != nil {
+			return nil, err
+		}
+		offer(true, land, "land", run.ID)
+	}
 	offer(allows(record.EventRunAborted.Name), runAct{Name: "abort", Label: "Abort", GivesUp: "The run is given up and its working tree removed; its branch stays."}, "abort", run.ID)
 	return acts, nil
+}
+
+// branches are the one that is checked out, "" for none, and the others but for those of runs.
+func (p *pages) branches(ctx context.Context) (here string, others []string, err error) {
+	if here, err = p.repo.Branch(ctx); err != nil {
+		return "", nil, err
+	}
+	refs, err := p.repo.Refs(ctx, "refs/heads/")
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		if name := strings.TrimPrefix(ref, "refs/heads/"); ref != here && !strings.HasPrefix(name, "runr/") {
+			others = append(others, name)
+		}
+	}
+	return strings.TrimPrefix(here, "refs/heads/"), others, err
 }
 
 // Act is the act that a line of the diagnosis stands for, nil for none.
@@ -108,14 +130,34 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 		args[3] = cmp.Or(r.PostForm.Get("reason"), args[3])
 		args[5] = strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n")
 	case name == "resume":
+		events, err := p.Store.RunEvents(ctx, run.ID)
+		if err != nil {
+			return err
+		}
 		args = append(args, "--detached") // an agent outlives the request
-		target.RawQuery = "resumed=1"
+		target.RawQuery = "resumed=" + strconv.Itoa(len(events))
+	case name == "land":
+		args = append(args, landingOptions(r.PostForm)...)
 	}
 	if err := refusal(p.Do(ctx, append([]string{"-q"}, args...)...)); err != nil {
 		return err
 	}
 	http.Redirect(w, r, target.String(), http.StatusSeeOther)
 	return nil
+}
+
+// landingOptions are the options that a form chose.
+func landingOptions(form url.Values) []string {
+	var options []string
+	for _, flag := range []string{"squash", "allow-deletions"} {
+		if form.Get(flag) != "" {
+			options = append(options, "--"+flag)
+		}
+	}
+	if onto := form.Get("onto"); onto != "" {
+		options = append(options, "--onto="+onto)
+	}
+	return options
 }
 
 // refusal is what a command line of ours refused, nil where it did what it was to do: a status

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop"
+	"git-runr/loop/runplan"
 )
 
 // told keeps the command lines that the page has carried out, and answers each with out and status.
@@ -28,7 +31,7 @@ func TestRunActs(t *testing.T) {
 	at := "/run/" + run.ID
 	acts := map[string]string{
 		"resume": "-q resume " + run.ID + " --detached", "commit": "-q answer " + run.ID + " commit", "skip": "-q answer " + run.ID + " skip",
-		"stop": "-q answer " + run.ID + " stop", "abort": "-q abort " + run.ID,
+		"abort":     "-q abort " + run.ID,
 		"intervene": "-q intervene " + run.ID + " --reason review_loop --note --did \"it\"\n$(by hand)",
 	}
 	page := s.page(at)
@@ -73,4 +76,26 @@ func TestRunActs(t *testing.T) {
 
 	s.Do = nil
 	hides(t, s.page(at), "/do/")
+}
+
+// A result lands as its form says, which offers what the command does.
+func TestRunLands(t *testing.T) {
+	s := newSite(t)
+	d := &told{}
+	s.Do = d.do
+	runGit(t, s.dir, "branch", "side")
+	run, _, err := loop.AnswerRun(context.Background(), s.Store, s.stopped(), runplan.ChoiceCommit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "/run/" + run.ID
+	page := s.page(at)
+	checkHTML(t, page)
+	shows(t, page, `<option value="">main</option><option>side`, `name="squash"`, `name="allow-deletions"`)
+	hides(t, page, "<option>runr/")
+	s.form(at + "/do/land").want(303)
+	s.form(at+"/do/land", "squash", "1", "onto", "--detach", "allow-deletions", "1", "other", "x").want(303)
+	if want := []string{"-q land " + run.ID, "-q land " + run.ID + " --squash --allow-deletions --onto=--detach"}; !slices.Equal(d.lines, want) {
+		t.Errorf("%q", d.lines)
+	}
 }

@@ -11,12 +11,14 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
 
 	"git-runr/diagnose"
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 	"git-runr/loop/workspace"
@@ -35,7 +37,8 @@ type runView struct {
 	Steps     []stepTree // whose trees can be compared
 	From, To  int        // of the comparison shown
 	Missing   string
-	Resumed   bool // it was, from here, a moment ago
+	Resumed   bool     // it was, from here, and has not begun
+	Now       *nowView // what goes on, nil for nothing
 	Views     []fileView
 	Total     int
 	Added     int
@@ -80,9 +83,9 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 		run.ID = events[0].Run
 	}
 	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
-	v.Watched = run.ID
+	v.Watched, v.Now = run.ID, p.nowOf(v.page, run)
 	in := diagnose.ReportInput{
-		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(p.Store, run.ID),
+		Run: run, Events: events, Live: v.Now != nil,
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, e := range events {
@@ -91,6 +94,7 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	v.Report = diagnose.NewReport(in)
+	v.tell()
 	v.Picture = newPicture(v.Report.Timeline)
 	for _, entry := range v.Report.Timeline {
 		v.Entries = append(v.Entries, entryView{entry, leftBehind(run.ID, entry)})
@@ -99,11 +103,31 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	if v.acts, err = p.actsOf(ctx, run); err != nil {
 		return err
 	}
-	v.Resumed = r.FormValue("resumed") != "" && !v.Report.Live
+	v.Resumed = r.FormValue("resumed") == strconv.Itoa(len(events)) && !v.Report.Live
 	if err := p.interdiff(r, &v); err != nil {
 		return err
 	}
 	return p.show(w, http.StatusOK, "run.html", &v)
+}
+
+// tell has the timeline in the page's words: which attempt of how many a stop came after, and an attempt
+// that is being made as one that has taken until now, not as one that was killed.
+func (v *runView) tell() {
+	for i, e := range v.Report.Timeline {
+		entry := &v.Report.Timeline[i]
+		switch {
+		case e.Stop != nil:
+			entry.Title = "stopped: " + strings.ReplaceAll(e.Stop.Reason, "_", " ")
+			if e.Stop.Round > 0 {
+				entry.Title += fmt.Sprintf(" (attempt %d of %d)", e.Stop.Round, e.Stop.MaxRounds+1)
+			}
+		case v.Now != nil && i == len(v.Report.Timeline)-1 && e.Attempt != nil && !e.Attempt.Finished:
+			going := *e.Attempt
+			going.Finished = true
+			entry.Attempt, entry.Duration = &going, duration.Duration(max(0, v.now.Sub(e.At)))
+			entry.Title = strings.Replace(e.Title, "begun, not finished", "going on", 1)
+		}
+	}
 }
 
 // leftBehind are the files of an entry's event.

@@ -24,10 +24,16 @@ import (
 
 // stubborn is an implementer that writes another line each time, and a reviewer that
 // is never content with it.
-type stubborn struct{ turns int }
+type stubborn struct {
+	turns  int
+	during func(role.ImplementJob) // looks on while it writes; nil: nobody
+}
 
 func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
 	b.turns++
+	if b.during != nil {
+		b.during(job)
+	}
 	text := fmt.Sprintf("one\n%d\nthree\n", b.turns+10)
 	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>", Usage: spend.Usage{Calls: 1, Input: 1000, Output: 200, Cost: 0.25}}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
 }
@@ -47,13 +53,16 @@ func (b *stubborn) Say(string)          {}
 func (b *stubborn) ReportsEdits() bool  { return false }
 
 // stopped is a run that gave up after its retries.
-func (s *site) stopped() record.Run {
+func (s *site) stopped() record.Run { return s.watched(nil) }
+
+// watched is stopped, with somebody who looks on while its implementer works.
+func (s *site) watched(during func(role.ImplementJob)) record.Run {
 	s.Helper()
 	head, err := s.repo.Head(context.Background())
 	if err != nil {
 		s.Fatal(err)
 	}
-	b := &stubborn{}
+	b := &stubborn{during: during}
 	runner := &loop.Runner{
 		Store: s.Store, Progress: b, Explain: diagnose.Explain,
 		Implementer: func(string) (role.Implementer, *record.Failure) { return b, nil },
@@ -107,6 +116,56 @@ func TestRunPage(t *testing.T) {
 	}
 	s.ask("GET", "/run/"+run.ID+"/left/"+string(run.Plan.Base)+"?name=a.txt", "", s.asPerson()).want(404)
 	s.ask("GET", "/run/nix", "", s.asPerson()).want(404)
+}
+
+// While a run is carried out its page shows the step, and what its agent writes.
+func TestRunNow(t *testing.T) {
+	s := newSite(t)
+	looked := 0
+	run := s.watched(func(job role.ImplementJob) {
+		looked++
+		fmt.Fprintf(job.Transcript, "begin\n%s\nlook <b>at</b> it\x1b[31m\n", strings.Repeat("é", nowLine))
+		latest, err := s.Store.Run(context.Background(), record.Latest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := latest.ID
+		page := s.page("/run/" + id)
+		checkHTML(t, page)
+		now := s.ask("GET", "/run/"+id+"/now", "", s.asPerson()).want(200).text
+		for _, text := range []string{page, now} {
+			shows(t, text, fmt.Sprintf("Attempt %d (", looked), "by <b>bot</b>", "look &lt;b&gt;at&lt;/b&gt; it", "é…\n")
+			hides(t, text, "\x1b", "\ufffd")
+		}
+		shows(t, page, ": going on", `<span class="pill running">live`)
+		hides(t, page, "begun, not finished", "/do/")
+	})
+	if looked != 3 {
+		t.Errorf("looked %d times", looked)
+	}
+	s.ask("GET", "/run/"+run.ID+"/now", "", s.asPerson()).want(204)
+	s.ask("GET", "/run/nix/now", "", s.asPerson()).want(404)
+	page := s.page("/run/" + run.ID)
+	shows(t, page, "Attempt 3 of 3.", "(attempt 3 of 3)")
+	hides(t, page, "round 3/2", `class="now"`)
+}
+
+func TestLastLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	if got := lastLines(path, time.Time{}); got != "" {
+		t.Errorf("no file: %q", got)
+	}
+	long := strings.Repeat("0123456789\n", 10_000) + "the end"
+	if err := os.WriteFile(path, []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(lastLines(path, time.Time{}), "\n")
+	if len(got) != nowSaid || got[0] != "0123456789" || got[nowSaid-1] != "the end" {
+		t.Errorf("%q", got)
+	}
+	if got := lastLines(path, time.Now().Add(time.Hour)); got != "" {
+		t.Errorf("of an earlier attempt: %q", got)
+	}
 }
 
 func TestInterdiff(t *testing.T) {

@@ -94,6 +94,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"GET /runs":                  p.runs,
 		"GET /run/{id}":              p.run,
 		"POST /run/{id}/do/{act}":    p.postAct,
+		"GET /run/{id}/now":          p.runNow,
 		"GET /run/{id}/diff":         p.runDiff,
 		"GET /run/{id}/lines":        p.runLines,
 		"GET /run/{id}/file":         p.runFile,

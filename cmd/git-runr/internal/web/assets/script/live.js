@@ -19,7 +19,7 @@ let changing = 0;
 
 function changed() {
   clearTimeout(changing);
-  changing = setTimeout(watched === "*" ? refreshList : reviewID ? refreshHead : offerReload, 300);
+  changing = setTimeout(watched === "*" ? refreshList : now ? refreshRun : reviewID ? refreshHead : offerReload, 300);
 }
 
 // refreshHead brings up to date what stands above the change. What was said of it since is
@@ -62,6 +62,6 @@ document.addEventListener("visibilitychange", () => {
     return;
   }
   listen();
-  if (missed && watched === "*") refreshList();
+  if (missed && (now || watched === "*")) changed();
 });
 

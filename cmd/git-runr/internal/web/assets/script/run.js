@@ -1,0 +1,65 @@
+
+/* A run that goes on */
+
+const now = document.getElementById("now");
+
+// span is a time that something took, as the page has it.
+function span(seconds) {
+  const [s, m, h] = [seconds % 60, Math.floor(seconds / 60) % 60, Math.floor(seconds / 3600)];
+  if (h) return `${h} h ${m} min`;
+  return m ? `${m} min ${s} s` : `${s} s`;
+}
+
+function tick() {
+  const since = $("time", now);
+  if (since) $(".for", now).textContent = span(Math.max(0, Math.floor((Date.now() - new Date(since.dateTime)) / 1000)));
+}
+
+// refreshNow shows the step that the run is at, and the last lines of its agent.
+async function refreshNow() {
+  if (document.hidden || !now.firstElementChild) return;
+  const answer = await fetch(`/run/${watched}/now`).catch(() => null);
+  if (!answer?.ok) return;
+  if (answer.status === 204) return refreshRun();
+  const fresh = elements(await answer.text());
+  const what = $("h2", fresh).textContent;
+  const [log, then] = [$(".log", now), $(".log", fresh)];
+  if (what !== $("h2", now)?.textContent) say(what);
+  if (log && then && what === $("h2", now).textContent) {
+    if (log.textContent !== then.textContent && !log.contains(getSelection().focusNode)) log.textContent = then.textContent;
+  } else if (!now.contains(document.activeElement)) {
+    now.replaceChildren(fresh);
+  }
+  tick();
+}
+
+// refreshRun brings up to date what a run has come to. A part in which the reader is at work is left,
+// and news are offered.
+async function refreshRun() {
+  const answer = await fetch(location.href).catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  let left = false;
+  for (const part of $$("[data-part]")) {
+    const then = fresh.getElementById(part.id);
+    if (then && part.textContent === then.textContent) continue;
+    if (part.contains(document.activeElement) || part.contains(cursor) || $("details.act[open]", part)) left = true;
+    else if (then) part.replaceChildren(...document.adoptNode(then).childNodes);
+  }
+  for (const part of $$("[data-part]", fresh)) if (!document.getElementById(part.id)) $(".review").append(document.adoptNode(part));
+  if (left) offerReload();
+  else news.replaceChildren();
+  watchFiles();
+}
+
+if (now) setInterval(() => { tick(); refreshNow().catch(() => {}); }, 1000);
+
+// The line beside an act says what is chosen for it.
+document.addEventListener("change", (event) => {
+  const form = event.target.dataset.flag && event.target.closest("form.act");
+  if (!form) return;
+  const line = $(".cmd code", form.closest(".line, li"));
+  line.dataset.plain ??= line.textContent;
+  const chosen = $$("[data-flag]", form).filter((f) => (f.type === "checkbox" ? f.checked : f.value));
+  line.textContent = [line.dataset.plain, ...chosen.map((f) => f.dataset.flag + (f.type === "checkbox" ? "" : ` ${f.value}`))].join(" ");
+});
