@@ -15,14 +15,17 @@ import (
 )
 
 // PlanReview makes a submitted review what plan works on: its findings, on the
-// commit that it speaks of.
-func PlanReview(plan *runplan.Plan, review record.Review) error {
+// commit that it speaks of; of some of them, nothing but those.
+func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error {
 	subject := review.Request.Subject
 	if subject.Commit == "" {
 		return fmt.Errorf("review %s is of a working tree, not of a commit: %w", review.ID, gitstore.ErrNotFound)
 	}
 	plan.FromReview, plan.Base = review.ID, subject.Commit
 	plan.Entity = runplan.Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
+	if len(only) > 0 {
+		return planPart(plan, review, only)
+	}
 	settled := 0
 	for _, f := range review.Findings() {
 		if review.SettledFinding(f) {
@@ -56,6 +59,26 @@ func PlanReview(plan *runplan.Plan, review record.Review) error {
 		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", prose.Count(settled, "finding"))
 	}
 	plan.DoneCriteria = "Everything that the review asks for is met. What the change does for that is wanted: it is not to be undone.\n" + formatFindings(plan.Findings)
+	return nil
+}
+
+// planPart is PlanReview for findings of those ids.
+func planPart(plan *runplan.Plan, review record.Review, only []string) error {
+	plan.Part = true
+	for _, id := range only {
+		j, known := review.Finding(id)
+		switch {
+		case !known:
+			return &record.NotFoundError{What: "finding", ID: id, Where: "in review " + review.ID}
+		case review.SettledFinding(j.Finding):
+			return &record.StateError{What: "finding " + id, Status: "settled already", Cannot: "fixed"}
+		case !slices.ContainsFunc(plan.Findings, func(f reply.Finding) bool { return f.ID == j.ID }):
+			plan.Findings = append(plan.Findings, j.Finding)
+		}
+	}
+	subject := review.Request.Subject
+	plan.Task = fmt.Sprintf("Address %s of the review of %s (%s).\n\nWhat else the review found is left to others: leave that alone.", prose.Count(len(plan.Findings), "finding"), subject.Commit.Short(), safetext.Line(subject.Title))
+	plan.DoneCriteria = "What these findings ask for is met. What the change does for that is wanted: it is not to be undone.\n" + formatFindings(plan.Findings)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -156,6 +157,12 @@ func openSuggestions(review record.Review) (ids []string) {
 	return ids
 }
 
+// cutNumber is the finding of a suggestion.
+func cutNumber(id string) string {
+	finding, _, _ := strings.Cut(id, ".")
+	return finding
+}
+
 // applyProblem says what to type where a suggestion was not applied.
 func applyProblem(review record.Review, id string, err error) error {
 	refused, elsewhere := new(suggest.RefusedError), new(gitstore.CheckedOutError)
@@ -165,7 +172,7 @@ func applyProblem(review record.Review, id string, err error) error {
 		if refused.Moved {
 			status = exit.Conflict
 		}
-		return exit.Problemf(status, "%w", err).WithHint("git runr run --review " + review.ID + "   lets an agent do it")
+		return exit.Problemf(status, "%w", err).WithHint("git runr run --review " + review.ID + " --finding " + cutNumber(refused.ID) + "   lets an agent do it")
 	case errors.As(err, &elsewhere):
 		problem := exit.Problemf(exit.Conflict, "%w", err)
 		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {

@@ -36,6 +36,8 @@ func (p *program) runCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
+			&cli.StringSliceFlag{Name: "finding", Usage: "of that review nothing but `FINDING`; may be given again"},
+			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else begin in the background and print the run: what is printed goes to a log"},
 			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of an agent"},
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
 			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
@@ -78,6 +80,9 @@ func run(s *session) error {
 	}
 	if err := s.readyToRun(conf, plan); err != nil {
 		return err
+	}
+	if s.Bool("detached") {
+		return s.runDetached(store, plan)
 	}
 	letGo, err := s.holdReview(store, plan.FromReview)
 	if err != nil {
@@ -307,6 +312,8 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 		}
 	}
 	switch {
+	case s.IsSet("finding") && s.String("review") == "", s.Bool("detached") && s.String("review") == "":
+		return plan, exit.Problemf(exit.Usage, "--finding goes with --review ID")
 	case given != 1 || s.NArg() > 1:
 		return plan, exit.Problemf(exit.Usage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
 	case s.Bool("in-place") && s.String("review") != "":
@@ -314,7 +321,7 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
-		return plan, planReview(s.ctx, store, &plan, s.String("review"))
+		return plan, planReview(s.ctx, store, &plan, s.String("review"), s.StringSlice("finding"))
 	}
 	if err := s.planTask(&plan, s.Args().First()); err != nil || !s.Bool("in-place") {
 		return plan, err
@@ -398,8 +405,8 @@ func (s *session) planContext(store *record.Store, plan *runplan.Plan, name stri
 	return nil
 }
 
-// planReview takes the findings of a submitted review as what is to be done.
-func planReview(ctx context.Context, store *record.Store, plan *runplan.Plan, id string) error {
+// planReview takes the findings of a submitted review, or some of them, as what is to be done.
+func planReview(ctx context.Context, store *record.Store, plan *runplan.Plan, id string, only []string) error {
 	review, err := store.Review(ctx, id)
 	if err != nil {
 		return err
@@ -407,7 +414,7 @@ func planReview(ctx context.Context, store *record.Store, plan *runplan.Plan, id
 	if review.Status == record.ReviewOpen || review.Status == record.ReviewCancelled {
 		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
 	}
-	return loop.PlanReview(plan, review)
+	return loop.PlanReview(plan, review, only...)
 }
 
 // readInput reads a file that the user named, from where the command was started,

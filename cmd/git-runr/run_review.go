@@ -3,14 +3,21 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
+	"git-runr/loop/safetext"
 	"git-runr/loop/share"
+	"git-runr/loop/workspace"
 )
 
 // runLease is the lease of the claim that a run has on the review it addresses. It
@@ -70,6 +77,98 @@ func (s *session) letGo(store *record.Store, id string, hold record.Hold) {
 		return
 	}
 	s.unshare(store, review, hold)
+}
+
+// startWait is how long a run in the background is waited for until it has begun.
+const startWait = 20 * time.Second
+
+// begunJSON is the answer of git runr run --detached.
+type begunJSON struct {
+	Run    string `json:"run_id"`
+	Review string `json:"review_id"`
+}
+
+// runDetached begins a run of a review in the background, and says which once it is there. A
+// review has one run at a time of those that are begun so.
+func (s *session) runDetached(store *record.Store, plan runplan.Plan) error {
+	unlock, err := store.Repo.Lock(s.ctx, "run-detached")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	before, err := s.runsOf(store, plan.FromReview)
+	if err != nil {
+		return err
+	}
+	for id := range before {
+		if workspace.Live(store, id) {
+			return exit.Problemf(exit.State, "run %s works on review %s already", id, plan.FromReview).WithHint("git runr log --follow " + id)
+		}
+	}
+	actor, err := s.detachedActor(store, plan.FromReview)
+	if err != nil {
+		return err
+	}
+	args := []string{"run", "--review", plan.FromReview}
+	for _, id := range s.StringSlice("finding") {
+		args = append(args, "--finding", id)
+	}
+	log := filepath.Join("web", "run-"+plan.FromReview+".log")
+	if err := background.Command(store.Repo, actor, log, args...); err != nil {
+		return err
+	}
+	for end := time.Now().Add(startWait); time.Now().Before(end); {
+		if err := sleep(s.ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+		runs, err := s.runsOf(store, plan.FromReview)
+		if err != nil {
+			return err
+		}
+		for id := range runs {
+			if !before[id] {
+				return s.print(begunJSON{id, plan.FromReview}, func(w io.Writer) {
+					safetext.Fprintf(w, "Run %s has begun.\n", id)
+					screen.Next(w, "git runr log --follow "+id)
+				})
+			}
+		}
+	}
+	return exit.Problemf(exit.Busy, "the run has not begun; %q may say why", filepath.Join(store.Repo.StateDir(), log))
+}
+
+// runsOf are the ids of the runs that address a review.
+func (s *session) runsOf(store *record.Store, review string) (map[string]bool, error) {
+	events, err := store.ReviewEvents(s.ctx, review)
+	ids := map[string]bool{}
+	for _, e := range events {
+		if e.Run != "" {
+			ids[e.Run] = true
+		}
+	}
+	return ids, err
+}
+
+// detachedActor is who holds a review while a run in the background addresses it: the person,
+// where it is theirs. It is an error where somebody else has it.
+func (s *session) detachedActor(store *record.Store, review string) (string, error) {
+	now, err := store.Review(s.ctx, review)
+	if err != nil {
+		return "", err
+	}
+	person, err := s.person(store)
+	if err != nil {
+		return "", err
+	}
+	actor, err := s.actor(store)
+	switch claim := now.Claim; {
+	case err != nil || claim == nil || now.Status != record.ReviewClaimed || claim.Lapsed(s.now()):
+	case claim.By == person:
+		return person, nil
+	case claim.By != actor:
+		return "", exit.Problemf(exit.Claimed, "%w", &record.StateError{What: "review " + review, Holder: claim.By}).WithHint("git runr inbox claim " + review + " --force   although it is somebody else's")
+	}
+	return actor, err
 }
 
 // answerFindings records what a run that is completed fixed of the review that it

@@ -227,13 +227,14 @@ func asksNoMore(old, newer record.Review) bool {
 func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
 
 // CloseFixed ends the review that a run addressed and has fixed, once that has landed: what
-// the run said it fixed then names the commit that landed.
+// the run said it fixed then names the commit that landed. A run of a part of it ends it where
+// nobody is needed for the rest.
 func CloseFixed(ctx context.Context, s *record.Store, run record.Run) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
 		return err
 	}
-	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil || run.Result != record.ResultPass {
+	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil || run.Result != record.ResultPass || run.Plan.Part && whyDone(review) == "" {
 		return err
 	}
 	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())

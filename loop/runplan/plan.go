@@ -60,6 +60,7 @@ type Plan struct {
 	Context       *Context        `json:"context,omitempty"`        // an executor's finished work to start from
 	FromReview    string          `json:"from_review,omitempty"`    // a submitted review whose findings are to be fixed
 	Findings      []reply.Finding `json:"findings,omitempty"`       // those findings
+	Part          bool            `json:"part,omitempty"`           // they alone: what else the review asks for is left
 	Requests      []string        `json:"requests,omitempty"`
 	Said          []reply.Words   `json:"said,omitempty"`           // its reviewers' own words
 	FailedChecks  []string        `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
