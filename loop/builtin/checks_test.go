@@ -347,3 +347,21 @@ func FuzzCheckFindings(f *testing.F) {
 		}
 	})
 }
+
+func TestChecksThatSayTheSame(t *testing.T) {
+	var in Input
+	for name, output := range map[string]string{"build": "a/x.go:3: undefined: y\n", "vet": "vet: a/x.go:3: undefined: y\na/x.go:9: unreachable\n"} {
+		result := failed("", output)
+		result.Name = name
+		in.Checks = append(in.Checks, Judge(result, nil, nil))
+	}
+	slices.SortFunc(in.Checks, func(a, b record.CheckResult) int { return strings.Compare(a.Name, b.Name) })
+	failing, found := reviewChecks(in)
+	var issues []string
+	for _, f := range found {
+		issues = append(issues, f.Place()+" "+f.Issue)
+	}
+	if want := []string{"a/x.go:3 check build: undefined: y", "a/x.go:9 check vet: unreachable"}; !slices.Equal(issues, want) || len(failing) != 2 {
+		t.Errorf("%q of %q, want %q", issues, failing, want)
+	}
+}

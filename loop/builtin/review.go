@@ -113,12 +113,22 @@ func reviewCode(f File, k kind, lang *syntax.Language, lines []codeLine) []reply
 	return append(found, loremIpsum(f, k)...)
 }
 
+// reviewChecks names the checks that fail, and what they found. What several say of one line
+// in the same words, as build, vet and test do of one that does not compile, the first has found.
 func reviewChecks(in Input) (failing []string, found []reply.Finding) {
+	said := map[reply.Finding]bool{}
 	for _, result := range in.Checks {
 		if result.Fails() {
 			failing = append(failing, result.Name)
 		}
-		found = append(found, checkFindings(result)...)
+		for _, f := range checkFindings(result) {
+			_, issue, _ := strings.Cut(f.Issue, ": ")
+			same := reply.Finding{File: f.File, Line: f.Line, Issue: issue}
+			if f.File == "" || !said[same] {
+				found = append(found, f)
+			}
+			said[same] = true
+		}
 	}
 	return failing, found
 }
