@@ -2,16 +2,13 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/gitstore"
 	"git-runr/loop/landing"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -46,7 +43,7 @@ func land(s *session) error {
 	}
 	how := landing.Spec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
 	if store.Repo.IsOwnWorktree() {
-		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + landAgain("", run, how))
+		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + how.Line("", run.ID))
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil {
 		if err := workHere(s.ctx, store, run); err != nil {
@@ -86,50 +83,7 @@ func writeLanded(w io.Writer, doc landedJSON) {
 	render.Undo(w, doc.Undo)
 }
 
-// landAgain is the line that lands run in dir ("" is here) as how says.
-func landAgain(dir string, run record.Run, how landing.Spec) string {
-	argv := []string{"git", "runr", "land", run.ID}
-	if dir != "" {
-		argv = slices.Insert(argv, 1, "-C", dir)
-	}
-	if how.Squash {
-		argv = append(argv, "--squash")
-	}
-	if how.Onto != "" {
-		argv = append(argv, "--onto", how.Onto)
-	}
-	if how.AllowDeletions {
-		argv = append(argv, "--allow-deletions")
-	}
-	if line, ok := safetext.CommandLine(argv...); ok {
-		return line
-	}
-	return "the same command again" // a name that is not fit to be pasted
-}
-
 // landProblem says what to type when a result did not land.
 func landProblem(run record.Run, how landing.Spec, err error) error {
-	state, elsewhere := new(record.StateError), new(gitstore.CheckedOutError)
-	switch {
-	case errors.As(err, &elsewhere):
-		how.Onto = "" // it is what is checked out there
-		return exit.Problemf(exit.Conflict, "%w", err).WithHint(landAgain(elsewhere.Dir, run, how))
-	case errors.Is(err, gitstore.ErrDeletions):
-		from := "HEAD"
-		if how.Onto != "" {
-			from = switchTo(how.Onto, "")
-		}
-		how.AllowDeletions = true
-		return exit.Problemf(exit.Conflict, "%w", err).WithHint(
-			"git diff --stat --diff-filter=D "+from+" "+run.Commit.Short()+"   shows what would go", landAgain("", run, how)+"   lands it all the same")
-	case errors.Is(err, gitstore.ErrDirty):
-		return exit.Problemf(exit.Conflict, "%w", err).WithHint("commit or stash these files, then: " + landAgain("", run, how))
-	case errors.Is(err, gitstore.ErrConflict):
-		return exit.Problemf(exit.Conflict, "%w", err).WithHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Commit.Short()))
-	case errors.Is(err, gitstore.ErrNoChange):
-		return exit.Problemf(exit.Nothing, "%w", err)
-	case errors.As(err, &state) && run.Stop != nil:
-		return exit.Problemf(exit.State, "%w", err).WithHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
-	}
-	return err
+	return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err)...)
 }

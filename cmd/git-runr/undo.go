@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,48 +95,17 @@ func (c *console) printFinished(finished []gitstore.Reverted) error {
 
 func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone landing.Undone, doc undoneJSON) {
 	safetext.Fprintf(w, "Undone: %s\n", doc.Took.What)
-	if moved := movedBack(ctx, store, undone); moved != "" {
+	if moved := undone.Moved(ctx, store); moved != "" {
 		safetext.Fprintf(w, "  %s\n", moved)
 	}
 	if doc.Undo == "" && len(doc.Conflicts) == 0 {
 		fmt.Fprintln(w, "  it was so before: nothing else was changed")
 	}
-	gone := addedBy(ctx, store, undone.Took)
+	gone := undone.Added(ctx, store)
 	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
 	render.Paths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
 	render.Paths(w, "changed since, left alone", doc.Conflicts)
 	render.Undo(w, doc.Undo)
-}
-
-// addedBy are the files that were there after an operation and not before it.
-func addedBy(ctx context.Context, store *record.Store, op gitstore.Recorded) map[string]bool {
-	added := map[string]bool{}
-	before, err := store.Repo.ReadSnapshot(ctx, op.Before)
-	if err != nil {
-		return added
-	}
-	after, err := store.Repo.ReadSnapshot(ctx, op.After)
-	if err != nil {
-		return added
-	}
-	changes, _ := store.Repo.Changed(ctx, before.Tree, after.Tree)
-	for _, c := range changes {
-		added[c.Path] = c.OldMode == ""
-	}
-	return added
-}
-
-// movedBack says where a branch went, "" when none did.
-func movedBack(ctx context.Context, store *record.Store, undone landing.Undone) string {
-	now, err := store.Repo.ReadSnapshot(ctx, undone.Took.Before)
-	if err != nil || undone.Took.Kind != gitstore.OpLand {
-		return ""
-	}
-	at := "without a commit"
-	if now.Head != "" {
-		at = "at " + now.Head.Short()
-	}
-	return cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD") + " is " + at + " again"
 }
 
 // undoProblem says what to type when a landing was not undone, or not done again.
@@ -145,83 +113,11 @@ func undoProblem(s *session, store *record.Store, undone landing.Undone, err err
 	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
 		return err
 	}
-	line, lookErr := s.insteadOfUndo(store, undone.Took, err)
+	line, lookErr := landing.InsteadOfUndo(s.ctx, store, undone.Took, s.Args().First(), err)
 	if lookErr != nil {
 		return err
 	}
-	return exit.Problemf(exit.Conflict, "%w", err).WithHint(line)
-}
-
-// insteadOfUndo is the line for a landing whose branch is not where it was put, "" for none.
-func (s *session) insteadOfUndo(store *record.Store, op gitstore.Recorded, why error) (string, error) {
-	before, err := store.Repo.ReadSnapshot(s.ctx, op.Before)
-	if err != nil {
-		return "", err
-	}
-	after, err := store.Repo.ReadSnapshot(s.ctx, op.After)
-	if err != nil {
-		return "", err
-	}
-	here, err := store.Branch(s.ctx)
-	if err != nil {
-		return "", err
-	}
-	branch := strings.TrimPrefix(after.HeadRef, "refs/heads/")
-	switch {
-	case op.Branch == "" && here != branch:
-		return "git switch " + switchTo(branch, after.Head) + ", then: " + strings.TrimSpace("git runr undo "+s.Args().First()), nil
-	case op.Back && here == branch:
-		return "git runr land " + op.Run + "   lands it on what is there now", nil
-	case op.Back:
-		return "git runr land " + op.Run + " --onto " + switchTo(branch, "") + "   lands it on what is there now", nil
-	}
-	at, err := store.Repo.Ref(s.ctx, cmp.Or(after.HeadRef, "HEAD"))
-	if err != nil || before.Head == "" {
-		return "", err
-	}
-	if at == "" {
-		return "git branch " + switchTo(branch, "") + " " + before.Head.Short() + "   makes it again as it was before", nil
-	}
-	span := before.Head.Short() + ".." + after.Head.Short()
-	has, err := store.Repo.IsAncestor(s.ctx, after.Head, at)
-	if !has {
-		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " has not got these commits any more", err
-	}
-	return revertLine(span, branch, here, why), nil
-}
-
-// revertLine takes commits of a branch back, where that is checked out or is to be.
-func revertLine(span, branch, here string, why error) string {
-	elsewhere := new(gitstore.CheckedOutError)
-	line, told := "git revert --no-edit "+span, "   undoes what landed with a new commit"
-	switch {
-	case branch == here:
-		return line + told
-	case errors.As(why, &elsewhere):
-		line, _ = safetext.CommandLine("git", "-C", elsewhere.Dir, "revert", "--no-edit", span)
-		return line + told
-	}
-	return onBranch(branch, line) + told
-}
-
-// switchTo is what git switch wants for a branch, or for a commit that none is at.
-func switchTo(branch string, commit gitstore.ID) string {
-	if branch == "" {
-		return "--detach " + commit.Short()
-	}
-	word, ok := safetext.ShellWord(branch)
-	if !ok {
-		return "BRANCH"
-	}
-	return word
-}
-
-// onBranch is a line that is to be typed on a branch; "" is the one that is checked out.
-func onBranch(branch, line string) string {
-	if branch == "" {
-		return line
-	}
-	return "git switch " + switchTo(branch, "") + " && " + line
+	return exit.Classify(err).WithHint(line)
 }
 
 // listOperations shows what was recorded in this working tree.

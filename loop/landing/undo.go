@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,37 @@ type Undone struct {
 	// Finished is what killed processes had begun and what came of it. When there is
 	// any, nothing else was taken back.
 	Finished []gitstore.Reverted
+}
+
+// Added are the files that were there after the operation and not before it.
+func (u Undone) Added(ctx context.Context, s *record.Store) map[string]bool {
+	added := map[string]bool{}
+	before, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
+	if err != nil {
+		return added
+	}
+	after, err := s.Repo.ReadSnapshot(ctx, u.Took.After)
+	if err != nil {
+		return added
+	}
+	changes, _ := s.Repo.Changed(ctx, before.Tree, after.Tree)
+	for _, c := range changes {
+		added[c.Path] = c.OldMode == ""
+	}
+	return added
+}
+
+// Moved says where a branch went, "" when none did.
+func (u Undone) Moved(ctx context.Context, s *record.Store) string {
+	now, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
+	if err != nil || u.Took.Kind != gitstore.OpLand {
+		return ""
+	}
+	at := "without a commit"
+	if now.Head != "" {
+		at = "at " + now.Head.Short()
+	}
+	return cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD") + " is " + at + " again"
 }
 
 // Undo takes back the newest operation on the working tree that the repository was

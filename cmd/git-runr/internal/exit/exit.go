@@ -121,6 +121,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrLostRace, Busy, "try again"},
 	{gitstore.ErrNewerFormat, State, "update git-runr"},
 	{gitstore.ErrDirty, Conflict, ""},
+	{gitstore.ErrDeletions, Conflict, ""},
 	{gitstore.ErrUnmerged, Conflict, "resolve them and git add them, then the same command again"},
 	{gitstore.ErrConflict, Conflict, ""},
 	{gitstore.ErrBare, State, ""},

@@ -1,0 +1,132 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// InsteadOfLand are lines that say what to type where a run did not land as spec says, and err why; none
+// where err is no such reason.
+func InsteadOfLand(run record.Run, spec Spec, err error) []string {
+	state, elsewhere := new(record.StateError), new(gitstore.CheckedOutError)
+	switch {
+	case errors.As(err, &elsewhere):
+		spec.Onto = "" // it is what is checked out there
+		return []string{spec.Line(elsewhere.Dir, run.ID)}
+	case errors.Is(err, gitstore.ErrDeletions):
+		from := "HEAD"
+		if spec.Onto != "" {
+			from = switchTo(spec.Onto, "")
+		}
+		spec.AllowDeletions = true
+		return []string{"git diff --stat --diff-filter=D " + from + " " + run.Commit.Short() + "   shows what would go", spec.Line("", run.ID) + "   lands it all the same"}
+	case errors.Is(err, gitstore.ErrDirty):
+		return []string{"commit or stash these files, then: " + spec.Line("", run.ID)}
+	case errors.Is(err, gitstore.ErrConflict):
+		return []string{"merge it by hand: " + onBranch(spec.Onto, "git merge "+run.Commit.Short())}
+	case errors.As(err, &state) && run.Stop != nil:
+		return []string{"git runr answer " + run.ID + " commit   accepts it with its open findings", "git runr resume " + run.ID}
+	}
+	return nil
+}
+
+// Line is what lands a run as s says, typed in dir, or for "" here.
+func (s Spec) Line(dir, run string) string {
+	argv := []string{"git", "runr", "land", run}
+	if dir != "" {
+		argv = slices.Insert(argv, 1, "-C", dir)
+	}
+	if s.Squash {
+		argv = append(argv, "--squash")
+	}
+	if s.Onto != "" {
+		argv = append(argv, "--onto", s.Onto)
+	}
+	if s.AllowDeletions {
+		argv = append(argv, "--allow-deletions")
+	}
+	if line, ok := safetext.CommandLine(argv...); ok {
+		return line
+	}
+	return "the same command again" // a name that is not fit to be pasted
+}
+
+// InsteadOfUndo says what to type where op, a landing, was not taken back because its branch is not where
+// it was put, which why says; "" for nothing. run is what the undo was asked for, or "".
+func InsteadOfUndo(ctx context.Context, s *record.Store, op gitstore.Recorded, run string, why error) (string, error) {
+	before, err := s.Repo.ReadSnapshot(ctx, op.Before)
+	if err != nil {
+		return "", err
+	}
+	after, err := s.Repo.ReadSnapshot(ctx, op.After)
+	if err != nil {
+		return "", err
+	}
+	here, err := s.Branch(ctx)
+	if err != nil {
+		return "", err
+	}
+	branch := strings.TrimPrefix(after.HeadRef, "refs/heads/")
+	switch {
+	case op.Branch == "" && here != branch:
+		return "git switch " + switchTo(branch, after.Head) + ", then: " + strings.TrimSpace("git runr undo "+run), nil
+	case op.Back && here == branch:
+		return "git runr land " + op.Run + "   lands it on what is there now", nil
+	case op.Back:
+		return "git runr land " + op.Run + " --onto " + switchTo(branch, "") + "   lands it on what is there now", nil
+	}
+	at, err := s.Repo.Ref(ctx, cmp.Or(after.HeadRef, "HEAD"))
+	if err != nil || before.Head == "" {
+		return "", err
+	}
+	if at == "" {
+		return "git branch " + switchTo(branch, "") + " " + before.Head.Short() + "   makes it again as it was before", nil
+	}
+	span := before.Head.Short() + ".." + after.Head.Short()
+	has, err := s.Repo.IsAncestor(ctx, after.Head, at)
+	if !has {
+		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " has not got these commits any more", err
+	}
+	return revertLine(span, branch, here, why), nil
+}
+
+// revertLine takes commits of a branch back, where that is checked out or is to be.
+func revertLine(span, branch, here string, why error) string {
+	elsewhere := new(gitstore.CheckedOutError)
+	line, told := "git revert --no-edit "+span, "   undoes what landed with a new commit"
+	switch {
+	case branch == here:
+		return line + told
+	case errors.As(why, &elsewhere):
+		line, _ = safetext.CommandLine("git", "-C", elsewhere.Dir, "revert", "--no-edit", span)
+		return line + told
+	}
+	return onBranch(branch, line) + told
+}
+
+// switchTo is what git switch wants for a branch, or for a commit that none is at.
+func switchTo(branch string, commit gitstore.ID) string {
+	if branch == "" {
+		return "--detach " + commit.Short()
+	}
+	word, ok := safetext.ShellWord(branch)
+	if !ok {
+		return "BRANCH"
+	}
+	return word
+}
+
+// onBranch is a line that is to be typed on a branch; "" is the one that is checked out.
+func onBranch(branch, line string) string {
+	if branch == "" {
+		return line
+	}
+	return "git switch " + switchTo(branch, "") + " && " + line
+}
