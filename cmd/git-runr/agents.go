@@ -16,6 +16,7 @@ import (
 	"git-runr/loop/agent"
 	"git-runr/loop/builtin"
 	"git-runr/loop/checklog"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -69,10 +70,11 @@ func askMade(ctx context.Context, store *record.Store, conf *config.Config, comm
 	if conf.Hooks.PostCommit != "review" {
 		return nil
 	}
-	subject, err := store.Subject(ctx, string(commit))
-	if err == nil {
-		subject.Spec = commit.Short()
-		_, err = askUnlessSkipped(ctx, store, conf, subject)
+	request := conf.Request()
+	var err error
+	if request.Subject, err = store.Subject(ctx, string(commit)); err == nil {
+		request.Subject.Spec = commit.Short()
+		_, err = intake.Ask(ctx, store, request, conf.Hooks.Skip)
 	}
 	return err
 }

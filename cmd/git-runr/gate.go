@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -118,7 +117,7 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated)
 		safetext.Fprintf(w, "  %s  %-12s %s%s\n", c.Commit.Short(), stands(c.Covered), prose.CutColumns(c.Title, 60), why)
 	}
 	render.More(w, "  ", len(held)-gatedShown)
-	render.Lines(w, gateHints(held))
+	render.Lines(w, intake.ToType(held, hintsShown))
 }
 
 // stands is how a commit stands, in a word or two.
@@ -127,29 +126,4 @@ func stands(c lineage.Covered) string {
 		return string(c.Outcome)
 	}
 	return strings.ReplaceAll(string(c.State), "_", " ")
-}
-
-// gateHints are what to type: once for each kind of what is in the way.
-func gateHints(held []intake.Gated) []string {
-	var lines []string
-	add := func(line string) {
-		if !slices.Contains(lines, line) && len(lines) < hintsShown {
-			lines = append(lines, line)
-		}
-	}
-	for _, c := range held {
-		switch {
-		case c.Review != "" && c.Reviewed():
-			add("git runr inbox get " + c.Review)
-		case c.AwaitsPerson():
-			add("git runr inbox submit " + c.Review)
-		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
-			add("git runr work")
-		case c.State == lineage.CoverUnshown: // an agent would be shown as little again
-			add("git runr review --reviewer human " + c.Commit.Short())
-		default:
-			add("git runr review --wait " + c.Commit.Short())
-		}
-	}
-	return lines
 }

@@ -1,23 +1,21 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/background"
-	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/setup"
 	"git-runr/gitstore"
 	"git-runr/hooks"
+	"git-runr/loop/intake"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -174,55 +172,11 @@ func (s *session) postCommit(store *record.Store) error {
 	if err != nil || conf.Hooks.PostCommit != "review" {
 		return err
 	}
-	subject, err := store.HeadSubject(s.ctx)
-	if err != nil {
-		return err
-	}
-	if store.Repo.Amended(subject.Commit) { // in its words alone: what was said of it still stands
-		covered, err := s.covered(store, subject.Commit)
-		if err != nil || covered.Reviewed() {
-			return err
-		}
-	}
-	return s.askHook(store, conf, subject)
-}
-
-// covered is what stands on one commit.
-func (s *session) covered(store *record.Store, id gitstore.ID) (lineage.Covered, error) {
-	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{id})
-	if err != nil {
-		return lineage.Covered{}, err
-	}
-	covered, err := lineage.Coverage(s.ctx, store, commits)
-	if err != nil || len(covered) != 1 {
-		return lineage.Covered{}, err
-	}
-	return covered[0], nil
-}
-
-// askHook asks for a review unless the commit is one of those that are skipped.
-func (s *session) askHook(store *record.Store, conf *config.Config, subject record.Subject) error {
-	asked, err := askUnlessSkipped(s.ctx, store, conf, subject)
+	asked, err := intake.AskForCommit(s.ctx, store, conf.Request(), conf.Hooks.Skip)
 	if err != nil || !asked || conf.Review.Reviewer == record.Human {
 		return err
 	}
 	return background.Work(store.Repo)
-}
-
-// askUnlessSkipped asks for what a hook would ask for.
-func askUnlessSkipped(ctx context.Context, store *record.Store, conf *config.Config, subject record.Subject) (asked bool, err error) {
-	commit, err := store.Repo.ReadCommit(ctx, subject.Commit)
-	if err != nil {
-		return false, err
-	}
-	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(), Message: commit.Message}
-	if why, err := conf.Hooks.Skip.Why(ctx, store, logged, subject.Branch); err != nil || why != "" {
-		return false, err
-	}
-	request := conf.Request()
-	request.Subject = subject
-	_, err = store.RequestReview(ctx, request, "hook")
-	return err == nil, err
 }
 
 // postRewrite notes which commits took the place of which, amended or rebased; the worker
@@ -238,37 +192,16 @@ func (s *session) postRewrite(store *record.Store) error {
 	return background.Work(store.Repo)
 }
 
-// postMerge asks for a review of a merge that was made here and is more than what git
-// makes by itself. What came from elsewhere the worker finds.
+// postMerge asks for a review of a merge that was made here. What came from elsewhere the worker finds.
 func (s *session) postMerge(store *record.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil || s.Args().Get(1) == "1" { // --squash makes no commit
 		return err
 	}
-	subject, err := store.HeadSubject(s.ctx)
-	if err != nil {
-		return err
-	}
-	ask, err := s.asksForMerge(store, conf, subject)
-	if err != nil {
-		return err
-	}
-	if ask {
-		err = s.askHook(store, conf, subject)
+	if conf.Hooks.PostCommit == "review" {
+		_, err = intake.AskForMerge(s.ctx, store, conf.Request(), conf.Hooks.Skip)
 	}
 	return errors.Join(err, background.Work(store.Repo))
-}
-
-func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject record.Subject) (bool, error) {
-	merge, err := store.IsMerge(s.ctx, subject)
-	if err != nil || !merge || conf.Hooks.PostCommit != "review" {
-		return false, err
-	}
-	if moved, err := store.Repo.LastMove(s.ctx); err != nil || strings.HasSuffix(moved, "Fast-forward") {
-		return false, err
-	}
-	covered, err := s.covered(store, subject.Commit)
-	return covered.State == lineage.CoverUnreviewed, err
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/intake"
@@ -65,8 +62,18 @@ func scan(s *session) error {
 	if doc.Commits, err = intake.Scan(s.ctx, store, commits, conf.Hooks.Skip, branch); err != nil {
 		return err
 	}
-	if err := s.askMissing(store, conf, &doc); err != nil {
-		return err
+	for _, c := range doc.Commits {
+		if c.State == intake.ScanQueue {
+			doc.Queued++
+		}
+	}
+	if !doc.DryRun && doc.Queued > 0 {
+		if err := intake.AskMissing(s.ctx, store, conf.Request(), doc.Commits); err != nil {
+			return err
+		}
+		if conf.Review.Reviewer != record.Human {
+			s.startWorker(store.Repo)
+		}
 	}
 	return s.print(doc, func(w io.Writer) { writeScanned(w, doc) })
 }
@@ -99,36 +106,6 @@ func (s *session) scanSpan(store *record.Store, doc *scannedJSON) ([]gitstore.Lo
 	return commits, err
 }
 
-// askMissing asks for the reviews that are missing, oldest first, and starts the worker.
-func (s *session) askMissing(store *record.Store, conf *config.Config, doc *scannedJSON) error {
-	for i, c := range slices.Backward(doc.Commits) {
-		if c.State != intake.ScanQueue {
-			continue
-		}
-		doc.Queued++
-		if doc.DryRun {
-			continue
-		}
-		subject, err := store.Subject(s.ctx, string(c.Commit))
-		if err != nil {
-			return err
-		}
-		subject.Spec = c.Commit.Short()
-		request := conf.Request()
-		request.Subject, request.Follows = subject, c.Follows
-		made, err := store.RequestReview(s.ctx, request, "scan")
-		if err != nil {
-			return err
-		}
-		doc.Commits[i].Review = made.ID
-	}
-	if doc.DryRun || doc.Queued == 0 || conf.Review.Reviewer == record.Human {
-		return nil
-	}
-	s.startWorker(store.Repo)
-	return nil
-}
-
 func writeScanned(w io.Writer, doc scannedJSON) {
 	verb := "asked for"
 	if doc.DryRun {
@@ -142,9 +119,4 @@ func writeScanned(w io.Writer, doc scannedJSON) {
 		}
 		safetext.Fprintf(w, "%s\n", line)
 	}
-}
-
-// joinRequests makes one request of those that the hook made, as is configured.
-func joinRequests(ctx context.Context, store *record.Store, conf *config.Config) error {
-	return intake.Batch{Rows: conf.Hooks.Debounce > 0, Branch: conf.Hooks.Scope == "branch"}.Join(ctx, store)
 }

@@ -214,7 +214,7 @@ func (d *duty) round(ctx context.Context) ([]loop.Turn, error) {
 	worker := d.worker(conf)
 	before := d.result.Reviews
 	for {
-		if err := joinRequests(ctx, d.store, conf); err != nil {
+		if err := conf.Batch().Join(ctx, d.store); err != nil {
 			return nil, err
 		}
 		done, err := worker.Work(ctx)

@@ -37,3 +37,25 @@ func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit,
 	}
 	return held, nil
 }
+
+// ToType are the lines that get commits through, at most so many: one for each kind of what is in the way.
+func ToType(held []Gated, most int) []string {
+	var lines []string
+	for _, c := range held {
+		line := "git runr review --wait " + c.Commit.Short()
+		switch {
+		case c.Review != "" && c.Reviewed():
+			line = "git runr inbox get " + c.Review
+		case c.AwaitsPerson():
+			line = "git runr inbox submit " + c.Review
+		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
+			line = "git runr work"
+		case c.State == lineage.CoverUnshown: // an agent would be shown as little again
+			line = "git runr review --reviewer human " + c.Commit.Short()
+		}
+		if !slices.Contains(lines, line) && len(lines) < most {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

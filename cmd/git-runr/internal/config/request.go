@@ -8,6 +8,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -25,6 +26,11 @@ func (c *Config) requestOf(names []string) record.ReviewRequest {
 		request.Quorum = c.Review.Quorum
 	}
 	return request
+}
+
+// Batch says which requests that the hooks made become one.
+func (c *Config) Batch() intake.Batch {
+	return intake.Batch{Rows: c.Hooks.Debounce > 0, Branch: c.Hooks.Scope == "branch"}
 }
 
 // RequestOf is Request of those who are named, none for the configured ones, looking for

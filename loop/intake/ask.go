@@ -1,0 +1,92 @@
+package intake
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/lineage"
+	"git-runr/loop/record"
+)
+
+// AskForCommit asks for a review of the commit that was just made. asked is false where it is skipped, or
+// was amended in its words alone and is reviewed: what was said of it still stands. The request's subject is filled in.
+func AskForCommit(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip) (asked bool, err error) {
+	if request.Subject, err = s.HeadSubject(ctx); err != nil {
+		return false, err
+	}
+	if s.Repo.Amended(request.Subject.Commit) {
+		covered, err := standsOn(ctx, s, request.Subject.Commit)
+		if err != nil || covered.Reviewed() {
+			return false, err
+		}
+	}
+	return Ask(ctx, s, request, skip)
+}
+
+// AskForMerge is AskForCommit for a merge that was made here and is more than what git makes by
+// itself. What came from elsewhere is asked for otherwise.
+func AskForMerge(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip) (asked bool, err error) {
+	if request.Subject, err = s.HeadSubject(ctx); err != nil {
+		return false, err
+	}
+	if merge, err := s.IsMerge(ctx, request.Subject); err != nil || !merge {
+		return false, err
+	}
+	if moved, err := s.Repo.LastMove(ctx); err != nil || strings.HasSuffix(moved, "Fast-forward") {
+		return false, err
+	}
+	covered, err := standsOn(ctx, s, request.Subject.Commit)
+	if err != nil || covered.State != lineage.CoverUnreviewed {
+		return false, err
+	}
+	return Ask(ctx, s, request, skip)
+}
+
+// standsOn is what stands on one commit.
+func standsOn(ctx context.Context, s *record.Store, id gitstore.ID) (lineage.Covered, error) {
+	commits, err := s.Repo.LogOnly(ctx, []gitstore.ID{id})
+	if err != nil {
+		return lineage.Covered{}, err
+	}
+	covered, err := lineage.Coverage(ctx, s, commits)
+	if err != nil || len(covered) != 1 {
+		return lineage.Covered{}, err
+	}
+	return covered[0], nil
+}
+
+// Ask asks for a review of a commit, as the hooks do, unless it is one that is skipped.
+func Ask(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip) (asked bool, err error) {
+	subject := request.Subject
+	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
+	if err != nil {
+		return false, err
+	}
+	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(), Message: commit.Message}
+	if why, err := skip.Why(ctx, s, logged, subject.Branch); err != nil || why != "" {
+		return false, err
+	}
+	_, err = s.RequestReview(ctx, request, "hook")
+	return err == nil, err
+}
+
+// AskMissing asks for the reviews that a scan found missing, oldest first, and notes them in scanned.
+func AskMissing(ctx context.Context, s *record.Store, request record.ReviewRequest, scanned []Scanned) (err error) {
+	for i, c := range slices.Backward(scanned) {
+		if c.State != ScanQueue {
+			continue
+		}
+		if request.Subject, err = s.Subject(ctx, string(c.Commit)); err != nil {
+			return err
+		}
+		request.Subject.Spec, request.Follows = c.Commit.Short(), c.Follows
+		made, err := s.RequestReview(ctx, request, "scan")
+		if err != nil {
+			return err
+		}
+		scanned[i].Review = made.ID
+	}
+	return nil
+}
