@@ -63,7 +63,7 @@ func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
 	}
 	rows := make([][]screen.Cell, len(list))
 	for i, snap := range list {
-		size := fmt.Sprintf("%s, %s", prose.Count(snap.Files, "file"), byteCount(snap.Bytes))
+		size := fmt.Sprintf("%s, %s", prose.Count(snap.Files, "file"), prose.Bytes(snap.Bytes))
 		switch {
 		case snap.Error != "":
 			size = "damaged"
@@ -75,17 +75,4 @@ func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
 	}
 	screen.Table(w, s.columns(), rows)
 	safetext.Fprintf(w, "\nTo look at one, or to put its files back:\n  git runr restore %s --to ../git-runr-restored\n  git runr restore %[1]s -- PATH\n", list[0].ID.Short())
-}
-
-// byteCount is n bytes for people.
-func byteCount(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }

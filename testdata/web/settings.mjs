@@ -39,6 +39,7 @@ export async function settings(browser, open, clean) {
   await Promise.all([page.waitForNavigation(), page.keyboard.press("Escape").then(() => page.keyboard.press("W"))]);
 
   // what needs no answer of the server holds at once, and after a reload
+  const still = () => page.waitForFunction(() => !document.getAnimations().length);
   const look = (selector, property) => page.locator(selector).first().evaluate((e, p) => getComputedStyle(e)[p], property);
   for (const view of ["unified", "split"]) {
     await page.goto(new URL(`/review/${id}?view=${view}`, server.url).href);
@@ -50,9 +51,10 @@ export async function settings(browser, open, clean) {
       const seen = [];
       for (const value of values) {
         await choose(name, value);
-        await page.waitForTimeout(150);
+        await still();
         const now = await look(selector, property);
         await page.reload();
+        await still();
         check((await look(selector, property)) === now, `${view}: ${name} ${value} is remembered`);
         seen.push(now);
       }
@@ -63,12 +65,71 @@ export async function settings(browser, open, clean) {
     const cell = row.locator("td.code").last();
     check((await cell.evaluate((e) => getComputedStyle(e).transitionDuration)) === "0.1s", `${view}: what is hovered changes within 100 ms`);
     await page.mouse.move(2, 2);
+    await still();
     const before = await cell.evaluate((e) => getComputedStyle(e).backgroundColor);
     await row.hover();
-    await page.waitForTimeout(150);
+    await still();
     check((await cell.evaluate((e) => getComputedStyle(e).backgroundColor)) !== before, `${view}: the hovered row is seen`);
   }
   await clean(page, "settings");
+  await page.goto("about:blank");
   await end(server);
+  await pictures(page, clean);
   await context.close();
+}
+
+// pictures looks at images in each format, as the browser itself makes them.
+async function pictures(page, clean) {
+  const draw = async (type, width, height) => {
+    const url = await page.evaluate(([t, w, h]) => {
+      const canvas = Object.assign(document.createElement("canvas"), { width: w, height: h });
+      const on = canvas.getContext("2d");
+      on.fillStyle = w > h ? "#c33" : "#393";
+      on.fillRect(0, 0, w, h);
+      return canvas.toDataURL(t);
+    }, [type, width, height]);
+    return Buffer.from(url.split(",")[1], "base64");
+  };
+  const [first, second] = [{}, {}];
+  for (const type of ["png", "jpeg", "webp"]) {
+    first[`a.${type}`] = await draw(`image/${type}`, 300, 200);
+    second[`a.${type}`] = await draw(`image/${type}`, 200, 300);
+  }
+  second["new.png"] = await draw("image/png", 40, 30);
+  first["gone.gif"] = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+  second["gone.gif"] = null;
+  const dir = repository("pictures", first, second);
+  const id = JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id;
+  const server = await serve(dir);
+  await page.goto(server.url);
+  await page.goto(new URL(`/review/${id}`, server.url).href);
+  for (const figure of await page.locator(".pair figure").all()) {
+    await figure.scrollIntoViewIfNeeded();
+    await page.waitForFunction((f) => f.querySelector("img").complete, await figure.elementHandle());
+    const natural = await figure.locator("img").evaluate((i) => `${i.naturalWidth} × ${i.naturalHeight}`);
+    const caption = await figure.locator("figcaption").textContent();
+    check(caption.includes(natural) && natural !== "0 × 0", `an image is as large as is said: ${natural}, ${caption}`);
+  }
+  check((await page.locator(".pair figure").count()) === 8, "every version of every image is shown");
+  const pair = page.locator('.file[data-path="a.png"] .pair');
+  const boxes = () => pair.locator("img").evaluateAll((all) => all.map((i) => i.getBoundingClientRect().toJSON()));
+  const [left, right] = await boxes();
+  check(left.right < right.left, "they stand side by side");
+  await page.locator('.file[data-path="a.png"] [data-value="swipe"]').click();
+  const [old, fresh] = await boxes();
+  check(old.left === fresh.left && old.top === fresh.top, `and lie over each other: ${old.top} ${fresh.top}`);
+  const clip = () => pair.locator(".after").evaluate((e) => getComputedStyle(e).clipPath);
+  await pair.locator("input").focus();
+  const before = await clip();
+  for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowRight");
+  check((await clip()) !== before && (await clip()).includes("55%"), `a key moves what is seen of both: ${await clip()}`);
+  await page.reload();
+  check((await page.locator('[data-value="swipe"][aria-pressed="true"]').count()) === 3, "it is remembered");
+  await page.locator('.file[data-path="a.png"] [data-value="full"]').click();
+  const [one, two] = await boxes();
+  check(one.width === 300 && two.width === 200 && two.top > one.bottom, "or below each other in full size");
+  await page.locator('.file[data-path="a.png"] [data-value=""]').click();
+  await clean(page, "pictures");
+  await page.goto("about:blank");
+  await end(server);
 }

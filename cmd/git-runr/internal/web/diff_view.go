@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +20,7 @@ import (
 const (
 	firstLines    = 1200    // changed lines that a page shows at once
 	firstFiles    = 20      // files that a page shows at once
+	firstPictures = 4 << 20 // bytes of images behind which a page reads no more of them at once
 	foldLines     = 500     // a file with more changed lines is folded
 	foldBytes     = 100_000 // a file with a larger patch is folded
 	maxPatch      = 4 << 20 // of one file, in bytes
@@ -57,8 +56,6 @@ type fileView struct {
 // when it comes into sight, and is no more than a line until then.
 func (v fileView) Shown() bool { return v.Load == "" || v.Folded != "" }
 
-type imageView struct{ Label, URL string }
-
 // viewOptions say how files are shown.
 type viewOptions struct {
 	split   bool
@@ -76,7 +73,7 @@ type viewOptions struct {
 func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile, o viewOptions) ([]fileView, error) {
 	views := make([]fileView, len(list))
 	var now []int
-	lines := 0
+	lines, pictures := 0, int64(0)
 	for i, f := range list {
 		views[i] = p.newFileView(c, f, o)
 		views[i].Load = c.diffURL(f, o)
@@ -101,7 +98,9 @@ func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile,
 		case !ok: // the patches before it filled what one answer takes
 		case patch.size() > foldBytes:
 			views[i].Folded = "long lines"
+		case pictures > firstPictures && list[i].isImage():
 		default:
+			pictures += list[i].imageBytes(sizes)
 			views[i].Load = ""
 			if err := p.fill(ctx, c, &views[i], patch, sizes, o); err != nil {
 				return nil, err
@@ -253,7 +252,10 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 // fill puts the rows of patch into the view.
 func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch, sizes fileSizes, o viewOptions) error {
 	if v.Binary {
-		if v.Images = images(c, v.changedFile); v.Images == nil {
+		var err error
+		if v.Images, err = p.images(ctx, c, v.changedFile, sizes); err != nil {
+			return err
+		} else if v.Images == nil {
 			v.Note = "Binary file: nothing to show"
 		}
 	}
@@ -275,7 +277,7 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 	if err != nil {
 		return err
 	}
-	if v.Status == "M" || v.Status == "R" {
+	if (v.Status == "M" || v.Status == "R") && !v.Binary {
 		v.All = c.diffURL(v.changedFile, o, "context", strconv.Itoa(allContext))
 		v.gapsURL = c.url("lines", "path", v.Path)
 	}
@@ -338,61 +340,6 @@ func allCRLF(hunks []unidiff.Hunk) bool {
 		}
 	}
 	return len(hunks) > 0
-}
-
-// images are the two versions of an image that browsers show.
-func images(c comparison, f changedFile) []imageView {
-	if !isRaster(f.Path) {
-		return nil
-	}
-	var found []imageView
-	if f.Status != "A" {
-		found = append(found, imageView{"before", c.url("raw", "path", f.From(), "side", string(record.SideOld))})
-	}
-	if f.Status != "D" {
-		found = append(found, imageView{"after", c.url("raw", "path", f.Path, "side", string(record.SideNew))})
-	}
-	return found
-}
-
-// rasterTypes are the images that are shown, as net/http tells them by their
-// content. SVG is text that can hold scripts.
-var rasterTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
-
-func isRaster(name string) bool {
-	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
-}
-
-// maxImage is the largest image that is shown, in bytes.
-const maxImage = 8 << 20
-
-// raw serves one side of an image, and nothing else.
-func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error {
-	name, tree := r.FormValue("path"), c.to
-	if r.FormValue("side") == string(record.SideOld) {
-		tree = c.from
-	}
-	sizes, err := p.repo.FileSizes(r.Context(), tree, []string{name})
-	if err != nil {
-		return err
-	}
-	if sizes[name] > maxImage {
-		return gitstore.ErrTooLarge
-	}
-	data, err := p.repo.Blob(r.Context(), tree, name)
-	if err != nil {
-		return err
-	}
-	kind := http.DetectContentType(data)
-	if !slices.Contains(rasterTypes, kind) {
-		return badRequest("%q is no image that is shown", name)
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	w.Header().Set("Cache-Control", "private, max-age=3600")
-	_, err = w.Write(data)
-	return err
 }
 
 // wholes are the texts of a file by side, where they are needed and small enough: to colour

@@ -31,8 +31,8 @@ var files embed.FS
 // The script and the style sheet are what stands in these files of assets/script and
 // assets/style, one behind the other: one request each, and nothing is built.
 var (
-	scripts = []string{"base", "files", "lines", "cursor", "write", "message", "keep", "copy", "tree", "live", "run", "click", "keys", "begin"}
-	styles  = []string{"base", "lists", "review", "code", "comments", "run", "small"}
+	scripts = []string{"base", "files", "lines", "cursor", "show", "write", "message", "keep", "copy", "tree", "live", "run", "click", "keys", "begin"}
+	styles  = []string{"base", "lists", "review", "code", "show", "comments", "run", "small"}
 )
 
 // pages serves what people read. It keeps nothing but what was computed from trees,
@@ -114,6 +114,7 @@ type page struct {
 	Tint    string // strong, blind, or "" for soft
 	Density string // dense, wide, or ""
 	Wrap    string // off, or "" for lines that wrap
+	Images  string // swipe, full, or "" for side by side
 	Split   bool   // diffs side by side
 	NoSpace bool   // changes of white space alone are not shown
 	Token   string // of forms
@@ -152,7 +153,7 @@ func (p *pages) page(r *http.Request, title, tab string) page {
 	return page{
 		Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
 		Branch: strings.TrimPrefix(branch, "refs/heads/"), Theme: preference(r, "theme", "dark", "light"),
-		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"), Wrap: preference(r, "wrap", "off"),
+		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"), Wrap: preference(r, "wrap", "off"), Images: preference(r, "images", "swipe", "full"),
 		Split: look.split, NoSpace: look.noSpace, Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(), look: look,
 	}
 }

@@ -38,6 +38,7 @@ const doing = {
   split() {
     showAs("view", "split");
   },
+  images: (button) => showImages(button.dataset.value),
   "show-space": () => showAs("space", ""),
   "comment-file"(link) {
     writeOn(link.closest(".file"));

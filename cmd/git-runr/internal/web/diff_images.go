@@ -1,0 +1,161 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"image"
+	_ "image/gif" // so that image.DecodeConfig knows it
+	_ "image/jpeg"
+	_ "image/png"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+// imageView is one version of an image.
+type imageView struct {
+	Label         string // before, after
+	URL           string // "" where it is not shown
+	Width, Height int    // in pixels, 0 where they are not known
+	Size          string
+	Why           string // it is not
+}
+
+// Swipes reports whether there are two images to be laid over each other.
+func (v fileView) Swipes() bool {
+	return len(v.Images) == 2 && v.Images[0].URL != "" && v.Images[1].URL != ""
+}
+
+// maxImage is the largest image that is shown, in bytes.
+const maxImage = 8 << 20
+
+// rasterTypes are the images that are shown, as net/http tells them by their
+// content. SVG is text that can hold scripts.
+var rasterTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// isImage reports whether the file is one by its name, and no text.
+func (f changedFile) isImage() bool {
+	return f.Binary && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(path.Ext(f.Path)))
+}
+
+// imageBytes is how much is read to measure the file, in bytes; 0 where it is no image.
+func (f changedFile) imageBytes(sizes fileSizes) (n int64) {
+	if !f.isImage() {
+		return 0
+	}
+	for _, size := range []int64{sizes[record.SideOld][f.From()], sizes[record.SideNew][f.Path]} {
+		if size <= maxImage {
+			n += size
+		}
+	}
+	return n
+}
+
+// images are the two versions of an image that browsers show, nil for a file that is none.
+func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes fileSizes) ([]imageView, error) {
+	if !f.isImage() {
+		return nil, nil
+	}
+	var found []imageView
+	for _, side := range []struct {
+		side        record.Side
+		tree        gitstore.ID
+		path, label string
+	}{{record.SideOld, c.from, f.From(), "before"}, {record.SideNew, c.to, f.Path, "after"}} {
+		size, there := sizes[side.side][side.path]
+		if !there {
+			continue
+		}
+		v := imageView{Label: side.label, URL: c.url("raw", "path", side.path, "side", string(side.side)), Size: prose.Bytes(size)}
+		if size > maxImage {
+			v.Why = "too large to be shown"
+		} else {
+			data, err := p.repo.Blob(ctx, side.tree, side.path)
+			if err != nil {
+				return nil, err
+			}
+			v.Width, v.Height = imageSize(data)
+			v.Why = unshown(data)
+		}
+		if v.Why != "" {
+			v.URL = ""
+		}
+		found = append(found, v)
+	}
+	return found, nil
+}
+
+// maxPixels is the largest image that is shown: what a few bytes unfold to is the browser's memory.
+const maxPixels = 64 << 20
+
+// unshown says why data is not shown as an image, "" where it is.
+func unshown(data []byte) string {
+	width, height := imageSize(data)
+	switch {
+	case !slices.Contains(rasterTypes, http.DetectContentType(data)):
+		return "no image that browsers show"
+	case width*height > maxPixels:
+		return "too many pixels to be shown"
+	}
+	return ""
+}
+
+// imageSize is what an image says of its width and height in pixels, 0 where it says nothing.
+func imageSize(data []byte) (width, height int) {
+	if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
+		return config.Width, config.Height
+	}
+	return webpSize(data)
+}
+
+// webpSize reads the first chunk of a WebP file, of which there are three kinds.
+func webpSize(data []byte) (width, height int) {
+	if len(data) < 30 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
+		return 0, 0
+	}
+	little := binary.LittleEndian
+	switch string(data[12:16]) {
+	case "VP8 ":
+		return int(little.Uint16(data[26:]) & 0x3fff), int(little.Uint16(data[28:]) & 0x3fff)
+	case "VP8L":
+		bits := little.Uint32(data[21:])
+		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1
+	case "VP8X":
+		return int(little.Uint32(data[24:])&0xffffff) + 1, int(little.Uint32(data[26:])>>8) + 1
+	}
+	return 0, 0
+}
+
+// raw serves one side of an image, and nothing else.
+func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error {
+	name, tree := r.FormValue("path"), c.to
+	if r.FormValue("side") == string(record.SideOld) {
+		tree = c.from
+	}
+	sizes, err := p.repo.FileSizes(r.Context(), tree, []string{name})
+	if err != nil {
+		return err
+	}
+	if sizes[name] > maxImage {
+		return gitstore.ErrTooLarge
+	}
+	data, err := p.repo.Blob(r.Context(), tree, name)
+	if err != nil {
+		return err
+	}
+	if why := unshown(data); why != "" {
+		return badRequest("%q: %s", name, why)
+	}
+	w.Header().Set("Content-Type", http.DetectContentType(data))
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	_, err = w.Write(data)
+	return err
+}
