@@ -94,10 +94,12 @@ func (s *session) askWhere() error {
 		return nil
 	}
 	defer tty.Close()
-	safetext.Fprintf(tty, "Below which directory? (Enter: where they are found for you alone; /usr/local: for all) ")
-	var dir string
-	if fmt.Fscanln(s.in, &dir); dir == "" {
+	dir, _ := s.question(tty, "Below which directory? (Enter: where they are found for you alone; /usr/local: for all) ")
+	if dir == "" {
 		return nil
+	}
+	if below, ok := strings.CutPrefix(dir, "~/"); ok { // no shell reads it
+		dir = filepath.Join(s.getenv("HOME"), below)
 	}
 	return s.Set("dir", dir)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -205,11 +204,9 @@ func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (runplan.Cho
 		}
 	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
-	in := bufio.NewReader(c.in)
 	for {
-		fmt.Fprint(tty, "How to proceed? [c/s/x] ")
-		line, err := in.ReadString('\n')
-		switch strings.TrimSpace(line) {
+		answer, err := c.question(tty, "How to proceed? [c/s/x] ")
+		switch answer {
 		case "c", "commit":
 			return runplan.ChoiceCommit, nil
 		case "s", "skip":

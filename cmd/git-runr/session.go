@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -179,10 +178,26 @@ func (c *console) terminal() io.WriteCloser {
 
 // agrees asks a person at tty; anything but yes is no.
 func (c *console) agrees(tty io.Writer, question string) bool {
-	safetext.Fprintf(tty, "%s [y/N] ", question)
-	var answer string
-	fmt.Fscanln(c.in, &answer)
+	answer, _ := c.question(tty, question+" [y/N] ")
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))
+}
+
+// question asks a person at tty, and gives the line that is typed. Nothing behind it is read, as it may
+// answer the next question.
+func (c *console) question(tty io.Writer, question string) (string, error) {
+	safetext.Fprintf(tty, "%s", question)
+	var line []byte
+	var char [1]byte
+	for {
+		n, err := c.in.Read(char[:])
+		if n == 0 && err == nil {
+			continue
+		}
+		if err != nil || char[0] == '\n' {
+			return strings.TrimSpace(string(line)), err
+		}
+		line = append(line, char[0])
+	}
 }
 
 // agreesTo asks on a terminal; without one the answer is no.
