@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // commitID is a commit's id for a short name in hex.

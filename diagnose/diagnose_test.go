@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 	"git-runr/loop/track"
 )
 

@@ -6,13 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 	"git-runr/loop/track"
 )
 

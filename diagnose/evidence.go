@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // state is what the newest evidence says about a check.

@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // TestFooterWhole is a whole footer.

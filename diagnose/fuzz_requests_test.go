@@ -7,9 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // FuzzRequests: whatever a reviewer writes, a request is a line of its own words,

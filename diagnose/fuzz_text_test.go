@@ -6,10 +6,9 @@ import (
 	"testing"
 	"unicode"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // FuzzForeignText: whatever reviewers, agents and files say, every line that a stop

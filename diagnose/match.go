@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/prose"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

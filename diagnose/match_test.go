@@ -4,9 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 func TestCommandsOfRequests(t *testing.T) {

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/spend"
 )
 
 // topShown is how many rules and files are listed.

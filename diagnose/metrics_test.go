@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )

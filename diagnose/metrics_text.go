@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/spend"
-
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
 // Text is the metrics for a terminal.

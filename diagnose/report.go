@@ -4,12 +4,11 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop/duration"
+	"git-runr/loop/record"
 	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
-
-	"git-runr/gitstore"
-	"git-runr/loop/record"
 )
 
 // Report is what a run did and how long it took: what `git runr report --json`

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/spend"
 )
 
 // Kinds of entries.

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/runplan"

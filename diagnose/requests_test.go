@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // requestCase is one file of testdata/requests. A comment says what is awkward

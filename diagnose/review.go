@@ -4,10 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // OfReview diagnoses a review that could not be done, saw nothing or asks for

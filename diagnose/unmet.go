@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 func TestUnmetCodes(t *testing.T) {

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 	"git-runr/loop/runplan"

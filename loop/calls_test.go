@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-	"git-runr/loop/spend"
-
 	"git-runr/loop/record"
+	"git-runr/loop/spend"
 )
 
 // Who is asked, in which order, and what comes of it.

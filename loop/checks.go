@@ -3,10 +3,9 @@ package loop
 import (
 	"context"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // Checker runs checks and judges what came of them. Whether a failure counts against

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

@@ -13,12 +13,11 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/checklog"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 func TestEvidenceFiles(t *testing.T) {

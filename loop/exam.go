@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/anchor"
 	"git-runr/loop/change"
@@ -15,6 +13,7 @@ import (
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
 func splitText(text []byte) []string { return anchor.SplitLines(string(text)) }

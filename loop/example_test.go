@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // exampleTime is the pinned clock of the example.

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // workflow is a list of steps by name. The kind is in the name: "check…" and

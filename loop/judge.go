@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/loop/closing"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"

@@ -6,11 +6,10 @@ import (
 	"os"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 

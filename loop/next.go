@@ -7,13 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/spend"
-
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
 	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
 	"git-runr/loop/track"
 )
 

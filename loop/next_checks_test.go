@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // A run that only its checks keep from passing says so.

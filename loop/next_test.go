@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"

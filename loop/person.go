@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/loop/change"
 	"git-runr/loop/closing"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"

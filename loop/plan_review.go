@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

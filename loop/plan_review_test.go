@@ -4,10 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // TestPlanReviewLeavesWhatIsSettled: what was settled is neither a finding nor a request.

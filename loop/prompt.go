@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

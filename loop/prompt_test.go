@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 func testReviewPrompt() ReviewPrompt {

@@ -10,7 +10,6 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/duration"
-
 	"git-runr/loop/record"
 	"git-runr/loop/share"
 )

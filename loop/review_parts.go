@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/spend"
-
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/spend"
 )
 
 // reviewParts has a reviewer look at the change, at one part after the other where it is

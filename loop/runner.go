@@ -9,13 +9,12 @@ import (
 	"reflect"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
 	"git-runr/loop/workspace"
 )

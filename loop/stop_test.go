@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 func TestSettingOfAStop(t *testing.T) {

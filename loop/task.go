@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // TaskFile is what a task file says of itself, beside what is to be done: in the lines

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 const taskText = `# 07: Say hello

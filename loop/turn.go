@@ -7,12 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 

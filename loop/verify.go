@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
 	"git-runr/loop/locate"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/spend"
 	"git-runr/loop/unidiff"
 )
 

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // TestFirstWordsAreTheRequest: where nothing could be read out of a review that does not

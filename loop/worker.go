@@ -10,15 +10,14 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
+	"git-runr/loop/duration"
 	"git-runr/loop/intake"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 	"git-runr/loop/share"
 	"git-runr/loop/spend"
 )

@@ -5,8 +5,6 @@ import (
 	"context"
 	"os"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/notify"
@@ -18,6 +16,7 @@ import (
 	"git-runr/loop/checklog"
 	"git-runr/loop/intake"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

@@ -3,12 +3,11 @@ package main
 import (
 	"slices"
 
-	"git-runr/loop/runplan"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
+	"git-runr/loop/runplan"
 )
 
 func (p *program) answerCommand() *cli.Command {

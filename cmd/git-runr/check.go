@@ -3,13 +3,12 @@ package main
 import (
 	"io"
 
-	"git-runr/loop/runplan"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

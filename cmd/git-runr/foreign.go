@@ -5,12 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // A run that another clone recorded names the checks of that clone. Whoever can push

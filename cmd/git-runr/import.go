@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"git-runr/loop/runplan"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -18,6 +16,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/runrimport"
 	"git-runr/loop/safetext"
 )

@@ -4,12 +4,11 @@ import (
 	"io"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/background"
@@ -17,6 +15,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -25,6 +23,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

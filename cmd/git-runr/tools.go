@@ -9,18 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/spend"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
 func (p *program) agentsCommand() *cli.Command {

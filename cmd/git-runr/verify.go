@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 
-	"git-runr/loop/spend"
-
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -20,6 +18,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
 func (p *program) verifyCommand() *cli.Command {

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 const (

@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 func runCheck(t *testing.T, command string) record.CheckResult {

@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
 )
 
 // Caller calls one agent for a role: as a Reviewer or an Implementer.

@@ -11,9 +11,8 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/loop/spend"
-
 	"git-runr/loop/role"
+	"git-runr/loop/spend"
 )
 
 const (

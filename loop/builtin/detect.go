@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"git-runr/loop/runplan"
-
 	"git-runr/loop/syntax"
 )
 

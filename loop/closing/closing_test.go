@@ -4,12 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // submissionOf is a reviewer's answer with findings of these severities.

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"testing"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 

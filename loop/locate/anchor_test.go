@@ -2,11 +2,12 @@ package locate
 
 import (
 	"context"
+	"strings"
+	"testing"
+
 	"git-runr/gitstore/testrepo"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
-	"strings"
-	"testing"
 )
 
 // filesSubject is a change that adds files.

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/duration"
-
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 )

@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/comment"
+	"git-runr/loop/duration"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // reviewEvents gives a test's short words as the events of one review, in order:

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/gitstore"
 	"git-runr/loop/comment"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 )

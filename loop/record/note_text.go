@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
 // eventNotes are what events say on commits, by the names of their types.

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/reply"
+	"git-runr/loop/spend"
 	"git-runr/loop/track"
 )
 

@@ -7,16 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/change"
 	"git-runr/loop/comment"
+	"git-runr/loop/duration"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
 	"git-runr/loop/track"
 )
 

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/comment"
+	"git-runr/loop/spend"
 )
 
 // by is who does it, held says that a claim of somebody else's keeps them from it.

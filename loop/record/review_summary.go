@@ -5,10 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
+	"git-runr/loop/spend"
 )
 
 // ReviewSummary is one line of the inbox.

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop/duration"
+	"git-runr/loop/reply"
 	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
-
-	"git-runr/gitstore"
-	"git-runr/loop/reply"
 	"git-runr/loop/track"
 )
 

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
 	"git-runr/loop/track"
 )
 

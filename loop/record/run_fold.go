@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/gitstore"
 	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
-
-	"git-runr/gitstore"
 )
 
 // runMove is what an event does to a run.

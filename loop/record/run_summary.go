@@ -3,11 +3,10 @@ package record
 import (
 	"time"
 
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
 )
 
 // RunSummary is one line of a list of runs.

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
-
-	"git-runr/gitstore"
 )
 
 // Stop is why a run ended early: a code of the registry and what is known of it.

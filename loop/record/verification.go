@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
+	"git-runr/loop/spend"
 )
 
 // Verification is what an agent says of findings that nobody had answered: whether the code

@@ -7,11 +7,10 @@ import (
 	"context"
 	"io"
 
-	"git-runr/loop/spend"
-
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/spend"
 )
 
 // Builtin names the reviewer that needs no model, record.Human a person. Neither is an agent.

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/checklog"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // maxSourceOutput is how much of a command's output is kept, in bytes: its end.

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/loop"
+	"git-runr/loop/duration"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"

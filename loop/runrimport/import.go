@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 

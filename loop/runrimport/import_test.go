@@ -14,8 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"git-runr/loop/runplan"
-
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
@@ -24,6 +22,7 @@ import (
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // importNow is when the timelines of the cases are imported.

@@ -8,14 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/duration"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
 )
 
 // importSource is the source of events that were imported.

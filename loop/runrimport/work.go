@@ -7,13 +7,12 @@ import (
 	"path"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // foundWork is what of a source run's commits is in this repository.

@@ -3,11 +3,12 @@ package spend
 
 import (
 	"fmt"
-	"git-runr/loop/duration"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"git-runr/loop/duration"
 )
 
 // Usage is what calls of agents took, as their tools counted it. What a tool does not

@@ -1,11 +1,12 @@
 package spend
 
 import (
-	"git-runr/loop/duration"
 	"math"
 	"reflect"
 	"testing"
 	"time"
+
+	"git-runr/loop/duration"
 )
 
 func TestUsageText(t *testing.T) {

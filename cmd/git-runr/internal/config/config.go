@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/closing"
+	"git-runr/loop/duration"
 	"git-runr/loop/intake"
+	"git-runr/loop/runplan"
 )
 
 // Config is what is configured, from all layers. See keys for what the

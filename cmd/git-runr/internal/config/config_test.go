@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"github.com/BurntSushi/toml"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/agent"
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

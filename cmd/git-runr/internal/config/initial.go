@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"git-runr/loop/runplan"
-
 	"git-runr/loop/safetext"
 )
 

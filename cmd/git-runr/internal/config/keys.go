@@ -5,11 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-
 	"git-runr/loop/agent"
 	"git-runr/loop/closing"
+	"git-runr/loop/duration"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

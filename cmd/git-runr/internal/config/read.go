@@ -11,13 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"github.com/BurntSushi/toml"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/gitstore"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 )
 

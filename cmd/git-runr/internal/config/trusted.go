@@ -9,14 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/loop/agent"
 	"git-runr/loop/builtin"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 )
 
 // Reviewer is the reviewer called name, or why it cannot be run.

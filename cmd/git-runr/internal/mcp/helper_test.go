@@ -12,13 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // project is a repository with one commit and the servers that tests start on it.

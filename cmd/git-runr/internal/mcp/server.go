@@ -14,13 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // Config is what a server works with. Its functions may be called from several

@@ -11,14 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/duration"
-
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
+	"git-runr/loop/duration"
 	"git-runr/loop/intake"
 	"git-runr/loop/landing"
 	"git-runr/loop/record"

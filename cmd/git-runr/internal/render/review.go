@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/spend"
-
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/loop/locate"
@@ -18,6 +16,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 	"git-runr/loop/suggest"
 )
 

@@ -11,11 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"git-runr/loop/duration"
-
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )

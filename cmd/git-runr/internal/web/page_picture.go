@@ -4,9 +4,8 @@ import (
 	"strconv"
 	"time"
 
-	"git-runr/loop/duration"
-
 	"git-runr/diagnose"
+	"git-runr/loop/duration"
 )
 
 // picture is a run's timeline as shapes, in units of the picture: what took long is

@@ -13,14 +13,13 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/duration"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 	"git-runr/loop/workspace"
 )
 

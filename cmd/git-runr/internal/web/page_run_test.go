@@ -10,16 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/spend"
-
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
 	"git-runr/loop/runplan"
+	"git-runr/loop/spend"
 )
 
 // stubborn is an implementer that writes another line each time, and a reviewer that

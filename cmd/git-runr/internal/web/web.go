@@ -10,12 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/loop/runplan"
-
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/runplan"
 )
 
 // Config is what a server works with.
