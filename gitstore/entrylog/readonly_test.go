@@ -9,54 +9,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
+
+	"git-runr/gitstore/testtmp"
 )
 
-// asNobody runs one test of this binary again as a user who is not root, for whom
-// permissions count; false when that is the case already.
-func asNobody(t *testing.T, dir string) bool {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return false
-	}
-	const nobody = 65534
-	binary := filepath.Join(t.TempDir(), "test")
-	data, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(binary, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, root := range []string{dir, os.Getenv("HOME"), filepath.Dir(binary)} {
-		for parent := root; parent != os.TempDir() && parent != "/"; parent = filepath.Dir(parent) {
-			os.Chmod(parent, 0o755)
-		}
-		filepath.WalkDir(root, func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, nobody, nobody) })
-	}
-	child := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
-	child.Dir = dir
-	child.Env = append(os.Environ(), "RUNR_TEST_REPO="+dir)
-	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := child.CombinedOutput()
-	if errors.Is(err, fs.ErrPermission) {
-		t.Skip("the directory for temporary files is closed to other users")
-	}
-	if err != nil {
-		t.Errorf("as another user: %v\n%s", err, out)
-	}
-	return true
-}
-
 func TestReadOnlyRepository(t *testing.T) {
-	dir := os.Getenv("RUNR_TEST_REPO")
+	dir := os.Getenv(testtmp.Place)
 	if dir == "" {
 		repo := newTestRepo(t)
 		if _, err := repo.Append(context.Background(), appendText("before")); err != nil {
 			t.Fatal(err)
 		}
-		if asNobody(t, repo.dir.WorkTree) {
+		if testtmp.AsNobody(t, repo.dir.WorkTree) {
 			return
 		}
 		dir = repo.dir.WorkTree
@@ -65,6 +30,9 @@ func TestReadOnlyRepository(t *testing.T) {
 		t.Skip("no git that another user may run")
 	}
 	repo, ctx := openTestRepo(t, dir), context.Background()
+	if err := repo.dir.Unwritable(); err != nil {
+		t.Errorf("before: %v", err)
+	}
 	var dirs []string
 	filepath.WalkDir(repo.dir.GitDir, func(path string, entry fs.DirEntry, _ error) error {
 		if entry.IsDir() {
@@ -77,6 +45,9 @@ func TestReadOnlyRepository(t *testing.T) {
 	for _, d := range dirs {
 		os.Chmod(d, 0o555)
 		defer os.Chmod(d, 0o755)
+	}
+	if err := repo.dir.Unwritable(); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("it may be written to: %v", err)
 	}
 	if tips, err := repo.Tips(ctx); len(tips) != 1 || err != nil {
 		t.Errorf("tips %v, %v", tips, err)

@@ -1,5 +1,6 @@
 // Package testtmp has tests keep their temporary files in memory: most of the time of
-// a test of this program goes into files that git makes and removes again.
+// a test of this program goes into files that git makes and removes again. AsNobody runs one as a
+// user for whom permissions count.
 package testtmp
 
 import "os"

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -42,10 +43,11 @@ func warn(name, detail string, lines ...string) Result { return Result{name, War
 
 func fail(name, detail string, lines ...string) Result { return Result{name, Fail, detail, lines} }
 
-// Bounds of what takes longer the more there is, or the farther away it is.
+// Bounds of what takes longer the more there is, or the farther away it is, and of what is left.
 const (
 	probeLimit = 15 * time.Second
 	checkLimit = 30 * time.Second
+	lowDisk    = 200 << 20 // bytes
 )
 
 // Terms are what is not in the repository.
@@ -61,7 +63,8 @@ func Of(ctx context.Context, store *record.Store, conf *config.Config, unread er
 	if unread != nil {
 		conf = nil
 	}
-	all := append(git(ctx, store.Repo), identity(ctx, store.Repo), configuration(conf, unread))
+	all := append(git(ctx, store.Repo), room(store.Repo.Free()))
+	all = append(all, identity(ctx, store.Repo), configuration(conf, unread))
 	if conf != nil {
 		all = append(all, trust(conf))
 	}
@@ -87,6 +90,13 @@ func git(ctx context.Context, repo *gitstore.Repo) []Result {
 	if repo.WorkTree == "" {
 		place.Detail = "bare: " + repo.GitDir
 	}
+	if err := repo.Unwritable(); err != nil {
+		place = fail("repository", "nothing can be recorded: "+err.Error())
+		if denied := new(fs.PathError); errors.As(err, &denied) {
+			look, _ := safetext.CommandLine("ls", "-ld", denied.Path)
+			place.Type = []string{look}
+		}
+	}
 	switch {
 	case err != nil:
 		return []Result{fail("git", err.Error()), place}
@@ -96,6 +106,21 @@ func git(ctx context.Context, repo *gitstore.Repo) []Result {
 		version += "; from 2.54 on hooks need no files"
 	}
 	return []Result{ok("git", version), place}
+}
+
+// room is whether there is any on the repository's disk.
+func room(free int64, known bool) Result {
+	const mega = 1 << 20
+	left := fmt.Sprintf("%d MB are free", free/mega)
+	switch {
+	case !known:
+		return ok("disk", "it does not say how much is free")
+	case free < mega:
+		return fail("disk", "it is full: nothing can be recorded", "git runr gc")
+	case free < lowDisk:
+		return warn("disk", left, "git runr gc")
+	}
+	return ok("disk", left)
 }
 
 func identity(ctx context.Context, repo *gitstore.Repo) Result {
@@ -198,11 +223,12 @@ func remote(ctx context.Context, repo *gitstore.Repo, conf *config.Config, offli
 		name = conf.Sync.Remote
 	}
 	remote, err := repo.ElectRemote(name)
+	none := new(gitstore.MissingError)
 	switch {
 	case err != nil && len(repo.Remotes()) == 0:
 		return ok("remote", "none: nothing is shared")
-	case err != nil:
-		return warn("remote", err.Error(), "git config runr.remote NAME")
+	case errors.As(err, &none):
+		return warn("remote", err.Error(), none.Try)
 	case offline:
 		return ok("remote", remote+", not asked")
 	}
