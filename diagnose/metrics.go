@@ -44,8 +44,9 @@ type RunMetrics struct {
 	Aborted     int      `json:"aborted"`
 	Landed      int      `json:"landed"`
 	FirstReview int      `json:"passed_at_first_review"`
-	SuccessRate *float64 `json:"success_rate"`   // completed of ended; null while none has ended
-	Rounds      Spread   `json:"rounds_to_pass"` // of runs that a review passed
+	SuccessRate *float64 `json:"success_rate"`    // completed of ended; null while none has ended
+	Rounds      Spread   `json:"rounds_to_pass"`  // of runs that a review passed
+	PassedIn    []int    `json:"passed_in_round"` // how many of them passed in the first round, in the second, …
 	Attempts    Spread   `json:"attempts_per_run"`
 }
 
@@ -56,6 +57,20 @@ type FindingMetrics struct {
 	SeverityCounts
 	Rules []Tally `json:"top_rules"`
 	Files []Tally `json:"top_files"`
+	Weeks []Week  `json:"weeks"` // those with findings, in order
+}
+
+// Week is what was found in one.
+type Week struct {
+	Begins   time.Time      `json:"begins"` // its Monday, UTC
+	Findings int            `json:"findings"`
+	Rules    map[string]int `json:"rules"` // findings by the rule that they name
+}
+
+// WeekOf is the beginning of the week that a time is in.
+func WeekOf(t time.Time) time.Time {
+	day := t.UTC().Truncate(24 * time.Hour)
+	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 }
 
 // ReviewMetrics counts the reviews of the inbox.
@@ -126,6 +141,7 @@ type counter struct {
 	steps                              map[string][]duration.Duration
 	toSubmit, toResolve                []duration.Duration
 	stops, interventions, rules, files map[string]int
+	weeks                              map[time.Time]*Week
 	seen                               map[string]bool // findings
 	findings                           FindingMetrics
 	spending                           spend.Spending
@@ -134,7 +150,7 @@ type counter struct {
 func newCounter() *counter {
 	return &counter{
 		steps: map[string][]duration.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
-		rules: map[string]int{}, files: map[string]int{}, seen: map[string]bool{}, spending: spend.Spending{},
+		rules: map[string]int{}, files: map[string]int{}, weeks: map[time.Time]*Week{}, seen: map[string]bool{}, spending: spend.Spending{},
 	}
 }
 
@@ -169,7 +185,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 	}
 	for _, round := range run.Rounds {
 		c.steps[phaseReview] = append(c.steps[phaseReview], max(0, round.Duration))
-		c.count("run "+run.ID, round.Report.Findings)
+		c.count("run "+run.ID, round.At, round.Report.Findings)
 	}
 }
 
@@ -236,8 +252,8 @@ func stopReasons(h RunHistory) []string {
 	return reasons
 }
 
-// count counts the findings of one run or review that it has not had yet.
-func (c *counter) count(of string, findings []reply.Finding) {
+// count counts the findings that one run or review has not had yet, which came at a time.
+func (c *counter) count(of string, at time.Time, findings []reply.Finding) {
 	for _, f := range findings {
 		key := of + "\x00" + cmp.Or(f.ID, string(f.Severity)+"\x00"+f.File+"\x00"+f.Issue)
 		if c.seen[key] {
@@ -246,13 +262,24 @@ func (c *counter) count(of string, findings []reply.Finding) {
 		c.seen[key] = true
 		c.findings.Total++
 		c.findings.add(f.Severity)
+		week := c.week(at)
+		week.Findings++
 		if f.Rule != "" {
 			c.rules[oneLine(f.Rule)]++
+			week.Rules[oneLine(f.Rule)]++
 		}
 		if f.File != "" {
 			c.files[oneLine(f.File)]++
 		}
 	}
+}
+
+func (c *counter) week(at time.Time) *Week {
+	begins := WeekOf(at)
+	if c.weeks[begins] == nil {
+		c.weeks[begins] = &Week{Begins: begins, Rules: map[string]int{}}
+	}
+	return c.weeks[begins]
 }
 
 func (c *counter) review(m *ReviewMetrics, r record.Review) {
@@ -283,7 +310,7 @@ func (c *counter) review(m *ReviewMetrics, r record.Review) {
 	case record.OutcomeNothing:
 		m.Nothing++
 	}
-	c.count("review "+r.ID, r.Findings())
+	c.count("review "+r.ID, r.SubmittedAt, r.Findings())
 }
 
 func (c *counter) finish(m *Metrics) {
@@ -292,6 +319,10 @@ func (c *counter) finish(m *Metrics) {
 		m.Runs.SuccessRate = &rate
 	}
 	m.Runs.Rounds, m.Runs.Attempts = newSpread(c.rounds), newSpread(c.attempts)
+	m.Runs.PassedIn = make([]int, m.Runs.Rounds.Max)
+	for _, rounds := range c.rounds {
+		m.Runs.PassedIn[rounds-1]++
+	}
 	m.Stops, m.Interventions = tallies(c.stops, 0), tallies(c.interventions, 0)
 	m.Steps = map[string]TimeSpread{}
 	for _, kind := range []string{phaseImplement, phaseCheck, phaseReview} {
@@ -299,6 +330,10 @@ func (c *counter) finish(m *Metrics) {
 	}
 	m.Findings, m.Agents = c.findings, c.spending
 	m.Findings.Rules, m.Findings.Files = tallies(c.rules, topShown), tallies(c.files, topShown)
+	m.Findings.Weeks = []Week{}
+	for _, begins := range slices.SortedFunc(maps.Keys(c.weeks), time.Time.Compare) {
+		m.Findings.Weeks = append(m.Findings.Weeks, *c.weeks[begins])
+	}
 	m.Reviews.ToSubmit, m.Reviews.ToResolve = newTimeSpread(c.toSubmit), newTimeSpread(c.toResolve)
 }
 

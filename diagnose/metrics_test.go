@@ -58,6 +58,9 @@ func TestMetricsOfRuns(t *testing.T) {
 	if want := (Spread{Count: 2, P50: 1, P90: 3, Max: 3, Mean: 2}); r.Rounds != want {
 		t.Errorf("rounds to pass %+v", r.Rounds)
 	}
+	if !slices.Equal(r.PassedIn, []int{1, 0, 1}) {
+		t.Errorf("passed in %v", r.PassedIn)
+	}
 	if want := (Spread{Count: 9, P50: 0, P90: 3, Max: 3, Mean: 0.44}); r.Attempts != want {
 		t.Errorf("attempts %+v", r.Attempts)
 	}
@@ -118,13 +121,19 @@ func TestMetricsFindings(t *testing.T) {
 	run := measured(record.Run{ID: "1", Rounds: rounds(0, 0)})
 	run.Run.Rounds[0].Report.Findings = []reply.Finding{again, {ID: "f-2", Severity: reply.Critical, File: "b.go"}}
 	run.Run.Rounds[1].Report.Findings = []reply.Finding{again, {Severity: reply.Note, Issue: "no id"}, {Severity: reply.Note, Issue: "no id"}}
-	review := record.Review{ID: "2", CreatedAt: periodStart, Submissions: []record.Submission{{Report: reply.Report{Findings: []reply.Finding{again}}}}}
+	sunday := time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC)
+	run.Run.Rounds[0].At, run.Run.Rounds[1].At = sunday, sunday.Add(time.Second)
+	review := record.Review{ID: "2", CreatedAt: periodStart, SubmittedAt: sunday, Submissions: []record.Submission{{Report: reply.Report{Findings: []reply.Finding{again}}}}}
 	f := NewMetrics(periodStart, periodEnd, []RunHistory{run}, []record.Review{review}).Findings
 	if f.Total != 4 || f.SeverityCounts != (SeverityCounts{Critical: 1, Warning: 2, Note: 1}) {
 		t.Errorf("findings %+v", f)
 	}
 	if !slices.Equal(f.Rules, []Tally{{"todo", 2}}) || !slices.Equal(f.Files, []Tally{{"a.go", 2}, {"b.go", 1}}) {
 		t.Errorf("rules %v, files %v", f.Rules, f.Files)
+	}
+	monday := time.Date(2026, 2, 23, 0, 0, 0, 0, time.UTC)
+	if want := []Week{{monday, 3, map[string]int{"todo": 2}}, {monday.AddDate(0, 0, 7), 1, map[string]int{}}}; !reflect.DeepEqual(f.Weeks, want) {
+		t.Errorf("weeks %v", f.Weeks)
 	}
 }
 

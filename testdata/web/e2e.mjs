@@ -7,6 +7,7 @@ import { copy } from "./copy.mjs";
 import { gaps } from "./gaps.mjs";
 import { inbox } from "./inbox.mjs";
 import { keys } from "./keys.mjs";
+import { frame } from "./frame.mjs";
 import { runs } from "./runs.mjs";
 import { tree } from "./tree.mjs";
 import { settings } from "./settings.mjs";
@@ -103,7 +104,7 @@ async function wholeWay() {
 try {
   if (!process.env.ONLY) await wholeWay();
   const only = process.env.ONLY;
-  for (const part of [layout, keys, copy, gaps, tree, away, axe, inbox, settings, runs, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
+  for (const part of [layout, keys, copy, gaps, tree, away, axe, inbox, settings, frame, runs, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
   if (process.env.SHOTS) await screenshots(browser, open, process.env.SHOTS);
   console.log(`the page in a browser: ${checks()} checks hold`);
 } finally {

@@ -103,7 +103,7 @@ var markdownPayloads = []string{
 
 // allowedTags are those that the page itself writes.
 var allowedTags = strings.Fields("html head meta title link script body a header img nav button svg path circle rect line text g main div p h1 h2 h3 h4 h5 h6 " +
-	"span b i em strong del code pre mark bdi time ul ol li dl dt dd kbd dialog form input label select option textarea details summary table thead tbody tr td th " +
+	"span b i em strong del code pre mark bdi time ul ol li dl dt dd kbd dialog form input label select option textarea details summary table caption colgroup col tfoot thead tbody tr td th " +
 	"progress colgroup col section article aside footer figure figcaption fieldset legend template blockquote hr br")
 
 // checkHTML reads a page as a browser does, and wants nothing in it that runs, styles

@@ -192,7 +192,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	return makeSafe(template.Must(template.New("").Funcs(template.FuncMap{
 		"asset": func(name string) string { return assets().urls[name] },
 		"line":  shownLine, "block": shownBlock, "name": personName,
-		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took,
+		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took, "day": func(t time.Time) string { return t.Format("2 Jan 2006") },
 		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) }, "lower": strings.ToLower,
 		"add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
 		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) }, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,

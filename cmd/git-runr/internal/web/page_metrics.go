@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/diagnose"
+	"git-runr/loop/prose"
 )
 
 // metricsView is the page of what runs and reviews came to.
@@ -17,46 +19,116 @@ type metricsView struct {
 	Choices []int
 	Empty   bool
 	Charts  []chart
+	Weeks   weekChart
 }
 
-// chart is bars of one kind, in units of its picture.
+// chart is a table whose counts are bars as well.
 type chart struct {
-	Title  string
-	Height int
-	Bars   []bar
+	Title, Note string
+	Bars        []bar
 }
 
 type bar struct {
 	Name, Class string
 	Count       int
-	Y, Width    int
+	Width       float64 // of the longest, in percent
 }
 
 const (
-	barsLeft  = 230 // for the names
-	barsWide  = 300
-	barsStep  = 24
-	barsShown = 10
+	barsShown  = 10 // of one chart
+	weekHeight = 32 // of the columns of a week's row, in pixels
+	weekTop    = 14 // above them, for the numbers
+	weekNumber = 14 // how many weeks can have numbers above their columns
 )
 
 // newChart draws tallies; those of nothing are left out.
 func newChart(title, class string, tallies []diagnose.Tally) chart {
-	c := chart{Title: title}
+	return chart{Title: title, Bars: bars(class, slices.DeleteFunc(slices.Clone(tallies), func(t diagnose.Tally) bool { return t.Count == 0 }))}
+}
+
+func bars(class string, tallies []diagnose.Tally) (bars []bar) {
 	most := 1
 	for _, t := range tallies {
 		most = max(most, t.Count)
 	}
-	for _, t := range tallies {
-		if t.Count == 0 || len(c.Bars) == barsShown {
+	for _, t := range tallies[:min(len(tallies), barsShown)] {
+		bars = append(bars, bar{strings.ReplaceAll(t.Name, "_", " "), class, t.Count, float64(t.Count) * 100 / float64(most)})
+	}
+	return bars
+}
+
+// passedIn is the histogram of rounds to pass. Those beyond what is shown are its last bar.
+func passedIn(m diagnose.RunMetrics) chart {
+	if m.Rounds.Count == 0 {
+		return chart{}
+	}
+	var tallies []diagnose.Tally
+	for i, n := range m.PassedIn {
+		if i < barsShown {
+			tallies = append(tallies, diagnose.Tally{Name: prose.Count(i+1, "round"), Count: n})
 			continue
 		}
-		name := strings.ReplaceAll(t.Name, "_", " ")
-		if runes := []rune(name); len(runes) > 34 {
-			name = "…" + string(runes[len(runes)-33:])
-		}
-		c.Bars = append(c.Bars, bar{name, class, t.Count, len(c.Bars) * barsStep, max(3, t.Count*barsWide/most)})
+		tallies[barsShown-1].Name = fmt.Sprintf("%d rounds or more", barsShown)
+		tallies[barsShown-1].Count += n
 	}
-	c.Height = len(c.Bars) * barsStep
+	note := fmt.Sprintf("Half of the runs pass in %d or fewer, nine of ten in %d, the longest took %d.", m.Rounds.P50, m.Rounds.P90, m.Rounds.Max)
+	return chart{"Rounds to pass", note, bars("good", tallies)}
+}
+
+// weekChart is a table of findings with a column a week, drawn in one cell.
+type weekChart struct {
+	First, Last time.Time // weeks
+	Rows        []weekRow
+}
+
+type weekRow struct {
+	Name    string
+	Total   int
+	Columns []weekColumn
+}
+
+// weekColumn is a week; X and Width are percent of the cell, Y and Height pixels.
+type weekColumn struct {
+	Week     time.Time
+	Count    int
+	X, Width float64
+	Y        int
+	Height   int
+	Numbered bool
+}
+
+// LabelX is the middle of the column.
+func (c weekColumn) LabelX() float64 { return c.X + c.Width/2 }
+
+// newWeekChart draws all findings, and those by the rules that most name, from the week of since to that of until.
+func newWeekChart(m diagnose.Metrics, since, until time.Time) weekChart {
+	if len(m.Findings.Weeks) == 0 {
+		return weekChart{}
+	}
+	c := weekChart{First: diagnose.WeekOf(since), Last: diagnose.WeekOf(until)}
+	weeks, most := map[time.Time]diagnose.Week{}, 1
+	for _, w := range m.Findings.Weeks {
+		weeks[w.Begins], most = w, max(most, w.Findings)
+	}
+	row := func(name string, count func(diagnose.Week) int) {
+		r := weekRow{Name: name}
+		n := int(c.Last.Sub(c.First)/(7*24*time.Hour)) + 1
+		for i := range n {
+			begins := c.First.AddDate(0, 0, 7*i)
+			column := weekColumn{Week: begins, Count: count(weeks[begins]), X: float64(100*i) / float64(n), Width: 84 / float64(n), Numbered: n <= weekNumber}
+			if column.Height = column.Count * weekHeight / most; column.Count > 0 {
+				column.Height = max(2, column.Height)
+			}
+			column.Y = weekTop + weekHeight - column.Height
+			r.Total += column.Count
+			r.Columns = append(r.Columns, column)
+		}
+		c.Rows = append(c.Rows, r)
+	}
+	row("all findings", func(w diagnose.Week) int { return w.Findings })
+	for _, rule := range m.Findings.Rules {
+		row(rule.Name, func(w diagnose.Week) int { return w.Rules[rule.Name] })
+	}
 	return c
 }
 
@@ -65,11 +137,10 @@ func charts(m diagnose.Metrics) []chart {
 	all := []chart{
 		newChart("Runs by what became of them", "work", []diagnose.Tally{tally("completed", m.Runs.Completed), tally("landed", m.Runs.Landed), tally("running", m.Runs.Running),
 			tally("reviewing", m.Runs.Reviewing), tally("stopped", m.Runs.Stopped), tally("skipped", m.Runs.Skipped), tally("aborted", m.Runs.Aborted)}),
-		newChart("Rounds to pass", "good", []diagnose.Tally{tally("half of the runs, at most", m.Runs.Rounds.P50), tally("nine of ten, at most", m.Runs.Rounds.P90), tally("the longest", m.Runs.Rounds.Max)}),
+		passedIn(m.Runs),
 		newChart("Stops by reason", "bad", m.Stops),
 		newChart("Reviews", "work", []diagnose.Tally{tally("asked for", m.Reviews.Requested), tally("passed", m.Reviews.Passed), tally("not passed", m.Reviews.NotPassed), tally("resolved", m.Reviews.Resolved)}),
 		newChart("Findings by severity", "bad", []diagnose.Tally{tally("critical", m.Findings.Critical), tally("warning", m.Findings.Warning), tally("note", m.Findings.Note)}),
-		newChart("Findings by rule", "bad", m.Findings.Rules),
 		newChart("Files with most findings", "bad", m.Findings.Files),
 		newChart("Interventions by reason", "work", m.Interventions),
 	}
@@ -82,10 +153,11 @@ func (p *pages) metrics(w http.ResponseWriter, r *http.Request) error {
 		v.Days = n
 	}
 	now := p.Now()
-	m, err := p.Measure(r.Context(), now.AddDate(0, 0, -v.Days), now.Add(time.Millisecond))
+	since := now.AddDate(0, 0, -v.Days)
+	m, err := p.Measure(r.Context(), since, now.Add(time.Millisecond))
 	if err != nil {
 		return err
 	}
-	v.Empty, v.Charts = m.Empty(), charts(m)
+	v.Empty, v.Charts, v.Weeks = m.Empty(), charts(m), newWeekChart(m, since, now)
 	return p.show(w, http.StatusOK, "metrics.html", v)
 }

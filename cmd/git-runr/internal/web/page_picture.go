@@ -8,13 +8,13 @@ import (
 	"git-runr/loop/duration"
 )
 
-// picture is a run's timeline as shapes, in units of the picture: what took long is
-// wide, and what took no time is a mark.
+// picture is a run's timeline as shapes: what took long is wide, and what took no time
+// is a mark. Along it they are in percent, for any width, across it in pixels.
 type picture struct {
-	Width, Height int
-	Lanes         []lane
-	Shapes        []shape
-	Ticks         []tick
+	Height int
+	Lanes  []lane
+	Shapes []shape
+	Ticks  []tick
 }
 
 // lane is a row of the picture with its name.
@@ -26,36 +26,30 @@ type lane struct {
 // shape is a bar, or a mark where Width is 0.
 type shape struct {
 	Class string // good, bad, quiet, work or stop
-	X, Y  int
-	Width int
+	X     float64
+	Y     int
+	Width float64
 	Label string // short, within a bar that is wide enough, else behind it
 	Out   bool   // the label is behind the bar
 	Title string // what it stands for
 	Entry int    // index of the timeline's line
 }
 
-// LabelX is where the label begins.
-func (s shape) LabelX() int {
-	if s.Out {
-		return s.X + s.Width + 3
-	}
-	return s.X + 6
-}
+// End is where the shape ends.
+func (s shape) End() float64 { return s.X + s.Width }
 
 type tick struct {
-	X     int
+	X     float64
 	Label string
 }
 
 const (
-	pictureLeft  = 84 // for the names of the lanes
-	pictureRight = 16
-	pictureWidth = 960
-	laneHeight   = 34
-	pictureTop   = 10
-	barHeight    = 20
-	minBar       = 6  // the narrowest bar
-	labelWidth   = 32 // the narrowest bar with its label within
+	laneHeight = 34
+	pictureTop = 10
+	lastMark   = 97  // where the last mark is, in percent: its label has room behind it
+	minBar     = 0.7 // the narrowest bar
+	labelWidth = 3.7 // the narrowest bar with its label within, as on a picture of 900 pixels
+	tickApart  = 10  // of their labels
 )
 
 // lanes are the rows by the kinds of entries that stand in them.
@@ -72,7 +66,7 @@ var lanes = []struct {
 // newPicture draws the entries of a timeline. Long waits between them are cut short,
 // so that a night in which nothing happened does not push all else together.
 func newPicture(entries []diagnose.ReportEntry) picture {
-	p := picture{Width: pictureWidth, Height: pictureTop + laneHeight*len(lanes) + 24}
+	p := picture{Height: pictureTop + laneHeight*len(lanes) + 24}
 	laneOf := map[string]int{}
 	for i, l := range lanes {
 		p.Lanes = append(p.Lanes, lane{l.name, pictureTop + laneHeight*i + laneHeight/2})
@@ -143,19 +137,19 @@ func (s timeScale) along(offset float64) float64 {
 	return sum
 }
 
-func (s timeScale) x(offset duration.Duration) int {
+func (s timeScale) x(offset duration.Duration) float64 {
 	if s.total <= 0 {
-		return pictureLeft
+		return 0
 	}
-	return pictureLeft + int(s.along(float64(offset))/s.total*float64(pictureWidth-pictureLeft-pictureRight-minBar))
+	return s.along(float64(offset)) / s.total * lastMark
 }
 
 // ticks are some of the entries' times, as far apart as their labels need.
 func (s timeScale) ticks(entries []diagnose.ReportEntry) []tick {
 	var ticks []tick
-	last := -1000
+	last := -100.0
 	for _, e := range entries {
-		if x := s.x(e.Offset); x-last >= 90 && x < pictureWidth-60 {
+		if x := s.x(e.Offset); x-last >= tickApart && x <= 100-tickApart {
 			ticks = append(ticks, tick{x, "+" + took(e.Offset)})
 			last = x
 		}
