@@ -75,7 +75,46 @@ export async function settings(browser, open, clean) {
   await page.goto("about:blank");
   await end(server);
   await pictures(page, clean);
+  await documents(page, clean);
   await context.close();
+}
+
+// documents looks at Markdown and drawings as they look.
+async function documents(page, clean) {
+  const doc = (words, more) => `# Title\n\nIt has ${words}.\n\n${"The same.\n\n".repeat(9)}- one\n${more}`;
+  const svg = (fill) => `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20" onload="alert(1)"><script>alert(2)</script><image href="/api/health"/><rect width="30" height="20" fill="${fill}"/></svg>\n`;
+  const dir = repository("documents", { "a.md": doc("few words", ""), "b.svg": svg("red") }, { "a.md": doc("many words", "- two\n\n<script>alert(3)</script> ![x](https://example.test/x.png)\n"), "b.svg": svg("green") });
+  const id = JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id;
+  run(dir, "git-runr", "inbox", "comment", id, "a.md:3", "-m", "how many?");
+  const server = await serve(dir);
+  await page.goto(server.url);
+  for (const view of ["unified", "split"]) {
+    await page.goto(new URL(`/review/${id}?view=${view}`, server.url).href);
+    const [text, drawing] = ["a.md", "b.svg"].map((name) => page.locator(`.file[data-path="${name}"]`));
+    await page.keyboard.press("j");
+    await page.keyboard.press("m");
+    await text.locator(".blocks").waitFor();
+    check((await text.locator(".br .d mark").textContent()) === "few" && (await text.locator(".br .a mark").first().textContent()) === "many", `${view}: a document as it reads, with the words that changed`);
+    check((await text.locator("summary").first().textContent()) === "5 unchanged blocks" && !(await text.locator("details .md").first().isVisible()), `${view}: and what is far from them folded`);
+    check(await text.locator(".remark").isVisible(), `${view}: its comments stay`);
+    check(await page.evaluate(() => document.activeElement.matches(".fh")), `${view}: the focus is at its heading`);
+    const tops = await text.locator(".br:has(.d) > .md").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
+    check((tops[0] === tops[1]) === (view === "split"), `${view}: before and after stand as the view has them: ${tops}`);
+    await page.keyboard.press("m");
+    await text.locator(".diff").waitFor();
+    check((await text.locator(".blocks").count()) === 0, `${view}: and as text again`);
+    await drawing.locator(".look").click();
+    const img = drawing.locator(".after img");
+    await img.waitFor();
+    await page.waitForFunction((i) => i.complete, await img.elementHandle());
+    check((await img.evaluate((i) => i.naturalWidth)) === 30, `${view}: a drawing is drawn`);
+  }
+  const alone = await page.evaluate(async (at) => (await fetch(at)).status, `/review/${id}/raw?path=b.svg&side=new`);
+  check(alone === 400, `a drawing is given to no other than an image: ${alone}`);
+  page.trouble.splice(0, 1); // the browser tells of that
+  await clean(page, "documents");
+  await page.goto("about:blank");
+  await end(server);
 }
 
 // pictures looks at images in each format, as the browser itself makes them.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // comparison is two trees and where the page shows what differs between them.
@@ -40,7 +41,7 @@ func (c comparison) url(page string, pairs ...string) string {
 
 // diffURL is the diff of one file, shown as o says.
 func (c comparison) diffURL(f changedFile, o viewOptions, pairs ...string) string {
-	return c.url("diff", append(pairs, "path", f.Path, "space", o.space)...)
+	return c.url("diff", append(pairs, "path", f.Path, "space", o.space, "rendered", o.rendered)...)
 }
 
 // changedFile is one file of a comparison.
@@ -67,6 +68,17 @@ func (f changedFile) Lines() int   { return f.Added + f.Deleted }
 // Dir and Base are the two parts of the path.
 func (f changedFile) Dir() string  { return strings.TrimSuffix(f.Path, f.Base()) }
 func (f changedFile) Base() string { return path.Base(f.Path) }
+
+// fileSide is a file on one side of a comparison.
+type fileSide struct {
+	side        record.Side
+	tree        gitstore.ID
+	path, label string
+}
+
+func sidesOf(c comparison, f changedFile) [2]fileSide {
+	return [2]fileSide{{record.SideOld, c.from, f.From(), "before"}, {record.SideNew, c.to, f.Path, "after"}}
+}
 
 // pathspecs are the paths by which git shows the file, and the rename that it is.
 func (f changedFile) pathspecs() []string {

@@ -35,8 +35,9 @@ func (v fileView) Swipes() bool {
 // maxImage is the largest image that is shown, in bytes.
 const maxImage = 8 << 20
 
-// rasterTypes are the images that are shown, as net/http tells them by their
-// content. SVG is text that can hold scripts.
+// rasterTypes are the images that are shown with every change, as net/http tells them by their
+// content. SVG is text that can hold scripts: it is shown where that is asked for, in an element and
+// under a policy by each of which a browser runs none and loads nothing.
 var rasterTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // isImage reports whether the file is one by its name, and no text.
@@ -59,15 +60,11 @@ func (f changedFile) imageBytes(sizes fileSizes) (n int64) {
 
 // images are the two versions of an image that browsers show, nil for a file that is none.
 func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes fileSizes) ([]imageView, error) {
-	if !f.isImage() {
+	if !f.isImage() && !f.isDrawing() {
 		return nil, nil
 	}
 	var found []imageView
-	for _, side := range []struct {
-		side        record.Side
-		tree        gitstore.ID
-		path, label string
-	}{{record.SideOld, c.from, f.From(), "before"}, {record.SideNew, c.to, f.Path, "after"}} {
+	for _, side := range sidesOf(c, f) {
 		size, there := sizes[side.side][side.path]
 		if !there {
 			continue
@@ -81,7 +78,7 @@ func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes f
 				return nil, err
 			}
 			v.Width, v.Height = imageSize(data)
-			v.Why = unshown(data)
+			_, v.Why = imageType(side.path, data)
 		}
 		if v.Why != "" {
 			v.URL = ""
@@ -94,16 +91,26 @@ func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes f
 // maxPixels is the largest image that is shown: what a few bytes unfold to is the browser's memory.
 const maxPixels = 64 << 20
 
-// unshown says why data is not shown as an image, "" where it is.
-func unshown(data []byte) string {
+// maxDrawing is the largest SVG that is shown, in bytes: a browser may have much to do with few.
+const maxDrawing = 512 << 10
+
+func isSVG(name string) bool { return strings.EqualFold(path.Ext(name), ".svg") }
+
+// imageType is as what an image is served, by its content, or why it is not.
+func imageType(name string, data []byte) (kind, why string) {
+	kind = http.DetectContentType(data)
 	width, height := imageSize(data)
 	switch {
-	case !slices.Contains(rasterTypes, http.DetectContentType(data)):
-		return "no image that browsers show"
+	case isSVG(name) && len(data) > maxDrawing:
+		return "", "too large to be shown"
+	case isSVG(name):
+		return "image/svg+xml", ""
+	case !slices.Contains(rasterTypes, kind):
+		return "", "no image that browsers show"
 	case width*height > maxPixels:
-		return "too many pixels to be shown"
+		return "", "too many pixels to be shown"
 	}
-	return ""
+	return kind, ""
 }
 
 // imageSize is what an image says of its width and height in pixels, 0 where it says nothing.
@@ -149,12 +156,17 @@ func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error 
 	if err != nil {
 		return err
 	}
-	if why := unshown(data); why != "" {
+	kind, why := imageType(name, data)
+	if why != "" {
 		return badRequest("%q: %s", name, why)
 	}
-	w.Header().Set("Content-Type", http.DetectContentType(data))
+	if dest := r.Header.Get("Sec-Fetch-Dest"); isSVG(name) && dest != "" && dest != "image" {
+		return badRequest("%q is shown within a page only", name)
+	}
+	w.Header().Set("Vary", "Sec-Fetch-Dest")
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 	w.Header().Set("Cache-Control", "private, max-age=3600")
 	_, err = w.Write(data)
 	return err

@@ -32,24 +32,27 @@ const (
 // fileView is one file of a comparison as the page shows it.
 type fileView struct {
 	changedFile
-	Load    string // where the diff is, when it is not in here
-	Folded  string // why it is not shown without a click, "" when it is
-	Note    string // what is there instead of lines
-	Hunks   []hunkView
-	Images  []imageView
-	Notes   []remark // on the whole file, and on lines that are not shown
-	More    string   // where the rows after these are
-	All     string   // where all of its lines are
-	Tail    *gapView // behind the last hunk
-	Cut     bool     // the rest is too large for the page
-	Split   bool
-	Viewed  bool
-	CRLF    bool   // all its lines end in CR LF
-	File    string // the whole new file
-	OldFile string // the whole old file
-	Compose string // the form for a comment; "" where nobody comments
-	Anchor  string // where the page is that this is a part of
-	gapsURL string
+	Load     string // where the diff is, when it is not in here
+	Folded   string // why it is not shown without a click, "" when it is
+	Note     string // what is there instead of lines
+	Hunks    []hunkView
+	Images   []imageView
+	Rendered []blockRun // as what its text stands for
+	Look     string     // where it is shown as that, or as text again, "" for a file that is text alone
+	AsText   bool       // Look is text
+	Notes    []remark   // on the whole file, and on lines that are not shown
+	More     string     // where the rows after these are
+	All      string     // where all of its lines are
+	Tail     *gapView   // behind the last hunk
+	Cut      bool       // the rest is too large for the page
+	Split    bool
+	Viewed   bool
+	CRLF     bool   // all its lines end in CR LF
+	File     string // the whole new file
+	OldFile  string // the whole old file
+	Compose  string // the form for a comment; "" where nobody comments
+	Anchor   string // where the page is that this is a part of
+	gapsURL  string
 }
 
 // Shown reports whether the file is here, or waits for a click; otherwise it is loaded
@@ -58,14 +61,15 @@ func (v fileView) Shown() bool { return v.Load == "" || v.Folded != "" }
 
 // viewOptions say how files are shown.
 type viewOptions struct {
-	split   bool
-	noSpace bool   // changes of white space alone are not shown
-	space   string // ignore or show, where the address says so: links keep to it
-	context int
-	skip    int // rows that an earlier answer had
-	remarks map[string]remarksAt
-	viewed  map[string]bool
-	compose bool
+	split    bool
+	noSpace  bool   // changes of white space alone are not shown
+	space    string // ignore or show, where the address says so: links keep to it
+	rendered string // 1: as what the text stands for
+	context  int
+	skip     int // rows that an earlier answer had
+	remarks  map[string]remarksAt
+	viewed   map[string]bool
+	compose  bool
 }
 
 // fileViews shows the files of a page: the first ones whole, the others as where
@@ -131,6 +135,13 @@ func (p *pages) newFileView(c comparison, f changedFile, o viewOptions) fileView
 	}
 	if o.compose {
 		v.Compose = c.url("comment", "path", f.Path)
+	}
+	if f.stands() {
+		v.AsText = o.rendered != ""
+		if o.rendered = "1"; v.AsText {
+			o.rendered = ""
+		}
+		v.Look = c.diffURL(f, o)
 	}
 	return v
 }
@@ -232,6 +243,18 @@ func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile,
 // oneFile is the diff of one file, whatever its size, from row o.skip on.
 func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o viewOptions) (fileView, error) {
 	v := p.newFileView(c, f, o)
+	sizes, err := p.sizes(ctx, c, []changedFile{f}, []int{0})
+	if err != nil {
+		return v, err
+	}
+	if v.AsText {
+		done, err := p.render(ctx, c, &v, sizes)
+		if done || err != nil {
+			v.Notes = (&rowMaker{notes: o.remarks[f.Path]}).left(false)
+			return v, err
+		}
+		v.Note, o.rendered = "Too large to be shown as anything but text", ""
+	}
 	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context, IgnoreSpace: o.noSpace}
 	text, cut, err := p.repo.Diff(ctx, spec)
 	if err != nil {
@@ -242,10 +265,6 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 		return v, err
 	}
 	v.Cut, v.Folded = cut, ""
-	sizes, err := p.sizes(ctx, c, []changedFile{f}, []int{0})
-	if err != nil {
-		return v, err
-	}
 	return v, p.fill(ctx, c, &v, patch, sizes, o)
 }
 
@@ -349,11 +368,7 @@ func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed 
 	if !needed {
 		return whole, nil
 	}
-	for _, side := range []struct {
-		side record.Side
-		tree gitstore.ID
-		path string
-	}{{record.SideOld, c.from, f.From()}, {record.SideNew, c.to, f.Path}} {
+	for _, side := range sidesOf(c, f) {
 		size, there := sizes[side.side][side.path]
 		if !there || size > highlightSize || side.side == record.SideOld && syntax.Coloured(f.Path) == nil {
 			continue

@@ -64,6 +64,7 @@ var icons = map[string]string{
 	"file":    `<path d="M3.5 2.5h5l4 4v7h-9zM8.5 2.5v4h4"/>`,
 	"comment": `<path d="M2.5 3.5h11v7.5h-6l-3 2.5v-2.5h-2z"/>`,
 	"expand":  `<path d="M8 1.8v4.4M5.8 4L8 1.8 10.2 4M8 14.2V9.8M5.8 12L8 14.2l2.2-2.2M2.5 8h11"/>`,
+	"look":    `<path d="M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8z"/><circle cx="8" cy="8" r="2"/>`,
 	"chevron": `<path d="M4 6l4 4 4-4"/>`,
 }
 

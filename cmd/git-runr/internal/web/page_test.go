@@ -276,7 +276,13 @@ func TestRawImages(t *testing.T) {
 			t.Errorf("policy %q", policy)
 		}
 	}
-	for _, path := range []string{"new.svg", "fake.png", "bin.dat", "end.txt"} {
+	drawing := s.ask("GET", "/review/"+id+"/raw?path=new.svg", "", s.asPerson(), "Sec-Fetch-Dest: image").want(200)
+	if policy := drawing.Header.Get("Content-Security-Policy"); drawing.Header.Get("Content-Type") != "image/svg+xml" || drawing.Header.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.HasPrefix(policy, "default-src 'none'") || !strings.HasSuffix(policy, "sandbox") || strings.Contains(policy, "script") {
+		t.Errorf("%v", drawing.Header)
+	}
+	s.ask("GET", "/review/"+id+"/raw?path=new.svg", "", s.asPerson(), "Sec-Fetch-Dest: document").want(400)
+	for _, path := range []string{"fake.png", "bin.dat", "end.txt"} {
 		s.ask("GET", "/review/"+id+"/raw?path="+path, "", s.asPerson()).want(400)
 	}
 }

@@ -40,7 +40,7 @@ async function load(section, url = toLoad(section)?.href) {
   try {
     const fresh = (await part(url)).querySelector(".file");
     const { bottom } = section.getBoundingClientRect();
-    const held = section.contains(cursor);
+    const held = section.contains(cursor) || section.contains(document.activeElement);
     const shut = folded(section) && !toLoad(section);
     for (const { name, value } of fresh.attributes) section.setAttribute(name, value);
     section.replaceChildren(...fresh.childNodes);

@@ -1,0 +1,218 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"html/template"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	mdtext "github.com/yuin/goldmark/text"
+
+	"git-runr/cmd/git-runr/internal/worddiff"
+	"git-runr/loop/safetext"
+)
+
+// blockRow is a block of a document before the change and after it, "" where it has none there.
+// Class is x where both are the same, a, d or c.
+type blockRow struct {
+	Class    string
+	Old, New template.HTML
+}
+
+// blockRun is rows of a document. Those of a Folded one are all unchanged, far from any change.
+type blockRun struct {
+	Folded bool
+	Rows   []blockRow
+}
+
+// blocksAround is how many unchanged blocks are shown around a change.
+const blocksAround = 2
+
+// isDrawing reports whether the text of the file draws something, by its name.
+func (f changedFile) isDrawing() bool {
+	return !f.Binary && f.Status != "T" && isSVG(f.Path)
+}
+
+// stands reports whether the text of the file stands for something that can be shown, by its name.
+func (f changedFile) stands() bool {
+	markdown := []string{".md", ".markdown", ".mdown"}
+	return f.isDrawing() || !f.Binary && f.Status != "T" && slices.Contains(markdown, strings.ToLower(path.Ext(f.Path)))
+}
+
+// render shows the file as what it stands for. It reports whether it is small enough for that.
+func (p *pages) render(ctx context.Context, c comparison, v *fileView, sizes fileSizes) (done bool, err error) {
+	if v.isDrawing() {
+		v.Images, err = p.images(ctx, c, v.changedFile, sizes)
+		return true, err
+	}
+	var texts [2]string
+	for i, side := range sidesOf(c, v.changedFile) {
+		size, there := sizes[side.side][side.path]
+		if size > maxMarkdown {
+			return false, nil
+		}
+		if !there {
+			continue
+		}
+		data, err := p.repo.Blob(ctx, side.tree, side.path)
+		if err != nil {
+			return false, err
+		}
+		texts[i] = safetext.Text(string(data))
+	}
+	if tooMuchMarkdown(texts[0]) || tooMuchMarkdown(texts[1]) {
+		return false, nil
+	}
+	v.Rendered = foldBlocks(blockRows(markdownBlocks(texts[0]), markdownBlocks(texts[1])))
+	return true, nil
+}
+
+// markdownBlocks are the blocks of a document as HTML.
+func markdownBlocks(source string) (blocks []string) {
+	md, src := markdownParser(), []byte(source)
+	doc := md.Parser().Parse(mdtext.NewReader(src))
+	for block := doc.FirstChild(); block != nil; block = block.NextSibling() {
+		var out bytes.Buffer
+		if err := md.Renderer().Render(&out, src, block); err != nil {
+			out.Reset()
+			out.WriteString("<p>" + template.HTMLEscapeString(err.Error()) + "</p>")
+		}
+		if shown := out.String(); strings.TrimSpace(shown) != "" { // a definition of links is nothing
+			blocks = append(blocks, shown)
+		}
+	}
+	return blocks
+}
+
+// blockRows puts blocks beside those that took their place, with the words that changed.
+func blockRows(before, after []string) (rows []blockRow) {
+	gone, come := worddiff.Sides(before, after)
+	for i, j := 0, 0; i < len(before) || j < len(after); {
+		removed, added := 0, 0
+		for i+removed < len(before) && gone[i+removed] {
+			removed++
+		}
+		for j+added < len(after) && come[j+added] {
+			added++
+		}
+		if removed+added == 0 {
+			rows = append(rows, blockRow{"x", template.HTML(before[i]), template.HTML(after[j])})
+			i, j = i+1, j+1
+			continue
+		}
+		for k := range max(removed, added) {
+			switch {
+			case k >= removed:
+				rows = append(rows, blockRow{Class: "a", New: template.HTML(after[j+k])})
+			case k >= added:
+				rows = append(rows, blockRow{Class: "d", Old: template.HTML(before[i+k])})
+			default:
+				old, new := markWords(before[i+k], after[j+k])
+				rows = append(rows, blockRow{"c", template.HTML(old), template.HTML(new)})
+			}
+		}
+		i, j = i+removed, j+added
+	}
+	return rows
+}
+
+// foldBlocks folds away what is unchanged and far from a change.
+func foldBlocks(rows []blockRow) (runs []blockRun) {
+	near := make([]bool, len(rows))
+	for i, row := range rows {
+		if row.Class != "x" {
+			for k := max(0, i-blocksAround); k <= min(len(rows)-1, i+blocksAround); k++ {
+				near[k] = true
+			}
+		}
+	}
+	for i, row := range rows {
+		if i == 0 || near[i] != near[i-1] {
+			runs = append(runs, blockRun{Folded: !near[i]})
+		}
+		last := &runs[len(runs)-1]
+		last.Rows = append(last.Rows, row)
+	}
+	for i := range runs {
+		runs[i].Folded = runs[i].Folded && len(runs[i].Rows) > blocksAround
+	}
+	return runs
+}
+
+// markWords marks in the HTML of two blocks the words that the other one does not have. Where
+// they have little in common nothing is marked.
+func markWords(before, after string) (old, new string) {
+	a, b := htmlTokens(before), htmlTokens(after)
+	gone, come := worddiff.Sides(a, b)
+	same, all := 0, 0
+	for i, token := range a {
+		if isWord(token) {
+			all++
+			if !gone[i] {
+				same++
+			}
+		}
+	}
+	if 3*same < all || all == 0 {
+		return before, after
+	}
+	return marked(a, gone), marked(b, come)
+}
+
+// htmlTokens divides HTML that the page made into tags, words, characters between them and white space.
+func htmlTokens(s string) (tokens []string) {
+	for len(s) > 0 {
+		end := 0
+		switch r, size := utf8.DecodeRuneInString(s); {
+		case r == '<':
+			end = strings.IndexByte(s, '>') + 1
+		case r == '&':
+			end = strings.IndexByte(s, ';') + 1
+		case unicode.IsSpace(r):
+			end = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
+		case inWord(r):
+			end = len(s) - len(strings.TrimLeftFunc(s, inWord))
+		default:
+			end = size
+		}
+		if end == 0 {
+			end = len(s)
+		}
+		tokens, s = append(tokens, s[:end]), s[end:]
+	}
+	return tokens
+}
+
+func inWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// isWord reports whether a token can be marked: it is no tag and no white space.
+func isWord(token string) bool { return token[0] != '<' && strings.TrimSpace(token) != "" }
+
+// marked is tokens in one, with marks around those that changed and what is between them.
+func marked(tokens []string, changed []bool) string {
+	var out strings.Builder
+	for i := 0; i < len(tokens); {
+		end := i
+		for k := i; k < len(tokens) && changed[k] && tokens[k][0] != '<'; k++ {
+			if isWord(tokens[k]) {
+				end = k + 1
+			} else if k == i {
+				break
+			}
+		}
+		if end == i {
+			out.WriteString(tokens[i])
+			i++
+			continue
+		}
+		out.WriteString("<mark>" + strings.Join(tokens[i:end], "") + "</mark>")
+		i = end
+	}
+	return out.String()
+}
