@@ -7,12 +7,13 @@
 #
 #   inspector.sh [GIT-RUNR]   the program to test, else git-runr on PATH
 #
-# Says of each answer how many bytes it has, as the client prints it, and about how many
-# tokens (three bytes each) its text and its document are together.
+# Says of each answer how many bytes it has, as the client prints it, and how many
+# tokens of o200k its text and its document are together, which are never 20,000.
 # Prints SKIP and ends with 0 where npm cannot be had.
 set -euo pipefail
 
 inspector=@modelcontextprotocol/inspector@2.12.0
+tokenizer=js-tiktoken@1.0.21
 node=node@22.19.0 # which the inspector needs; used where the installed one is older
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
@@ -33,10 +34,12 @@ call() {
   local status=0
   inspect tools/call --tool-name "$@" >"$answer" || status=$?
   cat "$answer"
-  node -e 'const a = JSON.parse(require("fs").readFileSync(process.argv[1])), size = (s) => Buffer.byteLength(s);
-    const bytes = (a.content ?? []).reduce((n, c) => n + size(c.text ?? ""), 0) + size(JSON.stringify(a.structuredContent ?? ""));
-    console.error(`    ${process.argv[2]}: ${size(JSON.stringify(a))} bytes, about ${Math.ceil(bytes / 3)} tokens`);
-    process.exit(bytes <= 60000 ? 0 : 1)' "$answer" "$*" 2>&3 || fail "$*: more than 20,000 tokens"
+  NODE_PATH=$(dirname "$(dirname "$(command -v mcp-inspector)")") node -e '
+    const a = JSON.parse(require("fs").readFileSync(process.argv[1])), size = (s) => Buffer.byteLength(s);
+    const texts = (a.content ?? []).map((c) => c.text ?? "").concat(a.structuredContent ? JSON.stringify(a.structuredContent) : []);
+    const o200k = require("js-tiktoken").getEncoding("o200k_base"), tokens = texts.reduce((n, t) => n + o200k.encode(t, "all").length, 0);
+    console.error(`    ${process.argv[2]}: ${size(JSON.stringify(a))} bytes, ${texts.reduce((n, t) => n + size(t), 0)} of text and document, ${tokens} tokens`);
+    process.exit(tokens < 20000 ? 0 : 1)' "$answer" "$*" 2>&3 || fail "$*: more than 20,000 tokens"
   return $status
 }
 # field NAME: of the document of the last answer.
@@ -97,6 +100,22 @@ pages() {
   echo "ok: 500 comments on $page pages"
 }
 
+# hashes reads a change of hashes, base64 and bytes in hex, which have the most tokens for their size.
+hashes() {
+  node -e 'const crypto = require("crypto"), row = (n, form) => crypto.createHash("sha512").update(String(n)).digest(form), rows = (f) => Array.from({ length: 1500 }, (_, i) => f(i)).join("\n") + "\n";
+    const [sums, encoded, bytes] = process.argv.slice(1), write = require("fs").writeFileSync;
+    write(sums, rows((i) => row(i, "hex"))); write(encoded, rows((i) => row(i, "base64")));
+    write(bytes, rows((i) => [...row(i)].map((b) => "0x" + b.toString(16)).join(", ")))' "$repo/sums" "$repo/encoded" "$repo/bytes"
+  git -C "$repo" add . && git -C "$repo" commit -qm hashes
+  call review --tool-arg reviewer=human >/dev/null
+  local cursor=() page=0 next
+  while call review_diff --tool-arg id=latest "${cursor[@]}" >/dev/null && page=$((page + 1)) && next=$(field next_cursor) && [ -n "$next" ]; do
+    [ "$page" -lt 100 ] || fail "there is no last page"
+    cursor=(--tool-arg "cursor=$next")
+  done
+  echo "ok: hashes on $page pages"
+}
+
 # reading is a client that may only read: no tool that writes is there, and none can be called.
 reading() {
   local before after tool
@@ -119,6 +138,7 @@ if [ "${1:-}" = --walk ]; then
   exec 3>&1
   walk
   reviewing
+  hashes
   pages
   reading
   echo "PASS: $inspector"
@@ -130,7 +150,7 @@ program=$(realpath "$program")
 command -v npx >/dev/null || skip "npx is not installed"
 npm_config_fetch_retries=0 timeout 60 npm view "$inspector" version >/dev/null 2>&1 || skip "the npm registry is not reachable"
 
-packages=(-p "$inspector")
+packages=(-p "$inspector" -p "$tokenizer")
 if ! node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 22 || a == 22 && b >= 19 ? 0 : 1)'; then
   packages+=(-p "$node")
 fi

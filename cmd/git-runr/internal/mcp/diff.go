@@ -40,7 +40,7 @@ func (s *Server) diff(ctx context.Context, c call, in diffArgs) (outcome, error)
 func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) {
 	from := 0
 	if in.Cursor != "" {
-		if from, err = strconv.Atoi(in.Cursor); err != nil || from < 0 || from > maxPatch {
+		if from, err = strconv.Atoi(strings.TrimPrefix(in.Cursor, "byte-")); err != nil || from < 0 || from > maxPatch {
 			return doc, refusef("Error: %s is no cursor of this change: leave it out to begin again.", line(in.Cursor, 100))
 		}
 	}
@@ -49,7 +49,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 		return doc, err
 	}
 	subject := review.Request.Subject
-	spec := gitstore.DiffSpec{To: subject.Tree, Paths: subject.Paths, MaxBytes: int64(from) + 2*maxAnswer}
+	spec := gitstore.DiffSpec{To: subject.Tree, Paths: subject.Paths, MaxBytes: int64(from) + maxRead}
 	if spec.From, err = c.Store.ComparedWith(ctx, subject); err != nil {
 		return doc, err
 	}
@@ -79,7 +79,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 	part := patchPart(rest, maxAnswer-aroundPage-jsonSize(doc))
 	doc.Patch = safetext.Text(part)
 	if left := len(rest) - len(part); left > 0 || truncated {
-		doc.Next = strconv.Itoa(from + len(part))
+		doc.Next = fmt.Sprintf("byte-%d", from+len(part)) // no number, of which clients make one
 		in.ID, in.Cursor = review.ID, doc.Next
 		more := ""
 		if truncated {
@@ -116,14 +116,15 @@ func (c call) pathsOf(ctx context.Context, spec gitstore.DiffSpec, name string) 
 // maxPatch is how far a patch is read, in bytes.
 const maxPatch = 256 << 20
 
-// patchPart is as much of a patch as fits into room bytes, as text and in a document.
+// maxRead is how much of a patch is read for one page, in bytes: more than fits on it.
+const maxRead = 8 * maxAnswer
+
+// patchPart is as much of a patch as fits into room tokens, as text and in a document.
 func patchPart(patch string, room int) string {
-	for n := len(patch); ; n = min(n, room) * 7 / 8 {
-		part := upToLine(patch, n)
-		if safe := safetext.Text(part); len(safe)+jsonSize(safe) <= room || n == 0 {
-			return part
-		}
-	}
+	return longest(patch, func(part string) bool {
+		safe := safetext.Text(part)
+		return tokens(safe)+jsonSize(safe) <= room
+	})
 }
 
 // around is how many lines of a file are shown before and after those of a finding.

@@ -68,7 +68,7 @@ func (c call) list(ctx context.Context, get string, in listArgs) (outcome, error
 	rows, plain := []string{}, []any{}
 	for _, r := range reviews[:min(len(reviews), in.Limit)] {
 		row, doc := listLine(r), document(r, maxHalf/4)
-		if room -= len(row) + jsonSize(doc) + 2; room < 0 {
+		if room -= tokens(row) + jsonSize(doc) + 2; room < 0 {
 			break
 		}
 		rows, plain, shown = append(rows, row), append(plain, doc), shown+1

@@ -140,16 +140,16 @@ func (e entry) byID() string {
 	return b.String() + e.extra
 }
 
-// size is how many bytes the entry takes on a page, in text and document.
+// size is how many tokens the entry takes on a page, in text and document.
 func (e entry) size() int {
 	if e.finding == nil {
 		e.said.Text = e.text
-		return len(e.text) + jsonSize(e.said) + 2
+		return tokens(e.text) + jsonSize(e.said) + 2
 	}
 	e.doc.Issue = e.text
-	n := len(e.byID()) + len(e.key) + 2 + jsonSize(e.doc) + 2
+	n := tokens(e.byID()) + tokens(e.key) + 2 + jsonSize(e.doc) + 2
 	if e.comment != nil {
-		n += len(strings.Join(comment.Blocks([]record.Comment{e.shown()}), "\n\n")) + 2
+		n += tokens(strings.Join(comment.Blocks([]record.Comment{e.shown()}), "\n\n")) + 2
 	}
 	return n
 }
@@ -161,7 +161,7 @@ func (e entry) shown() record.Comment {
 	return comment
 }
 
-// pageOf are the entries from a cursor on that fit into room bytes, at most limit findings
+// pageOf are the entries from a cursor on that fit into room tokens, at most limit findings
 // (0: any number), and the cursor of what comes then; "" at the end. A text that does not fit
 // is cut, unless it fits the next page.
 func pageOf(entries []entry, cursor string, limit, room int) (page []entry, next string, err error) {
@@ -207,17 +207,18 @@ const cutMark = "[…] [%d bytes more of it on the next page]"
 // leastPart is the shortest beginning of a text that is worth a place on a page, in bytes.
 const leastPart = 1000
 
-// fitting is as much of the beginning of an entry's text as fits into room bytes; "" where
+// fitting is as much of the beginning of an entry's text as fits into room tokens; "" where
 // that is too little.
 func fitting(e entry, room int) string {
 	text := e.text
-	for n := len(text) - 1; n >= leastPart; n = n * 7 / 8 {
-		part := upToLine(text, n)
-		if e.text = part + fmt.Sprintf(cutMark, len(text)); e.size() <= room {
-			return part
-		}
+	part := longest(text, func(part string) bool {
+		e.text = part + fmt.Sprintf(cutMark, len(text))
+		return len(part) < leastPart || e.size() <= room
+	})
+	if len(part) < leastPart {
+		return ""
 	}
-	return ""
+	return part
 }
 
 // cursorAt is the cursor of an entry, from a byte of its text on.
@@ -244,11 +245,11 @@ func findCursor(entries []entry, cursor string) (at, from int, err error) {
 	return at, from, nil
 }
 
-// maxFacts is the most bytes of what is said of the request.
-const maxFacts = 8000
+// maxFacts is the most tokens of what is said of the request.
+const maxFacts = 2500
 
-// aroundPage is what is said around the entries of a page, in bytes, text and document.
-const aroundPage = 1500
+// aroundPage is what is said around the entries of a page, in tokens, text and document.
+const aroundPage = 600
 
 func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	review, err := c.Store.Review(ctx, in.id())
@@ -263,7 +264,7 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 		entries[i].skip = in.Unanswered && !entries[i].open
 	}
 	doc, facts := c.facts(review, in.Cursor == "")
-	page, next, err := pageOf(entries, in.Cursor, in.Limit, maxAnswer-aroundPage-len(facts)-jsonSize(doc))
+	page, next, err := pageOf(entries, in.Cursor, in.Limit, maxAnswer-aroundPage-tokens(facts)-jsonSize(doc))
 	if err != nil {
 		return outcome{}, err
 	}

@@ -23,8 +23,8 @@ func (c *chat) pages(tool string, a args) (texts []string, docs []map[string]any
 			c.t.Fatalf("%s %v: %s", tool, a, text)
 		}
 		doc := plainOf(result.StructuredContent).(map[string]any)
-		if n := len(text) + jsonSize(doc); n > maxAnswer {
-			c.t.Errorf("%s %v: %d bytes", tool, a, n)
+		if n := tokens(text) + jsonSize(doc); n > maxAnswer {
+			c.t.Errorf("%s %v: %d tokens", tool, a, n)
 		}
 		texts, docs = append(texts, text), append(docs, doc)
 		next, more := doc["next_cursor"].(string)
@@ -321,8 +321,8 @@ func TestListIsBounded(t *testing.T) {
 		result := c.result("review_list", a)
 		doc := plainOf(result.StructuredContent).(map[string]any)
 		text := result.Content[0].(*sdk.TextContent).Text
-		if size := len(text) + jsonSize(doc); size > maxAnswer {
-			t.Errorf("%d bytes", size)
+		if size := tokens(text) + jsonSize(doc); size > maxAnswer {
+			t.Errorf("%d tokens", size)
 		}
 		rows := doc["reviews"].([]any)
 		if len(rows) == 0 || len(rows) == n {

@@ -10,22 +10,25 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// maxAnswer is the most bytes of an answer, its text and its document together: 20,000 tokens
-// of prose, code, JSON or Chinese, which have 3.3 bytes a token and more. Lists of hashes have
-// 1.6: with them either is below it by itself, and a client shows its model one of the two.
-const maxAnswer = 20_000 * 3
-
-// maxHalf is the most bytes of the text, and of the document, where both say the same.
-const maxHalf = maxAnswer / 2
-
-// bounded makes text safe to show and cuts it after a line when it is longer than most.
+// bounded makes text safe to show and cuts it after a line when it has more tokens than most.
 func bounded(text string, most int) string {
 	text = safetext.Text(text)
-	if len(text) <= most {
+	if tokens(text) <= most {
 		return text
 	}
-	cut := upToLine(text, most-200)
+	cut := longest(text, func(part string) bool { return tokens(part) <= most-100 })
 	return fmt.Sprintf("%s\n[Cut off here: %d bytes more. The user is shown the whole by: git runr inbox get ID, or git runr diagnose ID]", cut, len(text)-len(cut))
+}
+
+// longest is a beginning of text that fits, up to the end of a line where that is not far; "" where
+// none does.
+func longest(text string, fits func(part string) bool) string {
+	for n := len(text); n > 0; n = n * 7 / 8 {
+		if part := upToLine(text, n); fits(part) {
+			return part
+		}
+	}
+	return ""
 }
 
 // upToLine is the beginning of text of at most n bytes, up to the end of a line where that is
@@ -54,7 +57,7 @@ const (
 	maxString = 2000
 )
 
-// document is v as plain JSON values of at most most bytes, with foreign text made safe,
+// document is v as plain JSON values of at most most tokens, with foreign text made safe,
 // without nulls, and with long lists and texts cut: the longer it would be, the more.
 func document(v any, most int) any {
 	for items, chars := maxItems, maxString; ; items, chars = items/2, chars/2 {
@@ -83,8 +86,8 @@ func jsonOf(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// jsonSize is how many bytes v has as JSON.
-func jsonSize(v any) int { return len(jsonOf(v)) }
+// jsonSize is how many tokens v has as JSON.
+func jsonSize(v any) int { return tokens(jsonOf(v)) }
 
 func tame(v any, items, chars int) any {
 	switch v := v.(type) {
