@@ -33,7 +33,7 @@ func (p *program) auditCommand() *cli.Command {
 			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "end with 1 when less than `N` percent are accounted for"},
 			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same for `N` percent, with those inferred"},
 			&cli.StringFlag{Name: "require", Usage: "end with 1 when a commit's change was not `reviewed`, or not passed"},
-			&cli.IntFlag{Name: "limit", Value: auditLimit, Usage: "the newest `N`; 0 for all"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: auditLimit, Usage: "the newest `N`; 0 for all"},
 		},
 		Action: p.action(audit),
 	}

@@ -21,7 +21,7 @@ func (p *program) inboxCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "status", Value: record.StatusWaiting, Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved or cancelled"},
 			&cli.BoolFlag{Name: "archived", Usage: "also what git runr gc has dropped from the lists"},
-			&cli.IntFlag{Name: "limit", Value: inboxLimit, Usage: "at most `N`; 0 for all"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: inboxLimit, Usage: "at most `N`; 0 for all"},
 		}, filterFlags()...),
 		Action: p.action(inboxList),
 	}

@@ -21,7 +21,7 @@ func (p *program) logCommand() *cli.Command {
 		Name: "log", Usage: "events in order: all, or those of a run, a review or a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the run is over, with what its agents say"},
-			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "the newest `N`"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "the newest `N`"},
 			&cli.StringFlag{Name: "since", Usage: "only what was recorded since `WHEN`: 7d, 12h, 2026-01-31, or RFC 3339"},
 			&cli.BoolFlag{Name: "oneline", Usage: "the record, its run or review, and its title"},
 			&cli.BoolFlag{Name: "graph", Usage: "with a lane for each run and review beside"},

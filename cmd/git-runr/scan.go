@@ -23,7 +23,7 @@ func (p *program) scanCommand() *cli.Command {
 			"makes by itself, is left out; so is what hooks.skip_… says, with the reason.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be asked for"},
-			&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "the newest `N` of them"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "the newest `N` of them"},
 		},
 		Action: p.action(scan),
 	}

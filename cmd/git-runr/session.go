@@ -18,6 +18,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -80,6 +81,9 @@ func (s *session) open() (*record.Store, error) {
 	repo, err := gitstore.Open(s.ctx, dir)
 	if err != nil {
 		return nil, err
+	}
+	if key, value := screen.BadColour(repo.Config.Get); key != "" && !s.Command.Hidden {
+		return nil, exit.Problemf(exit.Usage, "bad boolean config value %q for %q", value, key).WithHint("git config " + key + " auto")
 	}
 	untampered := func() error { return loop.Untampered(repo) }
 	if err := untampered(); err != nil {

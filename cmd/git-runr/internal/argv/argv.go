@@ -25,7 +25,7 @@ func Permute(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 || completing(app, args) {
 		return args, nil
 	}
-	p := permuter{levels: []argLevel{appLevel(app)}, rest: args[1:]}
+	p := permuter{levels: []argLevel{appLevel(app)}, rest: slices.Clone(args[1:])}
 	for len(p.rest) > 0 {
 		if err := p.next(); err != nil {
 			return nil, err
@@ -106,6 +106,10 @@ func (p *permuter) descend(name string) bool {
 }
 
 func (p *permuter) takeFlag(token string) error {
+	if n := count(token); n != "" && findFlag(p.inner().known, "n") != nil {
+		token = "-n=" + n
+		p.rest[0] = token
+	}
 	name, _, inline := strings.Cut(flagName(token), "=")
 	for i := len(p.levels) - 1; i >= 0; i-- {
 		flag := findFlag(p.levels[i].known, name)
@@ -128,6 +132,15 @@ func (p *permuter) takeFlag(token string) error {
 		return nil
 	}
 	return p.unknownFlag(dashed(token, name))
+}
+
+// count is N of -N and -nN, as git takes them for the newest N; "" for anything else.
+func count(token string) string {
+	n := strings.TrimPrefix(token[1:], "n")
+	if n == "" || strings.Trim(n, "0123456789") != "" {
+		return ""
+	}
+	return n
 }
 
 // isFlag is Go's rule: a lone dash is an argument, standard input by custom.

@@ -2,6 +2,8 @@ package screen
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
 	"time"
 
 	"git-runr/loop/duration"
@@ -115,11 +117,31 @@ func (w Wish) Colours(terminal bool) bool {
 	default:
 		said = cmp.Or(w.Config("color.runr"), w.Config("color.ui"))
 	}
-	switch said {
+	always, never, _ := colourWord(said)
+	return always || !never && terminal && w.Getenv("TERM") != "dumb"
+}
+
+// colourWord reads a setting of colours as git does: what is neither always nor never is auto, also
+// where it is nothing that git knows.
+func colourWord(said string) (always, never, known bool) {
+	switch said = strings.ToLower(said); said {
 	case "always":
-		return true
-	case "never", "false", "no", "off", "0":
-		return false
+		return true, false, true
+	case "never", "false", "no", "off":
+		return false, true, true
+	case "", "auto", "true", "yes", "on":
+		return false, false, true
 	}
-	return terminal && w.Getenv("TERM") != "dumb"
+	n, err := strconv.Atoi(said)
+	return false, err == nil && n == 0, err == nil
+}
+
+// BadColour is the setting of colours whose value git does not know, "" for none.
+func BadColour(config func(key string) string) (key, value string) {
+	for _, key := range []string{"color.runr", "color.ui"} {
+		if _, _, known := colourWord(config(key)); !known {
+			return key, config(key)
+		}
+	}
+	return "", ""
 }
