@@ -304,12 +304,7 @@ func (p patience) wait(ctx context.Context, f record.Failure, waited time.Durati
 		return 0, nil
 	}
 	p.tell.Say(fmt.Sprintf("%s; waiting for %s, until %s: %s", f.Detail, pause.Round(time.Second), now.Add(pause).UTC().Format(time.DateTime+"Z"), p.setting))
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(pause):
-		return pause, nil
-	}
+	return pause, duration.Sleep(ctx, pause)
 }
 
 // calls are those that somebody has the agent called name make, within what a day may take.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 )
 
@@ -124,10 +125,8 @@ func (r *reviewPlaces) enter(ctx context.Context) (leave func(), err error) {
 		if leave, err = r.take(); leave != nil || err != nil {
 			return leave, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(placePause):
+		if err := duration.Sleep(ctx, placePause); err != nil {
+			return nil, err
 		}
 	}
 }

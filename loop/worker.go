@@ -193,13 +193,11 @@ const lookAgain = 100 * time.Millisecond
 
 // again is takeUp after a while.
 func (s *shift) again(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(lookAgain):
-		s.takeUp()
-		return nil
+	if err := duration.Sleep(ctx, lookAgain); err != nil {
+		return err
 	}
+	s.takeUp()
+	return nil
 }
 
 // pick takes a place and the review to be done there; place is nil when there is none, and

@@ -2,122 +2,178 @@ package main
 
 import (
 	"cmp"
-	"context"
+	"errors"
+	"io"
 	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
-	"git-runr/cmd/git-runr/internal/background"
+	"github.com/urfave/cli/v2"
+
 	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/notify"
-	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/agent"
-	"git-runr/loop/builtin"
-	"git-runr/loop/checklog"
-	"git-runr/loop/intake"
+	"git-runr/loop/duration"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
-	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
+	"git-runr/loop/spend"
 )
 
-// worker does reviews with this session's configuration.
-func (c *console) worker(store *record.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
-	return &loop.Worker{
-		Store: store, Reviewer: conf.Reviewer, Checker: checker,
-		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]runplan.Check, []string) {
-			return reviewChecks(ctx, store, conf, review, change)
-		},
-		Instructed: conf.Review.Instructions == "base", Terms: conf.Terms(),
-		Closing: conf.Inbox.Closing, Heard: c.hears(store, conf),
-		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Generated: conf.Review.Generated, Progress: progress, Parallel: conf.Loop.Parallel,
-		Ask: func(ctx context.Context, commit gitstore.ID) error { return askMade(ctx, store, conf, commit) },
+func (p *program) agentsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "agents", Usage: "which agents are installed here, and what is known of them", ArgsUsage: "[NAME…]",
+		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation; and what its calls for this repository took so far.\n--check asks each that is installed, or those that are named, for one word, which is a real call and\nends after 60 s.\nExit status: 0, with --check 30 where one did not answer.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and say what came back"}},
+		Action:      p.action(agents),
 	}
 }
 
-// hears is what follows the reviews of a worker in the background: hooks.notify and the
-// desktop hear of those that did not pass, and the day's tidying is done. What goes wrong
-// there is said, and changes nothing.
-func (c *console) hears(store *record.Store, conf *config.Config) func(context.Context, record.Review) {
-	return func(ctx context.Context, review record.Review) {
-		defer c.tidy(ctx, store)
-		line := review.Summary()
-		if line.Outcome != record.OutcomeFailed {
-			return
-		}
-		said := notify.Of(line, cmp.Or(store.Repo.WorkTree, store.Repo.GitDir))
-		if err := said.Command(ctx, conf.Notify()); err != nil {
-			safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // also of a quiet worker: its log is where one looks
-		}
-		if !conf.Hooks.Desktop {
-			return
-		}
-		if err := said.Desktop(ctx, c.getenv); err != nil {
-			safetext.Fprintf(c.err, "hooks.desktop: %v\n", err)
-		}
-	}
+// agentDoc is one agent of git runr agents.
+type agentDoc struct {
+	config.Agent
+	Took  spend.Usage `json:"took,omitzero"` // its calls in this repository so far, of all clones
+	Check *agentCheck `json:"check,omitempty"`
 }
 
-// startWorker starts git runr work in the background, and says so where it does not start.
-func (c *console) startWorker(repo *gitstore.Repo) {
-	if err := background.Work(repo); err != nil {
-		c.say("the background worker did not start (%v); type: git runr work", err)
-	}
+// agentCheck is what came of a small call.
+type agentCheck struct {
+	OK       bool              `json:"ok"`
+	Said     string            `json:"said,omitempty"`
+	Failure  *record.Failure   `json:"failure,omitempty"`
+	Duration duration.Duration `json:"duration_ms"`
+	Usage    spend.Usage       `json:"usage"`
 }
 
-// askMade asks for what the hook would have asked for, of a commit that it was silent about.
-func askMade(ctx context.Context, store *record.Store, conf *config.Config, commit gitstore.ID) error {
-	if conf.Hooks.PostCommit != "review" {
-		return nil
+func agents(s *session) error {
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
 	}
-	request := conf.Request()
-	var err error
-	if request.Subject, err = store.Subject(ctx, string(commit)); err == nil {
-		request.Subject.Spec = commit.Short()
-		_, err = intake.Ask(ctx, store, request, conf.Hooks.Skip)
+	spent, err := store.Spent(s.ctx)
+	if err != nil {
+		return err
+	}
+	asked := s.Args().Slice()
+	for _, name := range asked {
+		if err := conf.KnownAgent("agents", name); err != nil {
+			return err
+		}
+	}
+	doc := struct {
+		Agents []agentDoc `json:"agents"`
+	}{[]agentDoc{}}
+	for _, a := range conf.Agents(s.ctx) {
+		if len(asked) == 0 || contains(asked, a.Name) {
+			doc.Agents = append(doc.Agents, agentDoc{Agent: a, Took: tookBy(spent, a.Name)})
+		}
+	}
+	failed := false
+	if s.Bool("check") {
+		if failed, err = s.checkAgents(conf, doc.Agents, len(asked) > 0); err != nil {
+			return err
+		}
+	}
+	err = s.print(doc, func(w io.Writer) { writeAgents(w, doc.Agents, len(asked) > 0) })
+	if err == nil && failed {
+		return exit.With(exit.Agent)
 	}
 	return err
 }
 
-// checker runs checks here.
-var checker = loop.Checker{Run: runCheck, Judge: builtin.Judge}
-
-// runCheck runs a check and reads what its output says.
-func runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult {
-	result := agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
-	result.Said = checklog.Said(result.Command, result.Output, result.ExitCode)
-	return result
-}
-
-// reviewChecks are the checks to run for a review. Configured ones need trust
-// when the repository named them. Where none are configured, the project's
-// standard checks are found, and run only for code that is on a branch of this
-// clone: what a person has there is what that person would run.
-func reviewChecks(ctx context.Context, store *record.Store, conf *config.Config, review record.Review, change loop.Change) ([]runplan.Check, []string) {
-	if run, not := conf.Checks(); len(run)+len(not) > 0 {
-		return run, not
-	}
-	if !conf.Review.DetectChecks || review.Writer != store.Repo.Writer() { // found ones would be the requester's word
-		return nil, nil
-	}
-	tree := change.Tree
-	read := func(file string) ([]byte, error) { return store.Repo.Blob(ctx, tree, file) }
-	exists := func(file string) bool { _, err := read(file); return err == nil }
-	found := builtin.Detect(exists, read, change.Files)
-	if len(found) == 0 {
-		return nil, nil
-	}
-	if review.Source == "hook" {
-		return nil, []string{"standard checks: the hook runs only configured ones; type: git runr init"}
-	}
-	onBranch := review.Request.Subject.Commit == "" // the working tree's own content
-	if !onBranch {
-		var err error
-		if onBranch, err = store.Repo.ContainedInBranch(ctx, review.Request.Subject.Commit); err != nil {
-			return nil, []string{"standard checks: " + err.Error()}
+// tookBy is what an agent took, with whichever model.
+func tookBy(spent spend.Spending, name string) (sum spend.Usage) {
+	for _, agent := range spent.Agents() {
+		if base, _, _ := strings.Cut(agent, "@"); base == name {
+			sum = sum.Add(spent[agent])
 		}
 	}
-	if !onBranch {
-		return nil, []string{"standard checks: the commit is on no branch of this clone"}
+	return sum
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if base, _, _ := strings.Cut(n, "@"); base == name {
+			return true
+		}
 	}
-	return found, nil
+	return false
+}
+
+// checkAgents calls those that are installed, or all that were named, one after the other,
+// in an empty repository.
+func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool) (failed bool, err error) {
+	top, err := os.MkdirTemp("", "git-runr-check-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
+	dir := filepath.Join(top, "tree")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return false, err
+	}
+	if _, err := gitstore.Init(s.ctx, dir); err != nil {
+		return false, err
+	}
+	progress := s.progress()
+	defer progress.Close()
+	for i := range agents {
+		a := &agents[i]
+		if a.Path == "" && !named {
+			continue
+		}
+		progress.Step("agents", a.Name)
+		began := time.Now()
+		answer, failure, err := conf.Ask(s.ctx, a.Name, dir, config.CheckLimit)
+		if err != nil {
+			return failed, err
+		}
+		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure, Duration: duration.Duration(time.Since(began)), Usage: answer.Usage}
+		if failure != nil {
+			failure.Detail, failed = redact(failure.Detail), true
+		}
+	}
+	return failed, nil
+}
+
+func writeAgents(w io.Writer, agents []agentDoc, named bool) {
+	var missing []string
+	for _, a := range agents {
+		if a.Path == "" && a.Problem == "" && a.Check == nil && !named {
+			missing = append(missing, a.Name)
+			continue
+		}
+		writeAgent(w, a)
+	}
+	if len(missing) > 0 {
+		safetext.Fprintf(w, "not installed: %s\n", strings.Join(missing, ", "))
+	}
+}
+
+// modelText says which model an agent is given.
+func modelText(t agent.Tool) string {
+	if t.Unused != "" {
+		return "takes none, " + t.Unused + " is not used"
+	}
+	return cmp.Or(t.Model, "its own choice")
+}
+
+func writeAgent(w io.Writer, a agentDoc) {
+	safetext.Fprintf(w, "%-13s %-12s %s\n", a.Name, cmp.Or(a.Version, "-"), cmp.Or(a.Problem, a.Path, "not installed"))
+	if a.Problem == "" {
+		signedIn := map[bool]string{true: "signed in: " + string(a.SignedIn), false: "signed in: yes, by " + a.By}[a.By == ""]
+		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, modelText(a.Tool), a.Arguments)
+	}
+	if a.Took.Calls > 0 {
+		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "it does not tell what it took"), prose.Count(a.Took.Calls, "call"))
+	}
+	switch {
+	case a.Check == nil:
+	case a.Check.OK:
+		safetext.Fprintf(w, "    answered in %s: %s\n", time.Duration(a.Check.Duration).Round(time.Millisecond), safetext.Line(a.Check.Said))
+	default:
+		safetext.Fprintf(w, "    did not answer: %s\n", a.Check.Failure.Detail)
+	}
 }

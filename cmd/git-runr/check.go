@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -41,7 +42,7 @@ func check(s *session) error {
 	if run, err = chosenChecks(run, s.Args().Slice()); err != nil {
 		return err
 	}
-	progress := s.progress()
+	progress, checker := s.progress(), config.Checker()
 	defer progress.Close()
 	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
 	for _, c := range run {

@@ -41,7 +41,7 @@ var layers = [][]string{
 	{inside + "background", inside + "editdiff", inside + "exit", inside + "extras", inside + "nearest", inside + "progress", inside + "render", inside + "steps", inside + "when", inside + "worddiff"},
 	{inside + "pick"},
 	{inside + "argv", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "stdio", inside + "web"},
-	{inside + "agenthook", inside + "checkup", inside + "demo", inside + "notify", inside + "register", inside + "tui"},
+	{inside + "agenthook", inside + "checkup", inside + "demo", inside + "notify", inside + "register", inside + "tui", inside + "worker"},
 	{inside + "complete", inside + "setup"},
 	{"cmd/git-runr"},
 }

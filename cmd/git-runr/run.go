@@ -149,7 +149,7 @@ func notTrusted(what string) error {
 // runner carries runs out with this session's configuration.
 func (c *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: checker,
+		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: config.Checker(),
 		Progress: progress, Explain: diagnose.Explain, Terms: conf.Terms(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop"
+	"git-runr/loop/duration"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/runplan"
@@ -118,7 +119,7 @@ func (s *session) runDetached(store *record.Store, plan runplan.Plan) error {
 		return err
 	}
 	for end := time.Now().Add(startWait); time.Now().Before(end); {
-		if err := sleep(s.ctx, 50*time.Millisecond); err != nil {
+		if err := duration.Sleep(s.ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 		runs, err := s.runsOf(store, plan.FromReview)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -48,12 +47,12 @@ func syncWith(s *session) error {
 		conf.Sync.Since = 0
 		s.tell("everything is fetched from now on, for runr.sync.since is 0s in this clone; git config --unset runr.sync.since undoes that")
 	}
-	done, err := share.Sync(s.ctx, store, remote, syncTerms(conf))
+	done, err := share.Sync(s.ctx, store, remote, conf.SyncTerms())
 	if err != nil {
 		return err
 	}
 	if done.Refused == nil {
-		if err := retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire"), Terms: syncTerms(conf)}); err != nil {
+		if err := retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire"), Terms: conf.SyncTerms()}); err != nil {
 			return err
 		}
 	}
@@ -64,11 +63,6 @@ func syncWith(s *session) error {
 		return exit.With(exit.State)
 	}
 	return exit.Refused(done.Refused)
-}
-
-// syncTerms are what is configured of an exchange.
-func syncTerms(conf *config.Config) share.Terms {
-	return share.Terms{Notes: conf.Sync.Notes, Since: time.Duration(conf.Sync.Since)}
 }
 
 // retire puts logs into the remote's archive. A no of the remote counts where that was

@@ -14,14 +14,12 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/progress"
 	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/gitstore"
+	"git-runr/cmd/git-runr/internal/worker"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
-	"git-runr/loop/share"
 )
 
 func (p *program) workCommand() *cli.Command {
@@ -97,22 +95,14 @@ func writeHeld(w io.Writer, held []heldJSON) {
 	render.More(w, "", len(held)-heldShown)
 }
 
-// workMode is how long work goes on.
-type workMode int
-
-const (
-	workOnce workMode = iota
-	workDrain
-	workWatch
-)
-
-func (s *session) workMode() (mode workMode, err error) {
-	modes := map[string]workMode{"once": workOnce, "drain": workDrain, "watch": workWatch}
+// workMode is how long work goes on, by the flags.
+func (s *session) workMode() (mode worker.Mode, err error) {
+	modes := map[string]worker.Mode{"once": worker.Once, "drain": worker.Drain, "watch": worker.Watch}
 	for _, name := range slices.Sorted(maps.Keys(modes)) {
 		if !s.Bool(name) {
 			continue
 		}
-		if err != nil || mode != workOnce {
+		if err != nil || mode != worker.Once {
 			return mode, exit.Problemf(exit.Usage, "--once, --drain and --watch exclude each other").WithHint("git runr work -h")
 		}
 		mode = modes[name]
@@ -120,218 +110,71 @@ func (s *session) workMode() (mode workMode, err error) {
 	return mode, nil
 }
 
-// duty is one git runr work.
-type duty struct {
-	*session
-	store    *record.Store
-	mode     workMode
-	forAll   bool
-	remote   string // that leases are taken on, "" for none
-	retry    bool
-	progress *progress.Display
-	result   worked
-}
-
 func work(s *session) error {
-	d := &duty{session: s, forAll: s.Bool("for-all"), retry: s.Bool("retry")}
-	conf, err := d.prepare()
+	duty, err := s.duty()
 	if err != nil {
 		return err
 	}
-	if err := awaitRewrite(s.ctx, d.store.Repo, time.Duration(conf.Hooks.Debounce)); err != nil {
-		return err
-	}
-	d.progress = s.progress()
-	defer d.progress.Close()
+	progress := s.progress()
+	defer progress.Close()
+	duty.Worker = func(conf *config.Config) *loop.Worker { return s.worker(duty.Store, conf, progress) }
 	ctx := s.ctx
 	if limit := s.Duration("timeout"); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	queue, err := d.run(ctx)
+	queue, err := duty.Run(ctx)
 	if late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil; err != nil && !late {
 		return err
 	}
 	if ctx.Err() != nil { // what is left is still to be told
-		if queue, err = d.worker(conf).Queue(context.WithoutCancel(ctx)); err != nil {
+		if queue, err = duty.Queue(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 	}
-	d.progress.Close()
-	if !d.result.Busy {
-		d.result.leave(queue)
+	progress.Close()
+	doc := worked{Reviews: duty.Reviews, Busy: duty.Busy}
+	if !doc.Busy {
+		doc.leave(queue)
 	}
-	if err := s.print(d.result, d.show); err != nil || d.mode != workDrain {
+	if err := s.print(doc, doc.show); err != nil || duty.Mode != worker.Drain {
 		return err
 	}
 	return drained(queue)
 }
 
-// prepare opens the repository and reads the command line.
-func (d *duty) prepare() (conf *config.Config, err error) {
-	if d.mode, err = d.workMode(); err != nil {
+// duty is what the command line asks for, once git is at rest.
+func (s *session) duty() (*worker.Duty, error) {
+	mode, err := s.workMode()
+	if err != nil {
 		return nil, err
 	}
-	if d.Int("jobs") < 0 || d.Duration("timeout") < 0 {
+	if s.Int("jobs") < 0 || s.Duration("timeout") < 0 {
 		return nil, exit.Problemf(exit.Usage, "--jobs and --timeout are not negative")
 	}
-	if d.store, conf, err = d.configured(); err != nil {
-		return nil, err
-	}
-	if d.forAll {
-		d.remote, err = d.store.Repo.ElectRemote(conf.Sync.Remote)
-	} else {
-		d.remote = d.sharedRemote(d.store)
-	}
-	return conf, err
-}
-
-// worker does reviews with the configuration as it is now.
-func (d *duty) worker(conf *config.Config) *loop.Worker {
-	worker := d.console.worker(d.store, conf, d.progress)
-	worker.Retry, worker.Jobs, worker.ForAll, worker.Remote = d.retry, d.Int("jobs"), d.forAll, d.remote
-	worker.Sync = func(ctx context.Context) error {
-		done, err := share.Sync(ctx, d.store, d.remote, share.Terms{Since: syncTerms(conf).Since})
-		for _, lost := range done.Lost {
-			d.tell("not counted: " + lost)
-		}
-		if err == nil && done.Refused != nil {
-			err = done.Refused
-		}
-		return err
-	}
-	return worker
-}
-
-// round does what can be done now, with the configuration as it is now, and gives what is
-// left then.
-func (d *duty) round(ctx context.Context) ([]loop.Turn, error) {
-	conf, err := d.configuration(d.store)
+	store, conf, err := s.configured()
 	if err != nil {
 		return nil, err
 	}
-	worker := d.worker(conf)
-	before := d.result.Reviews
-	for {
-		if err := conf.Batch().Join(ctx, d.store); err != nil {
-			return nil, err
-		}
-		done, err := worker.Work(ctx)
-		d.result.Reviews += done.Reviews
-		d.result.Busy = done.Busy
-		if err != nil {
-			return nil, err
-		}
-		worker.Retry, d.retry = false, false // once is what was asked for
-		if done.Reviews+done.Failed == 0 {   // looked again: a request that came meanwhile found us busy
-			break
-		}
-	}
-	if d.forAll && d.result.Reviews > before { // the notes once, and not with each review
-		if _, err := share.Sync(ctx, d.store, d.remote, syncTerms(conf)); err != nil {
-			return nil, err
-		}
-	}
-	return worker.Queue(ctx)
-}
-
-// run goes on as long as the mode says, and gives what is left.
-func (d *duty) run(ctx context.Context) (queue []loop.Turn, err error) {
-	if d.mode == workOnce {
-		return d.round(ctx)
-	}
-	leave, err := (&loop.Worker{Store: d.store}).Stay()
-	if err != nil {
+	duty := &worker.Duty{Store: store, Mode: mode, Jobs: s.Int("jobs"), Retry: s.Bool("retry"), ForAll: s.Bool("for-all"), Tell: s.tell}
+	duty.Read = func() (*config.Config, error) { return s.configuration(store) }
+	if !duty.ForAll {
+		duty.Remote = s.sharedRemote(store)
+	} else if duty.Remote, err = store.Repo.ElectRemote(conf.Sync.Remote); err != nil {
 		return nil, err
 	}
-	defer leave()
-	for {
-		tips, err := d.tips(ctx)
-		if err == nil {
-			queue, err = d.round(ctx)
-		}
-		switch {
-		case ctx.Err() != nil && d.mode == workWatch: // that is how it ends
-			return nil, nil
-		case errors.Is(err, gitstore.ErrRemote) && ctx.Err() == nil && d.mode == workWatch:
-			d.tell(err.Error())
-		case err != nil:
-			return queue, err
-		case d.mode == workDrain && !pending(queue):
-			return queue, nil
-		}
-		if err := d.wait(ctx, tips, queue); err != nil {
-			if d.mode == workWatch {
-				err = nil
-			}
-			return queue, err
-		}
-	}
+	return duty, worker.AwaitRewrite(s.ctx, store.Repo, time.Duration(conf.Hooks.Debounce))
 }
 
-// pending reports whether something of the queue may still be done without a person.
-func pending(queue []loop.Turn) bool {
-	return slices.ContainsFunc(queue, func(t loop.Turn) bool { return t.State != loop.TurnFailed && !t.Wants() })
-}
-
-// Pauses of a worker that stays.
-const (
-	lookPause   = time.Second      // between two looks at the logs of this clone
-	remotePause = 30 * time.Second // between two looks at the remote
-	othersPause = 2 * time.Second  // between two looks at what others are doing, when that is waited for
-)
-
-// tips are where the logs and the branches are: what a worker would see news by.
-func (d *duty) tips(ctx context.Context) (map[string]gitstore.ID, error) {
-	tips, err := d.store.Repo.Refs(ctx, "refs/runr/log/")
-	if err != nil {
-		return nil, err
-	}
-	branches, err := d.store.Repo.Refs(ctx, "refs/heads/")
-	maps.Copy(tips, branches)
-	return tips, err
-}
-
-// wait returns when there may be something to do: something is not at tips any more, a time
-// of the queue has come, or others may have ended.
-func (d *duty) wait(ctx context.Context, tips map[string]gitstore.ID, queue []loop.Turn) error {
-	var limit time.Duration
-	if d.forAll {
-		limit = remotePause
-	}
-	earlier := func(t time.Duration) {
-		if t > 0 && (limit == 0 || t < limit) {
-			limit = t
-		}
-	}
-	for _, t := range queue {
-		if t.State == loop.TurnLater && !t.Wants() {
-			earlier(t.Until.Sub(d.now()))
-		} else if d.mode == workDrain && t.State != loop.TurnFailed || t.State == loop.TurnDue {
-			earlier(othersPause)
-		}
-	}
-	for began := time.Now(); limit == 0 || time.Since(began) < limit; {
-		if err := sleep(ctx, lookPause); err != nil {
-			return err
-		}
-		now, err := d.tips(ctx)
-		if err != nil || !maps.Equal(now, tips) {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *duty) show(w io.Writer) {
-	if d.result.Busy {
+func (doc worked) show(w io.Writer) {
+	if doc.Busy {
 		fmt.Fprintln(w, "Another worker is at it.")
 		return
 	}
-	safetext.Fprintf(w, "%s done.\n", prose.Count(d.result.Reviews, "review"))
-	writeHeld(w, d.result.Held)
-	for _, e := range d.result.Elsewhere[:min(len(d.result.Elsewhere), heldShown)] {
+	safetext.Fprintf(w, "%s done.\n", prose.Count(doc.Reviews, "review"))
+	writeHeld(w, doc.Held)
+	for _, e := range doc.Elsewhere[:min(len(doc.Elsewhere), heldShown)] {
 		safetext.Fprintf(w, "In another clone: %s, by %s until %s or longer\n", e.ID, e.By, e.Until.UTC().Format(time.DateTime+"Z"))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/duration"
 	"git-runr/loop/internal/notes"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -124,20 +125,9 @@ func (x *exchange) rounds(ctx context.Context) error {
 		case try >= syncRetries && !raced: // the notes go with the next sync
 			return nil
 		}
-		if err := pause(ctx, time.Duration(min(try, syncRetries))*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
+		if err := duration.Sleep(ctx, time.Duration(min(try, syncRetries))*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
 			return err
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 
