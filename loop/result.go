@@ -1,6 +1,9 @@
 package loop
 
 import (
+	"context"
+	"slices"
+
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -23,4 +26,19 @@ func ResultOf(run record.Run, executor string) Result {
 		result.Review = &round.Report
 	}
 	return result
+}
+
+// ExecutorText is what the newest implementer of a run said; "" where nobody knows.
+func ExecutorText(ctx context.Context, s *record.Store, run record.Run) string {
+	events, err := s.RunEvents(ctx, run.ID)
+	if err != nil {
+		return ""
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Type == record.EventAttemptCompleted.Name {
+			text, _ := s.Attachment(ctx, e.ID, "executor.md")
+			return string(text)
+		}
+	}
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -150,6 +151,18 @@ func doneEvidence(p runplan.Plan, results []record.CheckResult) []string {
 		lines = append(lines, fmt.Sprintf("%s: check %s: %s", command, check.Name, state))
 	}
 	return lines
+}
+
+// PlanTask makes a task file what plan works on: its first heading is the title, and a section called done
+// criteria or acceptance is what the reviewer checks. What it says of scope, tier and checks limits the
+// run; problems are what of that the configuration does not give. name is the file's.
+func PlanTask(plan *runplan.Plan, name, text string) (problems []string) {
+	task := ReadTask(text)
+	plan.Task, plan.DoneCriteria = text, task.Criteria
+	plan.TaskScope, plan.Tier, plan.DoneChecks = task.Scope, task.Tier, task.DoneChecks
+	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	plan.Entity = runplan.Entity{Type: "task", Identifier: base, Title: task.Title}
+	return TaskProblems(*plan)
 }
 
 // TaskProblems are what a task asks for that the configuration does not give, a line each.

@@ -37,7 +37,7 @@ func check(s *session) error {
 		return exit.Problemf(exit.NotFound, "no checks are configured").WithHint("git runr init   writes the checks that this project seems to have")
 	}
 	if len(not) > 0 {
-		return notTrusted(not[0])
+		return config.NotTrusted(not[0])
 	}
 	if run, err = chosenChecks(run, s.Args().Slice()); err != nil {
 		return err

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
+	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/workspace"
 )
@@ -73,4 +78,19 @@ func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
 		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
 	}
 	screen.Document(w, "\n"+diagnose.Footer(run, s.placeOf(store, run)))
+}
+
+// offered is run with those checks alone that may be shown as something to type here.
+func (s *session) offered(store *record.Store, run record.Run) (record.Run, error) {
+	return config.Offered(store.Repo.Writer(), run, func() (*config.Config, error) { return s.configuration(store) })
+}
+
+// workHere refuses to go on with a run whose commits did not come with its log.
+func workHere(ctx context.Context, store *record.Store, run record.Run) error {
+	_, err := store.Repo.ReadCommit(ctx, run.Head())
+	if !errors.Is(err, gitstore.ErrNotFound) {
+		return err
+	}
+	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).WithHint(
+		"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)
 }

@@ -3,14 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,7 +18,6 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/loop"
-	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
@@ -92,58 +88,11 @@ func run(s *session) error {
 
 // readyToRun refuses, before anything is recorded, what could not begin.
 func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
-	if plan.Implementer == "" && plan.Context == nil {
-		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
-			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
-			"or set implementer under [loop] in .runr.toml")
+	warning, err := conf.ReadyToRun(plan)
+	if warning != "" {
+		c.say("%s", warning)
 	}
-	if _, not := conf.Checks(); len(not) > 0 {
-		return notTrusted(not[0])
-	}
-	for _, name := range []string{plan.Implementer, plan.Reviewer} {
-		if name == "" {
-			continue
-		}
-		if err := conf.KnownAgent("agent", name); err != nil {
-			return err
-		}
-	}
-	return c.agentsReady(conf, plan)
-}
-
-// agentsReady refuses a run whose agents cannot be started. Who would fix what is found
-// in finished work is perhaps never asked: that it is missing is said.
-func (c *console) agentsReady(conf *config.Config, plan runplan.Plan) error {
-	for _, step := range plan.Policy.Workflow {
-		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
-		if step.Kind == runplan.StepReview {
-			name, as = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
-		}
-		if step.Kind == runplan.StepCheck || name == "" {
-			continue
-		}
-		failure := conf.Ready(name, as)
-		switch {
-		case failure == nil:
-		case failure.Reason == record.ReasonUntrusted:
-			return notTrusted(failure.Detail)
-		case as == agent.Implementer && plan.Context != nil:
-			c.say("what the review finds cannot be fixed here: %s", failure.Detail)
-		default:
-			return notReady(failure)
-		}
-	}
-	return nil
-}
-
-// notReady says of an agent that cannot be started what to do about it.
-func notReady(failure *record.Failure) error {
-	return exit.Problemf(exit.Status(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).WithHint(
-		"install it, or name another agent: git runr help config tells how one is configured")
-}
-
-func notTrusted(what string) error {
-	return exit.Problemf(exit.Untrusted, "%s", what).WithHint("git runr trust --show", "git runr trust")
+	return err
 }
 
 // runner carries runs out with this session's configuration.
@@ -227,7 +176,7 @@ type endJSON struct {
 }
 
 func (s *session) showEnd(store *record.Store, run record.Run) error {
-	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, executorText(s.ctx, store, run)), Stop: run.Stop}
+	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, loop.ExecutorText(s.ctx, store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
 		render.Run(w, run, false, treeDir(store, run.ID))
 		switch {
@@ -236,10 +185,8 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 			if id := run.Stop.Review; id != "" {
 				safetext.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
-		case run.Plan.InPlace && run.Status == record.RunCompleted:
-			safetext.Fprintf(w, "\n%s. %s\n", resultWords(run), whereWorkIs(run))
-		case run.Status == record.RunCompleted && run.Landed == nil:
-			safetext.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
+		case run.Status == record.RunCompleted:
+			render.Completed(w, run)
 		}
 	})
 	if err != nil {
@@ -251,43 +198,8 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 	return nil
 }
 
-// whereWorkIs says where a completed run in place left its work.
-func whereWorkIs(run record.Run) string {
-	moved := run.HeadMoved()
-	switch {
-	case moved == nil:
-		return "The work is in your checkout: look at it and commit it."
-	case moved.From == "":
-		return fmt.Sprintf("%s: the work may be committed there. Look at it: git log %s", moved, moved.To.Short())
-	}
-	return fmt.Sprintf("%s: the work may be committed there. Look at it: git log %s..%s", moved, moved.From.Short(), moved.To.Short())
-}
-
-// resultWords are what a completed run came to.
-func resultWords(run record.Run) string {
-	if run.Result == record.ResultUnreviewed {
-		return "unreviewed: nobody has looked at what it came to"
-	}
-	return run.Result
-}
-
 // stopStatus is the exit status of a stop, without a word more.
 func stopStatus(reason string) error { return exit.With(exit.Status(record.ReasonOf(reason).Status)) }
-
-// executorText is what the newest implementer said.
-func executorText(ctx context.Context, store *record.Store, run record.Run) string {
-	events, err := store.RunEvents(ctx, run.ID)
-	if err != nil {
-		return ""
-	}
-	for _, e := range slices.Backward(events) {
-		if e.Type == record.EventAttemptCompleted.Name {
-			text, _ := store.Attachment(ctx, e.ID, "executor.md")
-			return string(text)
-		}
-	}
-	return ""
-}
 
 // plan reads the command line: what the run works on, and by which rules.
 func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, error) {
@@ -325,9 +237,6 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 	return plan, loop.PlanInPlace(s.ctx, store, &plan)
 }
 
-// planTask reads a task file: its first heading is the title, and a section called done
-// criteria or acceptance is what the reviewer checks. What it says of scope, tier and
-// checks limits the run, and is compared with the configuration.
 func (s *session) planTask(plan *runplan.Plan, name string) error {
 	text, err := s.readInput(name)
 	if err != nil {
@@ -336,32 +245,10 @@ func (s *session) planTask(plan *runplan.Plan, name string) error {
 	if strings.TrimSpace(string(text)) == "" {
 		return exit.Problemf(exit.Usage, "task %q is empty", name)
 	}
-	task := loop.ReadTask(string(text))
-	plan.Task, plan.DoneCriteria = string(text), task.Criteria
-	plan.TaskScope, plan.Tier, plan.DoneChecks = task.Scope, task.Tier, task.DoneChecks
-	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	plan.Entity = runplan.Entity{Type: "task", Identifier: base, Title: task.Title}
-	for _, problem := range loop.TaskProblems(*plan) {
+	for _, problem := range loop.PlanTask(plan, name, string(text)) {
 		s.say("%s", problem)
 	}
 	return nil
-}
-
-// reviewContext is the document that orchestrators pass.
-type reviewContext struct {
-	EntityType     string   `json:"entity_type"`
-	Identifier     string   `json:"entity_identifier"`
-	Title          string   `json:"entity_title"`
-	DoneCriteria   string   `json:"done_criteria"`
-	ExecutorResult string   `json:"executor_result"`
-	Files          []string `json:"files_modified"`
-	References     string   `json:"mosic_refs"`
-	Profile        string   `json:"model_profile"`
-	Config         struct {
-		Enabled    *bool  `json:"enabled"`
-		MaxRetries *int   `json:"max_retries"`
-		Model      string `json:"model"`
-	} `json:"config"`
 }
 
 func (s *session) planContext(store *record.Store, plan *runplan.Plan, name string) error {
@@ -369,36 +256,27 @@ func (s *session) planContext(store *record.Store, plan *runplan.Plan, name stri
 	if err != nil {
 		return err
 	}
-	var given reviewContext
-	if err := json.Unmarshal(text, &given); err != nil {
+	work, err := loop.ReadFinishedWork(text)
+	if s.IsSet("max-retries") {
+		work.Config.MaxRetries = nil
+	}
+	switch retries := work.Config.MaxRetries; {
+	case err != nil:
 		return exit.Problemf(exit.Usage, "review context %q: %v", name, err)
-	}
-	if given.Config.Enabled != nil && !*given.Config.Enabled {
+	case work.Disabled():
 		return exit.Problemf(exit.Nothing, "review context %q: config.enabled is false", name)
+	case retries != nil && *retries < 0:
+		return exit.Problemf(exit.Usage, "review context %q: config.max_retries is negative", name)
 	}
-	if given.Config.MaxRetries != nil && !s.IsSet("max-retries") {
-		if *given.Config.MaxRetries < 0 {
-			return exit.Problemf(exit.Usage, "review context %q: config.max_retries is negative", name)
-		}
-		plan.Policy.MaxRetries = *given.Config.MaxRetries
-		retries := slices.IndexFunc(plan.Settings, func(s runplan.Setting) bool { return s.Name == runplan.SettingRetries })
-		plan.Settings[retries].Value, plan.Settings[retries].From = strconv.Itoa(plan.Policy.MaxRetries), "the review context"
-	}
-	plan.Entity = runplan.Entity{Type: cmp.Or(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
-	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
-	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
 	plan.InPlace = s.Bool("in-place")
-	left, err := loop.PlanContext(s.ctx, store, plan, given.ExecutorResult, given.Files)
+	left, unchanged, err := work.Plan(s.ctx, store, plan)
 	if len(left) > 0 {
 		s.say("left alone, not among the executor's files: %s", strings.Join(left, ", "))
 	}
-	if err != nil {
-		return err
-	}
-	if unchanged := plan.Context.Unchanged(given.Files, store.Repo.WorkTree); len(unchanged) > 0 {
+	if len(unchanged) > 0 {
 		s.say("listed, and no file that changed: %s", strings.Join(unchanged, ", "))
 	}
-	return nil
+	return err
 }
 
 // planReview takes the findings of a submitted review, or some of them, as what is to be done.

@@ -325,3 +325,30 @@ func More(w io.Writer, indent string, n int) {
 		safetext.Fprintf(w, "%s… and %d more\n", indent, n)
 	}
 }
+
+// Completed says what a completed run came to, and how to get at its work where it has not landed.
+func Completed(w io.Writer, run record.Run) {
+	result := run.Result
+	if result == record.ResultUnreviewed {
+		result = "unreviewed: nobody has looked at what it came to"
+	}
+	switch {
+	case run.Plan.InPlace:
+		safetext.Fprintf(w, "\n%s. %s\n", result, whereWorkIs(run))
+	case run.Landed == nil:
+		safetext.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", result, run.ID)
+	}
+}
+
+// whereWorkIs says where a completed run in place left its work.
+func whereWorkIs(run record.Run) string {
+	moved := run.HeadMoved()
+	if moved == nil {
+		return "The work is in your checkout: look at it and commit it."
+	}
+	span := moved.To.Short()
+	if moved.From != "" {
+		span = moved.From.Short() + ".." + span
+	}
+	return fmt.Sprintf("%s: the work may be committed there. Look at it: git log %s", moved, span)
+}

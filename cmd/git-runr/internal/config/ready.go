@@ -1,0 +1,101 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/loop/agent"
+	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+)
+
+// ReadyToRun refuses a run that could not begin here. Who would fix what is found in finished work is
+// perhaps never asked: that it is missing is the warning.
+func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {
+	if plan.Implementer == "" && plan.Context == nil {
+		return "", exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
+			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
+			"or set implementer under [loop] in .runr.toml")
+	}
+	if _, not := c.Checks(); len(not) > 0 {
+		return "", NotTrusted(not[0])
+	}
+	for _, name := range []string{plan.Implementer, plan.Reviewer} {
+		if name == "" {
+			continue
+		}
+		if err := c.KnownAgent("agent", name); err != nil {
+			return "", err
+		}
+	}
+	for _, step := range plan.Policy.Workflow {
+		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
+		if step.Kind == runplan.StepReview {
+			name, as = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
+		}
+		if step.Kind == runplan.StepCheck || name == "" {
+			continue
+		}
+		failure := c.Ready(name, as)
+		switch {
+		case failure == nil:
+		case failure.Reason == record.ReasonUntrusted:
+			return warning, NotTrusted(failure.Detail)
+		case as == agent.Implementer && plan.Context != nil:
+			warning = "what the review finds cannot be fixed here: " + failure.Detail
+		default:
+			return warning, exit.Problemf(exit.Status(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).WithHint(
+				"install it, or name another agent: git runr help config tells how one is configured")
+		}
+	}
+	return warning, nil
+}
+
+// NotTrusted refuses what would run something that nobody has approved.
+func NotTrusted(what string) error {
+	return exit.Problemf(exit.Untrusted, "%s", what).WithHint("git runr trust --show", "git runr trust")
+}
+
+// A run that another clone recorded names the checks of that clone. Whoever can push
+// a log could have written them: they are offered only where this repository's
+// configuration has them, too, and run only where they are trusted here.
+
+// Offered is run with commands only of those checks that may be shown as something
+// to type; the others still say what was asked for and shown. own is the writer of this clone; read is
+// called where the configuration is wanted.
+func Offered(own string, run record.Run, read func() (*Config, error)) (record.Run, error) {
+	if run.Writer == own {
+		return run, nil
+	}
+	run = run.Elsewhere()
+	if len(run.Plan.Checks) == 0 {
+		return run, nil
+	}
+	conf, err := read()
+	if err != nil {
+		return run, err
+	}
+	run.Plan.Checks = slices.Clone(run.Plan.Checks)
+	for i, c := range run.Plan.Checks {
+		if !conf.HasCheck(c.Command) {
+			run.Plan.Checks[i].Command = ""
+		}
+	}
+	return run, nil
+}
+
+// TrustedPlan refuses to run checks that only another clone's log names.
+func (c *Config) TrustedPlan(own string, run record.Run) error {
+	if run.Writer == own {
+		return nil
+	}
+	trusted, _ := c.Checks()
+	for _, check := range run.Plan.Checks {
+		if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == check.Command }) {
+			return NotTrusted("check " + check.Name + " of a run of another clone is not a trusted check of this one")
+		}
+	}
+	return nil
+}
