@@ -159,6 +159,38 @@ func RunsFor(ctx context.Context, store *record.Store, commits []gitstore.Logged
 	return store.RunsAbout(ctx, ids, names, runs)
 }
 
+// CommitsOf are a run's commits and those that people made for it, newest first; none where its start has
+// not arrived here. limit is how many at most, 0 for all.
+func CommitsOf(ctx context.Context, store *record.Store, run record.Run, limit int) ([]gitstore.LoggedCommit, error) {
+	if run.Head() == "" {
+		return nil, nil
+	}
+	commits, err := store.Repo.LogMessages(ctx, run.Plan.Base, run.Head(), limit)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[gitstore.ID]bool{"": true}
+	for _, c := range commits {
+		listed[c.ID] = true
+	}
+	var others []gitstore.ID
+	for _, iv := range run.Interventions {
+		for _, id := range append([]gitstore.ID{iv.Commit}, iv.Commits...) {
+			if !listed[id] {
+				listed[id] = true
+				others = append(others, id)
+			}
+		}
+	}
+	theirs, err := store.Repo.LogOnly(ctx, others)
+	commits = append(commits, theirs...)
+	slices.SortStableFunc(commits, func(a, b gitstore.LoggedCommit) int { return b.When.Compare(a.When) })
+	if limit > 0 && len(commits) > limit {
+		commits = commits[:limit]
+	}
+	return commits, err
+}
+
 func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) AuditedCommit {
 	if known, ok := a.recorded[c.ID]; ok && known.Class != AuditAttributed {
 		return known

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -167,45 +166,13 @@ func (s *session) auditRun(store *record.Store, id string) (audited, error) {
 	if err != nil {
 		return audited{}, err
 	}
-	span := audited{name: "run " + run.ID, run: run.ID}
-	if run.Head() == "" {
-		return span, nil // its start has not arrived here
+	span, limit := audited{name: "run " + run.ID, run: run.ID}, 0
+	if s.IsSet("limit") {
+		limit = s.Int("limit")
 	}
-	limit := s.Int("limit")
-	if !s.IsSet("limit") {
-		limit = 0
-	}
-	span.commits, err = store.Repo.LogMessages(s.ctx, run.Plan.Base, run.Head(), limit)
-	git := new(gitstore.GitError)
-	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
-		return span, exit.Problemf(exit.NotFound, "the commits of run %s are not in this clone, only its events", run.ID)
-	}
-	if err != nil {
-		return span, err
-	}
-	theirs, err := store.Repo.LogOnly(s.ctx, elsewhere(run, span.commits))
-	span.commits = append(span.commits, theirs...)
-	slices.SortStableFunc(span.commits, func(a, b gitstore.LoggedCommit) int { return b.When.Compare(a.When) })
-	if limit > 0 && len(span.commits) > limit {
-		span.commits = span.commits[:limit]
+	span.commits, err = diagnose.CommitsOf(s.ctx, store, run, limit)
+	if errors.As(err, new(*gitstore.GitError)) || errors.Is(err, gitstore.ErrNotFound) {
+		err = exit.Problemf(exit.NotFound, "the commits of run %s are not in this clone, only its events", run.ID)
 	}
 	return span, err
-}
-
-// elsewhere are the commits of a run's interventions that are not listed yet.
-func elsewhere(run record.Run, listed []gitstore.LoggedCommit) []gitstore.ID {
-	seen := map[gitstore.ID]bool{"": true}
-	for _, c := range listed {
-		seen[c.ID] = true
-	}
-	var ids []gitstore.ID
-	for _, iv := range run.Interventions {
-		for _, id := range append([]gitstore.ID{iv.Commit}, iv.Commits...) {
-			if !seen[id] {
-				seen[id] = true
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
 }

@@ -40,7 +40,7 @@ func doctor(s *session) error {
 		return err
 	}
 	conf, unread := s.configuration(store)
-	checks := checkup.Of(s.ctx, store, conf, unread, checkup.Terms{Version: buildNow().name(), Now: s.now(), Offline: s.Bool("offline")})
+	checks := checkup.Of(s.ctx, store, conf, unread, checkup.Terms{Version: buildNow().Name(), Now: s.now(), Offline: s.Bool("offline")})
 	ok := !slices.ContainsFunc(checks, func(c checkup.Result) bool { return c.State == checkup.Fail })
 	err = s.print(doctorJSON{ok, checks}, func(w io.Writer) { writeDoctor(w, checks) })
 	if err == nil && !ok {

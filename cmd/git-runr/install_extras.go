@@ -153,47 +153,16 @@ func (s *session) extrasTop() (string, error) {
 // the user has to see to.
 func (s *session) extraFiles(top string) ([]extras.File, []string, error) {
 	share := config.UnderHome(s.getenv, "XDG_DATA_HOME", ".local/share", "")
-	pages := share
-	if top != "" {
+	pages := extras.PagesBeside(setup.Program(s.getenv("PATH")), s.getenv("HOME"), share)
+	switch {
+	case top != "":
 		share = filepath.Join(top, "share")
 		pages = share
-	} else if share == "" {
+	case share == "":
 		return nil, nil, exit.Problemf(exit.Usage, "there is no home directory").WithHint("git runr install-extras --dir DIR")
-	} else {
-		pages = pagesBeside(setup.Program(s.getenv("PATH")), s.getenv("HOME"), share)
 	}
-	files := []extras.File{{Path: filepath.Join(pages, "man", "man1", "git-runr.1"), What: "manual page", Content: []byte(s.manualPage())}}
-	for _, script := range [][3]string{
-		{"bash.sh", "bash-completion/completions/git-runr", "completion of bash"},
-		{"zsh.sh", "zsh/site-functions/_git-runr", "completion of zsh"},
-		{"fish.fish", "fish/vendor_conf.d/git-runr.fish", "completion of fish"},
-	} {
-		text, err := complete.Scripts.ReadFile(script[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		files = append(files, extras.File{Path: filepath.Join(share, filepath.FromSlash(script[1])), What: script[2], Content: text})
-	}
-	notes := []string{"bash: needs the package bash-completion, and a new shell"}
-	if man := filepath.Join(pages, "man"); !strings.HasPrefix(pages, "/usr/") && !slices.Contains(filepath.SplitList(s.getenv("MANPATH")), man) &&
-		!slices.Contains(filepath.SplitList(s.getenv("PATH")), filepath.Join(filepath.Dir(pages), "bin")) {
-		notes = append(notes, fmt.Sprintf("man: in your shell's profile: export MANPATH=%s:", man))
-	}
-	if functions := filepath.Join(share, "zsh", "site-functions"); !strings.HasPrefix(share, "/usr/") {
-		notes = append(notes, fmt.Sprintf("zsh: before compinit in ~/.zshrc: fpath=(%s $fpath)", functions))
-	}
-	return files, notes, nil
-}
-
-// pagesBeside is the share directory in which man looks because of where the program is: for
-// PREFIX/bin on PATH it looks in PREFIX/share/man. A program elsewhere, or not of this home, has none.
-func pagesBeside(program, home, share string) string {
-	bin := filepath.Dir(program)
-	prefix := filepath.Dir(bin)
-	if filepath.Base(bin) != "bin" || home == "" || !strings.HasPrefix(prefix+string(os.PathSeparator), filepath.Clean(home)+string(os.PathSeparator)) {
-		return share
-	}
-	return filepath.Join(prefix, "share")
+	files, err := extras.Files(share, pages, []byte(s.manualPage()), complete.Scripts)
+	return files, extras.Notes(share, pages, s.getenv), err
 }
 
 func writeExtras(w io.Writer, doc extrasJSON) {

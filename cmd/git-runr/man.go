@@ -27,5 +27,5 @@ func man(s *session) error {
 func (p *program) manualPage() string {
 	build := buildNow()
 	date, _, _ := strings.Cut(cmp.Or(build.Date, p.now().UTC().Format("2006-01-02")), "T")
-	return manual.Page{App: p.app(), Version: build.name(), Date: date, Topics: topics()}.Roff()
+	return manual.Page{App: p.app(), Version: build.Name(), Date: date, Topics: topics()}.Roff()
 }

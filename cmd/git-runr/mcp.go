@@ -48,7 +48,7 @@ func serveMCP(s *session) error {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
 	}
 	collect(longGC)
-	server := mcp.New(mcp.Config{Version: buildNow().name(), ReadOnly: s.Bool("read-only"), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
+	server := mcp.New(mcp.Config{Version: buildNow().Name(), ReadOnly: s.Bool("read-only"), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
 	return server.Run(s.ctx, s.in, s.out)
 }
 
