@@ -76,7 +76,7 @@ export async function axe(browser, open) {
       const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`));
       check(found.length === 0, `${path} is clean for axe-core (${colorScheme}): ${found.join("\n")}`);
     };
-    for (const path of ["/review", "/review?status=all", `/review/${id}`, `/review/${id}?view=split`, `/review/${id}/file?path=a.go`, `/review/${id}/diff?path=a.go`, `/review/${id}/diff?path=b.md&rendered=1`, `/review/${id}?space=ignore`, `/review/${id}/comment?path=a.go`, "/runs", "/metrics", "/review/nix", "/nowhere"]) await look(path);
+    for (const path of ["/review", "/review?status=all", `/review/${id}`, `/review/${id}?view=split`, `/review/${id}/file?path=a.go`, `/review/${id}/diff?path=a.go`, `/review/${id}/diff?path=b.md&rendered=1`, `/review/${id}?space=ignore`, `/review/${id}/diff?path=a.go&blame=1`, `/review/${id}/diff?path=a.go&blame=1&view=split`, `/review/${id}/comment?path=a.go`, "/runs", "/metrics", "/review/nix", "/nowhere"]) await look(path);
     await look(`/review/${id}`, async () => {
       await page.click(".talk > summary");
       await page.keyboard.press("r");

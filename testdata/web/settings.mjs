@@ -20,7 +20,7 @@ export async function settings(browser, open, clean) {
   check((await file("b.txt").textContent()).includes("Only white space changed"), "W hides changes of white space alone");
   check((await file("a.txt").locator("tr.a").count()) === 1, "and leaves the others");
   check((await page.locator(".remark.draft:visible").count()) === 2, "comments on hidden lines are still there");
-  await file("b.txt").locator('[data-do="load"]').click();
+  await file("b.txt").locator('.load [data-do="load"]').click();
   await file("b.txt").locator("tr.notes .remark").waitFor();
   check((await file("b.txt").locator("tr.a").count()) === 1, "one file is shown with its white space");
   await file("a.txt").locator("tr.gap a").first().click();
@@ -76,6 +76,7 @@ export async function settings(browser, open, clean) {
   await end(server);
   await pictures(page, clean);
   await documents(page, clean);
+  await wrote(page, clean);
   await context.close();
 }
 
@@ -113,6 +114,41 @@ async function documents(page, clean) {
   check(alone === 400, `a drawing is given to no other than an image: ${alone}`);
   page.trouble.splice(0, 1); // the browser tells of that
   await clean(page, "documents");
+  await page.goto("about:blank");
+  await end(server);
+}
+
+// wrote looks at who wrote the lines.
+async function wrote(page, clean) {
+  const dir = repository("wrote", { "a.txt": lines(60, (n) => `line ${n}`) }, { "a.txt": lines(60, (n) => (n === 20 || n === 50 ? `changed ${n}` : `line ${n}`)) });
+  const [last, first] = run(dir, "git", "log", "--format=%h").trim().split("\n");
+  const id = JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id;
+  const server = await serve(dir);
+  await page.goto(server.url);
+  for (const view of ["unified", "split"]) {
+    await page.goto(new URL(`/review/${id}?view=${view}`, server.url).href);
+    const file = page.locator('.file[data-path="a.txt"]');
+    await page.keyboard.press("j");
+    await page.keyboard.press("b");
+    await file.locator("td.bl").first().waitFor();
+    const said = () => file.locator(".diff").evaluate((table) => [...table.rows].map((row) => row.querySelector(".bl code")?.textContent).filter(Boolean).join());
+    check((await said()) === [first, last, first, first, last, first].join(), `${view}: the commit of each line is told once in a row: ${await said()}`);
+    await file.locator("tr.gap a").first().click();
+    await page.waitForFunction(() => document.querySelectorAll(".diff tr.gap").length === 2);
+    check((await file.locator("tr:not(.gap, .notes, .hunk)").evaluateAll((rows) => new Set(rows.map((row) => row.cells.length)).size)) === 1, `${view}: lines of a gap have theirs`);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("c");
+    await page.locator(".editor textarea").fill("why?");
+    await page.keyboard.press("Control+Enter");
+    await file.locator("tr.notes .remark").waitFor();
+    check((await file.locator("tr.notes td").evaluate((cell) => cell.colSpan)) === (view === "split" ? 7 : 5), `${view}: a comment is written as elsewhere`);
+    await file.locator('.remark [data-do="delete"]').click();
+    await page.locator(".load button").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("b");
+    await page.waitForFunction(() => !document.querySelector("td.bl"));
+  }
+  await clean(page, "wrote");
   await page.goto("about:blank");
   await end(server);
 }

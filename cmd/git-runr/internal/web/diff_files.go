@@ -18,8 +18,10 @@ import (
 // comparison is two trees and where the page shows what differs between them.
 type comparison struct {
 	from, to gitstore.ID
-	paths    []string // only these; none: all
-	base     string   // "/review/ID" or "/run/ID"
+	at       gitstore.ID // the commit that has what to has, "" for none
+	unnamed  gitstore.ID // at, where it is a snapshot that nobody committed
+	paths    []string    // only these; none: all
+	base     string      // "/review/ID" or "/run/ID"
 	query    url.Values
 }
 
@@ -41,7 +43,7 @@ func (c comparison) url(page string, pairs ...string) string {
 
 // diffURL is the diff of one file, shown as o says.
 func (c comparison) diffURL(f changedFile, o viewOptions, pairs ...string) string {
-	return c.url("diff", append(pairs, "path", f.Path, "space", o.space, "rendered", o.rendered)...)
+	return c.url("diff", append(pairs, "path", f.Path, "space", o.space, "rendered", o.rendered, "blame", o.blame)...)
 }
 
 // changedFile is one file of a comparison.

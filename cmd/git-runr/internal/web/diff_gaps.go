@@ -36,7 +36,7 @@ func (g gapView) Step() int {
 type gapIn struct {
 	gapView
 	Rest       string // the function that the lines behind it are in
-	Split      bool
+	Columns    int
 	All, Lines string
 }
 
@@ -115,7 +115,11 @@ func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, l
 	if err != nil {
 		return err
 	}
-	return p.show(w, http.StatusOK, "rows", diffView{common, fileView{Split: o.split, Hunks: []hunkView{{Rows: rows}}}})
+	v := fileView{Split: o.split, Hunks: []hunkView{{Rows: rows}}, Blamed: r.FormValue("blame") != ""}
+	if v.Blamed {
+		_ = p.blamed(r.Context(), c, f, v.Hunks) // the lines above say why not
+	}
+	return p.show(w, http.StatusOK, "rows", diffView{common, v})
 }
 
 func (p *pages) reviewLines(w http.ResponseWriter, r *http.Request, review record.Review) error {

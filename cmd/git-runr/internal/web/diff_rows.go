@@ -129,6 +129,7 @@ type rowView struct {
 	Old, New    int // line numbers, 0 for none
 	Left, Right cellView
 	Notes       []remark
+	Blame       *blameView // nil where it was not asked for or is not known
 }
 
 // cellView is one line of code. Class is a for added, d for removed, x for neither

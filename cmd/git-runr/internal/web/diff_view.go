@@ -39,6 +39,8 @@ type fileView struct {
 	Images   []imageView
 	Rendered []blockRun // as what its text stands for
 	Look     string     // where it is shown as that, or as text again, "" for a file that is text alone
+	Who      string     // where it is shown with who wrote its lines, or without again; "" for neither
+	Blamed   bool       // with
 	AsText   bool       // Look is text
 	Notes    []remark   // on the whole file, and on lines that are not shown
 	More     string     // where the rows after these are
@@ -59,12 +61,25 @@ type fileView struct {
 // when it comes into sight, and is no more than a line until then.
 func (v fileView) Shown() bool { return v.Load == "" || v.Folded != "" }
 
+// Columns is how many cells a row of the file has.
+func (v fileView) Columns() int {
+	n := 4
+	if v.Split {
+		n = 6
+	}
+	if v.Blamed {
+		n++
+	}
+	return n
+}
+
 // viewOptions say how files are shown.
 type viewOptions struct {
 	split    bool
 	noSpace  bool   // changes of white space alone are not shown
 	space    string // ignore or show, where the address says so: links keep to it
 	rendered string // 1: as what the text stands for
+	blame    string // 1: with who wrote the lines
 	context  int
 	skip     int // rows that an earlier answer had
 	remarks  map[string]remarksAt
@@ -136,7 +151,14 @@ func (p *pages) newFileView(c comparison, f changedFile, o viewOptions) fileView
 	if o.compose {
 		v.Compose = c.url("comment", "path", f.Path)
 	}
-	if f.stands() {
+	if plain := o; f.Status != "D" && !f.Binary && o.rendered == "" {
+		v.Blamed = o.blame != ""
+		if plain.blame = "1"; v.Blamed {
+			plain.blame = ""
+		}
+		v.Who = c.diffURL(f, plain)
+	}
+	if o.blame = ""; f.stands() {
 		v.AsText = o.rendered != ""
 		if o.rendered = "1"; v.AsText {
 			o.rendered = ""
@@ -298,7 +320,7 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 	}
 	if (v.Status == "M" || v.Status == "R") && !v.Binary {
 		v.All = c.diffURL(v.changedFile, o, "context", strconv.Itoa(allContext))
-		v.gapsURL = c.url("lines", "path", v.Path)
+		v.gapsURL = c.url("lines", "path", v.Path, "blame", o.blame)
 	}
 	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: o.remarks[v.Path], shown: map[place]bool{}}
 	parts, next := window(hunks, o.skip)
@@ -318,6 +340,11 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 	}
 	if o.skip == 0 {
 		v.Notes = maker.left(next > 0)
+	}
+	if v.Blamed {
+		if why := p.blamed(ctx, c, v.changedFile, v.Hunks); why != "" {
+			v.Blamed, v.Note = false, "Who wrote the lines is not known: "+why
+		}
 	}
 	return nil
 }
@@ -486,6 +513,11 @@ func (p *pages) list(ctx context.Context, c comparison) (*fileList, error) {
 // reviewComparison is the change that a review is about.
 func (p *pages) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
 	subject := review.Request.Subject
-	from, err := p.Store.ComparedWith(ctx, subject)
-	return comparison{from: from, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}, err
+	c := comparison{to: subject.Tree, at: subject.Commit, paths: subject.Paths, base: "/review/" + review.ID}
+	if subject.Commit == "" {
+		c.at, c.unnamed = subject.Tree, subject.Tree
+	}
+	var err error
+	c.from, err = p.Store.ComparedWith(ctx, subject)
+	return c, err
 }

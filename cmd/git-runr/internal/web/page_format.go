@@ -31,7 +31,14 @@ func units(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	switch days := int(d.Hours() / 24); {
+	case days < 90:
+		return fmt.Sprintf("%d days", days)
+	case days < 2*365:
+		return fmt.Sprintf("%d months", days/30)
+	default:
+		return fmt.Sprintf("%d years", days/365)
+	}
 }
 
 // at is a time for machines and for whoever points at it.
@@ -65,6 +72,7 @@ var icons = map[string]string{
 	"comment": `<path d="M2.5 3.5h11v7.5h-6l-3 2.5v-2.5h-2z"/>`,
 	"expand":  `<path d="M8 1.8v4.4M5.8 4L8 1.8 10.2 4M8 14.2V9.8M5.8 12L8 14.2l2.2-2.2M2.5 8h11"/>`,
 	"look":    `<path d="M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8z"/><circle cx="8" cy="8" r="2"/>`,
+	"who":     `<circle cx="8" cy="5.2" r="2.7"/><path d="M2.8 13.5c.5-3 2.5-4.3 5.2-4.3s4.7 1.3 5.2 4.3"/>`,
 	"chevron": `<path d="M4 6l4 4 4-4"/>`,
 }
 

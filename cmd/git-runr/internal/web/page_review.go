@@ -324,7 +324,7 @@ func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, l
 	if !known {
 		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}
 	}
-	o.rendered = r.FormValue("rendered")
+	o.rendered, o.blame = r.FormValue("rendered"), r.FormValue("blame")
 	o.skip, _ = strconv.Atoi(r.FormValue("skip")) // 0 unless it is a number
 	o.context, _ = strconv.Atoi(r.FormValue("context"))
 	o.skip, o.context = max(0, o.skip), min(max(0, o.context), allContext)

@@ -69,6 +69,7 @@ type stepTree struct {
 	Number int // of the attempt, 0 for the base
 	Label  string
 	tree   gitstore.ID
+	commit gitstore.ID // that has it, "" for none
 }
 
 func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
@@ -164,10 +165,10 @@ func (p *pages) diagnosis(v *runView) {
 
 // stepTrees are the states of a run's work that are in this clone by its own account.
 func stepTrees(run record.Run) []stepTree {
-	steps := []stepTree{{0, "base", run.Plan.Base}}
+	steps := []stepTree{{0, "base", run.Plan.Base, run.Plan.Base}}
 	for _, a := range run.Attempts {
 		if tree := cmp.Or(a.Tree, a.Commit); tree != "" {
-			steps = append(steps, stepTree{a.Number, fmt.Sprintf("attempt %d", a.Number), tree})
+			steps = append(steps, stepTree{a.Number, fmt.Sprintf("attempt %d", a.Number), tree, a.Commit})
 		}
 	}
 	return steps
@@ -212,7 +213,7 @@ func runComparison(r *http.Request, run record.Run, steps []stepTree) (c compari
 		return steps[i]
 	}
 	a, b := pick("from", steps[0]), pick("to", steps[len(steps)-1])
-	c = comparison{from: a.tree, to: b.tree, base: "/run/" + run.ID, query: url.Values{
+	c = comparison{from: a.tree, to: b.tree, at: b.commit, base: "/run/" + run.ID, query: url.Values{
 		"from": {strconv.Itoa(a.Number)}, "to": {strconv.Itoa(b.Number)},
 	}}
 	return c, a.Number, b.Number

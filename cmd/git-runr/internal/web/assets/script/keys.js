@@ -28,6 +28,7 @@ const fileKeys = {
   e: () => document.activeElement.closest?.(".remark.draft") && editRemark(document.activeElement.closest(".remark")),
   E: () => currentFile() && expand(currentFile()),
   m: () => currentFile() && $(".look", currentFile())?.click(),
+  b: () => currentFile() && $(".blame", currentFile())?.click(),
   y: () => $("[data-do=copy-agent]") && copyForAgent(document.activeElement?.closest?.(".remark")?.dataset.id),
   r() {
     const details = $("#finish details");

@@ -1,0 +1,64 @@
+package web
+
+import (
+	"context"
+
+	"git-runr/gitstore"
+)
+
+// blamed fills in who wrote the lines of the new side that rows show. What went wrong is
+// returned in words: the diff is there without it.
+func (p *pages) blamed(ctx context.Context, c comparison, f changedFile, hunks []hunkView) (why string) {
+	ranges := newLines(hunks)
+	if len(ranges) == 0 {
+		return ""
+	}
+	if c.at == "" {
+		return "there is no commit of it"
+	}
+	found, err := p.repo.Blame(ctx, c.at, f.Path, ranges)
+	if err != nil {
+		return gitstore.BlameFailure(err)
+	}
+	for _, h := range hunks {
+		var above *gitstore.Blame
+		for i := range h.Rows {
+			blame := found[h.Rows[i].New]
+			if blame == nil || h.Rows[i].New == 0 {
+				continue
+			}
+			h.Rows[i].Blame = &blameView{blame, blame.Commit == c.unnamed, blame == above}
+			above = blame
+		}
+	}
+	return ""
+}
+
+// blameView is who wrote a line.
+type blameView struct {
+	*gitstore.Blame
+	Uncommitted bool // it is of a tree that nobody has committed
+	Again       bool // as for the line above
+}
+
+// blameIn is a cell of a page that says who wrote the line, nothing where that is nil.
+type blameIn struct {
+	page
+	Blame *blameView
+}
+
+// newLines are the numbers of the new side that rows show, as ranges.
+func newLines(hunks []hunkView) (ranges [][2]int) {
+	for _, h := range hunks {
+		for _, row := range h.Rows {
+			switch n := row.New; {
+			case n == 0:
+			case len(ranges) > 0 && ranges[len(ranges)-1][1] == n-1:
+				ranges[len(ranges)-1][1] = n
+			default:
+				ranges = append(ranges, [2]int{n, n})
+			}
+		}
+	}
+	return ranges
+}
