@@ -1,5 +1,6 @@
 // Package diagnose says why a run stopped and what to type next. Its functions
-// are pure: from a folded run to a diagnosis, and from a diagnosis to text.
+// are pure: from a folded run to a diagnosis, and from a diagnosis to text. Those that take a store
+// only gather what the others go by.
 //
 //	record.Run ─▶ Of ─▶ Diagnosis ─┬▶ Footer         the terminal, at every stop
 //	              ▲                ├▶ Block          git runr diagnose

@@ -1,6 +1,11 @@
 package diagnose
 
-import "git-runr/loop/record"
+import (
+	"context"
+	"time"
+
+	"git-runr/loop/record"
+)
 
 // RunHistory is a run and the events that it was folded from, in order.
 type RunHistory struct {
@@ -54,4 +59,14 @@ func (g *grouping) add(id string, e record.Event) {
 		g.groups = append(g.groups, nil)
 	}
 	g.groups[i] = append(g.groups[i], e)
+}
+
+// Measure folds what was begun in the period.
+func Measure(ctx context.Context, store *record.Store, since, until time.Time) (Metrics, error) {
+	events, chosen, err := store.EventsOf(ctx, record.Filter{CreatedSince: since, CreatedUntil: until})
+	if err != nil {
+		return Metrics{}, err
+	}
+	histories, folded := Histories(events, func(id string) bool { return chosen[id] })
+	return NewMetrics(since, until, histories, folded), nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -91,22 +90,6 @@ type notStoppedJSON struct {
 	Next    []string         `json:"next"`
 }
 
-// nextOf is the line to type for a run that did not stop; "" where there is none. cut is what a
-// killed command began for it.
-func nextOf(run record.Run, live bool, cut []string) string {
-	switch {
-	case len(cut) > 0:
-		return "git runr undo"
-	case run.Status == record.RunRunning && live:
-		return "git runr log --follow " + run.ID
-	case run.Status == record.RunRunning:
-		return "git runr resume " + run.ID
-	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
-		return "git runr land " + run.ID
-	}
-	return ""
-}
-
 // notStopped says how run is, and what to type: the next step for it, and the
 // newest run that did stop.
 func (s *session) notStopped(store *record.Store, run record.Run) error {
@@ -121,7 +104,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 	if err != nil {
 		return err
 	}
-	doc.Next = append(doc.Next, cmp.Or(nextOf(run, live, cut), "git runr show "+run.ID))
+	doc.Next = append(doc.Next, cmp.Or(overview.Next(run, live, cut), "git runr show "+run.ID))
 	if len(runs) > 0 {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[0].ID)
 	}
@@ -164,91 +147,23 @@ func (s *session) diagnoseReview(store *record.Store, review record.Review) erro
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
 }
 
-// diagnoseCommit finds what speaks of commit: a run that stopped, by the commit's
-// note or else by all events, then a review that asks for something, then any run.
-// In a clone that has the notes and no logs, the note itself is all that is known.
+// diagnoseCommit shows what speaks of commit.
 func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error {
-	note, err := store.Note(s.ctx, commit)
-	if err != nil {
+	about, err := diagnose.OfCommit(s.ctx, store, commit)
+	switch {
+	case err != nil:
 		return err
-	}
-	ids, reviews := namedIn(note)
-	if known, err := s.runsAbout(store, ids, true); err != nil || known {
-		return err
-	}
-	events, _, err := store.EventsAbout(s.ctx, commit)
-	if err != nil {
-		return err
-	}
-	for _, e := range slices.Backward(events) {
-		if e.Run != "" {
-			ids = append(ids, e.Run)
+	case len(about.Runs) > 0:
+		for _, run := range about.Runs[1:] {
+			s.say("also about this commit: git runr diagnose %s", run.ID)
 		}
-		if e.Review != "" {
-			reviews = append(reviews, e.Review)
-		}
+		return s.diagnoseRun(store, about.Runs[0])
+	case about.Review != nil:
+		return s.diagnoseReview(store, *about.Review)
+	case about.Note != "":
+		return s.showNote(commit, about.Note)
 	}
-	if known, err := s.runsAbout(store, ids, true); err != nil || known {
-		return err
-	}
-	here := false
-	for _, id := range reviews {
-		review, err := store.ReviewByID(s.ctx, id)
-		if here = here || err == nil; err == nil && diagnose.Asks(review) {
-			return s.diagnoseReview(store, review)
-		}
-	}
-	if known, err := s.runsAbout(store, ids, false); err != nil || known {
-		return err
-	}
-	if note == "" || here {
-		return exit.Problemf(exit.NotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short()).WithHint("git runr log " + commit.Short() + "   (what is recorded of it)")
-	}
-	return s.showNote(commit, note)
-}
-
-// runsAbout diagnoses the first of the runs that stopped, and names the others.
-// Where none did it is false, or else, unless only a stop is wanted, tells how the
-// first run is.
-func (s *session) runsAbout(store *record.Store, ids []string, onlyStopped bool) (bool, error) {
-	var known []record.Run
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
-		run, err := store.RunByID(s.ctx, id)
-		switch {
-		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // a note may hold anything
-		case err != nil:
-			return false, err
-		case run.Stop != nil || !onlyStopped:
-			known = append(known, run)
-		}
-	}
-	if len(known) == 0 {
-		return false, nil
-	}
-	for _, run := range known[1:] {
-		s.say("also about this commit: git runr diagnose %s", run.ID)
-	}
-	return true, s.diagnoseRun(store, known[0])
-}
-
-// namedIn are the runs and reviews that a note names, the newest first.
-func namedIn(note string) (runs, reviews []string) {
-	for _, line := range slices.Backward(splitLines(note)) {
-		fields := strings.Fields(line)
-		if len(fields) < 3 {
-			continue
-		}
-		switch fields[1] { // after the time
-		case "run":
-			runs = append(runs, fields[2])
-		case "review":
-			reviews = append(reviews, fields[2])
-		}
-	}
-	return runs, reviews
+	return exit.Problemf(exit.NotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short()).WithHint("git runr log " + commit.Short() + "   (what is recorded of it)")
 }
 
 // noteJSON is all that is known of a commit where only the notes were fetched.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/when"
 	"git-runr/diagnose"
-	"git-runr/loop/record"
 )
 
 // metricsPeriod is how far metrics look back unless --since says otherwise.
@@ -42,7 +40,7 @@ func metrics(s *session) error {
 	if err != nil {
 		return err
 	}
-	doc, err := measure(s.ctx, store, since, until)
+	doc, err := diagnose.Measure(s.ctx, store, since, until)
 	if err != nil {
 		return err
 	}
@@ -80,14 +78,4 @@ func moment(text string, now time.Time, end bool) (time.Time, error) {
 		at = at.AddDate(0, 0, 1)
 	}
 	return at, nil
-}
-
-// measure folds what was begun in the period.
-func measure(ctx context.Context, store *record.Store, since, until time.Time) (diagnose.Metrics, error) {
-	events, chosen, err := store.EventsOf(ctx, record.Filter{CreatedSince: since, CreatedUntil: until})
-	if err != nil {
-		return diagnose.Metrics{}, err
-	}
-	histories, folded := diagnose.Histories(events, func(id string) bool { return chosen[id] })
-	return diagnose.NewMetrics(since, until, histories, folded), nil
 }

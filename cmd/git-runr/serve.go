@@ -96,7 +96,7 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 		Ask:       conf.RequestOf,
 		Requested: func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
 		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
-			return measure(ctx, store, since, until)
+			return diagnose.Measure(ctx, store, since, until)
 		},
 		Do: func(ctx context.Context, args ...string) (string, int) { return s.inside(ctx, store, args) },
 		Log: func(line string) {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -23,7 +20,7 @@ func (p *program) showCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			run, review, err := runOrReview(s.ctx, store, typed)
+			run, review, err := store.RunOrReview(s.ctx, typed)
 			if err != nil {
 				return err
 			}
@@ -34,29 +31,6 @@ func (p *program) showCommand() *cli.Command {
 			return s.printPaged(doc, func(w io.Writer) { render.Review(w, doc) })
 		}),
 	}
-}
-
-// runOrReview is what was typed: a run, of which latest is one where there is any, else a review;
-// one of them is nil.
-func runOrReview(ctx context.Context, store *record.Store, typed string) (*record.Run, *record.Review, error) {
-	run, err := store.RunByID(ctx, typed)
-	if err == nil {
-		return &run, nil, nil
-	}
-	missing := new(record.NotFoundError)
-	if !errors.As(err, &missing) || len(missing.Among) > 0 {
-		return nil, nil, err
-	}
-	review, err := store.ReviewByID(ctx, typed)
-	if err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
-		return nil, &review, err
-	}
-	of, err := store.OfCommit(ctx, typed)
-	missing = &record.NotFoundError{What: "run or review", ID: typed, Older: missing.Older, Where: missing.Where, Among: of}
-	if err != nil || len(of) != 1 {
-		return nil, nil, cmp.Or(err, error(missing))
-	}
-	return runOrReview(ctx, store, of[0].ID)
 }
 
 // showRun shows a run in full.
@@ -73,7 +47,7 @@ func (s *session) showRun(store *record.Store, run record.Run, show func(doc any
 		}
 		writeStop(w, s, store, run)
 		render.CutShort(w, cut)
-		if next := nextOf(run, live, cut); run.Stop == nil && next != "" {
+		if next := overview.Next(run, live, cut); run.Stop == nil && next != "" {
 			screen.Next(w, next)
 		}
 	})

@@ -151,3 +151,38 @@ func (idx *index) short(ids []string) (map[string]string, error) {
 	}
 	return short, nil
 }
+
+// RunOrReview is what was typed: a run, of which latest is one where there is any, else a review;
+// one of them is nil.
+func (s *Store) RunOrReview(ctx context.Context, typed string) (*Run, *Review, error) {
+	run, err := s.RunByID(ctx, typed)
+	if err == nil {
+		return &run, nil, nil
+	}
+	missing := new(NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, nil, err
+	}
+	review, err := s.ReviewByID(ctx, typed)
+	if err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, &review, err
+	}
+	of, err := s.OfCommit(ctx, typed)
+	missing = &NotFoundError{What: "run or review", ID: typed, Older: missing.Older, Where: missing.Where, Among: of}
+	if err != nil || len(of) != 1 {
+		return nil, nil, cmp.Or(err, error(missing))
+	}
+	return s.RunOrReview(ctx, of[0].ID)
+}
+
+// RunsOf are the ids of the runs that address a review.
+func (s *Store) RunsOf(ctx context.Context, review string) (map[string]bool, error) {
+	events, err := s.ReviewEvents(ctx, review)
+	ids := map[string]bool{}
+	for _, e := range events {
+		if e.Run != "" {
+			ids[e.Run] = true
+		}
+	}
+	return ids, err
+}

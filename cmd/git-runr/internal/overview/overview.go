@@ -227,3 +227,19 @@ func queue(ctx context.Context, store *record.Store, remote string) ([]loop.Turn
 	}
 	return append([]loop.Turn{}, queue...), err
 }
+
+// Next is the line to type for a run that did not stop; "" where there is none. cut is what a
+// killed command began for it.
+func Next(run record.Run, live bool, cut []string) string {
+	switch {
+	case len(cut) > 0:
+		return "git runr undo"
+	case run.Status == record.RunRunning && live:
+		return "git runr log --follow " + run.ID
+	case run.Status == record.RunRunning:
+		return "git runr resume " + run.ID
+	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
+		return "git runr land " + run.ID
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// About is what speaks of a commit: the first of these that there is, or nothing.
+type About struct {
+	Runs   []record.Run   // those that stopped, or, where no review asks for anything, all
+	Review *record.Review // asks for something
+	Note   string         // the commit's own, where of what it names nothing is in this clone
+}
+
+// OfCommit finds what speaks of a commit, by its note or else by all events.
+func OfCommit(ctx context.Context, store *record.Store, commit gitstore.ID) (about About, err error) {
+	note, err := store.Note(ctx, commit)
+	if err != nil {
+		return about, err
+	}
+	ids, reviews := namedIn(note)
+	stopped := func(run record.Run) bool { return run.Stop != nil }
+	if about.Runs, err = knownRuns(ctx, store, ids, stopped); err != nil || len(about.Runs) > 0 {
+		return about, err
+	}
+	events, _, err := store.EventsAbout(ctx, commit)
+	if err != nil {
+		return about, err
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Run != "" {
+			ids = append(ids, e.Run)
+		}
+		if e.Review != "" {
+			reviews = append(reviews, e.Review)
+		}
+	}
+	if about.Runs, err = knownRuns(ctx, store, ids, stopped); err != nil || len(about.Runs) > 0 {
+		return about, err
+	}
+	here := false
+	for _, id := range reviews {
+		review, err := store.ReviewByID(ctx, id)
+		if here = here || err == nil; err == nil && Asks(review) {
+			return About{Review: &review}, nil
+		}
+	}
+	about.Runs, err = knownRuns(ctx, store, ids, func(record.Run) bool { return true })
+	if len(about.Runs) == 0 && !here {
+		about.Note = note
+	}
+	return about, err
+}
+
+// knownRuns are those of ids that are in this clone and fit, each once.
+func knownRuns(ctx context.Context, store *record.Store, ids []string, fits func(record.Run) bool) (known []record.Run, err error) {
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		run, err := store.RunByID(ctx, id)
+		switch {
+		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // a note may hold anything
+		case err != nil:
+			return nil, err
+		case fits(run):
+			known = append(known, run)
+		}
+	}
+	return known, nil
+}
+
+// namedIn are the runs and reviews that a note names, the newest first.
+func namedIn(note string) (runs, reviews []string) {
+	for _, line := range slices.Backward(strings.Split(note, "\n")) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 {
+			continue
+		}
+		switch fields[1] { // after the time
+		case "run":
+			runs = append(runs, fields[2])
+		case "review":
+			reviews = append(reviews, fields[2])
+		}
+	}
+	return runs, reviews
+}

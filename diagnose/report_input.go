@@ -1,0 +1,66 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/workspace"
+)
+
+// ReadReport is what a run and its events are reported from, with what only the repository knows. Commits that are not in this
+// clone have no counts of lines: the logs travel without them.
+func ReadReport(ctx context.Context, store *record.Store, run record.Run, events []record.Event) (ReportInput, error) {
+	in := ReportInput{
+		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(store, run.ID),
+		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
+	}
+	for _, a := range run.Attempts {
+		stat, err := diffStat(ctx, store, a.From, a.Commit)
+		if err != nil {
+			return in, err
+		}
+		if stat != nil {
+			in.Attempts[a.Number] = stat
+		}
+	}
+	var err error
+	if in.Changes, err = diffStat(ctx, store, run.Plan.Base, run.Head()); err != nil {
+		return in, err
+	}
+	for _, e := range events {
+		if !leavesFiles(e.Type) {
+			continue
+		}
+		paths, err := store.Repo.Attachments(ctx, e.ID)
+		if err != nil {
+			return in, err
+		}
+		in.Attachments[e.ID] = paths
+	}
+	return in, nil
+}
+
+// leavesFiles reports whether events of a type may have attachments.
+func leavesFiles(event string) bool {
+	switch event {
+	case record.EventAttemptCompleted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRunIntervened.Name,
+		record.EventRunStopped.Name, record.EventReviewLoopDetected.Name:
+		return true
+	}
+	return false
+}
+
+// diffStat is nil when a commit is missing here, or was never made.
+func diffStat(ctx context.Context, store *record.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
+	if from == "" || to == "" {
+		return nil, nil
+	}
+	stat, err := store.Repo.DiffStat(ctx, gitstore.DiffSpec{From: from, To: to})
+	var git *gitstore.GitError
+	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
+		return nil, nil
+	}
+	return stat, err
+}
