@@ -111,24 +111,9 @@ func (s *session) showDiff(store *record.Store, spec gitstore.DiffSpec) error {
 		}
 	}
 	return s.paged(func(w *screen.Writer) error {
-		_, err := io.WriteString(w.Out, safeDiff(string(plain), string(coloured)))
+		_, err := io.WriteString(w.Out, screen.Diff(string(plain), string(coloured)))
 		return err
 	})
-}
-
-// safeDiff is a difference in the colours of git, which are all that a line may have of control
-// sequences: where one has others, it is shown as what they are, and without colours.
-func safeDiff(plain, coloured string) string {
-	lines, shown := strings.SplitAfter(plain, "\n"), strings.SplitAfter(coloured, "\n")
-	if len(lines) != len(shown) {
-		return safetext.Text(plain)
-	}
-	for i, line := range lines {
-		if body := strings.TrimRight(line, "\r\n"); safetext.Text(body) != body {
-			shown[i] = safetext.Text(line)
-		}
-	}
-	return strings.Join(shown, "")
 }
 
 // writePatch shows a patch; a pipe gets it byte for byte, as from git.

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io"
-	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -100,7 +96,10 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 	default:
 		return exit.Problemf(exit.Usage, "severity %q is none of critical, warning, note", comment.Severity)
 	}
-	comment, err := commentPlace(s.ctx, store, review.Request.Subject, comment, s.Args().Get(1))
+	comment, err := locate.AnchorTyped(s.ctx, store, review.Request.Subject, comment, s.Args().Get(1))
+	if errors.As(err, new(*record.NotFoundError)) && comment.Side != record.SideOld {
+		return exit.Problemf(exit.NotFound, "%w", err).WithHint("--side old   where the change removed it")
+	}
 	if object := new(gitstore.MissingError); errors.As(err, &object) {
 		return exit.Problemf(exit.NotFound, "%w", err).WithHint(object.Try, "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")
 	}
@@ -125,60 +124,6 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 		return err
 	}
 	return s.showDraft(review, draft, &added)
-}
-
-// commentPlace binds a comment to the place that was typed. A path is taken from
-// where the command was started, or else from the top. What names a file as a whole
-// is that file, whatever it looks like.
-func commentPlace(ctx context.Context, store *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
-	if place == "" {
-		return locate.AnchorComment(ctx, store, subject, c)
-	}
-	var first error
-	for _, file := range []string{place, cutLines(place)} {
-		c.File, c.StartLine, c.EndLine = file, 0, 0
-		if file != place {
-			if c.StartLine, c.EndLine, _ = lineRange(place[len(file)+1:]); c.StartLine < 1 {
-				return c, exit.Problemf(exit.Usage, "%q is no range of lines", place[len(file)+1:])
-			}
-		}
-		for _, path := range append(topPaths(store, []string{file}), filepath.ToSlash(filepath.Clean(file))) {
-			c.File = path
-			placed, err := locate.AnchorComment(ctx, store, subject, c)
-			if err == nil || !errors.As(err, new(*record.NotFoundError)) {
-				return placed, err
-			}
-			first = err
-		}
-	}
-	if c.Side != record.SideOld {
-		return c, exit.Problemf(exit.NotFound, "%w", first).WithHint("--side old   where the change removed it")
-	}
-	return c, first
-}
-
-// cutLines is place without the lines at its end: the file of "FILE:3-7".
-func cutLines(place string) string {
-	colon := strings.LastIndexByte(place, ':')
-	if colon <= 0 {
-		return place
-	}
-	if _, _, ok := lineRange(place[colon+1:]); !ok {
-		return place
-	}
-	return place[:colon]
-}
-
-// lineRange reads "3" and "3-7".
-func lineRange(text string) (start, end int, ok bool) {
-	from, to, isRange := strings.Cut(text, "-")
-	if !isRange {
-		to = from
-	}
-	start, err := strconv.Atoi(from)
-	end, endErr := strconv.Atoi(to)
-	digits := strings.Trim(from+to, "0123456789") == ""
-	return start, end, digits && err == nil && endErr == nil
 }
 
 func (c *console) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {

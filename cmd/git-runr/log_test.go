@@ -46,16 +46,3 @@ func TestFollowPrintsTheLastEvent(t *testing.T) {
 		t.Errorf("printed %q", lines)
 	}
 }
-
-// TestSafeDiff: a line is in git's colours, or shows what it would tell a terminal.
-func TestSafeDiff(t *testing.T) {
-	plain := "@@ -1 +1 @@\n+a\tb\r\n+\x1b[2J\r\n+\u202e\n"
-	coloured := "\x1b[36m@@ -1 +1 @@\x1b[m\n\x1b[32m+a\tb\x1b[m\r\n\x1b[32m+\x1b[2J\x1b[m\r\n\x1b[32m+\u202e\x1b[m\n"
-	want := "\x1b[36m@@ -1 +1 @@\x1b[m\n\x1b[32m+a\tb\x1b[m\r\n+\\x1b[2J\n+\\u{202e}\n"
-	if got := safeDiff(plain, coloured); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := safeDiff(plain, "more\n"+coloured); got != "@@ -1 +1 @@\n+a\tb\n+\\x1b[2J\n+\\u{202e}\n" {
-		t.Errorf("other lines: %q", got)
-	}
-}

@@ -82,7 +82,7 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	if err != nil {
 		return err
 	}
-	if missing := notProved(run); len(missing) > 0 {
+	if missing := run.NotProved(); len(missing) > 0 {
 		s.say("not run since the review asked for it: %s\n  git runr resume %s --after %s   runs it first", missing[0].Command, run.ID, missing[0].Name)
 	}
 	letGo, err := s.holdReview(store, run.Plan.FromReview)
@@ -184,22 +184,4 @@ func checkNames(run record.Run) []string {
 		return []string{"it has none: git runr help config tells how checks are configured"}
 	}
 	return []string{"its checks: " + strings.Join(names, ", ")}
-}
-
-// notProved are the checks that the stop suggested and that nobody has run since.
-func notProved(run record.Run) []runplan.Check {
-	if run.Stop == nil || !record.ReasonOf(run.Stop.Reason).Judge {
-		return nil
-	}
-	var missing []runplan.Check
-	for _, c := range run.Plan.Checks {
-		ran := slices.ContainsFunc(run.News(), func(iv record.Intervention) bool {
-			return slices.ContainsFunc(iv.Commands, func(done record.CheckResult) bool { return done.Command == c.Command }) ||
-				slices.ContainsFunc(iv.Evidence, func(e record.Evidence) bool { return e.Counts() && e.Command == c.Command })
-		})
-		if slices.Contains(run.Stop.Commands, c.Command) && !ran {
-			missing = append(missing, c)
-		}
-	}
-	return missing
 }

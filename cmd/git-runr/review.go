@@ -207,27 +207,15 @@ func hasAgent(reviewers []string) bool {
 	return slices.ContainsFunc(reviewers, func(name string) bool { return name != record.Human })
 }
 
-// topPaths are paths as they are from the top of the working tree.
-func topPaths(store *record.Store, paths []string) []string {
-	var top []string
-	for _, p := range paths {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(store.Repo.Prefix, p)
-		} else if rel, err := filepath.Rel(store.Repo.WorkTree, p); err == nil {
-			p = rel
+// pathsInside are paths, from where the command was started, as they are from the top of the
+// working tree, in which they must lie.
+func pathsInside(store *record.Store, paths []string) (top []string, err error) {
+	for _, path := range paths {
+		from := store.Repo.FromTop(path)
+		if !filepath.IsLocal(from) {
+			return nil, exit.Problemf(exit.Usage, "%q is outside the repository", path)
 		}
-		top = append(top, filepath.ToSlash(p))
-	}
-	return top
-}
-
-// pathsInside is topPaths of paths that lie in the repository.
-func pathsInside(store *record.Store, paths []string) ([]string, error) {
-	top := topPaths(store, paths)
-	for i, path := range top {
-		if !filepath.IsLocal(path) {
-			return nil, exit.Problemf(exit.Usage, "%q is outside the repository", paths[i])
-		}
+		top = append(top, from)
 	}
 	return top, nil
 }
@@ -283,7 +271,7 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 func (s *session) showReview(review record.Review) error {
 	doc := render.NewReviewDocument(review)
 	if s.Bool("require-checks") {
-		doc.ChecksMissing = checksMissing(review)
+		doc.ChecksMissing = render.ChecksMissing(review)
 	}
 	err := s.print(doc, func(w io.Writer) {
 		render.Review(w, doc)
@@ -298,22 +286,6 @@ func (s *session) showReview(review record.Review) error {
 		return err
 	}
 	return exit.With(exit.NotPassed)
-}
-
-// checksMissing says which checks a review wants that is a pass only with them; "" where
-// all of them ran.
-func checksMissing(review record.Review) string {
-	ran := 0
-	for _, sub := range review.Standing() {
-		if left := sub.Census.NotRun(); left != "" {
-			return left
-		}
-		ran += sub.Census.Checks
-	}
-	if ran == 0 {
-		return "none ran, see [checks.NAME] in git runr help config"
-	}
-	return ""
 }
 
 func outcomeStatus(review record.Review) error {

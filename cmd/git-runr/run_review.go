@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"git-runr/cmd/git-runr/internal/background"
@@ -14,7 +13,6 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/duration"
 	"git-runr/loop/record"
-	"git-runr/loop/reply"
 	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 	"git-runr/loop/share"
@@ -97,7 +95,7 @@ func (s *session) runDetached(store *record.Store, plan runplan.Plan) error {
 		return err
 	}
 	defer unlock()
-	before, err := s.runsOf(store, plan.FromReview)
+	before, err := store.RunsOf(s.ctx, plan.FromReview)
 	if err != nil {
 		return err
 	}
@@ -122,7 +120,7 @@ func (s *session) runDetached(store *record.Store, plan runplan.Plan) error {
 		if err := duration.Sleep(s.ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
-		runs, err := s.runsOf(store, plan.FromReview)
+		runs, err := store.RunsOf(s.ctx, plan.FromReview)
 		if err != nil {
 			return err
 		}
@@ -136,18 +134,6 @@ func (s *session) runDetached(store *record.Store, plan runplan.Plan) error {
 		}
 	}
 	return exit.Problemf(exit.Busy, "the run has not begun; %q may say why", filepath.Join(store.Repo.StateDir(), log))
-}
-
-// runsOf are the ids of the runs that address a review.
-func (s *session) runsOf(store *record.Store, review string) (map[string]bool, error) {
-	events, err := store.ReviewEvents(s.ctx, review)
-	ids := map[string]bool{}
-	for _, e := range events {
-		if e.Run != "" {
-			ids[e.Run] = true
-		}
-	}
-	return ids, err
 }
 
 // detachedActor is who holds a review while a run in the background addresses it: the person,
@@ -172,26 +158,16 @@ func (s *session) detachedActor(store *record.Store, review string) (string, err
 	return actor, err
 }
 
-// answerFindings records what a run that is completed fixed of the review that it
-// addressed: what its last round did not find again.
+// answerFindings records what a run fixed of the review that it addressed.
 func (s *session) answerFindings(store *record.Store, run record.Run) {
-	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
+	if run.Plan.FromReview == "" {
 		return
 	}
-	review, err := store.Review(s.ctx, run.Plan.FromReview)
-	if err != nil || !review.ClosedAt.IsZero() || run.Result != record.ResultPass {
-		return // there is nothing to say, or nothing to say it of any more
-	}
-	open, _ := run.Open()
 	actor, err := s.actor(store)
-	for _, f := range run.Plan.Findings {
-		again := func(o reply.Finding) bool { return o.ID == f.ID || o.ID == reply.FindingID(f) }
-		if _, answered := review.AnswerTo(f.ID); err != nil || answered || slices.ContainsFunc(open, again) {
-			continue
-		}
-		_, err = store.AnswerFinding(s.ctx, review.ID, record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID, Actor: actor}, false)
+	if err == nil {
+		err = loop.AnswerFixed(s.ctx, store, run, actor)
 	}
 	if err != nil {
-		s.say("review %s does not say what was fixed: %v", review.ID, err)
+		s.say("review %s does not say what was fixed: %v", run.Plan.FromReview, err)
 	}
 }

@@ -70,3 +70,14 @@ func (p *Place) Remotes() []string {
 	slices.Sort(names)
 	return names
 }
+
+// FromTop is a path, as it is meant where the command was started, from the top of the working tree, with
+// slashes. It may lead out of that.
+func (p *Place) FromTop(path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.Prefix, path)
+	} else if rel, err := filepath.Rel(p.WorkTree, path); err == nil {
+		path = rel
+	}
+	return filepath.ToSlash(path)
+}

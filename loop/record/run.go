@@ -321,3 +321,21 @@ func (r Run) after(number int) (gitstore.ID, error) {
 	}
 	return "", fmt.Errorf("run %s has %d attempts, not attempt %d", r.ID, len(r.Attempts), number)
 }
+
+// NotProved are the checks that the stop suggested and that nobody has run since.
+func (r Run) NotProved() []runplan.Check {
+	if r.Stop == nil || !ReasonOf(r.Stop.Reason).Judge {
+		return nil
+	}
+	var missing []runplan.Check
+	for _, c := range r.Plan.Checks {
+		ran := slices.ContainsFunc(r.News(), func(iv Intervention) bool {
+			return slices.ContainsFunc(iv.Commands, func(done CheckResult) bool { return done.Command == c.Command }) ||
+				slices.ContainsFunc(iv.Evidence, func(e Evidence) bool { return e.Counts() && e.Command == c.Command })
+		})
+		if slices.Contains(r.Stop.Commands, c.Command) && !ran {
+			missing = append(missing, c)
+		}
+	}
+	return missing
+}

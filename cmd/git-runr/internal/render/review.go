@@ -365,3 +365,19 @@ func Until(c *record.Claim) string {
 	}
 	return " until " + screen.Time(c.Until).String()
 }
+
+// ChecksMissing says which checks a review wants that is a pass only with them; "" where
+// all of them ran.
+func ChecksMissing(review record.Review) string {
+	ran := 0
+	for _, sub := range review.Standing() {
+		if left := sub.Census.NotRun(); left != "" {
+			return left
+		}
+		ran += sub.Census.Checks
+	}
+	if ran == 0 {
+		return "none ran, see [checks.NAME] in git runr help config"
+	}
+	return ""
+}

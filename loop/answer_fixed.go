@@ -1,0 +1,33 @@
+package loop
+
+import (
+	"context"
+	"slices"
+
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// AnswerFixed records what a run that is completed fixed of the review that it addressed: what its last
+// round did not find again.
+func AnswerFixed(ctx context.Context, s *record.Store, run record.Run, actor string) error {
+	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
+		return nil
+	}
+	review, err := s.Review(ctx, run.Plan.FromReview)
+	if err != nil || !review.ClosedAt.IsZero() || run.Result != record.ResultPass {
+		return nil // there is nothing to say, or nothing to say it of any more
+	}
+	open, _ := run.Open()
+	for _, f := range run.Plan.Findings {
+		again := func(o reply.Finding) bool { return o.ID == f.ID || o.ID == reply.FindingID(f) }
+		if _, answered := review.AnswerTo(f.ID); answered || slices.ContainsFunc(open, again) {
+			continue
+		}
+		answer := record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID, Actor: actor}
+		if _, err := s.AnswerFinding(ctx, review.ID, answer, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}

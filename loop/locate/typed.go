@@ -1,0 +1,63 @@
+package locate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"git-runr/loop/record"
+)
+
+// AnchorTyped binds a comment to the place that was typed: FILE, FILE:LINE, FILE:LINE-END or nothing. A path is taken from
+// where the command was started, or else from the top. What names a file as a whole
+// is that file, whatever it looks like.
+func AnchorTyped(ctx context.Context, s *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
+	if place == "" {
+		return AnchorComment(ctx, s, subject, c)
+	}
+	var first error
+	for _, file := range []string{place, cutLines(place)} {
+		c.File, c.StartLine, c.EndLine = file, 0, 0
+		if file != place {
+			if c.StartLine, c.EndLine, _ = lineRange(place[len(file)+1:]); c.StartLine < 1 {
+				return c, &record.InputError{Why: fmt.Sprintf("%q is no range of lines", place[len(file)+1:])}
+			}
+		}
+		for _, path := range []string{s.Repo.FromTop(file), filepath.ToSlash(filepath.Clean(file))} {
+			c.File = path
+			placed, err := AnchorComment(ctx, s, subject, c)
+			if err == nil || !errors.As(err, new(*record.NotFoundError)) {
+				return placed, err
+			}
+			first = err
+		}
+	}
+	return c, first
+}
+
+// cutLines is place without the lines at its end: the file of "FILE:3-7".
+func cutLines(place string) string {
+	colon := strings.LastIndexByte(place, ':')
+	if colon <= 0 {
+		return place
+	}
+	if _, _, ok := lineRange(place[colon+1:]); !ok {
+		return place
+	}
+	return place[:colon]
+}
+
+// lineRange reads "3" and "3-7".
+func lineRange(text string) (start, end int, ok bool) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	start, err := strconv.Atoi(from)
+	end, endErr := strconv.Atoi(to)
+	digits := strings.Trim(from+to, "0123456789") == ""
+	return start, end, digits && err == nil && endErr == nil
+}
