@@ -278,8 +278,9 @@ func TestServeOnce(t *testing.T) {
 	}
 }
 
-// press is `press STATUS ACT [NOTE]`: what a browser sends when a button on the page of the newest
-// run is pressed, whose server may be starting; stdout is the answer.
+// press is `press STATUS ACT [NOTE]`, or `press STATUS review/ACT FINDING`: what a browser sends when
+// a button on the page of the newest run or review is pressed, whose server may be starting; stdout
+// is the answer.
 func press(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: press STATUS ACT [NOTE]")
@@ -301,11 +302,15 @@ func press(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		return reply.StatusCode, string(text)
 	}
-	_, page := send("GET", "/run/latest", "")
+	of, act, named := strings.Cut(args[1], "/")
+	if !named {
+		of, act = "run", of
+	}
+	_, page := send("GET", "/"+of+"/latest", "")
 	_, token, _ := strings.Cut(page, `data-token="`)
 	token, _, _ = strings.Cut(token, `"`)
-	form := url.Values{"form_token": {token}, "note": args[2:]}
-	status, answer := send("POST", "/run/latest/do/"+args[1], form.Encode())
+	form := url.Values{"form_token": {token}, "note": args[2:], "finding": args[2:]}
+	status, answer := send("POST", "/"+of+"/latest/do/"+act, form.Encode())
 	fmt.Fprintln(ts.Stdout(), answer)
 	if fmt.Sprint(status) != args[0] {
 		ts.Fatalf("press %s: status %d, want %s\n%s", args[1], status, args[0], answer)

@@ -116,7 +116,7 @@ func commit(ctx context.Context, s *record.Store, review record.Review, c Change
 	case c.hasSecret():
 		return refuse(false, "a secret was taken out of its text")
 	}
-	at, err := c.anchored(ctx, s, review.Request.Subject)
+	at, err := c.Anchored(ctx, s, review.Request.Subject)
 	if said := new(record.InputError); errors.As(err, &said) {
 		return refuse(false, "%s", said.Why)
 	}
@@ -150,8 +150,8 @@ func commit(ctx context.Context, s *record.Store, review record.Review, c Change
 	return id, c.Place, err
 }
 
-// anchored is what the proposal speaks of. Agents give numbers: what those lines hold is read.
-func (c Change) anchored(ctx context.Context, s *record.Store, subject record.Subject) (record.Comment, error) {
+// Anchored is what the proposal speaks of. Agents give numbers: what those lines hold is read.
+func (c Change) Anchored(ctx context.Context, s *record.Store, subject record.Subject) (record.Comment, error) {
 	if c.tree == "" {
 		return c.at, nil
 	}

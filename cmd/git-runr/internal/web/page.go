@@ -31,8 +31,8 @@ var files embed.FS
 // The script and the style sheet are what stands in these files of assets/script and
 // assets/style, one behind the other: one request each, and nothing is built.
 var (
-	scripts = []string{"base", "files", "lines", "cursor", "show", "write", "message", "keep", "copy", "tree", "live", "run", "click", "keys", "begin"}
-	styles  = []string{"base", "lists", "review", "code", "show", "comments", "run", "small"}
+	scripts = []string{"base", "files", "lines", "cursor", "show", "write", "message", "keep", "copy", "tree", "threads", "live", "run", "click", "keys", "begin"}
+	styles  = []string{"base", "lists", "review", "code", "show", "comments", "threads", "run", "small"}
 )
 
 // pages serves what people read. It keeps nothing but what was computed from trees,
@@ -201,7 +201,8 @@ var templates = sync.OnceValue(func() *template.Template {
 		"blameOf":  func(b *blameView, v paged) blameIn { return blameIn{v.common(), b} },
 		"onlyHunk": func(f fileView, h hunkView) fileView { f.Hunks = []hunkView{h}; return f },
 		"lineOf":   func(r record.ReviewSummary, v paged) inboxLine { return inboxLine{r, v.common()} },
-		"remarkOf": func(r remark, v paged) remarkView { return remarkView{r, v.common()} },
+		"remarkOf": func(r remark, v paged) remarkView { return remarkView{r, v.common(), ""} },
+		"threadOf": func(r remark, v threadsView) remarkView { return remarkView{r, v.page, v.Show} },
 	}).ParseFS(files, "templates/*.html")))
 })
 

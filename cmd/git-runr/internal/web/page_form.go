@@ -154,19 +154,25 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, http.StatusOK, "preview", markdownHTML(in.Comment, quoted))
 }
 
-// remarkFragment is one comment of the draft, for a script that has just saved it.
+// remarkFragment is one comment or finding, for a script that has just changed it.
 func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request, review record.Review) error {
-	c, err := p.draftComment(review, r.FormValue("comment"))
+	v, id := reviewView{page: p.page(r, "", ""), Review: review}, r.FormValue("comment")
+	remarks, err := p.remarks(r.Context(), &v)
 	if err != nil {
 		return err
 	}
-	return p.show(w, http.StatusOK, "remark", remarkView{p.newDraft(review, *c), p.page(r, "", "")})
+	at := slices.IndexFunc(remarks, func(r *remark) bool { return r.ID == id })
+	if at < 0 {
+		return &record.NotFoundError{What: "comment", ID: id}
+	}
+	return p.show(w, http.StatusOK, "remark", remarkView{*remarks[at], v.page, ""})
 }
 
 // remarkView is a remark with what its forms and times need.
 type remarkView struct {
 	remark
 	Page page
+	Show string // what the panel shows that it is in, "" elsewhere
 }
 
 // postSubmit records the reader's answer with the draft.
@@ -255,7 +261,5 @@ func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	u := url.URL{Path: "/review/" + review.ID, Fragment: a.Finding}
-	http.Redirect(w, r, u.String(), http.StatusSeeOther)
-	return nil
+	return p.toThread(w, r, review.ID, a.Finding)
 }

@@ -36,7 +36,9 @@ type remark struct {
 	Later     string // where its lines are in the newest commit, when that is elsewhere
 	Review    string
 	CanAnswer bool
-	Disputed  bool // fewer reviewers said it than the quorum
+	CanHand   bool       // to a run
+	Proposals []proposal // other lines that it suggests
+	Disputed  bool       // fewer reviewers said it than the quorum
 	Ruling    record.RulingKind
 	RulingBy  string // the judge
 	RulingWhy string
@@ -93,8 +95,9 @@ func outcomeClass(o record.Outcome) string {
 	return "quiet"
 }
 
-// submissions are the answers of a review with their remarks.
-func submissions(review record.Review) []submissionView {
+// submissions are the answers of a review with their remarks; quotes are lines that findings
+// speak of.
+func submissions(review record.Review, quotes map[string][]string) []submissionView {
 	views := make([]submissionView, len(review.Submissions))
 	for i, sub := range review.Submissions {
 		v := submissionView{Submission: sub, Summary: markdownHTML(sub.Report.Summary, quotedLines{})}
@@ -102,7 +105,7 @@ func submissions(review record.Review) []submissionView {
 			v.Words = markdownHTML(prose, quotedLines{})
 		}
 		for _, j := range review.SaidFirst(i) {
-			v.Remarks = append(v.Remarks, newJoined(review, sub, j))
+			v.Remarks = append(v.Remarks, newJoined(review, sub, j, quotes[j.ID]))
 		}
 		v.Above = len(sub.Report.Findings) - len(v.Remarks)
 		for _, c := range sub.Comments {
@@ -113,24 +116,25 @@ func submissions(review record.Review) []submissionView {
 	return views
 }
 
-// newFinding is one of an agent's. It has no quoted lines: agents give numbers.
-func newFinding(review record.Review, sub record.Submission, f reply.Finding) remark {
+// newFinding is one of an agent's, on lines that quote holds where they are wanted.
+func newFinding(review record.Review, sub record.Submission, f reply.Finding, quote []string) remark {
+	quoted := quotedLines{f.File, f.Line, quote}
 	r := remark{
 		ID: f.ID, Author: sub.Reviewer, At: sub.At, Severity: f.Severity, Rule: f.Rule, File: f.File, Side: record.SideNew,
 		Start: f.Line, End: max(f.Line, f.EndLine), First: firstLine(f.Issue), Review: review.ID,
-		Body: markdownHTML(f.Issue, quotedLines{file: f.File, start: f.Line}),
+		Body: markdownHTML(f.Issue, quoted),
 		made: record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: f.EndLine, Side: record.SideNew, Commit: sub.Tree},
 	}
 	if f.Fix != "" {
-		r.Fix = markdownHTML(f.Fix, quotedLines{file: f.File, start: f.Line})
+		r.Fix = markdownHTML(f.Fix, quoted)
 	}
 	r.answers(review)
 	return r
 }
 
 // newJoined is a finding with all who said it.
-func newJoined(review record.Review, sub record.Submission, j record.Joined) remark {
-	r := newFinding(review, sub, j.Finding)
+func newJoined(review record.Review, sub record.Submission, j record.Joined, quote []string) remark {
+	r := newFinding(review, sub, j.Finding, quote)
 	r.Author, r.Disputed = strings.Join(j.SaidBy, ", "), j.Disputed
 	if j.Judged != nil {
 		r.Ruling, r.RulingBy, r.RulingWhy = j.Judged.Kind, review.Request.Judge, j.Judged.Reason

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -81,25 +80,12 @@ func (v reviewView) Handed() *record.Submission {
 	return nil
 }
 
-// Said is what reviewers said in a line, "" while they have said nothing.
+// Said is how many have said something, "" while nobody has.
 func (v reviewView) Said() string {
 	if len(v.Submissions) == 0 && len(v.Elsewhere) == 0 {
 		return ""
 	}
-	said, open := len(v.Elsewhere), 0
-	for _, sub := range v.Submissions {
-		said += len(sub.Remarks)
-		for _, r := range sub.Remarks {
-			if r.State() == "" && !r.Refuted() {
-				open++
-			}
-		}
-	}
-	line := prose.Count(len(v.Submissions), "answer") + ", " + prose.Count(said, "comment")
-	if open > 0 && open < said {
-		line += ", " + strconv.Itoa(open) + " not dealt with"
-	}
-	return line
+	return prose.Count(len(v.Submissions), "answer")
 }
 
 // Can report what may be done now.
@@ -114,18 +100,6 @@ func (v reviewView) CanResolve() bool {
 }
 func (v reviewView) CanReopen() bool {
 	return v.Review.Status == record.ReviewResolved || v.Review.Status == record.ReviewCancelled
-}
-
-// RemarkURL leads to a remark: in this page where its file is shown whole, else to a
-// page of the file's own. A script loads the file instead.
-func (v reviewView) RemarkURL(r remark) string {
-	here := (&url.URL{Fragment: r.ID}).String()
-	for _, f := range v.Views {
-		if (f.Path == r.File || f.From() == r.File) && f.Load != "" {
-			return f.Load + here
-		}
-	}
-	return here
 }
 
 // ofReview makes a page of do, which is given the review that the request names.
@@ -181,7 +155,7 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	for _, name := range v.Draft.Viewed {
 		v.Viewed[name] = true
 	}
-	v.Submissions = submissions(v.Review)
+	v.Submissions = submissions(v.Review, p.quotes(ctx, v.Review))
 	var all []*remark
 	for i := range v.Submissions {
 		for j := range v.Submissions[i].Remarks {
@@ -195,6 +169,9 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	err = p.settle(ctx, v.Review.Request.Subject, all)
 	if errors.Is(err, gitstore.ErrNotFound) {
 		err = nil // they stay where they were made
+	}
+	if err == nil {
+		err = p.propose(ctx, v.Review, all)
 	}
 	return all, err
 }
@@ -248,6 +225,7 @@ func (v *reviewView) sortRemarks(list *fileList, remarks []*remark) map[string]r
 			v.General = append(v.General, *r)
 		case r.File == "": // shown with its submission
 		case !known:
+			r.Elsewhere = true
 			v.Elsewhere = append(v.Elsewhere, *r)
 		default:
 			if byFile[f.Path] == nil {

@@ -374,7 +374,7 @@ func TestStateForms(t *testing.T) {
 	s.form(base+"/resolve", "note", "done <i>now</i>").want(303)
 	page = s.page(base)
 	shows(t, page, "Resolved by <b>Ada</b>", "done &lt;i&gt;now&lt;/i&gt;", base+"/reopen")
-	hides(t, page, base+"/submit", base+"/comment", "Answer</summary>")
+	hides(t, page, base+"/submit", base+`/comment"`, base+"/comment?", "Answer</summary>")
 	s.form(base + "/reopen").want(303)
 	shows(t, s.page(base), base+"/submit")
 

@@ -78,6 +78,8 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"GET /review/{id}/lines":     p.ofReview(p.reviewLines),
 		"GET /review/{id}/raw":       p.ofReview(p.reviewRaw),
 		"GET /review/{id}/comment":   p.ofReview(p.commentForm),
+		"GET /review/{id}/comments":  p.ofReview(p.threads),
+		"POST /review/{id}/do/{act}": p.ofReview(p.postThread),
 		"GET /review/{id}/remark":    p.ofReview(p.remarkFragment),
 		"POST /review/{id}/preview":  p.preview,
 		"POST /review/{id}/comment":  p.ofReview(p.postComment),

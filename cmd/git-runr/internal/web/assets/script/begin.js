@@ -6,8 +6,6 @@ for (const section of $$(".file:has(.diff .remark)")) tint(section);
 current($(".file"));
 findPlace().then(restoreDrafts).catch(complain);
 if (watched && !document.hidden) listen();
-if (location.hash && !document.getElementById(decodeURIComponent(location.hash.slice(1)))) {
-  const link = $$('[data-do="jump"]').find((a) => new URL(a.href).hash === location.hash);
-  if (link) jump(link);
-}
+if (panel && location.hash && !document.getElementById(decodeURIComponent(location.hash.slice(1)))) findThread(location.hash.slice(1)).catch(complain);
+if (panel && sessionStorage.getItem("runr-threads") === watched && !matchMedia("(max-width: 1100px)").matches) toggleThreads().catch(complain);
 if ($(".sent")) history.replaceState(null, "", location.pathname);

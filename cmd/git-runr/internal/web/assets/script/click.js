@@ -31,7 +31,13 @@ const doing = {
     return load(link.closest(".file"), link.href);
   },
   more,
-  jump,
+  async jump(link) {
+    markThread(link.closest(".thread")?.dataset.thread);
+    await jump(link);
+    if (panelOpen() && matchMedia("(max-width: 900px)").matches) await toggleThreads();
+  },
+  threads: toggleThreads,
+  "show-threads": (link) => (panel ? fillThreads(link.href) : location.assign(link.href)),
   unified() {
     showAs("view", "unified");
   },

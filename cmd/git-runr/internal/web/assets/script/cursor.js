@@ -142,6 +142,7 @@ async function goChange(step) {
 }
 
 function goRemark(step) {
+  if (panelOpen()) return goThread(step);
   const remarks = $$(".remark").filter((r) => !r.hidden && r.getClientRects().length);
   const here = document.activeElement?.closest?.(".remark");
   let next = remarks[remarks.indexOf(here) + step];
@@ -162,6 +163,9 @@ function showRemark(remark) {
     while (row && !isLine(row)) row = row.previousElementSibling;
     cursorTo(row ?? $(".fh", section), { block: null });
   }
+  const shut = $(":scope.settled > details", remark);
+  if (shut) shut.open = true;
+  markThread(remark.dataset.id);
   for (let fold = remark.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   remark.scrollIntoView({ block: "center" });
   remark.focus({ preventScroll: true });

@@ -6,6 +6,7 @@ const fileKeys = {
   k: () => goFile(-1),
   n: () => goRemark(1),
   p: () => goRemark(-1),
+  C: () => panel && toggleThreads(),
   "]": () => goChange(1),
   "[": () => goChange(-1),
   x: () => currentFile() && fold(currentFile()),
@@ -69,7 +70,7 @@ function goItem(step) {
 function takesKeys(element, key) {
   if (!element?.closest) return false;
   if (element.closest("textarea, select, input:not([type=checkbox], [type=radio])")) return true;
-  return key.startsWith("Arrow") && Boolean(element.closest("input, [role=tab], .log, .pop, .panel, dialog"));
+  return key.startsWith("Arrow") && Boolean(element.closest("input, [role=tab], .log, .pop, .panel, dialog, .threads"));
 }
 
 document.addEventListener("keydown", (event) => {
@@ -99,6 +100,7 @@ function escape(event) {
     else form.editor.close();
     return;
   }
+  if (event.target.closest?.("#threads")) return toggleThreads();
   const open = event.target.closest?.("details[open]:has(> .pop, > .panel)") ?? $("details[open]:has(> .pop, > .panel)");
   if (open) {
     open.open = false;

@@ -28,10 +28,12 @@ async function refreshHead() {
   const answer = await fetch(location.pathname).catch(() => null);
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of [".head > .pill", ".head > .actions", ".about > .handed", ".about > .meta"]) {
+  for (const part of [".head > .pill", ".head > .actions", ".about > .handed", ".about > .talked", ".about > .meta"]) {
     const [now, then] = [$(part), $(part, fresh)];
     if (now && then && !now.contains(document.activeElement)) now.replaceWith(document.adoptNode(then));
   }
+  if (panelOpen()) $(".talked").setAttribute("aria-expanded", "true");
+  if (!panel?.contains(document.activeElement)) threadsChanged();
   if ($(".talk > summary", fresh)?.textContent !== $(".talk > summary")?.textContent) offerReload();
 }
 

@@ -258,6 +258,7 @@ async function deleteRemark(remark) {
 
 // countIn keeps the number of comments beside a file's name in the list.
 function countIn(section, change) {
+  threadsChanged();
   const link = section && $(`.tree a[href="#${section.id}"]`);
   if (!link || !change) return;
   let badge = $(".n", link);
