@@ -16,7 +16,8 @@ import (
 // anywhere: cli stops looking for them at the first argument. Each flag moves
 // before the arguments of the command that knows it, the innermost first, and the
 // arguments follow a "--" of ours. A command therefore sees in Args exactly the
-// arguments in their order, together with the user's own "--" when there was one.
+// arguments in their order, together with the user's own "--" when there was one and
+// its usage has one; to others it says only that no flag follows.
 // Where help is asked for, nothing is left but the command that it is about.
 //
 // A flag that no command on the way knows, or that lacks its value, is a usage
@@ -46,6 +47,7 @@ type argLevel struct {
 	known    []cli.Flag
 	commands []*cli.Command
 	verbatim bool     // it parses its flags itself
+	paths    bool     // it tells what stands before a "--" from what stands behind
 	flags    []string // tokens found for it
 }
 
@@ -61,7 +63,7 @@ func appLevel(app *cli.App) argLevel {
 }
 
 func commandLevel(name string, c *cli.Command) argLevel {
-	level := argLevel{name: name, known: slices.Clone(c.Flags), commands: c.Subcommands, verbatim: c.SkipFlagParsing}
+	level := argLevel{name: name, known: slices.Clone(c.Flags), commands: c.Subcommands, verbatim: c.SkipFlagParsing, paths: strings.Contains(c.ArgsUsage, "-- ")}
 	if !c.HideHelp && cli.HelpFlag != nil {
 		level.known = append(level.known, cli.HelpFlag)
 	}
@@ -131,7 +133,11 @@ func (p *permuter) takeFlag(token string) error {
 		p.rest = p.rest[size:]
 		return nil
 	}
-	return p.unknownFlag(dashed(token, name))
+	unknown := p.unknownFlag(dashed(token, name))
+	if !inline && strings.ContainsAny(token, "./") {
+		unknown.WithHint("what is no flag stands behind --: … -- " + token)
+	}
+	return unknown
 }
 
 // count is N of -N and -nN, as git takes them for the newest N; "" for anything else.
@@ -169,7 +175,7 @@ func takesValue(f cli.Flag) bool {
 	return ok && documented.TakesValue()
 }
 
-func (p *permuter) unknownFlag(typed string) error {
+func (p *permuter) unknownFlag(typed string) *exit.Problem {
 	err := exit.Problemf(exit.Usage, "unknown flag %q", typed)
 	if apart := p.separated(typed); apart != "" {
 		err = exit.Problemf(exit.Usage, "unknown flag %q; write %q", typed, apart)
@@ -237,7 +243,13 @@ func (p *permuter) joined(program string) []string {
 	if p.help && (len(p.levels) > 1 || len(p.positionals) == 0) { // else the command is unknown
 		return append(out, "-h")
 	}
-	if len(p.positionals) > 0 && !p.inner().verbatim {
+	if p.inner().verbatim {
+		return append(out, p.positionals...)
+	}
+	if at := slices.Index(p.positionals, "--"); at >= 0 && !p.inner().paths {
+		p.positionals = slices.Delete(p.positionals, at, at+1)
+	}
+	if len(p.positionals) > 0 {
 		out = append(out, "--")
 	}
 	return append(out, p.positionals...)

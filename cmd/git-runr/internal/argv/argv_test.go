@@ -41,7 +41,7 @@ func sampleApp(got *seen) *cli.App {
 	}
 	str := func(name string, alias ...string) cli.Flag { return &cli.StringFlag{Name: name, Aliases: alias} }
 	boolean := func(name string, alias ...string) cli.Flag { return &cli.BoolFlag{Name: name, Aliases: alias} }
-	review := &cli.Command{Name: "review", Aliases: []string{"rv"}, HideHelpCommand: true, Action: record, Flags: []cli.Flag{
+	review := &cli.Command{Name: "review", Aliases: []string{"rv"}, ArgsUsage: "[REV] [-- PATH…]", HideHelpCommand: true, Action: record, Flags: []cli.Flag{
 		str("message", "m"), boolean("wait"), boolean("staged"),
 		&cli.IntFlag{Name: "max-retries"}, &cli.StringSliceFlag{Name: "check"},
 	}}

@@ -128,8 +128,7 @@ func (v *Value) place(c *Config) {
 
 func chosen(all []Value, of string) ([]Value, error) {
 	name := strings.ToLower(of)
-	rest, spelled := strings.CutPrefix(name, "runr.")
-	if k := gitKey(rest); spelled && k != nil {
+	if k := gitKey(strings.TrimPrefix(name, "runr.")); k != nil { // as a file or as git spells it
 		name = k.name
 	}
 	var found []Value
