@@ -1,6 +1,4 @@
-// A server that is killed at any moment loses no draft, and the pages are clean for axe-core.
-import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
+// A server that is killed at any moment loses no draft.
 import { check, end, repository, run, serve } from "./tools.mjs";
 
 export async function away(browser, open) {
@@ -54,38 +52,4 @@ export async function away(browser, open) {
   await page.goto("about:blank");
   await end(server);
   await context.close();
-}
-
-// axe looks at every page in both themes.
-export async function axe(browser, open) {
-  const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  const dir = repository("axe", { "a.go": "package a\n\nvar a = 1\n".repeat(30), "b.md": "# b\n" }, { "a.go": "package a\n\nvar a = 1\n".repeat(14) + "var x = 2\n" + "package a\n\nvar a = 1\n".repeat(16), "b.md": "# b\n\n- [ ] do\n" });
-  const id = JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "-m", "Look.", "--json")).review_id;
-  run(dir, "git-runr", "inbox", "comment", id, "a.go:43", "-m", "Why?\n\n```suggestion\nvar x = 3\n```", "--severity", "critical");
-  run(dir, "git-runr", "inbox", "submit", id, "--request-changes", "-m", "No.");
-  run(dir, "git-runr", "inbox", "comment", id, "b.md:3", "-m", "more");
-  const server = await serve(dir);
-  for (const colorScheme of ["light", "dark"]) {
-    const context = await browser.newContext({ colorScheme, viewport: { width: 1440, height: 900 } });
-    const page = await open(context, server.url);
-    const look = async (path, before) => {
-      await page.goto(new URL(path, server.url).href);
-      await page.waitForTimeout(200);
-      await before?.();
-      await page.evaluate(source);
-      const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`));
-      check(found.length === 0, `${path} is clean for axe-core (${colorScheme}): ${found.join("\n")}`);
-    };
-    for (const path of ["/review", "/review?status=all", `/review/${id}`, `/review/${id}?view=split`, `/review/${id}/file?path=a.go`, `/review/${id}/diff?path=a.go`, `/review/${id}/diff?path=b.md&rendered=1`, `/review/${id}?space=ignore`, `/review/${id}/diff?path=a.go&blame=1`, `/review/${id}/diff?path=a.go&blame=1&view=split`, `/review/${id}/comment?path=a.go`, "/runs", "/metrics", "/review/nix", "/nowhere"]) await look(path);
-    await look(`/review/${id}`, async () => {
-      await page.click(".talk > summary");
-      await page.keyboard.press("r");
-    });
-    await look(`/review/${id}`, async () => {
-      await page.keyboard.press("ArrowDown");
-      await page.keyboard.press("c");
-    });
-    await context.close();
-  }
-  await end(server);
 }

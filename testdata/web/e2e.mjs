@@ -2,7 +2,8 @@
 import { chromium } from "playwright-core";
 import { chat, check, checks, end, repository, run, serve } from "./tools.mjs";
 import { hostile } from "./hostile.mjs";
-import { away, axe } from "./away.mjs";
+import { away } from "./away.mjs";
+import { axe } from "./axe.mjs";
 import { copy } from "./copy.mjs";
 import { gaps } from "./gaps.mjs";
 import { inbox } from "./inbox.mjs";

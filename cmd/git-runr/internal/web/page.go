@@ -32,7 +32,7 @@ var files embed.FS
 // assets/style, one behind the other: one request each, and nothing is built.
 var (
 	scripts = []string{"base", "files", "lines", "cursor", "show", "write", "message", "keep", "copy", "tree", "threads", "live", "run", "click", "keys", "begin"}
-	styles  = []string{"base", "lists", "review", "code", "show", "comments", "threads", "run", "small"}
+	styles  = []string{"base", "lists", "review", "code", "show", "comments", "threads", "run", "small", "forced"}
 )
 
 // pages serves what people read. It keeps nothing but what was computed from trees,
