@@ -13,6 +13,19 @@ export async function settings(browser, open, clean) {
   const file = (name) => page.locator(`.file[data-path="${name}"]`);
   await page.goto(new URL(`/review/${id}`, server.url).href);
 
+  // the menu lies over the page, wherever that is
+  for (const [width, height] of [[1440, 900], [390, 844]]) {
+    await page.setViewportSize({ width, height });
+    await page.click(".settings >> xpath=../summary");
+    const hidden = await page.locator(".settings :is(select, button)").evaluateAll((all) => all.filter((e) => {
+      const box = e.getBoundingClientRect();
+      return ![box.left + 2, box.right - 2].every((x) => document.elementFromPoint(x, box.top + box.height / 2) === e);
+    }).map((e) => e.outerHTML.slice(0, 40)));
+    check(hidden.length === 0, `at ${width} every setting is in sight: ${hidden}`);
+    await page.keyboard.press("Escape");
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+
   // white space: by key, by menu, and back by its mark
   check((await file("b.txt").locator("tr.a").count()) === 1, "white space is shown");
   await Promise.all([page.waitForNavigation(), page.keyboard.press("W")]);

@@ -18,6 +18,7 @@ type rowMaker struct {
 	tokens      map[place][]syntax.Token
 	notes       remarksAt
 	shown       map[place]bool // which of notes have found their row
+	old         []string       // lines of the old side, where they may differ in white space from those of the new one
 }
 
 func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
@@ -54,13 +55,21 @@ func marksOf(h unidiff.Hunk) map[int][2]int {
 func (m *rowMaker) splitRow(h unidiff.Hunk, row splitRow, marks map[int][2]int) rowView {
 	v := rowView{Left: cellView{Class: "e"}, Right: cellView{Class: "e"}}
 	if row.left >= 0 {
-		v.Old, v.Left = h.Lines[row.left].Old, m.cell(h.Lines[row.left], marks[row.left])
+		v.Old, v.Left = h.Lines[row.left].Old, m.cell(m.before(h.Lines[row.left]), marks[row.left])
 	}
 	if row.right >= 0 {
 		v.New, v.Right = h.Lines[row.right].New, m.cell(h.Lines[row.right], marks[row.right])
 	}
 	v.Notes = m.notesOn(v.Old, v.New)
 	return v
+}
+
+// before is a line as the old side has it: git shows what both have as the new one does.
+func (m *rowMaker) before(l unidiff.Line) unidiff.Line {
+	if l.Kind == ' ' && l.Old <= len(m.old) {
+		l.Text, l.New = m.old[l.Old-1], 0
+	}
+	return l
 }
 
 // notesOn are the remarks on a row's line of the old side and of the new one.
@@ -101,11 +110,14 @@ func (m *rowMaker) left(more bool) []remark {
 func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
 	v := cellView{Class: "x", Mark: " ", NoEOL: l.NoEOL}
 	at := place{record.SideNew, l.New}
+	if l.New == 0 {
+		at = place{record.SideOld, l.Old}
+	}
 	switch l.Kind {
 	case '+':
 		v.Class, v.Mark = "a", "+"
 	case '-':
-		v.Class, v.Mark, at = "d", "−", place{record.SideOld, l.Old}
+		v.Class, v.Mark = "d", "−"
 	}
 	line, carriage := strings.CutSuffix(l.Text, "\r")
 	v.Code = codeHTML(line, m.tokens[at], mark)

@@ -314,7 +314,8 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		}
 	}
 	v.CRLF = allCRLF(hunks)
-	whole, err := p.wholes(ctx, c, v.changedFile, len(hunks) > 0, sizes)
+	both := o.noSpace && o.split
+	whole, err := p.wholes(ctx, c, v.changedFile, len(hunks) > 0, both, sizes)
 	if err != nil {
 		return err
 	}
@@ -323,6 +324,9 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		v.gapsURL = c.url("lines", "path", v.Path, "blame", o.blame)
 	}
 	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: o.remarks[v.Path], shown: map[place]bool{}}
+	if both {
+		maker.old = strings.Split(string(whole[record.SideOld]), "\n")
+	}
 	parts, next := window(hunks, o.skip)
 	maker.tokens = tokensOf(v.changedFile, parts, whole)
 	gaps := gapsOf(hunks, whole[record.SideNew])
@@ -389,15 +393,16 @@ func allCRLF(hunks []unidiff.Hunk) bool {
 }
 
 // wholes are the texts of a file by side, where they are needed and small enough: to colour
-// lines by what is open before them, and to know how many lines there are.
-func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed bool, sizes fileSizes) (map[record.Side][]byte, error) {
+// lines by what is open before them, to know how many lines there are, and for the old text of
+// lines that are both.
+func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed, both bool, sizes fileSizes) (map[record.Side][]byte, error) {
 	whole := map[record.Side][]byte{}
 	if !needed {
 		return whole, nil
 	}
 	for _, side := range sidesOf(c, f) {
 		size, there := sizes[side.side][side.path]
-		if !there || size > highlightSize || side.side == record.SideOld && syntax.Coloured(f.Path) == nil {
+		if !there || size > highlightSize || side.side == record.SideOld && !both && syntax.Coloured(f.Path) == nil {
 			continue
 		}
 		text, err := p.repo.Blob(ctx, side.tree, side.path)

@@ -184,6 +184,7 @@ func TestInterdiff(t *testing.T) {
 	shows(t, s.page(base+"?from=x&to=99"), `<option value="0" selected>base`)
 	shows(t, s.page(base+"/diff?from=1&to=2&path=a.txt&fragment=1"), ">12</td>")
 	shows(t, s.page(base+"/file?from=1&to=2&path=a.txt"), "after the change")
+	shows(t, s.page(base+"/diff?from=1&to=2&path=a.txt&blame=1"), `<td class="bl"`, "<code>"+run.Attempts[1].Commit.Short()+"</code>")
 	s.ask("GET", base+"/diff?from=1&to=2&path=b.txt", "", s.asPerson()).want(404)
 }
 

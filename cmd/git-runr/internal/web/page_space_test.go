@@ -16,6 +16,7 @@ func spaceSite(t *testing.T) (s *site, id string) {
 	s.put("old.txt", []byte("kept\n"+text))
 	s.put("link", []byte("text\n"))
 	s.put("last.txt", []byte("z\n"))
+	s.put("near.txt", []byte("a\tb\nc"))
 	s.commit("before")
 	s.put("a space.txt", []byte("one\n\ttwo  \n"))
 	s.put("both.txt", []byte("  first\n"+text+"LAST\n"))
@@ -26,6 +27,7 @@ func spaceSite(t *testing.T) (s *site, id string) {
 		t.Fatal(err)
 	}
 	s.put("last.txt", []byte("zz\n"))
+	s.put("near.txt", []byte("  a b\nd"))
 	s.put("added.txt", []byte("  new\n"))
 	s.commit("after")
 	id = s.request()
@@ -45,7 +47,7 @@ func TestWhiteSpace(t *testing.T) {
 	asked := s.page("/review/" + id + "?space=ignore")
 	for _, page := range []string{remembered, asked} {
 		checkHTML(t, page)
-		shows(t, page, `data-space="ignore"`, "white space hidden", "+7</span>", "a tab?", "indented now", "as it was")
+		shows(t, page, `data-space="ignore"`, "white space hidden", "+9</span>", "a tab?", "indented now", "as it was")
 		for name, change := range map[string]string{"both.txt": "LAST", "last.txt": "zz", "added.txt": "new", "link": "text"} {
 			if part := section(t, page, name); !strings.Contains(part, change) || strings.Contains(part, "Only white space") {
 				t.Errorf("%s is shown as\n%s", name, part)
@@ -63,6 +65,8 @@ func TestWhiteSpace(t *testing.T) {
 	}
 	shows(t, section(t, remembered, "a space.txt"), `+1</span>`)
 	ignore := s.asPerson() + "; runr-space=ignore"
+	split := section(t, s.page("/review/"+id+"?space=ignore&view=split"), "near.txt")
+	shows(t, split, `<td class="code x">a	b</td>`, `<td class="code x">  a b</td>`)
 	one := s.ask("GET", "/review/"+id+"/diff?path=a+space.txt&space=show&fragment=1", "", ignore).want(200).text
 	shows(t, one, `<tr class="a">`, "a tab?")
 	hides(t, one, "Only white space")

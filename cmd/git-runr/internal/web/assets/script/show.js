@@ -8,6 +8,14 @@ function showImages(look) {
   for (const button of $$('[data-do="images"]')) button.setAttribute("aria-pressed", String(button.dataset.value === look));
 }
 
+// Two images that lie over each other are of one scale, however narrow the page is.
+document.addEventListener("load", ({ target }) => {
+  const pair = target.closest?.(".pair");
+  const all = pair ? $$("img", pair) : [];
+  const most = Math.max(...all.map((i) => i.naturalWidth));
+  for (const i of all) i.style.setProperty("--share", i.naturalWidth ? `${(100 * i.naturalWidth) / most}%` : "auto");
+}, true);
+
 document.addEventListener("input", ({ target }) => {
   if (target.matches(".swipe input")) target.closest(".pair").style.setProperty("--at", `${target.value}%`);
 });
