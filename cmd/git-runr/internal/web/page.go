@@ -122,12 +122,18 @@ type page struct {
 	Watched string // the review or run that the page is about, for live updates
 	now     time.Time
 	look    viewOptions // of diffs, as the address and the browser have them
+	short   map[string]string
 }
 
 // paged is any page, for the parts that it is made of.
 type paged interface{ common() page }
 
 func (p page) common() page { return p }
+
+// ShortID is an id as a person types it, with the whole of it to point at.
+func (p page) ShortID(id string) template.HTML {
+	return template.HTML(`<code title="` + template.HTMLEscapeString(id) + `">` + template.HTMLEscapeString(cmp.Or(p.short[id], id)) + `</code>`)
+}
 
 // When is a time as a person reads it, with the time itself to point at.
 func (p page) When(t time.Time) template.HTML {

@@ -73,7 +73,9 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v.Total, v.EmptyAtAll = total, len(counts) == 0 && !v.Narrows()
-	for _, review := range reviews {
+	ids := make([]string, len(reviews))
+	for i, review := range reviews {
+		ids[i] = review.ID
 		if review.Outcome == record.OutcomePassed && v.Status == record.StatusWaiting && !v.Narrows() {
 			v.Passed = append(v.Passed, review)
 		} else {
@@ -92,6 +94,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Tabs = append(v.Tabs, shown)
 	}
+	v.short = p.Store.ShortIDs(ids)
 	return p.show(w, http.StatusOK, "inbox.html", v)
 }
 
@@ -159,9 +162,12 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	}
 	v.From, v.To = shownOf(len(runs), number)
 	v.Total = total
-	for _, run := range runs {
+	ids := make([]string, len(runs))
+	for i, run := range runs {
+		ids[i] = run.ID
 		v.Runs = append(v.Runs, runLine{run, run.Status == record.RunRunning && workspace.Live(p.Store, run.ID)})
 	}
 	v.Prev, v.Next = neighbours("/runs", "", url.Values{}, number, total)
+	v.short = p.Store.ShortIDs(ids)
 	return p.show(w, http.StatusOK, "runs.html", v)
 }

@@ -129,6 +129,7 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 	if v.Runs, err = p.runsOf(ctx, review); err != nil {
 		return err
 	}
+	v.short = p.Store.ShortIDs(append([]string{review.ID}, v.Runs...))
 	if err = p.reviewFiles(r, &v, remarks); gone(err) {
 		v.Missing = "The change is not in this clone: fetch it, and load this page again."
 		for _, list := range remarks {

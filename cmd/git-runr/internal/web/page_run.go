@@ -83,6 +83,7 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 		run.ID = events[0].Run
 	}
 	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
+	v.short = p.Store.ShortIDs([]string{run.ID})
 	v.Watched, v.Now = run.ID, p.nowOf(v.page, run)
 	in := diagnose.ReportInput{
 		Run: run, Events: events, Live: v.Now != nil,

@@ -129,6 +129,9 @@ func TestInboxPage(t *testing.T) {
 	shows(t, page, "/review/"+open, "waits for <b>human</b>", "/review/"+claimed, "held by <b>Grace</b>", "59 min left", `title="1 comment"`, "needs fix",
 		`aria-current="page">Inbox <span class="n">2</span>`, `Resolved <span class="n">1</span>`, `All <span class="n">3</span>`)
 	hides(t, page, "/review/"+resolved)
+	_, short, _ := strings.Cut(open, "-")
+	shows(t, page, `<code title="`+open+`">`+short+`</code>`)
+	shows(t, s.page("/review/"+open), `<code title="`+open+`">`+short+`</code>`)
 	page = s.page("/review?status=resolved")
 	shows(t, page, "/review/"+resolved, "resolved by bot")
 	hides(t, page, "/review/"+open, "/review/"+claimed)
