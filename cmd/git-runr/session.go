@@ -272,23 +272,20 @@ func (s *session) oneID(others int, usage string) (string, error) {
 	return s.Args().First(), nil
 }
 
-// maxMessage is the longest message that is read from standard input, in bytes.
-const maxMessage = 64 << 10
-
 // message is what -m says; standard input for "-", and, where piped allows it, when
 // there is no -m and standard input is no terminal.
 func (s *session) message(piped bool) (string, error) {
 	text := s.String("m")
 	terminal, _ := stdio.Terminal(s.in)
 	if text == "-" || piped && !s.IsSet("m") && !terminal {
-		read, err := io.ReadAll(io.LimitReader(s.in, maxMessage+1))
+		read, err := io.ReadAll(io.LimitReader(s.in, record.MaxMessage+1))
 		if err != nil {
 			return "", exit.Problemf(exit.Usage, "read the message: %w", err)
 		}
 		text = string(read)
 	}
-	if len(text) > maxMessage {
-		return "", exit.Problemf(exit.Usage, "the message is longer than %d bytes", maxMessage)
+	if len(text) > record.MaxMessage {
+		return "", exit.Problemf(exit.Usage, "the message is longer than %d bytes", record.MaxMessage)
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), nil
 }

@@ -38,6 +38,17 @@ type Subject struct {
 	MoreCommits int       `json:"more_commits,omitempty"` // older ones, whose messages are not among them
 }
 
+// maxTitle is how much of a title is kept, in bytes: every list of reviews and runs holds them.
+const maxTitle = 1 << 10
+
+// CutTitle is a title as far as it is kept.
+func CutTitle(title string) string {
+	if len(title) <= maxTitle {
+		return title
+	}
+	return prose.Cut(title, maxTitle) + "…"
+}
+
 // Message is what a commit says of itself.
 type Message struct {
 	Commit gitstore.ID `json:"commit"`

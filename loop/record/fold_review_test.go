@@ -597,3 +597,34 @@ func TestReviewClaimTimes(t *testing.T) {
 		}
 	}
 }
+
+// What anybody wrote as a title or a message is in every list: a long one is cut, our own when it is
+// recorded, another's when it is folded. Others are as they were.
+func TestLongTitles(t *testing.T) {
+	store, _ := newRepo(t)
+	long, fair := strings.Repeat("é", 1<<20), strings.Repeat("x", 1<<10)
+	subject := Subject{Kind: SubjectCommit, Title: long, Author: long}
+	for _, request := range []ReviewRequest{{Subject: subject, Message: long, Reviewer: "builtin"}, {Subject: Subject{Title: fair, Author: "Ann"}, Message: fair, Reviewer: "builtin"}} {
+		review, bad := FoldReview([]Event{reviewEventAt(1, EventReviewRequested.Name, request)})
+		s := review.Summary()
+		if len(bad) > 0 || len(s.Title)+len(s.Author)+len(s.Message) > 70<<10 {
+			t.Errorf("a line of %d, %d and %d bytes, %v", len(s.Title), len(s.Author), len(s.Message), bad)
+		}
+		if cut := strings.HasSuffix(s.Title, "…"); cut == (request.Subject.Title == fair) || !cut && (s.Title != fair || s.Message != fair) {
+			t.Errorf("title %.20q…, message %.20q…", s.Title, s.Message)
+		}
+	}
+	run := &Run{}
+	run.started(Event{Run: "x"}, runplan.Plan{Entity: runplan.Entity{Title: long}})
+	if n := len(run.Summary().Entity.Title); n > 2<<10 {
+		t.Errorf("a run's title has %d bytes", n)
+	}
+	review, err := store.RequestReview(t.Context(), ReviewRequest{Subject: subject, Reviewer: "human"}, "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := store.Events(t.Context())
+	if err != nil || len(entries) != 1 || len(entries[0].Payload) > len(long)+10<<10 || len(review.Request.Subject.Title) > 2<<10 {
+		t.Errorf("%d events, %v, a title of %d bytes", len(entries), err, len(review.Request.Subject.Title))
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/change"
 	"git-runr/loop/comment"
 	"git-runr/loop/duration"
 	"git-runr/loop/prose"
@@ -18,6 +19,7 @@ import (
 // RequestReview records a request and returns at once: nobody is asked yet.
 // source is who made it: cli, hook, mcp.
 func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source string) (Review, error) {
+	request.Subject.Title = change.CutTitle(request.Subject.Title)
 	if request.Run == "" { // a run's commits say which attempt they are
 		s.AddMessages(ctx, &request.Subject)
 	}

@@ -66,6 +66,9 @@ func DecodeComments(data []byte) ([]Comment, error) {
 	return comments, err
 }
 
+// MaxMessage is how long the message of a request is, in bytes.
+const MaxMessage = 64 << 10
+
 // ReviewRequest asks for comments. Reviewer is builtin, human or an agent's name.
 type ReviewRequest struct {
 	Subject  Subject  `json:"subject"`

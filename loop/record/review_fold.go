@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/change"
 	"git-runr/loop/comment"
+	"git-runr/loop/prose"
 	"git-runr/loop/spend"
 )
 
@@ -188,6 +190,8 @@ func (r *Review) open(e Event) error {
 	if err != nil || r.ID != "" {
 		return err
 	}
+	request.Subject.Title, request.Subject.Author = change.CutTitle(request.Subject.Title), change.CutTitle(request.Subject.Author)
+	request.Message = prose.CutMiddle(request.Message, MaxMessage)
 	*r = Review{
 		ID: e.Review, Status: ReviewOpen, Request: request, RequestedBy: e.Actor, Source: e.Source,
 		Writer: e.Writer, Clock: e.Clock, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/change"
 	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
 )
@@ -105,6 +106,7 @@ func (r *Run) started(e Event, plan runplan.Plan) {
 	if r.ID != "" {
 		return // it starts once
 	}
+	plan.Entity.Title = change.CutTitle(plan.Entity.Title)
 	plan.Branch = "runr/" + e.Run // whatever a log says: a run moves no branch but its own
 	*r = Run{
 		ID: e.Run, Status: RunRunning, Plan: plan, StartedBy: e.Actor, Writer: e.Writer, Last: e.Type,
