@@ -20,7 +20,7 @@ const NoEditor = ":"
 
 // Editor is the command, for a shell, by which git lets this user edit text:
 // GIT_EDITOR, core.editor, VISUAL, EDITOR, or what git was built with. It is ErrEditor
-// where git knows of none that works.
+// where git knows of none that works, and where that is not there.
 func (r *Repo) Editor(ctx context.Context) (string, error) {
 	c := gitdir.Call{Args: []string{"var", "GIT_EDITOR"}}
 	if editor := os.Getenv("GIT_EDITOR"); editor != "" {
@@ -31,7 +31,11 @@ func (r *Repo) Editor(ctx context.Context) (string, error) {
 	if errors.As(err, &failed) {
 		return "", fmt.Errorf("%w: %w", ErrEditor, err)
 	}
-	return strings.TrimRight(string(out), "\r\n"), err
+	editor := strings.TrimRight(string(out), "\r\n")
+	if err == nil && editor != NoEditor && missing(editor) {
+		err = fmt.Errorf("%w %q was not found", ErrEditor, editor)
+	}
+	return editor, err
 }
 
 // Terminal is where an editor talks with its user.

@@ -21,15 +21,23 @@ func TestEditorIsGitsOwnChoice(t *testing.T) {
 		set  func()
 		want string
 	}{
-		{func() { t.Setenv("EDITOR", "ed") }, "ed"},
-		{func() { t.Setenv("VISUAL", "my editor --wait") }, "my editor --wait"},
-		{func() { testGit(t, repo.WorkTree, "config", "core.editor", "configured") }, "configured"},
+		{func() { t.Setenv("EDITOR", "cat") }, "cat"},
+		{func() { t.Setenv("VISUAL", "sh editor --wait") }, "sh editor --wait"},
+		{func() { testGit(t, repo.WorkTree, "config", "core.editor", "'an editor' x") }, "'an editor' x"},
 		{func() { t.Setenv("GIT_EDITOR", ":") }, NoEditor},
 	} {
 		step.set()
 		if got, err := repo.Editor(ctx); err != nil || got != step.want {
 			t.Errorf("%q, %v; want %q", got, err, step.want)
 		}
+	}
+}
+
+func TestEditorThatIsNotThere(t *testing.T) {
+	repo := newTestRepo(t)
+	t.Setenv("GIT_EDITOR", "no-such-editor --wait")
+	if got, err := repo.Editor(t.Context()); !errors.Is(err, ErrEditor) || !strings.Contains(err.Error(), `"no-such-editor --wait" was not found`) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

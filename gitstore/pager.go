@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,15 +38,20 @@ func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 		}
 		pager = strings.TrimRight(string(out), "\r\n")
 	}
-	if pager == "" || pager == "cat" || !strings.ContainsAny(pager, "|&;<>()$`\\\"' \t\n*?[#~=%") && !onPath(pager) {
+	if pager == "" || pager == "cat" || missing(pager) {
 		return "", nil
 	}
 	return pager, nil
 }
 
-func onPath(program string) bool {
+// missing reports whether a command line for a shell plainly names a program that is not there.
+func missing(line string) bool {
+	program, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if strings.ContainsAny(program, "|&;<>()$`\\\"'\t\n*?[#~=%") || strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		return false
+	}
 	_, err := exec.LookPath(program)
-	return err == nil
+	return err != nil
 }
 
 // pagerDefaults is what git gives a pager where the user says nothing else.

@@ -333,6 +333,31 @@ func TestTUISuspended(t *testing.T) {
 	s.leave("qq", 0)
 }
 
+// TestTUIWithoutEditor: an editor that is not there is told of where the text is typed, which stays.
+func TestTUIWithoutEditor(t *testing.T) {
+	w := tuiWorld(t)
+	w.env = append(w.env, "GIT_EDITOR=no-such-editor --wait")
+	w.runr(w.repo, "review", "--reviewer", "human")
+	s := openScreen(w, 80, 24)
+	s.wait("Greet by name")
+	s.press("\r")
+	s.wait("c comment")
+	s.press("c")
+	s.wait("Comment on the whole")
+	s.press("half a thought\x05")
+	s.wait("Comment on the whole", "half a thought", `no-such-editor --wait" was not found`)
+	s.golden(w, "no_editor")
+	s.press(" and more")
+	s.wait("half a thought and more", "enter saves")
+	s.press("\x1b")
+	s.wait("Kept as you typed it")
+	s.press("c")
+	s.wait("half a thought and more", "This was typed before")
+	s.press("\x1b")
+	s.wait("Kept as you typed it")
+	s.leave("qq", 0)
+}
+
 // TestTUINarrow: 40 columns, and another size while it runs.
 func TestTUINarrow(t *testing.T) {
 	w := tuiWorld(t)

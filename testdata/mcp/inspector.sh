@@ -102,7 +102,7 @@ pages() {
 
 # hashes reads a change of hashes, base64 and bytes in hex, which have the most tokens for their size.
 hashes() {
-  node -e 'const crypto = require("crypto"), row = (n, form) => crypto.createHash("sha512").update(String(n)).digest(form), rows = (f) => Array.from({ length: 1500 }, (_, i) => f(i)).join("\n") + "\n";
+  node -e 'const crypto = require("crypto"), row = (n, form) => crypto.createHash("sha512").update(String(n)).digest(form), rows = (f) => Array.from({ length: 100 }, (_, i) => f(i)).join("\n") + "\n";
     const [sums, encoded, bytes] = process.argv.slice(1), write = require("fs").writeFileSync;
     write(sums, rows((i) => row(i, "hex"))); write(encoded, rows((i) => row(i, "base64")));
     write(bytes, rows((i) => [...row(i)].map((b) => "0x" + b.toString(16)).join(", ")))' "$repo/sums" "$repo/encoded" "$repo/bytes"

@@ -113,6 +113,7 @@ func (m *model) keepTyped() {
 // fieldKey types into the field.
 func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 	f := m.field
+	m.flash, m.bad = "", false
 	switch press.String() {
 	case "esc":
 		m.keepTyped()

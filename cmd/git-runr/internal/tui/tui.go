@@ -98,14 +98,6 @@ type page struct {
 	err    error
 }
 
-// key is what a key does on a page.
-type key struct {
-	names string // as Bubble Tea has them, with blanks between
-	label string // in the footer; "" leaves it out there
-	help  string
-	do    func(m *model, p *page) tea.Cmd
-}
-
 // question is answered with one key.
 type question struct {
 	text    string
@@ -311,91 +303,6 @@ func (m *model) key(press tea.KeyPressMsg) tea.Cmd {
 		return k.do(m, p)
 	}
 	return nil
-}
-
-func find(keys []key, name string) (key, bool) {
-	if name == "space" {
-		name = "␣"
-	}
-	for _, k := range keys {
-		for one := range strings.FieldsSeq(k.names) {
-			if one == name {
-				return k, true
-			}
-		}
-	}
-	return key{}, false
-}
-
-// everywhere are the keys of all pages. Those of a page come first.
-func everywhere() []key {
-	move := func(by func(p *page, height int) int) func(*model, *page) tea.Cmd {
-		return func(m *model, p *page) tea.Cmd {
-			p.mark = -1
-			p.move(by(p, m.body()), m.body())
-			return nil
-		}
-	}
-	extend := func(by int) func(*model, *page) tea.Cmd {
-		return func(m *model, p *page) tea.Cmd {
-			if p.mark < 0 {
-				p.mark = p.cur
-			}
-			p.move(by, m.body())
-			return nil
-		}
-	}
-	aside := func(by int) func(*model, *page) tea.Cmd {
-		return func(m *model, p *page) tea.Cmd {
-			p.left = max(0, p.left+by)
-			return nil
-		}
-	}
-	return []key{
-		{"down j", "", "next line", move(func(*page, int) int { return 1 })},
-		{"up k", "", "previous line", move(func(*page, int) int { return -1 })},
-		{"pgdown ctrl+d ␣", "", "a screen down", move(func(_ *page, h int) int { return h - 1 })},
-		{"pgup ctrl+u b", "", "a screen up", move(func(_ *page, h int) int { return 1 - h })},
-		{"home g", "", "first line", move(func(p *page, _ int) int { return -p.cur })},
-		{"end G", "", "last line", move(func(p *page, _ int) int { return len(p.rows) })},
-		{"right", "", "what is cut off at the right", aside(16)},
-		{"left", "", "back to the left", aside(-16)},
-		{"shift+down J", "", "lines down to here are a range", extend(1)},
-		{"shift+up K", "", "lines up to here are a range", extend(-1)},
-		{"/", "", "show only what has some words", func(m *model, p *page) tea.Cmd {
-			return m.open(&field{prompt: "Only what says: ", line: true, text: []rune(p.filter), done: func(m *model, text string) tea.Cmd {
-				p.filter = text
-				m.fill(p)
-				return nil
-			}})
-		}},
-		{":", "", "carry out any command of git runr", func(m *model, p *page) tea.Cmd {
-			return m.open(&field{prompt: "git runr ", line: true, done: func(m *model, text string) tea.Cmd {
-				return m.shell("git runr " + text)
-			}})
-		}},
-		{"y", "", "copy the line", func(m *model, p *page) tea.Cmd {
-			if len(p.rows) == 0 {
-				return nil
-			}
-			r := p.rows[p.cur]
-			if r.cmd != "" {
-				return m.copy(r.cmd)
-			}
-			return m.copy(strings.TrimSpace(r.plain()))
-		}},
-		{"?", "", "all keys", func(m *model, p *page) tea.Cmd {
-			return m.push(m.helpPage(p))
-		}},
-		{"esc q backspace", "", "back; from the first page out", func(m *model, p *page) tea.Cmd {
-			if p.filter != "" {
-				p.filter = ""
-				m.fill(p)
-				return nil
-			}
-			return m.back()
-		}},
-	}
 }
 
 // copy hands text to the terminal's clipboard, over ssh as well.

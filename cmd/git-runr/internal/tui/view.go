@@ -207,6 +207,9 @@ func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
 		return []string{status, shown}, tea.NewCursor(at, 1)
 	case m.field != nil:
 		shown, x, y := m.field.view(m.width, m.footHeight())
+		if status != "" {
+			shown[len(shown)-1] = status
+		}
 		return append([]string{styled(bold, m.field.prompt)}, shown...), tea.NewCursor(x, y+1)
 	case m.ask != nil:
 		var labels []string
