@@ -27,6 +27,7 @@ type Garbage struct {
 	Runs         []RunGarbage           `json:"runs"`
 	Undo         []string               `json:"undo"`      // refs of what then cannot be undone any more
 	Checkouts    []string               `json:"checkouts"` // directories that killed reviews left
+	Typed        []string               `json:"typed"`     // files of texts that were typed for those reviews and runs, and not handed in
 	// Lost are worktrees of other repositories that are gone, and hold nothing that a person
 	// or an agent made. Kept hold files: their repository may have been moved.
 	Lost []gitstore.LostTree `json:"lost"`
@@ -121,6 +122,9 @@ func findGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 	if g.Runs, err = runGarbage(ctx, s, then); err != nil {
 		return g, err
 	}
+	if g.Typed, err = typedTexts(ctx, s, g.ClosedBefore); err != nil {
+		return g, err
+	}
 	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -undoDays), undoKept)
 	if err != nil {
 		return g, err
@@ -178,6 +182,30 @@ func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarb
 	return found, nil
 }
 
+// typedTexts are the files of texts for reviews that were closed, and runs that were over, before then.
+func typedTexts(ctx context.Context, s *record.Store, then time.Time) ([]string, error) {
+	old := []string{}
+	files, _ := filepath.Glob(filepath.Join(s.TypedDir(), "*-*-*"))
+	for _, file := range files {
+		name := filepath.Base(file)
+		id := name[:strings.LastIndexByte(name, '-')]
+		review, err := s.ReviewByID(ctx, id)
+		over := err == nil && !review.ClosedAt.IsZero() && review.ClosedAt.Before(then)
+		if errors.As(err, new(*record.NotFoundError)) {
+			var run record.Run
+			run, err = s.RunByID(ctx, id)
+			over = err == nil && run.Status.Over() && run.UpdatedAt.Before(then)
+		}
+		if err != nil && !errors.As(err, new(*record.NotFoundError)) {
+			return old, err
+		}
+		if over {
+			old = append(old, file)
+		}
+	}
+	return old, nil
+}
+
 // givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
 // work was taken from; "" when there are none.
 func givenSnapshots(ctx context.Context, s *record.Store, id string, refs map[string]gitstore.ID) (string, error) {
@@ -227,6 +255,11 @@ func collect(ctx context.Context, s *record.Store, g Garbage) error {
 	for _, run := range g.Runs {
 		if err := dropRun(ctx, s, run); err != nil {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
+		}
+	}
+	for _, file := range g.Typed {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("drop what was typed: %w", err)
 		}
 	}
 	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {

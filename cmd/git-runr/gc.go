@@ -15,7 +15,7 @@ import (
 func (p *program) gcCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gc", Usage: "drop what was over long ago from the lists, and what old runs left here",
-		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed; so are checkouts that killed reviews left, but\nnone that a process is in. Of repositories that are gone, worktrees that hold nothing are removed, others are named. What landings, reverts and restores can be undone by is kept for 30 days,\nand of the newest 50 for good. No event is ever deleted. The worker, and whoever submits or closes\na review, does the same by itself once a day.",
+		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed, and of both what was typed and not handed in; so are checkouts that killed reviews left, but\nnone that a process is in. Of repositories that are gone, worktrees that hold nothing are removed, others are named. What landings, reverts and restores can be undone by is kept for 30 days,\nand of the newest 50 for good. No event is ever deleted. The worker, and whoever submits or closes\na review, does the same by itself once a day.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}},
 		Action:      p.action(gc),
 	}
@@ -64,6 +64,9 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	}
 	if len(doc.Undo) > 0 {
 		safetext.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
+	}
+	if n := len(doc.Typed); n > 0 {
+		safetext.Fprintf(w, "%s typed for them and not handed in\n", prose.Count(n, "text"))
 	}
 	for _, dir := range doc.Checkouts {
 		safetext.Fprintf(w, "checkout %s\n", dir)

@@ -42,10 +42,6 @@ func showTerminal(s *session) error {
 	if err != nil {
 		return err
 	}
-	actor, err := s.actor(store)
-	if err != nil {
-		return err
-	}
 	collect(longGC)
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "NO_COLOR=") })
 	if !s.coloured(true) {
@@ -53,9 +49,9 @@ func showTerminal(s *session) error {
 	}
 	return tui.Run(s.ctx, tui.Config{
 		Store: store, Actor: person, Now: s.now, ASCII: !s.utf8(),
-		Do:    func(ctx context.Context, args ...string) (string, int) { return s.inside(ctx, store, args) },
-		Start: func(log string, args ...string) error { return background.Command(store.Repo, actor, log, args...) },
-		In:    s.in, Out: stdio.Beneath(s.out).(*os.File), Env: env,
+		Do:   func(ctx context.Context, args ...string) (string, int) { return s.inside(ctx, store, args) },
+		Work: func() error { return background.Work(store.Repo) },
+		In:   s.in, Out: stdio.Beneath(s.out).(*os.File), Env: env,
 	})
 }
 

@@ -358,6 +358,37 @@ func TestTUIWithoutEditor(t *testing.T) {
 	s.leave("qq", 0)
 }
 
+// TestTUITypedIsTidied: what was typed for a review goes when the review has left the lists.
+func TestTUITypedIsTidied(t *testing.T) {
+	w := tuiWorld(t)
+	w.runr(w.repo, "review", "--reviewer", "human")
+	s := openScreen(w, 80, 24)
+	s.wait("Greet by name")
+	s.press("\r")
+	s.wait("c comment")
+	s.press("c")
+	s.wait("Comment on the whole")
+	s.press("half a thought")
+	s.wait("half a thought")
+	s.press("\x1b")
+	s.wait("Kept as you typed it")
+	s.leave("qq", 0)
+	kept := func() int {
+		files, _ := filepath.Glob(filepath.Join(w.repo, ".git/runr/typed/*"))
+		return len(files)
+	}
+	w.runr(w.repo, "gc")
+	w.runr(w.repo, "inbox", "cancel", "latest")
+	w.runr(w.repo, "gc")
+	if kept() != 1 {
+		t.Errorf("%d texts are kept of a review that was closed just now", kept())
+	}
+	w.env = append(w.env, "GIT_RUNR_CLOCK=2026-05-02T03:04:05Z")
+	if out := w.runr(w.repo, "gc"); kept() != 0 || !strings.Contains(out, "1 text typed for them") {
+		t.Errorf("%d texts are kept of a review that left the lists: %s", kept(), out)
+	}
+}
+
 // TestTUINarrow: 40 columns, and another size while it runs.
 func TestTUINarrow(t *testing.T) {
 	w := tuiWorld(t)
@@ -399,6 +430,17 @@ func TestTUIDiagnosis(t *testing.T) {
 	s.press("\ty")
 	s.wait("Copied: git runr resume")
 	s.press("q")
+	s.wait("c answer")
+	s.press("r")
+	s.wait("git runr resume", "y resume it")
+	s.press("y") // it goes on in the background: the screen is the user's
+	s.wait("It goes on")
+	for range 400 {
+		if log := w.runr(w.repo, "log"); strings.Contains(log, "run_resumed") && strings.Count(log, "review_loop_detected") == 2 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 	s.wait("c answer")
 	s.press("c")
 	s.wait("git runr answer", "s skip it")
@@ -464,10 +506,12 @@ func TestTUIFinding(t *testing.T) {
 	w.runr(w.repo, "inbox", "comment", "latest", "long.txt:15", "-m", "why this one?")
 	w.runr(w.repo, "inbox", "submit", "latest", "--request-changes")
 	w.runr(w.repo, "trust", "--revoke")
+	w.write(w.repo, "long.txt", "above\n"+read(t, filepath.Join(w.repo, "long.txt")))
+	w.git(w.repo, "commit", "-qam", "Move it down")
 	s := openScreen(w, 80, 40)
 	s.wait("Change one line")
 	s.press("\r")
-	s.wait("a answer", "@@ 12,7 @@")
+	s.wait("a answer", "@@ 12,7 @@", "(now at long.txt:16)")
 	s.press("+")
 	s.wait("@@ 3,25 @@")
 	s.press("-")

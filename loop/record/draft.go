@@ -42,6 +42,10 @@ func (s *Store) draftPath(review, actor string) string {
 	return filepath.Join(s.Repo.StateDir(), "drafts", review, hex.EncodeToString(sum[:8])+".json")
 }
 
+// TypedDir is where texts are kept that were typed for a review or run and are in no draft yet: in
+// files of which the names begin with its id.
+func (s *Store) TypedDir() string { return filepath.Join(s.Repo.StateDir(), "typed") }
+
 // Draft is what actor has written of a review; an empty one when that is nothing.
 // What was submitted already, by a process that did not live to drop it, is left out.
 func (s *Store) Draft(review Review, actor string) (Draft, error) {

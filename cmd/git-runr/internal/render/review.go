@@ -244,15 +244,15 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 	}
 	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
 	for _, c := range doc.Comments {
-		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, nowAt(c))
+		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, NowAt(c))
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
 	}
 }
 
-// nowAt says where a comment is now, when that is not where it was made.
-func nowAt(c CommentDocument) string {
+// NowAt says where a comment is now, when that is not where it was made.
+func NowAt(c CommentDocument) string {
 	switch {
 	case c.Now == nil:
 		return ""

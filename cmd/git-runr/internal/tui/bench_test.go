@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/record"
 	"git-runr/loop/unidiff"
 )
@@ -27,7 +28,7 @@ func BenchmarkRows(b *testing.B) {
 		draft.Comments = append(draft.Comments, record.Comment{ID: fmt.Sprint("c-", i), File: fmt.Sprint("dir/", i*4), StartLine: 3, EndLine: 3, Comment: "This name says nothing of what it is."})
 	}
 	for b.Loop() {
-		v.put(record.Review{}, draft)
+		v.put(render.ReviewDocument{}, draft)
 		v.rows(78)
 	}
 }

@@ -23,7 +23,7 @@ import (
 type field struct {
 	prompt string
 	line   bool            // one line: a filter, a reason
-	keep   string          // names what is typed, which is kept in a file until it is handed in; "" keeps nothing
+	keep   string          // names what is typed, as "comment ID …"; it is kept in a file until it is handed in; "" keeps nothing
 	on     *record.Comment // where the comment is that is typed
 	text   []rune
 	at     int // of the cursor, among text
@@ -62,7 +62,7 @@ func readTyped(path string) (kept typed, err error) {
 
 // unfinished are the comments on a review that were typed and not put into the draft.
 func (m *model) unfinished(review string) (all []typed) {
-	files, _ := filepath.Glob(filepath.Join(m.Store.Repo.StateDir(), "typed", "*.json"))
+	files, _ := filepath.Glob(filepath.Join(m.Store.TypedDir(), review+"-*.json"))
 	for _, file := range files {
 		kept, err := readTyped(file)
 		if err == nil && kept.Actor == m.Actor && kept.On != nil && strings.HasPrefix(kept.Name, "comment "+review+" ") {
@@ -72,10 +72,11 @@ func (m *model) unfinished(review string) (all []typed) {
 	return all
 }
 
-// keptFile is where the text of a field is kept that was not handed in yet.
+// keptFile is where the text of a field is kept that was not handed in yet. Its name begins with the
+// review or run that the text is for, the second word of the field's: git runr gc looks there.
 func (m *model) keptFile(name string) string {
 	sum := sha256.Sum256([]byte(m.Actor + "\x00" + name))
-	return filepath.Join(m.Store.Repo.StateDir(), "typed", hex.EncodeToString(sum[:8])+".json")
+	return filepath.Join(m.Store.TypedDir(), strings.Fields(name)[1]+"-"+hex.EncodeToString(sum[:8])+".json")
 }
 
 // keepEvery is how long after a key what is typed is written to its file.
@@ -136,8 +137,12 @@ func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 	return m.keepSoon()
 }
 
-// handedIn forgets the text of a field, which is recorded by now.
-func (m *model) handedIn(keep string) { os.Remove(m.keptFile(keep)) }
+// handedIn forgets the text of a field, which is recorded by now; "" is none.
+func (m *model) handedIn(keep string) {
+	if keep != "" {
+		os.Remove(m.keptFile(keep))
+	}
+}
 
 // key does what a key press says with the text.
 func (f *field) key(press tea.KeyPressMsg) {
@@ -272,7 +277,7 @@ func (f *field) view(width, height int) (lines []string, x, y int) {
 // edit lets the user write the text of a field in the editor that git uses.
 func (m *model) edit(f *field) tea.Cmd {
 	editor, err := m.Store.Repo.Editor(m.ctx)
-	path := strings.TrimSuffix(m.keptFile("editor "+f.keep), ".json") + ".md"
+	path := strings.TrimSuffix(m.keptFile(f.keep), ".json") + ".md"
 	if err == nil {
 		err = safefile.WriteFile(path, []byte(string(f.text)), 0o600)
 	}

@@ -66,7 +66,12 @@ func (m *model) homePage() *page {
 		}},
 		{"l", "", "what happened last", func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage("Log", "log", "--limit", "200")) }},
 		{"w", "w work", "have the agents that are waited for do their reviews", func(m *model, _ *page) tea.Cmd {
-			return m.start("work", "work")
+			if err := m.Work(); err != nil {
+				m.flash, m.bad = err.Error(), true
+			} else {
+				m.flash = "Started: git runr work"
+			}
+			return nil
 		}},
 	}
 	return p

@@ -57,7 +57,8 @@ type remark struct {
 	side     record.Side
 	line     int // the last of its lines, 0 for the file or the whole
 	place    string
-	shown    int // index of its file in the diff, from 1; 0 for none
+	now      string // where that is at HEAD, when it is elsewhere
+	shown    int    // index of its file in the diff, from 1; 0 for none
 	text     string
 	fix      string
 	by       string
@@ -87,11 +88,13 @@ func (m *model) reviewPage(id string) *page {
 					missing, err = "The change is not in this clone: git runr sync or git fetch brings it.", nil
 				}
 			}
+			doc := render.NewReviewDocument(review)
+			_ = doc.Place(ctx, m.Store) // what cannot be found stands where it was made
 			typed := m.unfinished(review.ID)
 			return func() {
 				v.typed, v.read, v.missing = typed, now, missing
 				v.diff.put(files, cut)
-				v.put(review, draft)
+				v.put(doc, draft)
 				p.title = fmt.Sprintf("%s  %s  %s", screen.Suffix(id), v.state(), v.title())
 				p.keys = v.keys(m)
 			}, err
@@ -110,8 +113,9 @@ func reviewDiff(ctx context.Context, store *record.Store, subject record.Subject
 	return readDiff(ctx, store, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, Context: lines})
 }
 
-func (v *reviewed) put(review record.Review, draft record.Draft) {
-	v.review, v.draft, v.doc, v.said = review, draft, render.NewReviewDocument(review), nil
+func (v *reviewed) put(doc render.ReviewDocument, draft record.Draft) {
+	review := doc.Review
+	v.review, v.draft, v.doc, v.said = review, draft, doc, nil
 	answer := func(id string) string {
 		if a, ok := review.AnswerTo(id); ok {
 			return strings.TrimSpace(a.What() + " " + a.Reason)
@@ -128,7 +132,9 @@ func (v *reviewed) put(review record.Review, draft record.Draft) {
 		})
 	}
 	for _, c := range v.doc.Comments {
-		v.said = append(v.said, commentRemark(c.Comment, c.Reviewer, answer(c.ID), false))
+		made := commentRemark(c.Comment, c.Reviewer, answer(c.ID), false)
+		made.now = render.NowAt(c)
+		v.said = append(v.said, made)
 	}
 	for _, c := range draft.Comments {
 		v.said = append(v.said, commentRemark(c, "your draft", "", true))
@@ -322,6 +328,7 @@ func (v *reviewed) remarkRows(r remark, file, width int) []row {
 	if r.side == record.SideOld {
 		head += " (old side)"
 	}
+	head += r.now
 	texts := append([]string{head}, wrapped(r.text, width-3)...)
 	if r.fix != "" {
 		texts = append(texts, wrapped("fix: "+r.fix, width-3)...)
@@ -404,7 +411,7 @@ func (v *reviewed) keys(m *model) []key {
 			key{"a", "a answer", "say what became of the finding", v.answer},
 			key{"t", "t claim", "take the review, so that nobody else does", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "claim", id) }},
 			key{"f", "f fix", "have an agent fix what was found", func(m *model, _ *page) tea.Cmd {
-				m.ask = &question{"git runr run --review " + id, []key{{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.start("fix "+id, "run", "--review", id) }}}}
+				m.ask = &question{"git runr run --review " + id, []key{{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.fix(id) }}}}
 				return nil
 			}},
 			key{"R", "R resolve", "close the review, which is dealt with", func(m *model, _ *page) tea.Cmd {

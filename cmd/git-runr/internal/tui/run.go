@@ -2,11 +2,7 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -109,7 +105,9 @@ func runKeys(run record.Run) []key {
 	}
 	if run.Stop != nil || run.Status == record.RunRunning {
 		keys = append(keys, key{"r", "r resume", "take it up again", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr resume " + id, []key{{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd { return m.start("resume "+id, "resume", id) }}}}
+			m.ask = &question{"git runr resume " + id, []key{{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd {
+				return m.do(m.say("It goes on; what its agents say is below"), "resume", id, "--detached")
+			}}}}
 			return nil
 		}})
 	}
@@ -140,6 +138,14 @@ func runKeys(run record.Run) []key {
 	return append(keys, lineKeys()...)
 }
 
+// say is what tells of something that was done.
+func (m *model) say(text string) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		m.flash = text
+		return nil
+	}
+}
+
 // forget is what drops a text that was handed in.
 func (m *model) forget(keep string) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
@@ -148,66 +154,24 @@ func (m *model) forget(keep string) func(*model) tea.Cmd {
 	}
 }
 
-// start starts a command line that outlives the terminal, and shows what it writes until the run that
-// it begins or takes up is there.
-func (m *model) start(name string, args ...string) tea.Cmd {
-	log := filepath.Join("tui", strings.ReplaceAll(name, " ", "-")+".log")
-	path := filepath.Join(m.Store.Repo.StateDir(), log)
-	before, _, err := m.Store.Runs(m.ctx, record.Filter{})
-	if err == nil {
-		if err = os.Remove(path); errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = m.Start(log, args...)
-	}
-	if err != nil {
-		m.flash, m.bad = err.Error(), true
-		return nil
-	}
-	if args[0] != "run" {
-		m.flash = "Started: git runr " + strings.Join(args, " ")
-		return nil
-	}
-	var text string
-	p := &page{title: "git runr " + strings.Join(args, " "), live: true, keys: lineKeys()}
-	p.load = func() loader {
-		return func(ctx context.Context) (func(), error) {
-			out, err := os.ReadFile(path)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				return nil, err
-			}
-			runs, _, err := m.Store.Runs(ctx, record.Filter{Run: func(r record.RunSummary) bool {
-				return !slices.ContainsFunc(before, func(b record.RunSummary) bool { return b.ID == r.ID })
-			}})
-			if err != nil {
-				return nil, err
-			}
-			for _, r := range runs {
-				run, err := m.Store.Run(ctx, r.ID)
-				if err != nil || !slices.Contains(args, run.Plan.FromReview) {
-					continue
+// fix has an agent fix what a review found, in the background, and follows it.
+func (m *model) fix(review string) tea.Cmd {
+	m.flash = "It begins …"
+	return func() tea.Msg {
+		m.acting.RLock()
+		defer m.acting.RUnlock()
+		args := []string{"run", "--review", review, "--detached"}
+		out, status := m.Do(m.ctx, args...)
+		for _, line := range lines(out) {
+			if id, begun := strings.CutSuffix(strings.TrimPrefix(line, "Run "), " has begun."); begun {
+				return func(m *model) tea.Cmd {
+					m.flash = ""
+					return m.push(m.runPage(id))
 				}
-				m.send(func(m *model) tea.Cmd {
-					if m.page() != p {
-						return nil
-					}
-					m.pages = m.pages[:len(m.pages)-1]
-					return m.push(m.runPage(run.ID))
-				})
-				break
 			}
-			return func() { text = string(out) }, nil
 		}
+		return doneMsg{args, out, status, nil}
 	}
-	p.build = func(width int) []row {
-		if text == "" {
-			return []row{{text: styled(faint, "It begins …")}}
-		}
-		return textRows(text, width)
-	}
-	return m.push(p)
 }
 
 // runDiffPage shows what a run changed: all of it, or from one attempt to another as 1..2.

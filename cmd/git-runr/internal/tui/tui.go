@@ -28,13 +28,11 @@ type Config struct {
 	ASCII bool // only what every terminal shows
 	// Do carries out a command line of ours, such as inbox claim ID, and gives what it wrote and
 	// its exit status. It may be called from several goroutines at once.
-	Do func(ctx context.Context, args ...string) (out string, status int)
-	// Start starts a command line of ours that outlives the terminal; what it writes goes to log,
-	// a path below the repository's state directory.
-	Start func(log string, args ...string) error
-	In    io.Reader
-	Out   io.Writer
-	Env   []string
+	Do   func(ctx context.Context, args ...string) (out string, status int)
+	Work func() error // starts the agents that are waited for, in the background
+	In   io.Reader
+	Out  io.Writer
+	Env  []string
 }
 
 // Run shows the terminal until the user leaves it or ctx is cancelled, which is its error then.
