@@ -35,13 +35,25 @@ func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, 
 }
 
 // EventsOfCommit are the events that speak of commit, and where it took the place of
-// others, those that speak of them: that is where its review is.
+// others, those that speak of them: that is where its review is. What becomes of a review names
+// the review alone, so that all of one that was asked for on such a commit are among them.
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviewed := map[gitstore.ID]bool{}
 	for _, from := range tookPlaceOf(events, commit) {
 		reviewed[from] = true
 	}
-	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return !speaksOf(e, commit, reviewed) })
+	var about []Event
+	reviews := map[string]bool{}
+	for _, e := range events {
+		speaks := speaksOf(e, commit, reviewed)
+		if speaks && e.Type == EventReviewRequested.Name {
+			reviews[e.Review] = true
+		}
+		if speaks || reviews[e.Review] {
+			about = append(about, e)
+		}
+	}
+	return about
 }
 
 // subjectOf is the part of any payload that names commits.
