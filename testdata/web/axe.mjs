@@ -28,7 +28,9 @@ export async function axe(browser, open) {
   commit(dir, "Change the things", { "a.go": text.repeat(14) + "var x = 2 // words\n" + text.repeat(15) + "package a\n\nvar b = 1\n", "b.md": "# b\n\n- [ ] do\n" });
   const id = JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "-m", "Look.", "--json")).review_id;
   run(dir, "git-runr", "inbox", "comment", id, "a.go:43", "-m", "Why?\n\n```suggestion\nvar x = 3\n```", "--severity", "critical");
+  const settled = JSON.parse(run(dir, "git-runr", "inbox", "comment", id, "b.md:1", "-m", "A heading?", "--json")).comment.id;
   run(dir, "git-runr", "inbox", "submit", id, "--request-changes", "-m", "No.");
+  run(dir, "git-runr", "inbox", "answer", id, settled, "refuted", "-m", "It is one.");
   run(dir, "git-runr", "inbox", "comment", id, "b.md:3", "-m", "more");
   const server = await serve(dir);
   const going = made.running();
@@ -48,12 +50,19 @@ export async function axe(browser, open) {
       await clean(page, path);
     };
     const press = async (...all) => { for (const key of all) await page.keyboard.press(key); };
-    for (const path of ["/review", "/review?status=all", `/review/${id}`, `/review/${id}?view=split`, `/review/${id}/file?path=a.go`, `/review/${id}/diff?path=a.go`, `/review/${id}/diff?path=b.md&rendered=1`, `/review/${id}?space=ignore`, `/review/${id}/diff?path=a.go&blame=1`, `/review/${id}/diff?path=a.go&blame=1&view=split`, `/review/${id}/comment?path=a.go`, "/runs", "/metrics", "/review/nix", "/nowhere"]) await look(path);
+    for (const path of ["/review", "/review?status=all", `/review/${id}`, `/review/${id}?view=split`, `/review/${id}/file?path=a.go`, `/review/${id}/diff?path=a.go`, `/review/${id}/diff?path=b.md&rendered=1`, `/review/${id}?space=ignore`, `/review/${id}/diff?path=a.go&blame=1`, `/review/${id}/diff?path=a.go&blame=1&view=split`, `/review/${id}/comment?path=a.go`, `/review/${id}/comments?show=all`, "/runs", "/metrics", "/review/nix", "/nowhere"]) await look(path);
     await look(`/review/${id}`, async () => {
       await page.click(".talk > summary");
       await press("r");
     });
     await look(`/review/${id}`, () => press("ArrowDown", "c"));
+    await look(`/review/${id}`, async () => {
+      await press("C");
+      await page.click('#threads [data-do="show-threads"]:has-text("all")');
+      await page.locator("#threads .thread.resolved summary").first().click();
+      await page.locator("#threads .thread.critical .reply > summary").click();
+    });
+    await press("Escape"); // it would be there on the next page as well
     await look(`/review/${id}`, () => press("]", "ArrowDown", "Shift+ArrowUp", "Shift+ArrowUp"));
     const [ink, under] = await page.evaluate(() => ["color", "backgroundColor"].map((of) => getComputedStyle(document.querySelector("tr.on .ln:nth-child(2)"))[of]));
     check(ink !== under, `lines that are chosen can be read (${face}): ${ink} on ${under}`);

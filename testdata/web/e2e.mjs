@@ -4,6 +4,7 @@ import { chat, check, checks, end, repository, run, serve } from "./tools.mjs";
 import { hostile } from "./hostile.mjs";
 import { away } from "./away.mjs";
 import { axe } from "./axe.mjs";
+import { comments } from "./comments.mjs";
 import { copy } from "./copy.mjs";
 import { gaps } from "./gaps.mjs";
 import { inbox } from "./inbox.mjs";
@@ -105,7 +106,7 @@ async function wholeWay() {
 try {
   if (!process.env.ONLY) await wholeWay();
   const only = process.env.ONLY;
-  for (const part of [layout, keys, copy, gaps, tree, away, axe, inbox, settings, frame, runs, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
+  for (const part of [layout, keys, copy, comments, gaps, tree, away, axe, inbox, settings, frame, runs, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
   if (process.env.SHOTS) await screenshots(browser, open, process.env.SHOTS);
   console.log(`the page in a browser: ${checks()} checks hold`);
 } finally {

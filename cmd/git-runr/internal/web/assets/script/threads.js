@@ -8,9 +8,11 @@ const panelOpen = () => Boolean(panel && !panel.hidden);
 async function fillThreads(url = panel.dataset.at ?? `/review/${watched}/comments`) {
   const at = $(".thread[aria-current]", panel)?.dataset.thread;
   const fresh = await part(url);
+  const held = panel.contains(document.activeElement);
   panel.dataset.at = url;
   panel.replaceChildren(...fresh.childNodes);
   markThread(at);
+  if (held) $('[data-do="show-threads"][aria-current]', panel).focus();
 }
 
 // toggleThreads opens the panel, or shuts it and gives the focus back.
