@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-runr/loop/spend"
+)
+
+// claudeReader reads the events of claude -p --output-format stream-json, and of the tools
+// that took over their form: amp, cursor-agent and qwen.
+type claudeReader struct {
+	outcome
+	messages map[string]spend.Usage // of those whose usage the result has yet to sum up
+	names    map[string]string      // of tools, by the id of their use
+}
+
+type claudeUsage struct {
+	Input   int64 `json:"input_tokens"`
+	Created int64 `json:"cache_creation_input_tokens"`
+	Read    int64 `json:"cache_read_input_tokens"`
+	Output  int64 `json:"output_tokens"`
+	Total   int64 `json:"total_tokens"` // qwen's, whose Input holds Read
+}
+
+func (u claudeUsage) usage() spend.Usage {
+	input := u.Input + u.Created + u.Read
+	if u.Total > 0 {
+		input = u.Total - u.Output
+	}
+	return spend.Usage{Input: input, Cached: u.Read, Output: u.Output}
+}
+
+// claudeEvent is a line of claude's stream, and of those of tools that speak as it does.
+type claudeEvent struct {
+	Type    string          `json:"type"`
+	Subtype string          `json:"subtype"`
+	Session string          `json:"session_id"`
+	IsError bool            `json:"is_error"`
+	Result  string          `json:"result"`
+	Status  json.RawMessage `json:"error_status"`
+	Error   json.RawMessage `json:"error"`
+	Message json.RawMessage `json:"message"`
+	Denials []struct {
+		Tool string `json:"tool_name"`
+	} `json:"permission_denials"`
+	Limit struct {
+		Status   string `json:"status"`
+		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+	} `json:"rate_limit_info"`
+	Usage *claudeUsage `json:"usage"`
+	Cost  float64      `json:"total_cost_usd"`
+	Call  cursorCall   `json:"tool_call"`
+	ID    string       `json:"call_id"`
+}
+
+func (c *claudeReader) event(line []byte) (string, bool) {
+	var ev claudeEvent
+	if !decode(line, &ev) {
+		return "", false
+	}
+	switch ev.Type {
+	case "system":
+		c.session(ev.Session)
+		if ev.Subtype == "api_retry" {
+			return c.retry(ev), false
+		}
+	case "assistant":
+		c.seen, c.fail, c.turnedAway = true, "", 0
+		return c.message(ev.Message), false
+	case "user": // what came of tools
+		c.message(ev.Message)
+	case "rate_limit_event":
+		if c.again = (time.Time{}); ev.Limit.Status == "rejected" && ev.Limit.ResetsAt > 0 {
+			c.again = time.Unix(ev.Limit.ResetsAt, 0)
+		}
+	case "tool_call":
+		return c.cursorTool(ev.Subtype, ev.ID, ev.Call), false
+	case "result":
+		c.session(ev.Session)
+		c.result(ev)
+	}
+	return "", false
+}
+
+// retry takes that it goes on by itself, perhaps for longer than it may.
+func (c *claudeReader) retry(ev claudeEvent) string {
+	if status := string(ev.Status); status == "401" || status == "403" {
+		c.turnedAway++
+	} else {
+		c.turnedAway = 0
+	}
+	c.fail = strings.TrimSpace(fmt.Sprintf("HTTP %s %s", ev.Status, strings.Trim(string(ev.Error), `"`)))
+	return c.fail + ", trying again"
+}
+
+// result takes the last event, which has all of the answer.
+func (c *claudeReader) result(ev claudeEvent) {
+	c.seen, c.done, c.text, c.fail, c.denied = true, true, ev.Result, "", nil
+	for _, d := range ev.Denials {
+		c.denied = append(c.denied, d.Tool)
+	}
+	if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
+		c.fail = cmp.Or(ev.Result, errorWords(ev.Error), ev.Subtype, "unnamed error")
+	}
+	if ev.Usage != nil {
+		c.taken, c.messages = ev.Usage.usage(), nil
+	}
+	c.taken.Cost = ev.Cost
+}
+
+// errorWords are the words of an error that is text or an object with a message.
+func errorWords(raw json.RawMessage) string {
+	var text string
+	var object said
+	if json.Unmarshal(raw, &text) != nil {
+		_ = json.Unmarshal(raw, &object)
+	}
+	return cmp.Or(text, object.Message)
+}
+
+// message takes a message and gives what to show of it.
+func (c *claudeReader) message(raw json.RawMessage) string {
+	var m struct {
+		ID      string      `json:"id"`
+		Content []part      `json:"content"`
+		Usage   claudeUsage `json:"usage"`
+	}
+	if json.Unmarshal(raw, &m) != nil {
+		return ""
+	}
+	c.count(m.ID, m.Usage.usage())
+	show := ""
+	for _, p := range m.Content {
+		switch {
+		case p.Type == "tool_use":
+			c.use(p.ID, p.Name, p.Input)
+			c.name(p.ID, p.Name)
+			show = cmp.Or(show, toolCall(p.Name, p.Input))
+		case p.Type == "tool_result" && p.IsError:
+			c.drop(p.Of)
+			if refusal(string(p.Content)) {
+				c.denied = append(c.denied, cmp.Or(c.names[p.Of], "a tool"))
+			}
+		}
+	}
+	return cmp.Or(show, joinText(m.Content))
+}
+
+func (c *claudeReader) name(id, tool string) {
+	if c.names == nil {
+		c.names = map[string]string{}
+	}
+	c.names[id] = tool
+}
+
+// count keeps what a message took until the result sums up: it never comes where the call
+// is stopped. A message is told of once for each of its parts.
+func (c *claudeReader) count(id string, u spend.Usage) {
+	if id == "" {
+		c.taken = c.taken.Add(u)
+		return
+	}
+	if c.messages == nil {
+		c.messages = map[string]spend.Usage{}
+	}
+	c.taken = c.taken.Add(spend.Usage{
+		Input: u.Input - c.messages[id].Input, Cached: u.Cached - c.messages[id].Cached, Output: u.Output - c.messages[id].Output,
+	})
+	c.messages[id] = u
+}
+
+// cursorCall is the use of a tool as cursor-agent tells of it: under a key that ends in
+// ToolCall.
+type cursorCall map[string]struct {
+	Args json.RawMessage `json:"args"`
+}
+
+func (c *claudeReader) cursorTool(subtype, id string, call cursorCall) string {
+	for key, use := range call {
+		name := strings.TrimSuffix(key, "ToolCall")
+		if subtype == "started" {
+			c.use(id, name, use.Args)
+			return toolCall(name, use.Args)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package lineage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// isGone reports whether the code of a review was gone when it was last looked for.
+func isGone(r record.ReviewSummary) bool {
+	return len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == record.MoveGone
+}
+
+// findOrphans finds the commits of this clone's reviews that no branch holds any more.
+func (f *follower) findOrphans(ctx context.Context) error {
+	var at []gitstore.ID
+	for id, reviews := range f.places {
+		own := func(r record.ReviewSummary) bool { return r.Writer == f.store.Repo.Writer() }
+		if f.told[id] != "" || slices.ContainsFunc(reviews, own) {
+			at = append(at, id)
+		}
+	}
+	gone, err := f.store.Repo.Unreachable(ctx, at)
+	f.orphans = map[gitstore.ID]bool{}
+	for _, id := range gone {
+		f.orphans[id] = true
+	}
+	return err
+}
+
+// gone reports whether a commit was replaced: git said so, or no branch holds it.
+func (f *follower) gone(id gitstore.ID) bool { return f.told[id] != "" || f.orphans[id] }
+
+// settleOrphans says of reviews whose commits nothing took the place of that their code is
+// gone, and closes them; and of those that are back that they are.
+func (f *follower) settleOrphans(ctx context.Context) error {
+	for _, r := range f.reviews {
+		gone := isGone(r)
+		here := ""
+		for _, id := range r.Places() {
+			if !f.orphans[id] {
+				here = string(id)
+			}
+		}
+		var err error
+		switch {
+		case r.Writer != f.store.Repo.Writer():
+		case here == "" && !gone:
+			err = f.letGo(ctx, r, r.At())
+		case here != "" && gone:
+			err = f.back(ctx, r, gitstore.ID(here))
+		}
+		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
+			return err
+		}
+	}
+	return nil
+}
+
+// goneNote begins the note of what is closed because its code is gone.
+const goneNote = "its code is gone"
+
+func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstore.ID) error {
+	if slices.ContainsFunc(r.Moves, func(m record.Move) bool { return m.State == record.MoveStale && m.From == at }) {
+		return nil // something took its place
+	}
+	if _, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, State: record.MoveGone, When: f.store.EventTime()}); err != nil {
+		return err
+	}
+	f.done.Gone++
+	note := goneNote + ": no branch has commit " + at.Short()
+	switch r.Status {
+	case record.ReviewOpen:
+		review, err := f.store.Review(ctx, r.ID)
+		if err != nil || f.store.HasDraft(review) { // what somebody has begun stays
+			return err
+		}
+		_, err = f.store.CancelReview(ctx, r.ID, record.Itself, note)
+		return err
+	case record.ReviewSubmitted:
+		_, err := f.store.ResolveReview(ctx, r.ID, record.Hold{Actor: record.Itself}, note)
+		return err
+	}
+	return nil
+}
+
+// back takes back what letGo did, when the commit is on a branch again.
+func (f *follower) back(ctx context.Context, r record.ReviewSummary, at gitstore.ID) error {
+	here, err := f.store.Repo.LogOnly(ctx, []gitstore.ID{at})
+	if err != nil || len(here) == 0 {
+		return err
+	}
+	review, err := f.store.Review(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	m := record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When}
+	m.Unseen = f.unseenNow(ctx, review, m)
+	review, err = f.store.MoveReview(ctx, r.ID, m)
+	if err != nil || review.ResolvedBy != record.Itself || !strings.HasPrefix(review.Note, goneNote) {
+		return err
+	}
+	_, err = f.store.ReopenReview(ctx, r.ID, record.Itself)
+	return err
+}

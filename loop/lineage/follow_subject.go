@@ -1,0 +1,191 @@
+package lineage
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// ask asks the same reviewers for a review of what took the place of a commit; one that
+// is asked for already is not asked for again.
+func (f *follower) ask(ctx context.Context, review record.Review, now record.Subject) (string, error) {
+	for _, r := range f.places[now.Commit] {
+		if r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.ID != review.ID && !f.spared[r.ID] {
+			return r.ID, nil
+		}
+	}
+	request := record.ReviewRequest{
+		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, Follows: review.ID,
+		Panel: review.Request.Panel,
+	}
+	made, err := f.store.RequestReview(ctx, request, "follow")
+	if err != nil {
+		return "", err
+	}
+	f.places[now.Commit] = append(f.places[now.Commit], made.Summary())
+	f.done.Asked = append(f.done.Asked, made.ID)
+	return made.ID, nil
+}
+
+// spare withdraws what was asked for without a person: to look at a commit whose review,
+// answered or still to be, was carried to it.
+func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
+	waits := record.WaitingStatus(string(review.Status))
+	if review.Outcome() == "" && !waits || review.Outcome() == record.OutcomeNothing || review.Request.Part() {
+		return nil
+	}
+	why := "the same change was reviewed: "
+	if review.Outcome() == "" {
+		why = "the same change is asked for already: "
+	}
+	one := review.Summary()
+	for _, r := range f.places[to] {
+		if r.ID == one.ID || r.Reviewer != one.Reviewer || r.Part() || r.Status != record.ReviewOpen || f.spared[r.ID] {
+			continue
+		}
+		stays, goes := one, r
+		if one.Status == record.ReviewOpen && r.Commit != to && r.CreatedAt.Before(one.CreatedAt) { // it was carried here as well
+			stays, goes = r, one
+		}
+		if err := f.withdraw(ctx, goes, why+stays.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withdraw takes back what was asked for without a person, unless somebody has begun with it.
+func (f *follower) withdraw(ctx context.Context, r record.ReviewSummary, why string) error {
+	if !asksByItself(r.Source) {
+		return nil
+	}
+	if now, err := f.store.Review(ctx, r.ID); err != nil || f.store.HasDraft(now) {
+		return nil
+	}
+	f.spared[r.ID] = true
+	_, err := f.store.CancelReview(ctx, r.ID, record.Itself, why)
+	if state := new(record.StateError); err != nil && !errors.As(err, &state) {
+		return err
+	}
+	return nil
+}
+
+// subjectNow is what review would be of after p, and whether that is the same change as
+// the one that it saw, or as that of from, which it was carried to.
+func (f *follower) subjectNow(ctx context.Context, review record.Review, from gitstore.ID, p pair) (record.Subject, bool, error) {
+	old := review.Request.Subject
+	now := record.Subject{
+		Kind: old.Kind, Spec: p.to.ID.Short(), Title: p.to.Subject, Commit: p.to.ID, Tree: p.to.ID, Branch: old.Branch, Paths: old.Paths,
+	}
+	var err error
+	if now.Base, err = f.baseNow(ctx, old, p); err != nil {
+		return now, false, err
+	}
+	if old.Kind == record.SubjectRange {
+		now.Spec = now.Base.Short() + ".." + now.Spec
+	}
+	want := f.store.ChangeID(ctx, old)
+	if want == "" {
+		for _, sub := range review.Submissions {
+			want = sub.Change
+		}
+	}
+	got := f.store.ChangeID(ctx, now)
+	same := got != "" && (got == want || got == f.changeOfPlace(ctx, review, from))
+	if !same && len(p.from) > 1 {
+		same, err = f.sameTogether(ctx, from, p, got)
+	}
+	return now, same, err
+}
+
+// changeOfPlace is what the commit does that a review was carried to; "" where it is none.
+func (f *follower) changeOfPlace(ctx context.Context, review record.Review, place gitstore.ID) string {
+	for _, m := range review.Moves {
+		if m.State == record.MoveCarried && m.To == place {
+			subject := review.Request.Subject
+			subject.Base, subject.Commit, subject.Tree = m.Base, place, place
+			return f.store.ChangeID(ctx, subject)
+		}
+	}
+	return ""
+}
+
+// baseNow is what the change of a subject is compared with after p: the commit before
+// the oldest one that took the place of one of its own.
+func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (gitstore.ID, error) {
+	parent := func(c gitstore.LoggedCommit) (gitstore.ID, error) {
+		if len(c.Parents) == 0 {
+			return f.store.Repo.EmptyTree(ctx)
+		}
+		return c.Parents[0], nil
+	}
+	if old.Kind != record.SubjectRange {
+		return parent(p.to)
+	}
+	chain, err := f.store.Repo.Between(ctx, old.Base, old.Commit, maxFollowed)
+	if err != nil {
+		return "", err
+	}
+	was, err := f.store.Repo.LogOnly(ctx, chain)
+	if err != nil {
+		return "", err
+	}
+	mine := map[string]bool{}
+	for _, c := range was {
+		mine[c.Author+"\x00"+c.Subject] = true
+	}
+	base, err := parent(p.to)
+	for at, n := base, 1; err == nil && n < len(was); n++ {
+		next, logErr := f.store.Repo.LogOnly(ctx, []gitstore.ID{at})
+		if logErr != nil || len(next) == 0 {
+			return base, logErr
+		}
+		if at, err = parent(next[0]); mine[next[0].Author+"\x00"+next[0].Subject] {
+			base = at
+		}
+	}
+	return base, err
+}
+
+// sameTogether reports whether p does what a row of the commits that it was made of did,
+// from among them, each of which was reviewed. A squash in steps is made of the step before
+// as well, which is no part of that row.
+func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, got string) (bool, error) {
+	parts, err := f.store.Repo.LogOnly(ctx, p.from)
+	if err != nil || len(parts) != len(p.from) || got == "" {
+		return false, err
+	}
+	row := rowOf(from, parts)
+	for _, c := range row {
+		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Part() && !r.Unshown }
+		if len(c.Parents) != 1 || !slices.ContainsFunc(f.places[c.ID], answered) {
+			return false, nil
+		}
+	}
+	ids, err := f.store.Repo.ChangeIDs(ctx, []gitstore.Span{{From: row[0].Parents[0], To: row[len(row)-1].ID}})
+	return err == nil && ids[0] == got, err
+}
+
+// rowOf are those of commits that follow each other with id among them, oldest first.
+func rowOf(id gitstore.ID, commits []gitstore.LoggedCommit) []gitstore.LoggedCommit {
+	at := func(is func(gitstore.LoggedCommit) bool) []gitstore.LoggedCommit {
+		i := slices.IndexFunc(commits, is)
+		if i < 0 {
+			return nil
+		}
+		return commits[i : i+1]
+	}
+	row := slices.Clone(at(func(c gitstore.LoggedCommit) bool { return c.ID == id }))
+	for len(row) < len(commits) {
+		older := at(func(c gitstore.LoggedCommit) bool { return slices.Contains(row[0].Parents, c.ID) })
+		newer := at(func(c gitstore.LoggedCommit) bool { return slices.Contains(c.Parents, row[len(row)-1].ID) })
+		if len(older)+len(newer) == 0 {
+			break
+		}
+		row = slices.Concat(older, row, newer)
+	}
+	return row
+}

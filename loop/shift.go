@@ -1,0 +1,139 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/duration"
+	"git-runr/loop/record"
+	"git-runr/loop/share"
+)
+
+// shift is one Work.
+type shift struct {
+	*Worker
+	places   *places
+	seen     map[string]bool // reviews that were tried, or that are leased
+	later    map[string]bool // of seen, those that wait for what is being looked at
+	running  int
+	ended    chan shiftEnd
+	worked   Worked
+	refusals []error // git's refusals of single reviews
+}
+
+// shiftEnd is how one review ended.
+type shiftEnd struct {
+	review string
+	done   turnsDone
+	err    error
+}
+
+// turnsDone counts what came of the turns of one review.
+type turnsDone struct{ answered, failed int }
+
+// run takes one review after the other as long as there is a place for it. It looks once
+// more after the last place was given back: a request that came while all were taken found
+// its own worker without a place.
+func (s *shift) run(ctx context.Context) (err error) {
+	for idle := false; ; {
+		var place func()
+		next := ""
+		if err == nil {
+			place, next, err = s.pick(ctx)
+		}
+		switch {
+		case next != "":
+			s.start(ctx, next, place)
+			idle = false
+			continue
+		case s.running == 0 && len(s.later) > 0 && place != nil && err == nil: // another process is looking
+			err = s.again(ctx)
+			continue
+		case s.running == 0 && (idle || place == nil || err != nil):
+			s.worked.Busy = place == nil && s.worked == Worked{}
+			return err
+		case s.running == 0:
+			idle = true
+			continue
+		}
+		end := <-s.ended
+		s.running--
+		if errors.Is(end.err, errSameChange) {
+			s.later[end.review] = true
+		} else {
+			s.takeUp()
+		}
+		err = errors.Join(err, s.count(end))
+		idle = false
+	}
+}
+
+// takeUp has those tried again that were to wait.
+func (s *shift) takeUp() {
+	for id := range s.later {
+		delete(s.seen, id)
+	}
+	clear(s.later)
+}
+
+// lookAgain is the pause before a look at whether another process has ended.
+const lookAgain = 100 * time.Millisecond
+
+// again is takeUp after a while.
+func (s *shift) again(ctx context.Context) error {
+	if err := duration.Sleep(ctx, lookAgain); err != nil {
+		return err
+	}
+	s.takeUp()
+	return nil
+}
+
+// pick takes a place and the review to be done there; place is nil when there is none, and
+// next "" when nothing is to be done, or there is no place.
+func (s *shift) pick(ctx context.Context) (place func(), next string, err error) {
+	if place, err = s.places.take(); place == nil {
+		return nil, "", err
+	}
+	if next, err = s.next(ctx, s.seen); next == "" {
+		place()
+	} else if err == nil { // its commit may have been made of reviewed ones since: then it is closed when it is taken
+		err = s.follow(ctx)
+	}
+	return place, next, err
+}
+
+// start does a review in a place, and in others that become free.
+func (s *shift) start(ctx context.Context, id string, place func()) {
+	s.seen[id] = true
+	s.running++
+	go func() {
+		var done turnsDone
+		review, err := s.Store.Review(ctx, id)
+		if err == nil {
+			_, done, err = s.take(ctx, review, s.places.with())
+		}
+		place()
+		s.ended <- shiftEnd{id, done, err}
+	}()
+}
+
+// count takes the end of a review into account; an error ends the shift.
+func (s *shift) count(end shiftEnd) error {
+	leased, state, missing, refused := new(share.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
+	switch err := end.err; {
+	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // see Queue
+	case errors.As(err, &state): // somebody else was quicker
+		s.Progress.Say(err.Error())
+	case errors.As(err, &refused), errors.Is(err, gitstore.ErrRemote):
+		s.refusals = append(s.refusals, err)
+	case err != nil:
+		return err
+	case end.done.failed > 0:
+		s.worked.Failed++
+	case end.done.answered > 0:
+		s.worked.Reviews++
+	}
+	return nil
+}
