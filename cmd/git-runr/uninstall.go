@@ -46,7 +46,7 @@ func uninstall(s *session) error {
 	if loop.AtWork(store) {
 		return exit.Problemf(exit.Busy, "reviews are being done in this clone").WithHint("git runr", "then again: git runr uninstall")
 	}
-	conf, _ := config.Read(s.ctx, store.Repo, s.getenv)
+	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil: of what cannot be read nothing is approved
 	todo, left, err := setup.Removals(s.ctx, store, conf, s.Bool("refs"))
 	if err != nil {
 		return err

@@ -34,11 +34,12 @@ func Read(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) 
 		}
 	}
 	c, err := load(in)
-	if err == nil {
-		c.repo, c.trust = repo, newApprovals(getenv)
-		c.cache = UnderHome(getenv, "XDG_CACHE_HOME", ".cache", "git-runr/agents")
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	c.repo, c.trust = repo, newApprovals(getenv)
+	c.cache = UnderHome(getenv, "XDG_CACHE_HOME", ".cache", "git-runr/agents")
+	return c, nil
 }
 
 // repoFile reads the repository's configuration: from the checkout that the user
