@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/duration"
@@ -140,15 +141,21 @@ func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool
 
 func writeAgents(w io.Writer, agents []agentDoc, named bool) {
 	var missing []string
+	widest := 13
+	for _, a := range agents {
+		if a.Path != "" || a.Problem != "" {
+			widest = max(widest, len(a.Name))
+		}
+	}
 	for _, a := range agents {
 		if a.Path == "" && a.Problem == "" && a.Check == nil && !named {
 			missing = append(missing, a.Name)
 			continue
 		}
-		writeAgent(w, a)
+		writeAgent(w, a, widest)
 	}
 	if len(missing) > 0 {
-		safetext.Fprintf(w, "not installed: %s\n", strings.Join(missing, ", "))
+		safetext.Fprintf(w, "%s\n", screen.Faint.Of("not installed: "+strings.Join(missing, ", ")))
 	}
 }
 
@@ -160,10 +167,20 @@ func modelText(t agent.Tool) string {
 	return cmp.Or(t.Model, "its own choice")
 }
 
-func writeAgent(w io.Writer, a agentDoc) {
-	safetext.Fprintf(w, "%-13s %-12s %s\n", a.Name, cmp.Or(a.Version, "-"), cmp.Or(a.Problem, a.Path, "not installed"))
+func writeAgent(w io.Writer, a agentDoc, widest int) {
+	state := screen.Plain.Of(cmp.Or(a.Path, "not installed"))
+	if a.Problem != "" {
+		state = screen.Warning.Of(a.Problem)
+	}
+	safetext.Fprintf(w, "%-*s %-12s %s\n", widest, screen.Strong.Of(a.Name), cmp.Or(a.Version, "-"), state)
 	if a.Problem == "" {
-		signedIn := map[bool]string{true: "signed in: " + string(a.SignedIn), false: "signed in: yes, by " + a.By}[a.By == ""]
+		signedIn := screen.Plain.Of("signed in: " + string(a.SignedIn))
+		switch {
+		case a.By != "":
+			signedIn = screen.Good.Of("signed in: yes, by " + a.By)
+		case a.SignedIn == agent.SignedInNo:
+			signedIn.Meaning = screen.Warning
+		}
 		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, modelText(a.Tool), a.Arguments)
 	}
 	if a.Took.Calls > 0 {
@@ -172,8 +189,8 @@ func writeAgent(w io.Writer, a agentDoc) {
 	switch {
 	case a.Check == nil:
 	case a.Check.OK:
-		safetext.Fprintf(w, "    answered in %s: %s\n", time.Duration(a.Check.Duration).Round(time.Millisecond), safetext.Line(a.Check.Said))
+		safetext.Fprintf(w, "    %s in %s: %s\n", screen.Good.Of("answered"), time.Duration(a.Check.Duration).Round(time.Millisecond), safetext.Line(a.Check.Said))
 	default:
-		safetext.Fprintf(w, "    did not answer: %s\n", a.Check.Failure.Detail)
+		safetext.Fprintf(w, "    %s: %s\n", screen.Critical.Of("did not answer"), a.Check.Failure.Detail)
 	}
 }

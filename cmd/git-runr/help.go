@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +14,6 @@ import (
 	"git-runr/cmd/git-runr/internal/manual"
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -55,9 +53,8 @@ func (w helpWriter) Write(text []byte) (int, error) { return w.out.Write(text) }
 // helpScreen is what help is written to: as wide as the terminal and at most 80 columns, which are
 // those of a pipe, as git's is.
 func (p *program) helpScreen() *screen.Writer {
-	_, width := stdio.Terminal(p.out)
-	set, _ := strconv.Atoi(p.getenv("COLUMNS"))
-	return &screen.Writer{Out: p.out, Columns: min(cmp.Or(max(set, 0), width), 80)}
+	_, width := p.terminalAt(p.out)
+	return &screen.Writer{Out: p.out, Columns: min(width, 80)}
 }
 
 // listTopics writes a line for each topic.

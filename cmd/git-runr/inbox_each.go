@@ -92,7 +92,7 @@ func (s *session) actEach(step inboxStep) error {
 // failedLine tells why a step could not be taken with one of several reviews.
 func (c *console) failedLine(problem *exit.Problem) {
 	if !c.json {
-		safetext.Fprintf(c.err, "git-runr: %s\n", problem.Msg)
+		safetext.Fprintf(talk{c.program}, "git-runr: %s\n", problem.Msg)
 	}
 }
 

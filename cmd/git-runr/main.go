@@ -49,7 +49,7 @@ func (p *program) run(ctx context.Context, typed []string) int {
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return out.Finish(err, p.err, asJSON)
+	return out.Finish(err, talk{p}, asJSON)
 }
 
 // app is the command line as urfave/cli knows it.

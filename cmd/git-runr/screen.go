@@ -16,12 +16,31 @@ import (
 // columns is how many a person has who reads the results; 0 where they go into a pipe or a
 // file, whose lines are as they are.
 func (c *console) columns() int {
-	terminal, width := stdio.Terminal(c.out)
+	terminal, width := c.terminalAt(c.out)
 	if !terminal && !c.inPager() {
 		return 0
 	}
-	set, _ := strconv.Atoi(c.getenv("COLUMNS"))
-	return cmp.Or(max(set, 0), width)
+	return width
+}
+
+// terminalAt reports whether w is a terminal, and how wide it is, or would be: as COLUMNS says.
+func (p *program) terminalAt(w any) (bool, int) {
+	terminal, width := stdio.Terminal(w)
+	set, _ := strconv.Atoi(p.getenv("COLUMNS"))
+	return terminal, cmp.Or(max(set, 0), width)
+}
+
+// talk is standard error. Whole lines that are written to it fit the terminal.
+type talk struct{ *program }
+
+func (t talk) Write(text []byte) (int, error) {
+	terminal, width := t.terminalAt(t.err)
+	if !terminal {
+		return t.err.Write(text)
+	}
+	w := &screen.Writer{Out: t.err, Columns: width}
+	_, _ = w.Write(text) // it keeps them
+	return len(text), w.Flush()
 }
 
 // inPager reports whether git shows what this program writes in its pager.

@@ -163,7 +163,7 @@ func (c *console) printLeaving(doc any, left []string, show func(w io.Writer)) e
 // say tells people something on standard error, unless -q.
 func (c *console) say(format string, args ...any) {
 	if !c.quiet {
-		safetext.Fprintf(c.err, format+"\n", args...)
+		safetext.Fprintf(talk{c.program}, format+"\n", args...)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 
@@ -58,9 +59,40 @@ func Document(w io.Writer, text string) {
 			safetext.Fprintf(w, "%s%s%s\n", before, Critical.Of("STOPPED: "), Critical.Of(after))
 		case body != "" && body[0] != ' ' && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "  "):
 			safetext.Fprintf(w, "%s\n", Strong.Of(body))
+		case strings.HasSuffix(body, ":") && i+1 < len(lines) && indent(lines[i+1]) > indent(body):
+			safetext.Fprintf(w, "%s\n", Strong.Of(body))
 		default:
-			safetext.Fprintf(w, "%s", safetext.Block(line))
+			words(w, body)
+			safetext.Fprintf(w, "%s", safetext.Block(line[len(body):]))
 		}
+	}
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// words writes a line in which verdicts, and a severity that it begins with or that is counted, have
+// their colours; what was seen of something, behind a #, is beside it.
+func words(w io.Writer, line string) {
+	line, seen, noted := strings.Cut(line, "  # ")
+	before := ""
+	for gap, word := range spaced(line) {
+		bare := strings.TrimRight(strings.TrimLeft(word, "("), ".,:;)")
+		lead, rest, _ := strings.Cut(word, bare)
+		text := MeaningOf(reply.Verdict(bare)).Of(bare)
+		if before == "" || strings.Trim(before, "0123456789") == "" && before != "0" {
+			text.Meaning = max(text.Meaning, MeaningOf(reply.Severity(strings.TrimSuffix(bare, "s"))))
+		}
+		if bare == "unmet" {
+			text.Meaning = Warning
+		}
+		if text.Meaning == Plain {
+			lead, text.Text, rest = word, "", ""
+		}
+		safetext.Fprintf(w, "%s%s%s%s", gap, safetext.Block(lead), text, safetext.Block(rest))
+		before = word
+	}
+	if noted {
+		safetext.Fprintf(w, "%s", Faint.Of("  # "+seen))
 	}
 }
 

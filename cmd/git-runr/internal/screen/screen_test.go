@@ -229,3 +229,23 @@ func TestDiff(t *testing.T) {
 		t.Errorf("other lines: %q", got)
 	}
 }
+
+// TestDocument: of a report the headings, verdicts and counted severities are set off, and nothing else
+// is changed.
+func TestDocument(t *testing.T) {
+	text := "Timeline\n  round 1: NEEDS_FIX, 1 warning (72ms)\n  critical a.go:1 a PASS that is\tno\x1b[31m \n  0 critical, a warning (unmet: x)\n  Actions:\n    1. x  # was: 3 errors\n"
+	var plain strings.Builder
+	Document(&plain, text)
+	if want := safetext.Text(text); plain.String() != want {
+		t.Errorf("into a pipe:\n%q, want\n%q", plain.String(), want)
+	}
+	got := shown(t, &Writer{Columns: 80, Colours: true}, func(w *Writer) { Document(w, text) })
+	for _, want := range []string{
+		"\x1b[1mTimeline\x1b[m\n", ": \x1b[33mNEEDS_FIX\x1b[m, 1 \x1b[33mwarning\x1b[m (72ms)\n", "\x1b[1;31mcritical\x1b[m a.go:1 a \x1b[32mPASS\x1b[m that",
+		"  0 critical, a warning (\x1b[33munmet\x1b[m: x)\n", "\x1b[1m  Actions:\x1b[m\n", "\x1b[2m  # was: 3 errors\x1b[m\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%q", want, got)
+		}
+	}
+}
