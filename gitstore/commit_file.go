@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
 )
 
 // CommitFile commits other content of one file on top of a commit, as the user commits, and
@@ -31,6 +32,19 @@ func (r *Repo) CommitFile(ctx context.Context, top ID, path string, content []by
 		return "", err
 	}
 	return r.landCommit(ctx, top, Commit{Tree: tree, Author: author, AuthorWhen: when, Message: message}, when)
+}
+
+// maxNamePart is how long a part of a branch's name may be, in bytes, so that its lock has a name too.
+const maxNamePart = 240
+
+// CheckBranch is ErrRefName for a name that no branch should get, though git would take some: those
+// that mean something else wherever they are typed.
+func CheckBranch(name string) error {
+	long := slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return len(part) > maxNamePart })
+	if long || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "refs/") || name == "HEAD" || name == "@" {
+		return fmt.Errorf("%w %q of a branch", ErrRefName, name[:min(len(name), maxNamePart)])
+	}
+	return refdb.CheckRefName("refs/heads/" + name)
 }
 
 // AdvanceBranch moves a branch that nobody has checked out from one commit to another, recorded

@@ -59,6 +59,9 @@ func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, f
 		return Recorded{}, err
 	}
 	defer unlock()
+	if err := r.refs.NotSymbolic(ctx, ref); err != nil { // it would become a branch of its own
+		return Recorded{}, err
+	}
 	if at, err := r.Ref(ctx, ref); err != nil || at != from { // before another's record is taken for this one's
 		return Recorded{}, errors.Join(err, fmt.Errorf("%s is at %s: %w", headName(ref), at.Short(), ErrLostRace))
 	}

@@ -55,7 +55,7 @@ func diagnoseStop(s *session) error {
 	}
 	commit, err := store.Repo.Resolve(s.ctx, what)
 	if err != nil {
-		return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
+		return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what).WithHint("git runr status", "git runr inbox list --status all")
 	}
 	return s.diagnoseCommit(store, commit)
 }

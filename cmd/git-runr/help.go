@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -126,8 +127,17 @@ func unknownCommand(name string, commands []*cli.Command) error {
 }
 
 // usageError makes cli's own complaint one of ours.
-func usageError(_ *cli.Context, err error, _ bool) error {
-	return exit.Problemf(exit.Usage, "%w", err).WithHint("git runr help")
+func usageError(c *cli.Context, err error, _ bool) error {
+	help := "git runr help"
+	if c.Command != nil && c.Command.HelpName != "" && c.Command.HelpName != c.App.Name {
+		help = c.Command.HelpName + " -h"
+	}
+	var value, flag string
+	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); n == 2 {
+		flag = strings.TrimSuffix(flag, ":")
+		return exit.Problemf(exit.Usage, "%s%s does not take %q", strings.Repeat("-", min(len(flag), 2)), flag, value).WithHint(help)
+	}
+	return exit.Problemf(exit.Usage, "%w", err).WithHint(help)
 }
 
 func stopReasonsHelp() string {

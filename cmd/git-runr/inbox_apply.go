@@ -56,8 +56,8 @@ func inboxApply(s *session) error {
 	if s.NArg() < 1 || all == (s.NArg() > 1) {
 		return exit.Problemf(exit.Usage, "a review is wanted, and findings or --all").WithHint("git runr inbox apply ID FINDING")
 	}
-	if onto := s.String("onto"); s.IsSet("onto") && (onto == "" || onto[0] == '-' || onto == "HEAD") {
-		return exit.Problemf(exit.Usage, "%q is no name of a branch", onto)
+	if s.IsSet("onto") && s.String("onto") == "" {
+		return exit.Problemf(exit.Usage, "--onto names no branch")
 	}
 	store, err := s.open()
 	if err != nil {

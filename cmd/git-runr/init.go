@@ -150,8 +150,11 @@ func writeInit(w io.Writer, doc initJSON) {
 		}
 		calls = calls || st.Hook == hooks.PostCommit && (doc.DryRun || st.State == hooks.Installed)
 		safetext.Fprintf(w, "%s hook: %s  %s\n", st.Hook, state, st.Path)
-		if st.Snippet != "" {
+		switch {
+		case st.Snippet != "":
 			safetext.Fprintf(w, "  %s; add:\n%s\n", st.Detail, safetext.Block(st.Snippet))
+		case st.State == hooks.Dead && st.Detail != "":
+			safetext.Fprintf(w, "  %s\n", st.Detail)
 		}
 		writeWithout(w, st)
 	}

@@ -45,10 +45,20 @@ type GitError struct {
 // only that it could not write to a file that it had opened.
 var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file", "failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
-// Is makes what git says of a full disk ENOSPC.
+// Is makes what git says of a full disk ENOSPC, and of a locked configuration ErrBusy.
 func (e *GitError) Is(target error) bool {
 	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
-	return target == syscall.ENOSPC && slices.ContainsFunc(fullDisk, says)
+	return target == syscall.ENOSPC && slices.ContainsFunc(fullDisk, says) || target == ErrBusy && e.Locked() != ""
+}
+
+// Locked is the lock of a file of configuration that git found in its way; "" without one.
+func (e *GitError) Locked() string {
+	_, said, _ := strings.Cut(e.Stderr, "could not lock config file ")
+	path, _, found := strings.Cut(said, ": File exists")
+	if !found {
+		return ""
+	}
+	return path + ".lock"
 }
 
 // Error gives the subcommand and the first line that git printed.

@@ -186,14 +186,19 @@ func removeEmptyDirs(dir string) bool {
 
 // updateRef is the compare-and-swap of git, of a ref that is not symbolic.
 func (s *Store) updateRef(ctx context.Context, name string, new, old odb.ID) error {
-	target, err := s.symbolicTarget(ctx, name)
-	if err != nil {
+	if err := s.NotSymbolic(ctx, name); err != nil {
 		return err
 	}
-	if target != "" {
-		return fmt.Errorf("%w to %s", errSymbolic, target)
-	}
 	return s.gitUpdateRef(ctx, name, new, old, "runr")
+}
+
+// NotSymbolic is ErrConflict for a ref that is but another name of one.
+func (s *Store) NotSymbolic(ctx context.Context, name string) error {
+	target, err := s.symbolicTarget(ctx, name)
+	if err == nil && target != "" {
+		err = fmt.Errorf("%w: %s is a %w to %s", gitdir.ErrConflict, name, errSymbolic, target)
+	}
+	return err
 }
 
 // Move is SwapRef with a line for the reflog, for branches and for HEAD itself, be it

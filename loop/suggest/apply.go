@@ -47,7 +47,10 @@ const retries = 5
 func Apply(ctx context.Context, s *record.Store, review record.Review, changes []Change, branch string) (Applied, error) {
 	branch = cmp.Or(branch, Branch(review))
 	var done Applied
-	var err error
+	err := gitstore.CheckBranch(branch)
+	if err != nil {
+		return done, err
+	}
 	for range retries {
 		done, err = apply(ctx, s, review, changes, branch)
 		if !errors.Is(err, gitstore.ErrLostRace) {

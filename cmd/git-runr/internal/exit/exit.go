@@ -167,6 +167,8 @@ func Classify(err error) *Problem {
 		return Problemf(State, "%w", err).WithHint(strings.Join(Endings(unfinished.Operation), ", or to give it up ") + "; then the same command again")
 	case errors.As(err, &missing) && len(missing.Among) > 0:
 		return Problemf(Usage, "%w", err).WithHint(missing.Lines()...)
+	case errors.As(err, &missing):
+		return Problemf(NotFound, "%w", err).WithHint(toFind(missing)...)
 	case errors.As(err, &input):
 		return Problemf(Usage, "%w", err)
 	case errors.As(err, &refused):
@@ -190,6 +192,23 @@ func Classify(err error) *Problem {
 	return bug.WithHint(bugHint)
 }
 
+// toFind are the commands that list what may have been meant, or make the first.
+func toFind(missing *record.NotFoundError) (lines []string) {
+	for _, what := range []struct{ name, list, make string }{
+		{"run", "git runr status", "git runr run TASK.md"},
+		{"review", "git runr inbox list --status all", "git runr review"},
+	} {
+		switch {
+		case missing.Older || !strings.Contains(missing.What, what.name): // what is older is told of already
+		case missing.ID == record.Latest:
+			lines = append(lines, what.make)
+		default:
+			lines = append(lines, what.list)
+		}
+	}
+	return lines
+}
+
 // hintOf is the command that gets an object that is missing, or takes away a lock that
 // may be nobody's; "" for any other error.
 func hintOf(err error) string {
@@ -198,10 +217,16 @@ func hintOf(err error) string {
 		return object.Try
 	}
 	var locked *gitstore.LockedError
-	if errors.As(err, &locked) {
-		if line, ok := safetext.CommandLine("rm", locked.Path); ok {
-			return line + "   when no git is at work there"
-		}
+	var said *gitstore.GitError
+	path := ""
+	switch {
+	case errors.As(err, &locked):
+		path = locked.Path
+	case errors.As(err, &said):
+		path = said.Locked()
+	}
+	if line, ok := safetext.CommandLine("rm", path); ok && path != "" {
+		return line + "   when no git is at work there"
 	}
 	return ""
 }

@@ -1,12 +1,13 @@
 package extras
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"git-runr/loop/safetext"
 )
 
 // Files are the manual page below the directory pages, and below share what of scripts the shells read.
@@ -31,10 +32,10 @@ func Notes(share, pages string, getenv func(string) string) []string {
 	notes := []string{"bash: needs the package bash-completion, and a new shell"}
 	if man := filepath.Join(pages, "man"); !strings.HasPrefix(pages, "/usr/") && !slices.Contains(filepath.SplitList(getenv("MANPATH")), man) &&
 		!slices.Contains(filepath.SplitList(getenv("PATH")), filepath.Join(filepath.Dir(pages), "bin")) {
-		notes = append(notes, fmt.Sprintf("man: in your shell's profile: export MANPATH=%s:", man))
+		notes = append(notes, "man: in your shell's profile: "+safetext.ShellLine("export", "MANPATH="+man+":"))
 	}
 	if functions := filepath.Join(share, "zsh", "site-functions"); !strings.HasPrefix(share, "/usr/") {
-		notes = append(notes, fmt.Sprintf("zsh: before compinit in ~/.zshrc: fpath=(%s $fpath)", functions))
+		notes = append(notes, "zsh: before compinit in ~/.zshrc: fpath=("+safetext.ShellLine(functions)+" $fpath)")
 	}
 	return notes
 }

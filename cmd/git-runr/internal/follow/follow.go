@@ -38,7 +38,7 @@ func About(ctx context.Context, store *record.Store, what string) (events []reco
 	}
 	commit, err := store.Repo.Resolve(ctx, what)
 	if err != nil {
-		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
+		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what).WithHint("git runr status", "git runr inbox list --status all")
 	}
 	return store.EventsAbout(ctx, commit)
 }

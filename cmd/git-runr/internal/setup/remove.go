@@ -73,7 +73,8 @@ func (r *removal) hooks(ctx context.Context, repo *gitstore.Repo) error {
 	ours := func(st hooks.Status) bool {
 		return st.State == hooks.Installed || st.State == hooks.Outdated || st.Known
 	}
-	if err == nil && slices.ContainsFunc(statuses, ours) {
+	known := repo.Config.Get(hooks.ProgramKey) != "" // for hooks that somebody keeps himself
+	if err == nil && (known || slices.ContainsFunc(statuses, ours)) {
 		r.add("git's hooks that call git-runr", func() error { _, err := hooks.Uninstall(ctx, repo); return err })
 	}
 	return err
