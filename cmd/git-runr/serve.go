@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -69,7 +70,7 @@ func serve(s *session) error {
 	if err != nil {
 		return err
 	}
-	place, err := web.Listen(store.Repo, s.Int("port"))
+	place, err := web.Listen(store.Repo, s.Int("port"), buildNow().String())
 	if errors.Is(err, web.ErrRunning) {
 		return s.showRunning(store)
 	}
@@ -123,6 +124,9 @@ func (s *session) showRunning(store *record.Store) error {
 	address, secret, ok := web.Await(s.ctx, store.Repo, serveWait)
 	if !ok {
 		return exit.Problemf(exit.Busy, "a server of this repository is starting or ending, or does not answer")
+	}
+	if own := buildNow().String(); address.Program != own && !s.Bool("detached") {
+		s.say("the server that runs is of another git-runr (%s; this is %s); to replace it:\n  kill %d; git runr serve", cmp.Or(address.Program, "an older one"), own, address.PID)
 	}
 	return s.showServer(store, address, secret, true)
 }

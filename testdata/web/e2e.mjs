@@ -8,8 +8,10 @@ import { comments } from "./comments.mjs";
 import { copy } from "./copy.mjs";
 import { gaps } from "./gaps.mjs";
 import { inbox } from "./inbox.mjs";
+import { killed } from "./killed.mjs";
 import { keys } from "./keys.mjs";
 import { frame } from "./frame.mjs";
+import { everyKey, noScript } from "./places.mjs";
 import { runs } from "./runs.mjs";
 import { tree } from "./tree.mjs";
 import { settings } from "./settings.mjs";
@@ -106,7 +108,7 @@ async function wholeWay() {
 try {
   if (!process.env.ONLY) await wholeWay();
   const only = process.env.ONLY;
-  for (const part of [layout, keys, copy, comments, gaps, tree, away, axe, inbox, settings, frame, runs, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
+  for (const part of [layout, keys, copy, gaps, tree, away, killed, axe, inbox, settings, frame, runs, everyKey, noScript, comments, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
   if (process.env.SHOTS) await screenshots(browser, open, process.env.SHOTS);
   console.log(`the page in a browser: ${checks()} checks hold`);
 } finally {

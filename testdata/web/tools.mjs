@@ -36,10 +36,13 @@ export function repository(name, first, second) {
   return dir;
 }
 
+const serving = new Set();
+process.once("exit", () => { for (const child of serving) child.kill("SIGKILL"); }); // where a check fails as well
+
 // serve starts the page's server and gives its process and its address.
 export async function serve(dir) {
   const child = spawn("git-runr", ["serve", "--json"], { cwd: dir, env, stdio: ["ignore", "pipe", "inherit"] });
-  process.once("exit", () => child.kill("SIGKILL")); // where a check fails as well
+  serving.add(child);
   for await (const line of createInterface({ input: child.stdout })) {
     const at = JSON.parse(line);
     return { child, url: at.login_url };
@@ -50,6 +53,7 @@ export async function serve(dir) {
 // end kills a server and waits until it is gone.
 export function end(server) {
   const gone = new Promise((done) => server.child.once("exit", done));
+  serving.delete(server.child);
   server.child.kill("SIGKILL");
   return gone;
 }

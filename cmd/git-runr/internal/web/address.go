@@ -26,6 +26,7 @@ type Address struct {
 	Port    int       `json:"port"`
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
+	Program string    `json:"program,omitempty"` // the build that serves; "" for one that did not say yet
 }
 
 // URL is the start page, without a token.
@@ -133,8 +134,9 @@ var ErrRunning = errors.New("a server runs already")
 // Listen takes the place of the repository's server: on port, or, for 0, where the
 // last server was so that its links keep working, or else anywhere. On another port
 // than the last one the old links are dead; then so are their tokens, since somebody
-// else may listen there now and be given them. It is ErrRunning when the place is taken.
-func Listen(repo *gitstore.Repo, port int) (*Place, error) {
+// else may listen there now and be given them. program is the build that is to serve. It is
+// ErrRunning when the place is taken.
+func Listen(repo *gitstore.Repo, port int, program string) (*Place, error) {
 	unlock, free, err := repo.TryLock(home(""))
 	if err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func Listen(repo *gitstore.Repo, port int) (*Place, error) {
 	if !free {
 		return nil, ErrRunning
 	}
-	p := &Place{repo: repo, unlock: unlock}
+	p := &Place{repo: repo, unlock: unlock, Address: Address{Program: program}}
 	if err := p.listen(port); err != nil {
 		unlock()
 		return nil, err
@@ -160,7 +162,7 @@ func (p *Place) listen(port int) (err error) {
 			return fmt.Errorf("listen on port %d: %w", port, err)
 		}
 	}
-	p.Address = Address{Port: p.Addr().(*net.TCPAddr).Port, PID: os.Getpid(), Started: time.Now().UTC().Truncate(time.Millisecond)}
+	p.Address.Port, p.Address.PID, p.Address.Started = p.Addr().(*net.TCPAddr).Port, os.Getpid(), time.Now().UTC().Truncate(time.Millisecond)
 	if err := p.record(last); err != nil {
 		p.Listener.Close()
 		return err

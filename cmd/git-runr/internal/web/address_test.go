@@ -12,7 +12,7 @@ import (
 
 func take(t *testing.T, s *site, port int) *Place {
 	t.Helper()
-	p, err := Listen(s.repo, port)
+	p, err := Listen(s.repo, port, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func serveOn(t *testing.T, s *site, p *Place) {
 func TestOneServerKeepsItsAddress(t *testing.T) {
 	s := newSite(t)
 	first := take(t, s, 0)
-	if _, err := Listen(s.repo, 0); !errors.Is(err, ErrRunning) {
+	if _, err := Listen(s.repo, 0, "test"); !errors.Is(err, ErrRunning) {
 		t.Fatalf("a second server: %v", err)
 	}
 	if ip := first.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
@@ -67,7 +67,7 @@ func TestOneServerKeepsItsAddress(t *testing.T) {
 		t.Errorf("port %d, and the old secret lives on", third.Address.Port)
 	}
 	third.Leave()
-	if _, err := Listen(s.repo, first.Address.Port); err == nil {
+	if _, err := Listen(s.repo, first.Address.Port, "test"); err == nil {
 		t.Error("listens on a port that is taken")
 	}
 	take(t, s, 0).Leave() // what failed left the place free

@@ -70,7 +70,7 @@ function goItem(step) {
 function takesKeys(element, key) {
   if (!element?.closest) return false;
   if (element.closest("textarea, select, input:not([type=checkbox], [type=radio])")) return true;
-  return key.startsWith("Arrow") && Boolean(element.closest("input, [role=tab], .log, .pop, .panel, dialog, .threads"));
+  return key.startsWith("Arrow") && Boolean(element.closest("input:not([type=checkbox]), [role=tab], .log, .pop, .panel, dialog, .threads"));
 }
 
 document.addEventListener("keydown", (event) => {
