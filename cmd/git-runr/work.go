@@ -157,7 +157,7 @@ func (s *session) duty() (*worker.Duty, error) {
 	if err != nil {
 		return nil, err
 	}
-	duty := &worker.Duty{Store: store, Mode: mode, Jobs: s.Int("jobs"), Retry: s.Bool("retry"), ForAll: s.Bool("for-all"), Tell: s.tell}
+	duty := &worker.Duty{Store: store, Conf: conf, Mode: mode, Jobs: s.Int("jobs"), Retry: s.Bool("retry"), ForAll: s.Bool("for-all"), Tell: s.tell}
 	duty.Read = func() (*config.Config, error) { return s.configuration(store) }
 	if !duty.ForAll {
 		duty.Remote = s.sharedRemote(store)

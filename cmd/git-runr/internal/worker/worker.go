@@ -25,10 +25,11 @@ const (
 	Watch             // until the context ends
 )
 
-// Duty is what is done in a repository. All of Store, Read, Worker and Tell is required.
+// Duty is what is done in a repository. Store, Conf, Read, Worker and Tell are required.
 type Duty struct {
 	Store  *record.Store
-	Read   func() (*config.Config, error)    // the configuration as it is now
+	Conf   *config.Config                    // that of the newest round
+	Read   func() (*config.Config, error)    // as it is now
 	Worker func(*config.Config) *loop.Worker // does the reviews of this process
 	Tell   func(line string)                 // to people
 	Mode   Mode
@@ -76,13 +77,7 @@ func (d *Duty) Run(ctx context.Context) (queue []loop.Turn, err error) {
 }
 
 // Queue is what is left now.
-func (d *Duty) Queue(ctx context.Context) ([]loop.Turn, error) {
-	conf, err := d.Read()
-	if err != nil {
-		return nil, err
-	}
-	return d.worker(conf).Queue(ctx)
-}
+func (d *Duty) Queue(ctx context.Context) ([]loop.Turn, error) { return d.worker(d.Conf).Queue(ctx) }
 
 func (d *Duty) worker(conf *config.Config) *loop.Worker {
 	worker := d.Worker(conf)
@@ -107,6 +102,7 @@ func (d *Duty) round(ctx context.Context) ([]loop.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Conf = conf
 	worker := d.worker(conf)
 	before := d.Reviews
 	for {
