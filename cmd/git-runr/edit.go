@@ -73,7 +73,7 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 	}
 	file.Drop()
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
-		writeSubmitted(w, review, person)
+		writeSubmitted(w, review, person.Actor)
 	})
 }
 

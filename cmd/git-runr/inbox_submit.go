@@ -68,15 +68,16 @@ func inboxSubmit(s *session) error {
 		return err
 	}
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
-		writeSubmitted(w, review, person)
+		writeSubmitted(w, review, person.Actor)
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
 			safetext.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
 		}
 	})
 }
 
-func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
-	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, person.Decision.Words(), prose.Count(len(person.Comments), "comment"))
+func writeSubmitted(w io.Writer, review record.Review, actor string) {
+	sub, _ := review.Newest(actor)
+	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(), prose.Count(len(sub.Comments), "comment"))
 }
 
 // submission reads the flags of a submission.

@@ -146,18 +146,14 @@ func (s *Store) KeptDrafts(review Review, me string) ([]KeptDraft, error) {
 
 // EditDraft changes actor's draft of a review, which may still be submitted.
 func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draft) error) (Draft, error) {
-	review, err := s.Review(ctx, id)
-	if err != nil {
-		return Draft{}, err
-	}
-	if refused := review.allow(EventReviewSubmitted.Name, actorPayload{Actor: actor}, s.Now()); refused != nil {
-		return Draft{}, refused
-	}
-	unlock, err := s.Repo.Lock(ctx, draftLock(review.ID))
+	review, unlock, err := s.lockDrafts(ctx, id)
 	if err != nil {
 		return Draft{}, err
 	}
 	defer unlock()
+	if refused := review.allow(EventReviewSubmitted.Name, actorPayload{Actor: actor}, s.Now()); refused != nil {
+		return Draft{}, refused
+	}
 	d, err := s.Draft(review, actor)
 	if err != nil {
 		return d, err
@@ -166,6 +162,21 @@ func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draf
 		return d, err
 	}
 	return d, s.writeDraft(review.ID, d)
+}
+
+// lockDrafts keeps others from changing and from submitting drafts of a review, which it
+// gives as it is then. The caller calls unlock once.
+func (s *Store) lockDrafts(ctx context.Context, id string) (review Review, unlock func(), err error) {
+	if review, err = s.Review(ctx, id); err != nil {
+		return review, nil, err
+	}
+	if unlock, err = s.Repo.Lock(ctx, "drafts/"+review.ID); err != nil {
+		return review, nil, err
+	}
+	if review, err = s.Review(ctx, review.ID); err != nil {
+		unlock()
+	}
+	return review, unlock, err
 }
 
 func (s *Store) writeDraft(review string, d Draft) error {
@@ -225,16 +236,12 @@ func (d *Draft) SetViewed(file string, viewed bool) {
 	}
 }
 
-// dropDraft forgets what actor has submitted. What was added meanwhile stays.
-func (s *Store) dropDraft(ctx context.Context, review Review, actor string) error {
+// dropDraft forgets what actor has submitted. What was added meanwhile stays. The caller
+// holds the lock of lockDrafts.
+func (s *Store) dropDraft(review Review, actor string) error {
 	if _, err := os.Stat(s.draftPath(review.ID, actor)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	unlock, err := s.Repo.Lock(ctx, draftLock(review.ID))
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	d, err := s.Draft(review, actor)
 	if err != nil {
 		return err
@@ -247,5 +254,3 @@ func (s *Store) dropDraft(ctx context.Context, review Review, actor string) erro
 	}
 	return nil
 }
-
-func draftLock(review string) string { return "drafts/" + review }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,21 +59,72 @@ type Person struct {
 	Key      string // the same for the same submission sent again; "": it is sent once
 }
 
-// SubmitPerson records a person's answer. One that is sent again under its key is
-// recorded once. It drops the drafts that it was made of.
+// SubmitPerson records a person's answer. One that is sent again under its key, or that says
+// no more than the newest of this person, is recorded once; a comment is, by its id. It
+// drops the drafts that it was made of.
 func (s *Store) SubmitPerson(ctx context.Context, id string, p Person) (Review, error) {
-	review, err := s.Review(ctx, id)
+	review, unlock, err := s.lockDrafts(ctx, id)
 	if err != nil {
 		return review, err
 	}
+	defer unlock()
 	if err := p.check(); err != nil {
 		return review, err
 	}
-	review, err = s.SubmitReview(ctx, review.ID, p.Submission(review), "")
-	if err != nil {
-		return review, err
+	if p.Comments = s.unsaid(review, p); !s.repeats(review, p) {
+		if err := p.check(); err != nil && !review.Sent(p.Actor, p.Key) {
+			return review, err
+		}
+		if review, err = s.SubmitReview(ctx, review.ID, p.Submission(review), ""); err != nil {
+			return review, err
+		}
 	}
-	return review, s.dropDraft(ctx, review, p.Actor)
+	return review, s.dropDraft(review, p.Actor)
+}
+
+// unsaid are the comments of p without those that another submission of the same draft has
+// handed in meanwhile.
+func (s *Store) unsaid(review Review, p Person) (rest []Comment) {
+	said := map[string]string{}
+	for _, sub := range review.Submissions {
+		for _, c := range sub.Comments {
+			if sub.Reviewer == p.Actor {
+				said[c.ID] = c.Comment
+			}
+		}
+	}
+	for _, c := range p.Comments {
+		if text, sent := said[c.ID]; !sent || text != s.redacted(c.Comment) {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+// repeats reports whether p, whose comments are all new, says of the same code what this
+// person's newest submission says, which still stands.
+func (s *Store) repeats(review Review, p Person) bool {
+	newest, ok := review.Newest(p.Actor)
+	same := newest.Decision == cmp.Or(p.Decision, CommentOnly) && (p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
+	return ok && same && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
+}
+
+// redacted is free text as it will be recorded.
+func (s *Store) redacted(text string) string {
+	if s.Redact != nil {
+		text = s.Redact(text)
+	}
+	return text
+}
+
+// Newest is the newest submission of a reviewer; ok is false without one.
+func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
+	for _, sub := range slices.Backward(r.Submissions) {
+		if sub.Reviewer == reviewer {
+			return sub, true
+		}
+	}
+	return Submission{}, false
 }
 
 // check refuses a submission that says nothing.
@@ -245,9 +297,7 @@ func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayl
 	if err := checkActor(by.Actor); err != nil {
 		return review, err
 	}
-	if s.Redact != nil {
-		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
-	}
+	by.Actor = s.redacted(by.Actor) // as it will be recorded, for that is what a claim is compared with
 	if (t == EventReviewResolved || t == EventReviewReopened) && !by.quiet {
 		by.Commit = review.At()
 	}

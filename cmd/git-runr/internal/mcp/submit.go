@@ -110,6 +110,7 @@ func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, er
 	if review, err = c.Submit(ctx, review.ID, person); err != nil {
 		return outcome{}, err
 	}
-	text := fmt.Sprintf("Submitted to review %s: %s, %s. It is %s.", review.ID, person.Decision.Words(), prose.Count(len(person.Comments), "comment"), review.Status)
+	sub, _ := review.Newest(person.Actor)
+	text := fmt.Sprintf("Submitted to review %s: %s, %s. It is %s.", review.ID, sub.Decision.Words(), prose.Count(len(sub.Comments), "comment"), review.Status)
 	return outcome{text: text, doc: changedDocument(review)}, nil
 }
