@@ -88,16 +88,22 @@ func (r *Repo) noAttributes() []string {
 // truncated is true.
 func (r *Repo) Diff(ctx context.Context, spec DiffSpec) (patch []byte, truncated bool, err error) {
 	out := &gitdir.LimitWriter{Left: cmp.Or(max(spec.MaxBytes, 0), math.MaxInt64)}
+	err = r.WriteDiff(ctx, spec, out)
+	if out.Full { // git was stopped, so its status says nothing
+		return lastLine(out.Kept.Bytes()), true, nil
+	}
+	return out.Kept.Bytes(), false, err
+}
+
+// WriteDiff writes the patch of Diff to out, whatever its length, until out refuses more: that
+// stops git, which is an error.
+func (r *Repo) WriteDiff(ctx context.Context, spec DiffSpec, out io.Writer) error {
 	lines := cmp.Or(max(spec.Context, 0), 3)
 	options := []string{"-p", "--full-index", "-U" + strconv.Itoa(lines), "--src-prefix=a/", "--dst-prefix=b/"}
 	if spec.IgnoreSpace {
 		options = append(options, "-w")
 	}
-	err = r.diffTree(ctx, out, spec, options...)
-	if out.Full { // git was stopped, so its status says nothing
-		return lastLine(out.Kept.Bytes()), true, nil
-	}
-	return out.Kept.Bytes(), false, err
+	return r.diffTree(ctx, out, spec, options...)
 }
 
 // lastLine cuts after the last whole line.

@@ -32,13 +32,15 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
-// Cut is the start of s, at most n bytes, cut between runes.
+// Cut is the start of s, at most n bytes, cut between runes; of what is no UTF-8, n bytes.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+	for back := range min(n+1, utf8.UTFMax) {
+		if utf8.RuneStart(s[n-back]) {
+			return s[:n-back]
+		}
 	}
 	return s[:n]
 }

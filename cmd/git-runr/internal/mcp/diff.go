@@ -15,13 +15,14 @@ import (
 
 // differing is the document of review_diff: a page of the patch.
 type differing struct {
-	ID    string              `json:"review_id"`
-	From  gitstore.ID         `json:"from,omitempty"` // commit or tree; "" for the empty tree
-	To    gitstore.ID         `json:"to"`
-	Files []gitstore.FileStat `json:"files"` // on the first page
-	Patch string              `json:"patch"`
-	More  string              `json:"more,omitempty"`
-	Next  string              `json:"next_cursor,omitempty"`
+	ID      string              `json:"review_id"`
+	From    gitstore.ID         `json:"from,omitempty"` // commit or tree; "" for the empty tree
+	To      gitstore.ID         `json:"to"`
+	Files   []gitstore.FileStat `json:"files"`                   // on the first page, as many as fit
+	Changed int                 `json:"files_changed,omitempty"` // all of them, on the first page
+	Patch   string              `json:"patch"`
+	More    string              `json:"more,omitempty"`
+	Next    string              `json:"next_cursor,omitempty"`
 }
 
 func (s *Server) diff(ctx context.Context, c call, in diffArgs) (outcome, error) {
@@ -38,10 +39,11 @@ func (s *Server) diff(ctx context.Context, c call, in diffArgs) (outcome, error)
 
 // diff is a page of the change that a review is about; its cursor is a byte of the patch.
 func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) {
-	from := 0
+	var from int64
+	noCursor := refusef("Error: %s is no cursor of this change: leave it out to begin again.", line(in.Cursor, 100))
 	if in.Cursor != "" {
-		if from, err = strconv.Atoi(strings.TrimPrefix(in.Cursor, "byte-")); err != nil || from < 0 || from > maxPatch {
-			return doc, refusef("Error: %s is no cursor of this change: leave it out to begin again.", line(in.Cursor, 100))
+		if from, err = strconv.ParseInt(strings.TrimPrefix(in.Cursor, "byte-"), 10, 64); err != nil || from < 0 {
+			return doc, noCursor
 		}
 	}
 	review, err := c.Store.Review(ctx, in.id())
@@ -49,7 +51,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 		return doc, err
 	}
 	subject := review.Request.Subject
-	spec := gitstore.DiffSpec{To: subject.Tree, Paths: subject.Paths, MaxBytes: int64(from) + maxRead}
+	spec := gitstore.DiffSpec{To: subject.Tree, Paths: subject.Paths}
 	if spec.From, err = c.Store.ComparedWith(ctx, subject); err != nil {
 		return doc, err
 	}
@@ -58,36 +60,52 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 			return doc, err
 		}
 	}
-	patch, truncated, err := c.Store.Repo.Diff(ctx, spec)
-	if err != nil {
-		return doc, err
-	}
-	if in.File != "" && len(patch) == 0 {
-		return doc, refusef("Error: %s is not in the change of review %s.", line(in.File, 500), review.ID)
-	}
 	doc = differing{ID: review.ID, From: spec.From, To: spec.To, Files: []gitstore.FileStat{}}
 	if from == 0 {
-		if doc.Files, err = c.Store.Repo.DiffStat(ctx, spec); err != nil {
+		if err := c.listFiles(ctx, spec, &doc); err != nil {
 			return doc, err
 		}
-		doc.Files = doc.Files[:min(len(doc.Files), maxItems)]
-		for i, f := range doc.Files {
-			doc.Files[i].Path, doc.Files[i].OldPath = shownName(f.Path), shownName(f.OldPath)
+		if in.File != "" && doc.Changed == 0 {
+			return doc, refusef("Error: %s is not in the change of review %s.", line(in.File, 500), review.ID)
 		}
 	}
-	rest := string(patch[min(from, len(patch)):])
-	part := patchPart(rest, maxAnswer-aroundPage-jsonSize(doc))
-	doc.Patch = safetext.Text(part)
-	if left := len(rest) - len(part); left > 0 || truncated {
-		doc.Next = fmt.Sprintf("byte-%d", from+len(part)) // no number, of which clients make one
-		in.ID, in.Cursor = review.ID, doc.Next
+	in.ID = review.ID
+	page := newPatchPage(from, maxAnswer-aroundPage-jsonSize(doc)-2*jsonSize(in))
+	err = c.Store.Repo.WriteDiff(ctx, spec, page)
+	truncated := page.left > maxRead
+	if err != nil && !truncated { // git was stopped, so its status says nothing
+		return doc, err
+	}
+	if page.finish(); from > 0 && from >= page.at {
+		return doc, noCursor
+	}
+	doc.Patch = page.text()
+	if page.next > 0 {
+		doc.Next = fmt.Sprintf("byte-%d", page.next) // no number, of which clients make one
+		in.Cursor = doc.Next
 		more := ""
 		if truncated {
 			more = " at least"
 		}
-		doc.More = fmt.Sprintf("[%d bytes%s left. To read on: review_diff %s]", left, more, jsonOf(in))
+		doc.More = fmt.Sprintf("[%d bytes%s left. To read on: review_diff %s]", page.left, more, jsonOf(in))
 	}
 	return doc, nil
+}
+
+// listFiles puts the files of a change into doc, as many as leave room for the patch.
+func (c call) listFiles(ctx context.Context, spec gitstore.DiffSpec, doc *differing) error {
+	files, err := c.Store.Repo.DiffStat(ctx, spec)
+	if err != nil {
+		return err
+	}
+	doc.Changed, doc.Files = len(files), files[:min(len(files), maxItems)]
+	for i, f := range doc.Files {
+		doc.Files[i].Path, doc.Files[i].OldPath = shownName(f.Path), shownName(f.OldPath)
+	}
+	for jsonSize(doc.Files) > maxAnswer/3 && len(doc.Files) > 1 {
+		doc.Files = doc.Files[:len(doc.Files)/2]
+	}
+	return nil
 }
 
 // pathsOf are the paths of what a change has by a name, as it is or as it was shown: of a file that
@@ -111,20 +129,6 @@ func (c call) pathsOf(ctx context.Context, spec gitstore.DiffSpec, name string) 
 		}
 	}
 	return []string{path}, nil
-}
-
-// maxPatch is how far a patch is read, in bytes.
-const maxPatch = 256 << 20
-
-// maxRead is how much of a patch is read for one page, in bytes: more than fits on it.
-const maxRead = 8 * maxAnswer
-
-// patchPart is as much of a patch as fits into room tokens, as text and in a document.
-func patchPart(patch string, room int) string {
-	return longest(patch, func(part string) bool {
-		safe := safetext.Text(part)
-		return tokens(safe)+jsonSize(safe) <= room
-	})
 }
 
 // around is how many lines of a file are shown before and after those of a finding.
