@@ -1,5 +1,5 @@
 // Package syntax is what is known of programming languages, in one table: which files are
-// theirs, and what in a line is comment, string or word. The page colours with it, and the
+// theirs, and what in a line is comment, string or word. The page and git runr tui colour with it, and the
 // built-in reviewer tells code from what is none.
 package syntax
 

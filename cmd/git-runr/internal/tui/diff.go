@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"git-runr/cmd/git-runr/internal/worddiff"
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -136,12 +137,14 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 	for h, hunk := range f.Hunks {
 		title := fmt.Sprintf("@@ %d,%d @@ %s", hunk.NewStart, hunk.NewCount, hunk.Section)
 		rows = append(rows, row{text: styled(cyan, title), id: fmt.Sprintf("hunk %s %d", name, h), file: at + 1, hunk: true})
+		looks := shades(name, hunk)
 		if d.split && width >= splitWidth {
-			rows = append(rows, d.splitRows(at+1, hunk, digits, width, said)...)
+			rows = append(rows, splitRows(at+1, hunk, looks, digits, width, said)...)
 			continue
 		}
-		for _, l := range hunk.Lines {
-			rows = append(rows, d.lineRows(at+1, l, digits, width)...)
+		for i, l := range hunk.Lines {
+			look := func() shade { return looks(i) }
+			rows = append(rows, d.lineRows(at+1, l, look, digits, width)...)
 			rows = append(rows, remarksOn(at+1, l, width, said)...)
 		}
 	}
@@ -184,31 +187,33 @@ func kindColour(kind byte) string {
 	return ""
 }
 
+// front is what stands before a line: its number and its sign.
+func front(l unidiff.Line, number, digits int) string {
+	return styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind)))
+}
+
 // lineRows is a line of the diff: its number, its sign and its text, of which each part is a row where lines are wrapped.
-func (d *diff) lineRows(index int, l unidiff.Line, digits, width int) []row {
+func (d *diff) lineRows(index int, l unidiff.Line, look func() shade, digits, width int) []row {
 	made := row{file: index, old: l.Old, new: l.New}
-	show := func(front, part string) string { return front + styled(kindColour(l.Kind), part) }
-	front := func() string {
-		number := l.New
-		if l.Kind == '-' {
-			number = l.Old
-		}
-		return styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind)))
+	number := l.New
+	if l.Kind == '-' {
+		number = l.Old
 	}
-	text := prose.Cut(l.Text, 1<<14)
+	if !d.wrap {
+		made.draw = func() string { return front(l, number, digits) + code(l, look()) }
+		return []row{made}
+	}
+	text := prose.Cut(l.Text, maxCode)
 	if l.NoEOL {
 		text += " (no line feed at the end)"
 	}
-	if !d.wrap {
-		made.draw = func() string { return show(front(), text) }
-		return []row{made}
-	}
 	var rows []row
 	for i, part := range hardWrapped(text, width-digits-2) {
-		made.text = show(strings.Repeat(" ", digits+2), part)
+		before := strings.Repeat(" ", digits+2)
 		if i == 0 {
-			made.text = show(front(), part)
+			before = front(l, number, digits)
 		}
+		made.text = before + styled(kindColour(l.Kind), part)
 		rows = append(rows, made)
 	}
 	return rows
@@ -219,43 +224,32 @@ func hardWrapped(text string, width int) []string {
 }
 
 // splitRows puts the lines that were removed beside those that took their place.
-func (d *diff) splitRows(index int, h unidiff.Hunk, digits, width int, said remarks) []row {
+func splitRows(index int, h unidiff.Hunk, looks func(int) shade, digits, width int, said remarks) []row {
 	half := (width - 1) / 2
-	var rows []row
-	side := func(l unidiff.Line, number int) string {
-		if number == 0 {
+	side := func(line, number int) string {
+		if line < 0 {
 			return strings.Repeat(" ", half)
 		}
-		text := styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind))+prose.Cut(l.Text, 1<<12))
-		return padded(ansi.Truncate(text, half, ""), half)
+		l := h.Lines[line]
+		return padded(ansi.Truncate(front(l, number, digits)+code(l, looks(line)), half, ""), half)
 	}
-	put := func(left, right unidiff.Line) {
-		rows = append(rows, row{file: index, old: left.Old, new: right.New, draw: func() string { return side(left, left.Old) + " " + side(right, right.New) }})
-		for _, l := range []unidiff.Line{left, right} {
-			if l.Kind != 0 && (l.Kind != ' ' || l.New == right.New && l.Old == 0) {
-				rows = append(rows, remarksOn(index, l, width, said)...)
-			}
+	var rows []row
+	for _, pair := range worddiff.Rows(h) {
+		made := row{file: index}
+		if pair.Left >= 0 {
+			made.old = h.Lines[pair.Left].Old
 		}
-	}
-	for i := 0; i < len(h.Lines); {
-		removed, added := h.Block(i)
-		if removed+added == 0 {
-			l := h.Lines[i]
-			put(unidiff.Line{Kind: ' ', Old: l.Old, Text: l.Text}, unidiff.Line{Kind: ' ', New: l.New, Text: l.Text})
-			i++
-			continue
+		if pair.Right >= 0 {
+			made.new = h.Lines[pair.Right].New
 		}
-		for k := range max(removed, added) {
-			var left, right unidiff.Line
-			if k < removed {
-				left = h.Lines[i+k]
-			}
-			if k < added {
-				right = h.Lines[i+removed+k]
-			}
-			put(left, right)
+		made.draw = func() string { return side(pair.Left, made.old) + " " + side(pair.Right, made.new) }
+		rows = append(rows, made)
+		if pair.Left >= 0 && pair.Left != pair.Right {
+			rows = append(rows, remarksOn(index, h.Lines[pair.Left], width, said)...)
 		}
-		i += removed + added
+		if pair.Right >= 0 {
+			rows = append(rows, remarksOn(index, h.Lines[pair.Right], width, said)...)
+		}
 	}
 	return rows
 }

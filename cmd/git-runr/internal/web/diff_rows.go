@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/cmd/git-runr/internal/worddiff"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 	"git-runr/loop/syntax"
@@ -23,9 +24,9 @@ type rowMaker struct {
 
 func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
 	v := hunkView{Start: h.NewStart, Rest: safetext.Line(strings.TrimSpace(h.Section))}
-	marks := marksOf(h)
+	marks := worddiff.Marks(h)
 	if m.split {
-		for _, row := range splitRows(h) {
+		for _, row := range worddiff.Rows(h) {
 			v.Rows = append(v.Rows, m.splitRow(h, row, marks))
 		}
 		return v
@@ -38,27 +39,13 @@ func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
 	return v
 }
 
-// marksOf are the parts of lines that differ from their partner's, by index.
-func marksOf(h unidiff.Hunk) map[int][2]int {
-	marks := map[int][2]int{}
-	for i, j := range pairs(h) {
-		if h.Lines[i].Kind != '-' {
-			continue
-		}
-		if a, b, ok := changedPart(h.Lines[i].Text, h.Lines[j].Text); ok {
-			marks[i], marks[j] = a, b
-		}
-	}
-	return marks
-}
-
-func (m *rowMaker) splitRow(h unidiff.Hunk, row splitRow, marks map[int][2]int) rowView {
+func (m *rowMaker) splitRow(h unidiff.Hunk, row worddiff.Row, marks map[int][2]int) rowView {
 	v := rowView{Left: cellView{Class: "e"}, Right: cellView{Class: "e"}}
-	if row.left >= 0 {
-		v.Old, v.Left = h.Lines[row.left].Old, m.cell(m.before(h.Lines[row.left]), marks[row.left])
+	if row.Left >= 0 {
+		v.Old, v.Left = h.Lines[row.Left].Old, m.cell(m.before(h.Lines[row.Left]), marks[row.Left])
 	}
-	if row.right >= 0 {
-		v.New, v.Right = h.Lines[row.right].New, m.cell(h.Lines[row.right], marks[row.right])
+	if row.Right >= 0 {
+		v.New, v.Right = h.Lines[row.Right].New, m.cell(h.Lines[row.Right], marks[row.Right])
 	}
 	v.Notes = m.notesOn(v.Old, v.New)
 	return v

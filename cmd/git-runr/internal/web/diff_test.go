@@ -26,34 +26,6 @@ index 1..2 100644
  four
 `
 
-func TestSplitRows(t *testing.T) {
-	files, err := filesOf([]byte(samplePatch))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []splitRow{{0, 0}, {1, 3}, {2, 4}, {-1, 5}, {6, 6}}
-	if got := splitRows(files[0].Hunks[0]); !slices.Equal(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
-	}
-}
-
-func TestChangedPart(t *testing.T) {
-	for _, c := range []struct{ a, b, inA, inB string }{
-		{"return count + 1", "return total + 1", "count", "total"},
-		{"f(a, b)", "f(a, c, b)", "", "c, "},
-		{"naïve way of it", "naive way of it", "naïve", "naive"},
-		{"all is new", "nothing stays", "-", "-"},
-		{"same", "same", "-", "-"},
-		{strings.Repeat("x", 200) + "safe", strings.Repeat("x", 200) + "evil", strings.Repeat("x", 64) + "safe", strings.Repeat("x", 64) + "evil"},
-		{"safe" + strings.Repeat("ü", 200), "evil" + strings.Repeat("ü", 200), "safe" + strings.Repeat("ü", 32), "evil" + strings.Repeat("ü", 32)},
-	} {
-		a, b, ok := changedPart(c.a, c.b)
-		if ok != (c.inA != "-") || ok && (c.a[a[0]:a[1]] != c.inA || c.b[b[0]:b[1]] != c.inB) {
-			t.Errorf("%q, %q: %v %v %v", c.a, c.b, a, b, ok)
-		}
-	}
-}
-
 func TestCodeHTML(t *testing.T) {
 	line := "a <b> := \"x\u202ey\" // &"
 	toks := syntax.NewScanner(syntax.Coloured("a.go")).Line(line)

@@ -1,4 +1,4 @@
-package web
+package worddiff
 
 import (
 	"strings"
@@ -7,6 +7,50 @@ import (
 	"git-runr/loop/syntax"
 	"git-runr/loop/unidiff"
 )
+
+// Marks are the parts of lines that differ from their partner's, by the index of
+// the line in its hunk: from byte to byte.
+func Marks(h unidiff.Hunk) map[int][2]int {
+	marks := map[int][2]int{}
+	for i, j := range pairs(h) {
+		if h.Lines[i].Kind != '-' {
+			continue
+		}
+		if a, b, ok := changedPart(h.Lines[i].Text, h.Lines[j].Text); ok {
+			marks[i], marks[j] = a, b
+		}
+	}
+	return marks
+}
+
+// Row is a row of the view with two sides: indexes into the hunk's lines, -1
+// for nothing.
+type Row struct{ Left, Right int }
+
+// Rows puts removed lines beside the added ones that took their place.
+func Rows(h unidiff.Hunk) []Row {
+	var rows []Row
+	for i := 0; i < len(h.Lines); {
+		removed, added := h.Block(i)
+		if removed+added == 0 {
+			rows = append(rows, Row{i, i})
+			i++
+			continue
+		}
+		for k := range max(removed, added) {
+			row := Row{-1, -1}
+			if k < removed {
+				row.Left = i + k
+			}
+			if k < added {
+				row.Right = i + removed + k
+			}
+			rows = append(rows, row)
+		}
+		i += removed + added
+	}
+	return rows
+}
 
 // pairs matches the removed lines of a hunk with the added ones that took their
 // place: for the index of a line that of its partner, on both sides.
@@ -20,35 +64,6 @@ func pairs(h unidiff.Hunk) map[int]int {
 		i += max(1, removed+added)
 	}
 	return partner
-}
-
-// splitRow is a row of the view with two sides: indexes into the hunk's lines, -1
-// for nothing.
-type splitRow struct{ left, right int }
-
-// splitRows puts removed lines beside the added ones that took their place.
-func splitRows(h unidiff.Hunk) []splitRow {
-	var rows []splitRow
-	for i := 0; i < len(h.Lines); {
-		removed, added := h.Block(i)
-		if removed+added == 0 {
-			rows = append(rows, splitRow{i, i})
-			i++
-			continue
-		}
-		for k := range max(removed, added) {
-			row := splitRow{-1, -1}
-			if k < removed {
-				row.left = i + k
-			}
-			if k < added {
-				row.right = i + removed + k
-			}
-			rows = append(rows, row)
-		}
-		i += removed + added
-	}
-	return rows
 }
 
 // changedPart is the middle of a and b that differs, as byte ranges at the bounds
