@@ -54,6 +54,12 @@ func TestBlame(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 
+	root := ID(strings.TrimSpace(testGit(t, repo.WorkTree, "rev-list", "--max-parents=0", "HEAD")))
+	file, _, _ := strings.Cut(testGit(t, repo.WorkTree, "ls-tree", "--name-only", string(root)), "\n")
+	if got := blamed(t, repo, second, file, [2]int{1, 1}); !strings.HasPrefix(got[1], string(root)) || strings.Contains(got[1], "or older") {
+		t.Errorf("%v", got)
+	}
+
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	testGit(t, repo.WorkTree, "clone", "-q", "--bare", ".", bare)
 	same(blamed(t, openTestRepo(t, bare), second, "new.txt", [2]int{1, 2}, [2]int{4, 4}))

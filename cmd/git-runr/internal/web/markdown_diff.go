@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,7 +68,9 @@ func (p *pages) render(ctx context.Context, c comparison, v *fileView, sizes fil
 	if tooMuchMarkdown(texts[0]) || tooMuchMarkdown(texts[1]) {
 		return false, nil
 	}
-	v.Rendered = foldBlocks(blockRows(markdownBlocks(texts[0]), markdownBlocks(texts[1])))
+	rows := blockRows(markdownBlocks(texts[0]), markdownBlocks(texts[1]))
+	orderHeadings(rows)
+	v.Rendered = foldBlocks(rows)
 	return true, nil
 }
 
@@ -118,6 +121,35 @@ func blockRows(before, after []string) (rows []blockRow) {
 		i, j = i+removed, j+added
 	}
 	return rows
+}
+
+// orderHeadings says of headings that stand too deep below those before them that they are a step
+// deeper: a document may begin with any. They look as they did.
+func orderHeadings(rows []blockRow) {
+	level := 3 // of the file's own
+	order := func(block template.HTML) template.HTML {
+		var out strings.Builder
+		for _, token := range htmlTokens(string(block)) {
+			if len(token) == len("<h4>") && token[:2] == "<h" && token[2] >= '4' && token[2] <= '6' {
+				if deep := int(token[2] - '0'); deep <= level+1 {
+					level = deep
+				} else {
+					level++
+					token = token[:3] + ` aria-level="` + strconv.Itoa(level) + `">`
+				}
+			}
+			out.WriteString(token)
+		}
+		return template.HTML(out.String())
+	}
+	for i := range rows {
+		if rows[i].Class == "x" {
+			rows[i].New = order(rows[i].New)
+			rows[i].Old = rows[i].New
+			continue
+		}
+		rows[i].Old, rows[i].New = order(rows[i].Old), order(rows[i].New)
+	}
 }
 
 // foldBlocks folds away what is unchanged and far from a change.

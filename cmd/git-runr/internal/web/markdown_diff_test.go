@@ -72,6 +72,19 @@ func TestBlockRows(t *testing.T) {
 	}
 }
 
+func TestOrderHeadings(t *testing.T) {
+	rows := blockRows(markdownBlocks("### a\n\n# b\n\n### c\n\nx"), markdownBlocks("### a\n\n# b\n\n#### d\n\nx"))
+	orderHeadings(rows)
+	var got []string
+	for _, row := range rows {
+		got = append(got, strings.TrimSpace(string(row.Old))+"|"+strings.TrimSpace(string(row.New)))
+	}
+	want := `<h6 aria-level="4">a</h6>|<h6 aria-level="4">a</h6> <h4>b</h4>|<h4>b</h4> <h6 aria-level="5">c</h6>|<h6>d</h6> <p>x</p>|<p>x</p>`
+	if said := strings.Join(got, " "); said != want {
+		t.Errorf("got  %s\nwant %s", said, want)
+	}
+}
+
 // Whatever two documents hold, what is made of them is as safe as what is made of one, and
 // nothing of either is lost.
 func FuzzBlockRows(f *testing.F) {
