@@ -12,6 +12,12 @@ import (
 // A reader that went away has read enough: nothing is said, as text and as JSON.
 func TestReaderWentAway(t *testing.T) {
 	w := newPasteWorld(t)
+	writeFileAt(t, w.dir, "file", "text\n")
+	w.git("add", "file")
+	w.git("commit", "-q", "-m", "second")
+	if said, status := outputOf(t, "-C", w.dir, "review", "--reviewer", "human", "--no-serve"); status != 0 {
+		t.Fatal(said)
+	}
 	for _, args := range [][]string{{"inbox"}, {"--json", "inbox"}, {"log"}, {"--json", "inbox", "get", "nosuch"}} {
 		r, out, err := os.Pipe()
 		if err != nil {
