@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"git-runr/diagnose"
 	"git-runr/gitstore"
@@ -37,6 +39,7 @@ type runView struct {
 	From, To  int        // of the comparison shown
 	Missing   string
 	Resumed   bool     // it was, from here, and has not begun
+	Wrote     string   // what it had to say for that
 	Now       *nowView // what goes on, nil for nothing
 	Views     []fileView
 	Total     int
@@ -105,6 +108,9 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v.Resumed = r.FormValue("resumed") == strconv.Itoa(len(events)) && !v.Report.Live
+	if v.Resumed {
+		v.Wrote = lastLines(filepath.Join(p.repo.StateDir(), "web", "resume-"+run.ID+".log"), v.now.Add(-time.Minute))
+	}
 	if err := p.interdiff(r, &v); err != nil {
 		return err
 	}

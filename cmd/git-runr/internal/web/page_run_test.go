@@ -147,6 +147,20 @@ func TestRunNow(t *testing.T) {
 	page := s.page("/run/" + run.ID)
 	shows(t, page, "Attempt 3 of 3.", "(attempt 3 of 3)")
 	hides(t, page, "round 3/2", `class="now"`)
+
+	// One that is taken up is said to be until it has begun, with what the process had to say.
+	events, err := s.Store.RunEvents(context.Background(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(s.repo.StateDir(), "web"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.repo.StateDir(), "web/resume-"+run.ID+".log", "git-runr: there is no agent <bot>\n")
+	page = s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)))
+	checkHTML(t, page)
+	shows(t, page, "taken up in the background", "there is no agent &lt;bot&gt;")
+	hides(t, s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)-1)), "taken up in the background", "there is no agent")
 }
 
 func TestLastLines(t *testing.T) {

@@ -17,7 +17,8 @@ function tick() {
 
 // refreshNow shows the step that the run is at, and the last lines of its agent.
 async function refreshNow() {
-  if (document.hidden || !now.firstElementChild) return;
+  if (document.hidden) return;
+  if (!now.firstElementChild) return $("#resumed") && refreshRun();
   const answer = await fetch(`/run/${watched}/now`).catch(() => null);
   if (!answer?.ok) return;
   if (answer.status === 204) return refreshRun();
