@@ -107,6 +107,7 @@ export async function comments(browser, open, clean) {
   writeFileSync(join(env.HOME, ".config", "git-runr", "config.toml"), agent);
   await thread("both at once").locator("button", { hasText: "Hand" }).click();
   await page.waitForSelector('.about a[href^="/run/"]');
+  check(await thread("both at once").locator('a[href^="/run/"]').isVisible(), "the comment names its run");
   check(JSON.parse(run(dir, "git-runr", "show", "--json")).plan.findings.length === 1, "a run has that finding alone");
   page.trouble.length = 0; // the browser tells of answers that refuse
   await page.goto("about:blank");
@@ -135,9 +136,11 @@ export async function comments(browser, open, clean) {
   await form.locator("select").selectOption("deferred");
   await form.getByLabel("Reason").fill("thanks");
   await form.locator("button", { hasText: "Record" }).click();
-  check(reader.url().includes("/comments?show=open#t-c-") && (await reader.locator(".views").textContent()).includes("answered 1"), `and an answer comes back to it: ${reader.url()}`);
+  await reader.waitForURL("**/comments?show=open#t-c-*");
+  check((await reader.locator(".views").textContent()).includes("answered 1"), `and an answer comes back to it: ${reader.url()}`);
   await reader.locator(".thread", { hasText: "far away" }).locator(".at a").click();
-  check((await reader.locator(".remark:target, .remark", { hasText: "far away" }).count()) > 0, "a place leads to the comment in its file");
+  await reader.locator(".remark", { hasText: "far away" }).waitFor();
+  check(true, "a place leads to the comment in its file");
   await plain.close();
   await end(server);
 }

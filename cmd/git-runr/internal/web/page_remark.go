@@ -38,7 +38,8 @@ type remark struct {
 	CanAnswer bool
 	CanHand   bool       // to a run
 	Proposals []proposal // other lines that it suggests
-	Disputed  bool       // fewer reviewers said it than the quorum
+	Runs      []record.RunSummary
+	Disputed  bool // fewer reviewers said it than the quorum
 	Ruling    record.RulingKind
 	RulingBy  string // the judge
 	RulingWhy string

@@ -203,6 +203,10 @@ func (p *pages) propose(ctx context.Context, review record.Review, remarks []*re
 	if err != nil {
 		return err
 	}
+	runs, err := p.handed(ctx, review)
+	if err != nil {
+		return err
+	}
 	for _, r := range remarks {
 		if r.Draft {
 			continue
@@ -214,9 +218,32 @@ func (p *pages) propose(ctx context.Context, review record.Review, remarks []*re
 				})
 			}
 		}
+		r.Runs = runs[r.ID]
 		r.CanHand = r.CanAnswer && review.Request.Subject.Commit != "" && (r.Stands() == standsOpen || r.Stands() == standsAnswered)
 	}
 	return nil
+}
+
+// handed are the runs to which findings of a review were handed, by the ids of those.
+func (p *pages) handed(ctx context.Context, review record.Review) (map[string][]record.RunSummary, error) {
+	ids, err := p.runsOf(ctx, review)
+	if err != nil {
+		return nil, err
+	}
+	handed := map[string][]record.RunSummary{}
+	for _, id := range ids {
+		run, err := p.Store.Run(ctx, id)
+		if gone(err) {
+			continue // its log is not in this clone
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range run.Plan.Findings {
+			handed[f.ID] = append(handed[f.ID], run.Summary())
+		}
+	}
+	return handed, nil
 }
 
 // HandCommand is the line that hands the remark to a run.
