@@ -436,7 +436,7 @@ func TestTUIDiagnosis(t *testing.T) {
 	s.press("y") // it goes on in the background: the screen is the user's
 	s.wait("It goes on")
 	for range 400 {
-		if log := w.runr(w.repo, "log"); strings.Contains(log, "run_resumed") && strings.Count(log, "review_loop_detected") == 2 {
+		if log := w.runr(w.repo, "log", "latest"); strings.Contains(log, "run_resumed") && strings.Count(log, "stop: no_change") == 2 {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -33,11 +33,12 @@ func (m *model) runPage(id string) *page {
 			}
 			text, _ := m.Do(ctx, "show", id)
 			events, _ := m.Do(ctx, "log", id)
+			live := workspace.Live(m.Store, id)
 			return func() {
 				first := run.ID == ""
 				run, shown, log = read, text, events
-				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), workspace.Live(m.Store, id)).Text, run.Plan.Entity.Name())
-				p.keys = runKeys(run)
+				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), live).Text, run.Plan.Entity.Name())
+				p.keys = runKeys(run, live)
 				if first {
 					p.cur = 0
 				}
@@ -80,8 +81,8 @@ func (s *saidLines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// runKeys are what can be done with a run as it is.
-func runKeys(run record.Run) []key {
+// runKeys are what can be done with a run as it is; live says that somebody is at it.
+func runKeys(run record.Run, live bool) []key {
 	id := run.ID
 	keys := []key{
 		{"d", "d diagnosis", "why it stopped, and what to type", func(m *model, _ *page) tea.Cmd {
@@ -103,7 +104,7 @@ func runKeys(run record.Run) []key {
 			return nil
 		}})
 	}
-	if run.Stop != nil || run.Status == record.RunRunning {
+	if run.Stop != nil || run.Status == record.RunRunning && !live {
 		keys = append(keys, key{"r", "r resume", "take it up again", func(m *model, _ *page) tea.Cmd {
 			m.ask = &question{"git runr resume " + id, []key{{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd {
 				return m.do(m.say("It goes on; what its agents say is below"), "resume", id, "--detached")

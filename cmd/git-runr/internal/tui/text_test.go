@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/record"
 )
 
 func TestLinesToType(t *testing.T) {
@@ -53,6 +55,16 @@ func TestFieldKeepsWithinItsText(t *testing.T) {
 		g.cut(g.at, g.lineEnd())
 		if _, x, y := g.view(10, 4); x < 0 || y < 0 || y > 3 {
 			t.Errorf("cursor at %d, %d", x, y)
+		}
+	}
+}
+
+// TestRunKeys: a run that somebody is at cannot be taken up; one that was left can.
+func TestRunKeys(t *testing.T) {
+	run := record.Run{ID: "20260102030405-abcdef", Status: record.RunRunning}
+	for _, live := range []bool{true, false} {
+		if _, offered := find(runKeys(run, live), "r"); offered == live {
+			t.Errorf("live: %t, resume is offered: %t", live, offered)
 		}
 	}
 }
