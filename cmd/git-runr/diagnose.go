@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/follow"
 	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/screen"
@@ -55,7 +56,7 @@ func diagnoseStop(s *session) error {
 	}
 	commit, err := store.Repo.Resolve(s.ctx, what)
 	if err != nil {
-		return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what).WithHint("git runr status", "git runr inbox list --status all")
+		return follow.NoneOf(missing)
 	}
 	return s.diagnoseCommit(store, commit)
 }

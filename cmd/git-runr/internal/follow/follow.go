@@ -33,14 +33,23 @@ func About(ctx context.Context, store *record.Store, what string) (events []reco
 	if !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return nil, nil, err
 	}
-	if events, err = store.ReviewEvents(ctx, what); err == nil || !errors.As(err, &missing) {
+	if events, err = store.ReviewEvents(ctx, what); err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return events, nil, err
 	}
 	commit, err := store.Repo.Resolve(ctx, what)
 	if err != nil {
-		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what).WithHint("git runr status", "git runr inbox list --status all")
+		return nil, nil, NoneOf(missing)
 	}
 	return store.EventsAbout(ctx, commit)
+}
+
+// NoneOf says that what was typed is neither a run nor a review nor a commit.
+func NoneOf(missing *record.NotFoundError) error {
+	if missing.Older {
+		missing.What = "run, review or commit"
+		return missing
+	}
+	return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", missing.ID).WithHint("git runr status", "git runr inbox list --status all")
 }
 
 // pollEvery is how often Events looks for something new.
