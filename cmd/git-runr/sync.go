@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -82,6 +83,12 @@ func retire(s *session, store *record.Store, done *share.Synced, r share.Retirem
 	return err
 }
 
+func writeNotTaken(w io.Writer, logs []gitstore.Rejection) {
+	for _, r := range logs {
+		safetext.Fprintf(w, "not taken over from %s: %s\n", r.Writer, r.Reason)
+	}
+}
+
 // unreadableShown is how many of the records that say nothing a sync names.
 const unreadableShown = 5
 
@@ -96,9 +103,7 @@ func writeSynced(w io.Writer, done share.Synced) {
 	if done.RetireWhy != "" && done.Refused == nil {
 		safetext.Fprintf(w, "refs of long gone writers stay: %s\n", done.RetireWhy)
 	}
-	for _, r := range done.Rejected {
-		safetext.Fprintf(w, "not taken over from %s: %s\n", r.Writer, r.Reason)
-	}
+	writeNotTaken(w, done.Rejected)
 	for i, r := range done.Unreadable {
 		if i == unreadableShown {
 			safetext.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", prose.Count(len(done.Unreadable)-i, "event"))

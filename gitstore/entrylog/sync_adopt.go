@@ -51,11 +51,6 @@ type adoption struct {
 // here, the others are taken over all the same.
 func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) error) (Adopted, error) {
 	var adopted Adopted
-	prefix := stagedPrefix(remote)
-	staged, err := s.refs.Refs(ctx, prefix)
-	if err != nil {
-		return adopted, err
-	}
 	own, err := s.storedWriter(ctx)
 	if err != nil {
 		return adopted, err
@@ -63,25 +58,12 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	if err := s.adoptArchives(ctx, remote, own, check, &adopted); err != nil {
 		return adopted, err
 	}
-	live, archive, err := s.logRefs(ctx)
+	logs, err := s.stagedLogs(ctx, remote, own)
 	if err != nil {
-		return adopted, err
-	}
-	tips := maps.Clone(live)
-	if err := s.addArchived(ctx, tips, archive); err != nil {
 		return adopted, err
 	}
 	if err := s.ownLog(ctx, remote, own, check, &adopted); err != nil {
 		return adopted, fmt.Errorf("take over log %s: %w", own, err)
-	}
-	var logs []adoption
-	for _, ref := range slices.Sorted(maps.Keys(staged)) {
-		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
-		a.old, a.ref = tips[a.writer], live[a.writer]
-		if a.new == a.old || a.writer == own {
-			continue
-		}
-		logs = append(logs, a)
 	}
 	forward, err := s.checkAll(ctx, logs, check, &adopted)
 	if err != nil {
@@ -91,6 +73,48 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 		return adopted, err
 	}
 	return adopted, s.settleArchived(ctx, remote, own)
+}
+
+// LeftLogs are what FetchLogs could not bring of a remote, and the logs that it has staged and AdoptLogs
+// leaves as they are, each with why. Nothing is moved.
+func (s *Store) LeftLogs(ctx context.Context, remote string, check func(Entry) error) ([]Rejection, error) {
+	h := &hunt{refused: s.readRefusals(remote)}
+	left := Adopted{Rejected: h.rejections()}
+	own, err := s.storedWriter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	logs, err := s.stagedLogs(ctx, remote, own)
+	if err == nil {
+		_, err = s.checkAll(ctx, logs, check, &left)
+	}
+	return left.Rejected, err
+}
+
+// stagedLogs are the logs of others that are staged and not here as they are there.
+func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adoption, err error) {
+	prefix := stagedPrefix(remote)
+	staged, err := s.refs.Refs(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	live, archive, err := s.logRefs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tips := maps.Clone(live)
+	if err := s.addArchived(ctx, tips, archive); err != nil {
+		return nil, err
+	}
+	for _, ref := range slices.Sorted(maps.Keys(staged)) {
+		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
+		a.old, a.ref = tips[a.writer], live[a.writer]
+		if a.new == a.old || a.writer == own {
+			continue
+		}
+		logs = append(logs, a)
+	}
+	return logs, nil
 }
 
 // ownLog looks whether the remote's log of our own writer has what ours has not, and

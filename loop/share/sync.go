@@ -246,6 +246,16 @@ func (x *exchange) check(entry gitstore.Entry) error {
 	return nil // a record that cannot be read is kept, and reported by log and fsck, too
 }
 
+// Left is what a sync with a remote did not take over, as far as that is known without asking it.
+func Left(ctx context.Context, s *record.Store, remote string) ([]gitstore.Rejection, error) {
+	return s.Repo.LeftLogs(ctx, remote, func(entry gitstore.Entry) error {
+		if _, err := record.DecodeEvent(entry); errors.Is(err, gitstore.ErrNewerFormat) {
+			return err
+		}
+		return nil
+	})
+}
+
 func (x *exchange) heard(event record.Event) {
 	if !x.says.Index {
 		return
