@@ -85,6 +85,9 @@ func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
 
 // Run starts git and waits for it. A status other than 0 is a *GitError.
 func (c Call) Run(ctx context.Context) ([]byte, error) {
+	if slices.ContainsFunc(c.Args, func(arg string) bool { return strings.Contains(arg, "\x00") }) {
+		return nil, fmt.Errorf("%w: no name in git has a NUL byte", ErrNotFound)
+	}
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", c.argv()...)

@@ -45,7 +45,7 @@ func (c *drainedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (c *drainedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	response, ok := msg.(*jsonrpc.Response)
 	if ok && response.Error != nil {
-		response.Error = ofParams(response.Error)
+		response.Error = told(response.Error)
 	}
 	err := c.Connection.Write(ctx, msg)
 	if ok {

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/gitstore"
 	"git-runr/loop/intake"
@@ -43,7 +41,7 @@ var advice = []struct {
 func explain(err error) error {
 	var said refusal
 	if errors.As(err, &said) {
-		return refusal(safetext.Text(said.Error()))
+		return refusal(clip(safetext.Text(said.Error()), 2*maxString))
 	}
 	return refusal(clip(safetext.Line(explanation(err)), maxString))
 }
@@ -110,26 +108,20 @@ func stateRefused(e *record.StateError) string {
 	return fmt.Sprintf("Error: %v.", e)
 }
 
-// ofParams is err; of parameters that the library could not read it names what is wrong, and not
-// the types that it has for them.
-func ofParams(err error) error {
-	wrong := new(json.UnmarshalTypeError)
-	if !errors.As(err, &wrong) {
-		return err
+// told is err as the protocol's library may tell it: with a code, without the names of our types,
+// and short, whatever it repeats.
+func told(err error) error {
+	said := jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		said.Code, said.Message = jsonrpc.CodeInvalidParams, strings.TrimSuffix("params."+wrong.Field, ".")+" is not of the type that this method takes"
+	} else if known := new(jsonrpc.Error); errors.As(err, &known) && known.Code != 0 {
+		said.Code, said.Data = known.Code, known.Data
+	} else if strings.Contains(said.Message, "during session initialization") {
+		said.Code, said.Message = jsonrpc.CodeInvalidRequest, "initialize comes first"
 	}
-	where := "params"
-	if wrong.Field != "" {
-		where += "." + wrong.Field
+	said.Message = line(said.Message, maxString)
+	if len(said.Data) > maxString {
+		said.Data = nil
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: where + " is not of the type that this method takes"}
-}
-
-// objectsOnly refuses arguments of a tool that are no object.
-func objectsOnly(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		if params, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && !slices.Contains([]string{"", "{", "n"}, string(params.Arguments[:min(1, len(params.Arguments))])) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params.arguments is not an object"}
-		}
-		return next(ctx, method, req)
-	}
+	return &said
 }

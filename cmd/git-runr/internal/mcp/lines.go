@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -84,22 +87,45 @@ func (m *messages) take(line []byte) {
 			m.refuse(message, jsonrpc.CodeInvalidRequest, "this is not a request, notification or response of JSON-RPC 2.0")
 			continue
 		}
+		if !carried(idOf(message)) {
+			m.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id is neither a whole number below 2^53 nor a text of at most %d bytes", maxID))
+			continue
+		}
 		m.ready = append(append(m.ready, message...), '\n')
 	}
 }
 
-// refuse answers what is no message, by its id where it has one.
-func (m *messages) refuse(message []byte, code int64, why string) {
-	var asked struct {
+// maxID is how long an id may be, in bytes.
+const maxID = 1000
+
+// idOf is the id of a message, as it stands there.
+func idOf(message []byte) json.RawMessage {
+	var m struct {
 		ID json.RawMessage `json:"id"`
 	}
+	_ = json.Unmarshal(message, &m) // which has none then
+	return m.ID
+}
+
+// carried reports whether the protocol's library answers with the same id: it makes a number of 64
+// bits, and of that a whole one.
+func carried(id json.RawMessage) bool {
+	number, err := strconv.ParseFloat(string(id), 64)
+	if err != nil && (len(id) == 0 || id[0] == '"' || id[0] == 'n') {
+		return len(id) <= maxID
+	}
+	return err == nil && number == math.Trunc(number) && math.Abs(number) < 1<<53
+}
+
+// refuse answers what is no message, by its id where it has one.
+func (m *messages) refuse(message []byte, code int64, why string) {
 	answer := struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   jsonrpc.Error   `json:"error"`
 	}{"2.0", json.RawMessage("null"), jsonrpc.Error{Code: code, Message: line(why, maxString)}}
-	if json.Unmarshal(message, &asked) == nil && len(asked.ID) > 0 && asked.ID[0] != '{' && asked.ID[0] != '[' {
-		answer.ID = asked.ID
+	if id := idOf(message); len(id) > 0 && len(id) <= maxID && id[0] != '{' && id[0] != '[' {
+		answer.ID = id
 	}
 	if body, err := json.Marshal(answer); err == nil {
 		_, _ = m.answer.Write(append(body, '\n')) // a client that has gone cannot be told

@@ -70,6 +70,16 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		{`{"jsonrpc":"1.0","id":7,"method":"ping"}`, -32600, "7"},
 		{`{"jsonrpc":"2.0","id":"a","method":3}`, -32600, `"a"`},
 		{`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, -32600, "null"},
+		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, -32600, "null"},
+		{`{"jsonrpc":"2.0","id":99999999999999999999999999,"method":"ping"}`, -32600, "null"},
+		{`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, -32600, "null"},
+		{`{"jsonrpc":"2.0","id":1e999,"method":"ping"}`, -32600, "1e999"},
+		{`{"jsonrpc":"2.0","id":true,"method":"ping"}`, -32600, "true"},
+		{`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 100_000) + `","method":"ping"}`, -32600, "null"},
+		{`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("x", 100_000) + `"}`, -32601, "7"},
+		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + strings.Repeat("x", 100_000) + `"}}`, -32602, "7"},
+		{`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"runr://review/` + strings.Repeat("x", 200_000) + `/diff"}}`, -32602, "7"},
+		{`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"` + strings.Repeat("x", 200_000) + `"}}`, -32602, "7"},
 		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":7}`, -32602, "7"},
 		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":3}}`, -32602, "7"},
 		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"review_get","arguments":[1]}}`, -32602, "7"},
@@ -103,7 +113,16 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 
 // plainSentence reports whether a client is told what is wrong without the names of our types.
 func plainSentence(text string) bool {
-	return text != "" && !regexp.MustCompile(`Go |jsonrpc2|struct|unmarshal|\n`).MatchString(text)
+	return text != "" && len(text) <= 2*maxString && !regexp.MustCompile(`Go |jsonrpc2|struct|unmarshal|\n`).MatchString(text)
+}
+
+// TestBeforeInitialize: what is asked too early is refused with a code of the standard.
+func TestBeforeInitialize(t *testing.T) {
+	var out bytes.Buffer
+	if err := newProject(t).server().Run(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`), &out); err != nil {
+		t.Error(err)
+	}
+	wants(t, out.String(), `"id":3`, `"code":-32600`, "initialize comes first")
 }
 
 // TestLinesInBatches: messages in one line are answered one by one.

@@ -21,6 +21,35 @@ const (
 
 func diffURI(review string) string { return "runr://review/" + url.PathEscape(review) + "/diff" }
 
+// pageURI is a page of a change, or of a file of it, as the template has it.
+func pageURI(review, file, cursor string) string {
+	query := ""
+	for _, arg := range [][2]string{{"file", file}, {"cursor", cursor}} {
+		if arg[1] != "" {
+			query += "&" + arg[0] + "=" + strings.ReplaceAll(url.QueryEscape(arg[1]), "+", "%20")
+		}
+	}
+	return diffURI(review) + strings.Replace(query, "&", "?", 1)
+}
+
+// plainURI is a URI of a change in the template's order and with all escaped that it wants so;
+// any other is as it was.
+func plainURI(given string) string {
+	u, err := url.Parse(given)
+	if err != nil || u.Scheme != "runr" || u.Host != "review" {
+		return given
+	}
+	id, isDiff := strings.CutSuffix(strings.TrimPrefix(u.Path, "/"), "/diff")
+	query, err := url.ParseQuery(strings.NewReplacer("+", "%2B", ";", "%3B").Replace(u.RawQuery))
+	file, cursor := query.Get("file"), query.Get("cursor")
+	delete(query, "file")
+	delete(query, "cursor")
+	if !isDiff || err != nil || len(query) > 0 || id == "" {
+		return given
+	}
+	return pageURI(id, file, cursor)
+}
+
 func findingURI(review, finding string) string {
 	return "runr://review/" + url.PathEscape(review) + "/finding/" + url.PathEscape(finding)
 }
@@ -33,11 +62,7 @@ func (s *Server) addResources() {
 	}, func(ctx context.Context, c call, in map[string]string) (string, error) {
 		doc, err := c.diff(ctx, diffArgs{which{in["id"]}, in["file"], paged{in["cursor"]}})
 		if err == nil && doc.Next != "" {
-			next := url.Values{"cursor": {doc.Next}}.Encode()
-			if in["file"] != "" {
-				next = url.Values{"file": {in["file"]}}.Encode() + "&" + next // in the order of the template
-			}
-			doc.Patch += "[There is more: " + diffURI(doc.ID) + "?" + next + "]\n"
+			doc.Patch += "[There is more: " + pageURI(doc.ID, in["file"], doc.Next) + "]\n"
 		}
 		return doc.Patch, err
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/loop"
@@ -20,7 +21,7 @@ const readOnly = `Reviews of this git repository, by people and by agents, to be
 // New is a server with all its tools, or those that read.
 func New(c Config) *Server {
 	s := &Server{Config: c, actor: onceNamed()}
-	s.claims.held = map[string]record.Hold{}
+	s.claims.held, s.schemas = map[string]record.Hold{}, map[string]*jsonschema.Schema{}
 	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
 		Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
 	}, CompletionHandler: s.complete}
@@ -28,7 +29,7 @@ func New(c Config) *Server {
 		options.Instructions = readOnly
 	}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, options)
-	s.sdk.AddReceivingMiddleware(objectsOnly)
+	s.sdk.AddReceivingMiddleware(s.checked)
 	s.addResources()
 	s.addPrompts()
 	s.addReading()

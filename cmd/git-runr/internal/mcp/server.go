@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/cmd/git-runr/internal/steps"
@@ -53,9 +54,10 @@ type Project struct {
 // Server answers the agent at the other end of one connection.
 type Server struct {
 	Config
-	sdk    *sdk.Server
-	actor  func(client string) string
-	claims claims
+	sdk     *sdk.Server
+	schemas map[string]*jsonschema.Schema // of the arguments of each tool
+	actor   func(client string) string
+	claims  claims
 }
 
 // call is one call of a tool.

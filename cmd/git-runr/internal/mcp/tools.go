@@ -226,5 +226,6 @@ func describeRemark(schema *jsonschema.Schema) {
 // add adds a tool that does do.
 func add[In any](s *Server, does effect, name, title, description string, in, out *jsonschema.Schema, do func(context.Context, call, In) (outcome, error)) {
 	tool := &sdk.Tool{Name: name, Title: title, Description: description, InputSchema: in, OutputSchema: out, Annotations: annotations(title, does)}
+	s.schemas[name] = in
 	sdk.AddTool(s.sdk, tool, handler(s, do))
 }
