@@ -3,6 +3,8 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,10 +16,13 @@ const sizesAsked = 500
 // the first 500 of them; a path that is no file there has none.
 func (r *Repo) FileSizes(ctx context.Context, tree ID, paths []string) (map[string]int64, error) {
 	sizes := map[string]int64{}
+	paths = slices.DeleteFunc(slices.Clone(paths[:min(len(paths), sizesAsked)]), func(path string) bool {
+		return !filepath.IsLocal(path) || strings.Contains(path, "\x00") // of which git makes an error
+	})
 	if len(paths) == 0 {
 		return sizes, nil
 	}
-	args := append([]string{"ls-tree", "-l", "-z", "--full-tree", "--end-of-options", string(tree), "--"}, paths[:min(len(paths), sizesAsked)]...)
+	args := append([]string{"ls-tree", "-l", "-z", "--full-tree", "--end-of-options", string(tree), "--"}, paths...)
 	out, err := r.dir.Git(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read sizes in %s: %w", tree.Short(), err)

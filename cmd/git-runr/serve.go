@@ -101,10 +101,9 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 		},
 		Do: func(ctx context.Context, args ...string) (string, int) { return s.inside(ctx, store, args) },
 		Log: func(line string) {
-			if s.verbose || s.Bool("detached") {
-				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)
-			}
+			s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)
 		},
+		LogRequests: s.verbose || s.Bool("detached"),
 	}
 }
 

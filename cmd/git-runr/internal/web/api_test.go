@@ -193,7 +193,7 @@ func TestClaimReleaseResolve(t *testing.T) {
 	s.api("POST", at(open, "claim"), `{"claimedBy":"a"}`).want(400).says("is open and cannot be claimed")
 	s.api("POST", at(open, "resolve"), `{}`).want(400)
 	s.api("POST", at("20200101000000-aaaaaa", "claim"), `{"claimedBy":"a"}`).want(404)
-	s.api("POST", at(id, "claim"), `{"claimedBy":7}`).want(400).says("Invalid JSON body")
+	s.api("POST", at(id, "claim"), `{"claimedBy":7}`).want(400).says("Invalid JSON body: claimedBy is to be a text, not: number")
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a\nb"}`).want(400)
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200)
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200) // renews

@@ -89,6 +89,10 @@ func TestImages(t *testing.T) {
 			t.Errorf("%s: status %d", path, status)
 		}
 	}
+	for _, path := range []string{"../x", "/etc/passwd", "%00", "", "a/../../x", "gone", "broken.png/x"} {
+		s.ask("GET", "/review/"+id+"/raw?side=new&path="+path, "", s.asPerson()).want(404)
+		s.ask("GET", "/review/"+id+"/raw?side=old&path="+path, "", s.asPerson()).want(404)
+	}
 	s.ask("GET", "/review/"+id+"/raw?path=a.webp", "").want(401)
 	kept := s.ask("GET", "/review/"+id, "", s.asPerson()+"; runr-images=swipe").want(200).text
 	shows(t, kept, `data-images="swipe"`, `data-value="swipe" aria-pressed="true"`)

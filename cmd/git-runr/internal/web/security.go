@@ -279,7 +279,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			if fault := recover(); fault != nil {
 				s.fault(answer, r, fmt.Errorf("%v\n%s", fault, debug.Stack()))
 			}
-			s.log("%s %s %d %s", r.Method, safetext.Line(r.URL.Path), answer.status, time.Since(began).Round(time.Millisecond))
+			if s.LogRequests {
+				s.log("%s %s %d %s", r.Method, safetext.Line(r.URL.Path), answer.status, time.Since(began).Round(time.Millisecond))
+			}
 		}()
 		next.ServeHTTP(answer, r)
 	})

@@ -123,7 +123,7 @@ func openSite(t *testing.T, dir string) *site {
 			histories, folded := diagnose.Histories(events, func(id string) bool { return chosen[id] })
 			return diagnose.NewMetrics(since, until, histories, folded), nil
 		},
-		Log: s.logs.add,
+		Log: s.logs.add, LogRequests: true,
 	})
 	s.http.Config.Handler = s.Handler()
 	s.http.Start()
