@@ -34,6 +34,9 @@ func (s *Server) checked(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 		case *sdk.ReadResourceParams:
 			given := params.URI
+			if len(given) > maxURI {
+				return nil, sdk.ResourceNotFoundError(line(given, 100))
+			}
 			params.URI = plainURI(given)
 			result, err := next(ctx, method, req)
 			if read, ok := result.(*sdk.ReadResourceResult); ok && err == nil {
@@ -46,6 +49,9 @@ func (s *Server) checked(next sdk.MethodHandler) sdk.MethodHandler {
 		return next(ctx, method, req)
 	}
 }
+
+// maxURI is how long the URI of a resource may be, in bytes, which its answer repeats.
+const maxURI = 10_000
 
 // unfit says what is wrong with a value, an argument called name; "" where it is as the schema
 // says, which may be nil.

@@ -68,7 +68,9 @@ func TestResourcesAreNamedAsPeopleDo(t *testing.T) {
 	if err != nil || strings.Contains(read.Contents[0].Text, "diff --git") {
 		t.Errorf("the cursor is not heard: %v", err)
 	}
-	for query, want := range map[string]string{"file=%00": "no name in git has a NUL byte", "file=x%00": "NUL", "file=gone": "gone is not in the change", "else=1": "not found"} {
+	for query, want := range map[string]string{
+		"cursor=byte-" + strings.Repeat("0", 200): "no cursor of this change", "file=" + strings.Repeat("%20", 50_000) + "long.txt": "not found",
+		"file=%00": "no name in git has a NUL byte", "file=x%00": "NUL", "file=gone": "gone is not in the change", "else=1": "not found"} {
 		_, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: diffURI(id) + "?" + query})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "exec") {
 			t.Errorf("%s: %v", query, err)

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -130,5 +132,24 @@ func TestReadAddress(t *testing.T) {
 		if got := readAddress(s.repo); got != (Address{}) {
 			t.Errorf("%s: %+v", bad, got)
 		}
+	}
+}
+
+// TestLongRequestLine: what is too long to be read is answered all the same.
+func TestLongRequestLine(t *testing.T) {
+	s := newSite(t)
+	p := take(t, s, 0)
+	serveOn(t, s, p)
+	for size, want := range map[int]string{9_000: "HTTP/1.1 401 ", 40_000: "HTTP/1.1 431 ", 200_000: "HTTP/1.1 431 "} {
+		conn, err := net.Dial("tcp", p.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET /%s HTTP/1.1\r\nHost: %s\r\n\r\n", strings.Repeat("x", size), p.Addr())
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(conn, got); err != nil || string(got) != want {
+			t.Errorf("%d bytes: %q, %v", size, got, err)
+		}
+		conn.Close()
 	}
 }
