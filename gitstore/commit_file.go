@@ -56,14 +56,14 @@ func (r *Repo) AdvanceBranch(ctx context.Context, op Operation, ref string, to, 
 	return r.moveRecorded(ctx, op, ref, to, from)
 }
 
-// withBlob is a tree in which the file at a slash-separated path holds blob.
+// withBlob is a tree in which the file at a slash-separated path, as odb.Named has it, holds blob.
 func (r *Repo) withBlob(ctx context.Context, tree ID, path string, blob ID) (ID, error) {
 	name, rest, nested := strings.Cut(path, "/")
 	entries, err := r.objects.ReadTree(ctx, tree)
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(entries, func(e odb.TreeEntry) bool { return e.Name == name })
+	i := odb.Named(entries, name)
 	if i < 0 || entries[i].IsTree() != nested || entries[i].Mode == ModeSymlink || entries[i].Mode == ModeCommit {
 		return "", fmt.Errorf("no file: %w", ErrNotFound)
 	}

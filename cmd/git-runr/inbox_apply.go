@@ -115,7 +115,9 @@ func (s *session) showApplied(doc appliedJSON, problems []*exit.Problem) error {
 	worst := exit.OK
 	for _, problem := range problems {
 		s.failedLine(problem)
-		worst = max(worst, problem.Status)
+		if worst = max(worst, problem.Status); len(doc.Applied) > 0 {
+			worst = exit.Conflict
+		}
 	}
 	if worst != exit.OK {
 		err = errors.Join(err, exit.With(worst))

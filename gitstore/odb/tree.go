@@ -174,8 +174,26 @@ func (d *TreeDir) AddTo(objects *Batch, s *Store) (ID, error) {
 	return objects.Add(s, "tree", data), nil
 }
 
-// FindPath walks from a tree to the entry at a slash-separated path, in which U+FFFD may stand for a
-// byte that is no UTF-8, as in names that were recorded as JSON.
+// Named is the index of the entry of a name, -1 without one. U+FFFD may stand for a byte that is no
+// UTF-8, as in names that were recorded as JSON, where that is one entry's name.
+func Named(entries []TreeEntry, name string) int {
+	found := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
+	if found >= 0 || !strings.Contains(name, "\uFFFD") {
+		return found
+	}
+	for i, e := range entries {
+		if string([]rune(e.Name)) != name {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
+// FindPath walks from a tree to the entry at a slash-separated path, each part of it as Named has it.
 func (s *Store) FindPath(ctx context.Context, tree ID, path string) (TreeEntry, error) {
 	for {
 		name, rest, more := strings.Cut(path, "/")
@@ -183,10 +201,7 @@ func (s *Store) FindPath(ctx context.Context, tree ID, path string) (TreeEntry, 
 		if err != nil {
 			return TreeEntry{}, err
 		}
-		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
-		if i < 0 && strings.Contains(name, "\uFFFD") { // as JSON has what is no UTF-8
-			i = slices.IndexFunc(entries, func(e TreeEntry) bool { return string([]rune(e.Name)) == name })
-		}
+		i := Named(entries, name)
 		if i < 0 || more && !entries[i].IsTree() {
 			return TreeEntry{}, gitdir.ErrNotFound
 		}

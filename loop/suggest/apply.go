@@ -82,13 +82,11 @@ func apply(ctx context.Context, s *record.Store, review record.Review, changes [
 	for _, c := range changes {
 		one := Done{Change: c, Commit: there[c.ID]}
 		if one.Already = one.Commit != ""; !one.Already {
-			one.Commit, one.Place, one.Err = commit(ctx, s, review, c, tip)
+			one.Err = commit(ctx, s, review, &one, tip)
 		}
 		switch refused := new(RefusedError); {
 		case one.Err != nil && !errors.As(one.Err, &refused):
 			return done, one.Err
-		case one.Err == nil && one.Commit == tip:
-			one.Already = true
 		case one.Err == nil && !one.Already:
 			tip = one.Commit
 			there[c.ID] = tip
@@ -105,11 +103,12 @@ func apply(ctx context.Context, s *record.Store, review record.Review, changes [
 	return done, err
 }
 
-// commit is a proposal on top of a commit, and where its lines are there; top itself where the
-// file reads so already.
-func commit(ctx context.Context, s *record.Store, review record.Review, c Change, top gitstore.ID) (gitstore.ID, string, error) {
-	refuse := func(moved bool, format string, args ...any) (gitstore.ID, string, error) {
-		return "", "", &RefusedError{ID: c.ID, Why: fmt.Sprintf(format, args...), Moved: moved}
+// commit commits a proposal on top of a commit, and fills in which commit has it and where its lines
+// are there; it is there already where the file reads so.
+func commit(ctx context.Context, s *record.Store, review record.Review, one *Done, top gitstore.ID) error {
+	c := one.Change
+	refuse := func(moved bool, format string, args ...any) error {
+		return &RefusedError{ID: c.ID, Why: fmt.Sprintf(format, args...), Moved: moved}
 	}
 	switch {
 	case c.at.File == "" || c.at.StartLine == 0:
@@ -127,30 +126,51 @@ func commit(ctx context.Context, s *record.Store, review record.Review, c Change
 		return refuse(false, "%v", err)
 	}
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	placed, err := locate.Place(ctx, s, at, top)
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	if placed.Outdated {
 		return refuse(true, "%s", placed.Why)
 	}
 	entry, err := s.Repo.File(ctx, top, placed.File)
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	if entry.Mode == gitstore.ModeSymlink || entry.Mode == gitstore.ModeCommit {
+	switch entry.Mode {
+	case gitstore.ModeSymlink:
 		return refuse(false, "%q is no file but a link", placed.File)
+	case gitstore.ModeCommit:
+		return refuse(false, "%q is no file but a submodule", placed.File)
 	}
 	text, err := s.Repo.ReadBlob(ctx, entry.ID)
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	c.Place = record.Comment{File: placed.File, StartLine: placed.StartLine, EndLine: placed.EndLine}.Place()
 	new := c.replaced(string(text), placed.StartLine, placed.EndLine)
-	id, err := s.Repo.CommitFile(ctx, top, placed.File, []byte(new), c.message(review), s.Now())
-	return id, c.Place, err
+	one.Place = c.Place
+	if one.Commit, err = s.Repo.CommitFile(ctx, top, placed.File, []byte(new), c.message(review), s.Now()); err == nil && one.Commit == top {
+		one.Already, one.Commit = true, wrote(ctx, s, top, placed)
+	}
+	return err
+}
+
+// wrote is the newest commit that lines of a file as top has it came with; top where git cannot tell.
+func wrote(ctx context.Context, s *record.Store, top gitstore.ID, at locate.Placed) gitstore.ID {
+	lines, err := s.Repo.Blame(ctx, top, at.File, [][2]int{{at.StartLine, at.EndLine}})
+	if err != nil {
+		return top
+	}
+	newest := &gitstore.Blame{Commit: top}
+	for _, line := range lines {
+		if line.When.After(newest.When) {
+			newest = line
+		}
+	}
+	return newest.Commit
 }
 
 // Anchored is what the proposal speaks of. Agents give numbers: what those lines hold is read.
