@@ -228,8 +228,14 @@ func (d *Draft) Remove(id string) error {
 	return err
 }
 
+// HasViewed reports whether a file was looked at.
+func (d Draft) HasViewed(file string) bool {
+	return slices.Contains(d.Viewed, string([]rune(file))) // as JSON has names
+}
+
 // SetViewed says whether a file was looked at.
 func (d *Draft) SetViewed(file string, viewed bool) {
+	file = string([]rune(file))
 	d.Viewed = slices.DeleteFunc(d.Viewed, func(name string) bool { return name == file })
 	if viewed {
 		d.Viewed = append(d.Viewed, file)

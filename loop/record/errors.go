@@ -35,6 +35,15 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
 
+// Reopen is the line that opens a closed review again; "" where that is not in the way.
+func (e *StateError) Reopen() string {
+	review, ok := strings.CutPrefix(e.What, "review ")
+	if !ok || e.Status != string(ReviewCancelled) && e.Status != string(ReviewResolved) {
+		return ""
+	}
+	return "git runr inbox reopen " + review
+}
+
 // Meant is a run or review that somebody may have meant.
 type Meant struct {
 	What     string // "run" or "review"

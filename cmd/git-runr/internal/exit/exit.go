@@ -237,9 +237,8 @@ func stateProblem(err error, state *record.StateError) *Problem {
 		return Problemf(Claimed, "%w", err)
 	}
 	refused := Problemf(State, "%w", err)
-	review, ok := strings.CutPrefix(state.What, "review ")
-	if ok && (state.Status == string(record.ReviewCancelled) || state.Status == string(record.ReviewResolved)) {
-		refused.WithHint("git runr inbox reopen " + review)
+	if line := state.Reopen(); line != "" {
+		refused.WithHint(line)
 	}
 	return refused
 }

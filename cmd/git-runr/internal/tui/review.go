@@ -354,7 +354,7 @@ func (v *reviewed) beside(index int) string {
 	if n > 0 {
 		text = "  " + prose.Count(n, "remark")
 	}
-	if slices.Contains(v.draft.Viewed, v.diff.files[index-1].Path()) {
+	if v.draft.HasViewed(v.diff.files[index-1].Path()) {
 		text += "  viewed"
 	}
 	return text
@@ -592,7 +592,7 @@ func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 		return nil
 	}
 	name := f.Path()
-	tick := next || !slices.Contains(v.draft.Viewed, name)
+	tick := next || !v.draft.HasViewed(name)
 	v.diff.folded["viewed "+name] = true
 	v.diff.fold(m, p, name, tick)
 	if next {

@@ -121,8 +121,16 @@ func (s *Server) setDraftViewed(r *http.Request, in struct {
 	if in.File == "" {
 		return nil, badRequest("file is required")
 	}
+	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.fileOf(r.Context(), review, in.File)
+	if err != nil {
+		return nil, err
+	}
 	return s.editDraft(r, func(d *record.Draft) error {
-		d.SetViewed(in.File, in.Viewed)
+		d.SetViewed(file.Path, in.Viewed)
 		return nil
 	})
 }

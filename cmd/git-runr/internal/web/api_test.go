@@ -316,8 +316,9 @@ func TestDrafts(t *testing.T) {
 	s.browser("DELETE", path+"/comments/"+old["id"].(string), "").want(404)
 	s.browser("PUT", path+"/message", `{"message":"in all"}`).want(200)
 	s.browser("PUT", path+"/viewed", `{"file":"a.txt","viewed":true}`).want(200)
-	s.browser("PUT", path+"/viewed", `{"file":"b.txt","viewed":true}`).want(200)
-	s.browser("PUT", path+"/viewed", `{"file":"b.txt","viewed":false}`).want(200)
+	s.browser("PUT", path+"/viewed", `{"file":"a.txt","viewed":false}`).want(200)
+	s.browser("PUT", path+"/viewed", `{"file":"a.txt","viewed":true}`).want(200)
+	s.browser("PUT", path+"/viewed", `{"file":"b.txt","viewed":true}`).want(404)
 	s.browser("PUT", path+"/viewed", `{}`).want(400)
 
 	again := openSite(t, s.dir) // a restart loses nothing

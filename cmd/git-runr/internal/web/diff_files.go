@@ -144,13 +144,27 @@ type fileList struct {
 	added, deleted int
 }
 
-// find is the file that is called name on either side.
-func (l *fileList) find(name string) (changedFile, bool) {
-	i, ok := l.byPath[name]
-	if !ok {
-		return changedFile{}, false
+// find is the file that is called name on either side, or the one that a browser or a record calls so.
+func (l *fileList) find(name string) (file changedFile, known bool) {
+	if i, ok := l.byPath[name]; ok {
+		return l.files[i], true
 	}
-	return l.files[i], true
+	for path, i := range l.byPath {
+		if inForms(path) != inForms(name) {
+			continue
+		}
+		if known && file.Index != i {
+			return changedFile{}, false
+		}
+		file, known = l.files[i], true
+	}
+	return file, known
+}
+
+// inForms is a name as forms and JSON give it back, but for how its lines end: U+FFFD for each byte
+// that is no UTF-8.
+func inForms(name string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string([]rune(name)))
 }
 
 // listCache keeps the lists of the newest comparisons: trees do not change.

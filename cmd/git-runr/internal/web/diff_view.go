@@ -497,32 +497,49 @@ func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map
 }
 
 // list is the files that differ, in git's order.
-func (p *pages) list(ctx context.Context, c comparison) (*fileList, error) {
+func (s *Server) list(ctx context.Context, c comparison) (*fileList, error) {
 	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
-	if list := p.lists.get(key); list != nil {
+	if list := s.lists.get(key); list != nil {
 		return list, nil
 	}
-	stats, err := p.repo.DiffStat(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: c.paths})
+	stats, err := s.repo.DiffStat(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: c.paths})
 	if err != nil {
 		return nil, err
 	}
-	changes, err := p.repo.Changed(ctx, c.from, c.to)
+	changes, err := s.repo.Changed(ctx, c.from, c.to)
 	if err != nil {
 		return nil, err
 	}
 	list := newFileList(stats, changes)
-	p.lists.put(key, list)
+	s.lists.put(key, list)
 	return list, nil
 }
 
 // reviewComparison is the change that a review is about.
-func (p *pages) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
+func (s *Server) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
 	subject := review.Request.Subject
 	c := comparison{to: subject.Tree, at: subject.Commit, paths: subject.Paths, base: "/review/" + review.ID}
 	if subject.Commit == "" {
 		c.at, c.unnamed = subject.Tree, subject.Tree
 	}
 	var err error
-	c.from, err = p.Store.ComparedWith(ctx, subject)
+	c.from, err = s.Store.ComparedWith(ctx, subject)
 	return c, err
+}
+
+// fileOf is the file of what is under review that is called name, as fileList.find has it.
+func (s *Server) fileOf(ctx context.Context, review record.Review, name string) (changedFile, error) {
+	c, err := s.reviewComparison(ctx, review)
+	if err != nil {
+		return changedFile{}, err
+	}
+	list, err := s.list(ctx, c)
+	if err != nil {
+		return changedFile{}, err
+	}
+	file, known := list.find(name)
+	if !known {
+		err = &record.NotFoundError{What: "file", ID: name}
+	}
+	return file, err
 }

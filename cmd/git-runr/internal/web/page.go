@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
@@ -39,7 +40,6 @@ var (
 // which never change.
 type pages struct {
 	*Server
-	lists listCache
 }
 
 var errNoPage = errors.New("there is no such page")
@@ -86,6 +86,8 @@ func whatToType(err error) []string {
 		return []string{"git runr inbox list --status all", "git runr sync"}
 	case errors.As(err, &state) && state.Holder != "":
 		return []string{"git runr inbox list --status claimed"}
+	case errors.As(err, &state) && state.Reopen() != "":
+		return []string{state.Reopen()}
 	case errors.Is(err, gitstore.ErrNoIdentity):
 		return []string{"git config user.name 'Your Name'", "git config user.email you@example.com"}
 	case errors.Is(err, gitstore.ErrBusy), errors.Is(err, gitstore.ErrLostRace):
@@ -94,10 +96,14 @@ func whatToType(err error) []string {
 	return nil
 }
 
-// pageStatus is the HTTP status of an error.
+// pageStatus is the HTTP status of an error: that of a program's request, but for what the
+// state of a review does not allow.
 func pageStatus(err error) int {
-	if errors.Is(err, errNoPage) {
+	switch {
+	case errors.Is(err, errNoPage):
 		return http.StatusNotFound
+	case errors.As(err, new(*record.StateError)):
+		return http.StatusConflict
 	}
 	return errorStatus(err)
 }
@@ -189,7 +195,11 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, view any) e
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the browser went away
+	html := out.Bytes()
+	if !utf8.Valid(html) { // in names of files: browsers would not agree how many U+FFFD that is
+		html = []byte(string([]rune(out.String())))
+	}
+	_, _ = w.Write(html) // the browser went away
 	return nil
 }
 

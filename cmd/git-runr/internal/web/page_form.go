@@ -116,7 +116,7 @@ func (p *pages) addComment(r *http.Request, review record.Review) error {
 // commentFields reads a comment out of a form.
 func commentFields(r *http.Request) (commentJSON, error) {
 	in := commentJSON{
-		File: r.PostForm.Get("file"), Side: r.PostForm.Get("side"), Severity: r.PostForm.Get("severity"),
+		File: strings.ReplaceAll(r.PostForm.Get("file"), "\r\n", "\n"), Side: r.PostForm.Get("side"), Severity: r.PostForm.Get("severity"),
 		Comment: strings.ReplaceAll(r.PostForm.Get("comment"), "\r\n", "\n"),
 	}
 	for name, to := range map[string]*int{"start": &in.StartLine, "end": &in.EndLine} {
@@ -198,19 +198,18 @@ func newKey() string { return rand.Text() }
 
 // postViewed marks a file as looked at, or takes the mark away.
 func (p *pages) postViewed(w http.ResponseWriter, r *http.Request, review record.Review) error {
-	file := r.PostForm.Get("file")
-	err := p.edit(r.Context(), review, func(d *record.Draft) error {
-		had := len(d.Viewed)
-		d.Viewed = slices.DeleteFunc(d.Viewed, func(name string) bool { return name == file })
-		if len(d.Viewed) == had && file != "" {
-			d.Viewed = append(d.Viewed, file)
-		}
+	file, err := p.fileOf(r.Context(), review, r.PostForm.Get("file"))
+	if err != nil {
+		return err
+	}
+	err = p.edit(r.Context(), review, func(d *record.Draft) error {
+		d.SetViewed(file.Path, !d.HasViewed(file.Path))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, reviewURL(review.ID, file), http.StatusSeeOther)
+	http.Redirect(w, r, reviewURL(review.ID, file.Path), http.StatusSeeOther)
 	return nil
 }
 

@@ -152,10 +152,6 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	if v.Draft, err = p.Store.Draft(v.Review, p.Actor); err != nil {
 		return nil, err
 	}
-	v.Viewed = map[string]bool{}
-	for _, name := range v.Draft.Viewed {
-		v.Viewed[name] = true
-	}
 	v.Submissions = submissions(v.Review, p.quotes(ctx, v.Review))
 	var all []*remark
 	for i := range v.Submissions {
@@ -202,6 +198,12 @@ func (p *pages) reviewFiles(r *http.Request, v *reviewView, remarks []*remark) e
 // options are how the files of the review are shown, with the remarks put to them.
 func (v *reviewView) options(list *fileList, remarks []*remark) viewOptions {
 	o := v.look
+	v.Viewed = map[string]bool{}
+	for _, name := range v.Draft.Viewed {
+		if f, known := list.find(name); known {
+			v.Viewed[f.Path] = true
+		}
+	}
 	o.remarks, o.viewed, o.compose = v.sortRemarks(list, remarks), v.Viewed, v.CanComment()
 	return o
 }

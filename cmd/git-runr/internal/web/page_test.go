@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -288,6 +289,45 @@ func TestRawImages(t *testing.T) {
 	for _, path := range []string{"fake.png", "bin.dat", "end.txt"} {
 		s.ask("GET", "/review/"+id+"/raw?path="+path, "", s.asPerson()).want(400)
 	}
+}
+
+// TestNamesThatABrowserChanges: a file is found by its name as browsers send it, and no other is
+// marked as viewed.
+func TestNamesThatABrowserChanges(t *testing.T) {
+	s := newSite(t)
+	for _, name := range []string{"b\xff", "e\xe2\x82", "new\nline", "\xfe", "\xff"} {
+		s.put(name, []byte("x\n"))
+	}
+	s.commit("names")
+	base := "/review/" + s.request()
+	for name, sent := range map[string]string{"b\xff": "b\ufffd", "e\xe2\x82": "e\ufffd\ufffd", "new\nline": "new\r\nline"} {
+		if page := s.page(base); !utf8.ValidString(page) {
+			t.Fatal("the page is no UTF-8")
+		}
+		key := `id="` + fileKey(name) + `"`
+		if to := s.form(base+"/viewed", "file", sent).want(303).Header.Get("Location"); to != base+"#"+fileKey(name) {
+			t.Errorf("%q leads to %q", sent, to)
+		}
+		shows(t, s.page(base), `<section class="file viewed" `+key)
+		shows(t, s.page(base+"/diff?path="+url.QueryEscape(sent)), key)
+		s.form(base+"/viewed", "file", sent).want(303)
+		hides(t, s.page(base), `<section class="file viewed" `+key)
+		s.form(base+"/comment", "file", sent, "start", "1", "comment", "why?").want(303)
+	}
+	shows(t, s.page(base), "3 pending comments")
+	for _, name := range []string{"../../x", "", "\ufffd"} { // the last may be either
+		s.form(base+"/viewed", "file", name).want(404)
+	}
+	s.form(base+"/viewed", "file", "\xff").want(303)
+}
+
+// TestWhatTheStateRefuses: the page says what to type.
+func TestWhatTheStateRefuses(t *testing.T) {
+	s := newSite(t)
+	id := s.request()
+	s.api("POST", "/api/review/submissions/"+id+"/cancel", `{}`).want(200)
+	shows(t, s.form("/review/"+id+"/submit", "decision", "approve").want(409).text, "git runr inbox reopen "+id)
+	s.api("POST", "/api/review/submissions/"+id+"/submit", `{"decision":"approve"}`).want(400)
 }
 
 var remarkID = regexp.MustCompile(` id="(c-[0-9a-f]+)"`)

@@ -51,6 +51,7 @@ type Server struct {
 	mux  *http.ServeMux
 	activity
 	tips  tipsCache
+	lists listCache
 	codes codes
 }
 
