@@ -86,7 +86,7 @@ func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []line
 	audit := Audit{Commits: []AuditedCommit{}, Reviews: lineage.CountCovered(covered)}
 	for i, c := range commits {
 		audited := a.classify(c, covered[i])
-		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, oneLine(c.Subject), len(c.Parents) > 1, covered[i]
+		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, prose.OneRow(c.Subject), len(c.Parents) > 1, covered[i]
 		audit.Counts.add(audited.Class)
 		audit.Commits = append(audit.Commits, audited)
 	}
@@ -262,7 +262,7 @@ func (a Audit) Unmet(require string) []string {
 	var unmet []string
 	for _, c := range a.Commits {
 		if !c.Covered.Reviewed() || require == RequirePassed && !c.Covered.Passed {
-			unmet = append(unmet, fmt.Sprintf("%s %s: %s", c.Commit.Short(), cmp.Or(c.Subject, "(no subject)"), coverText(c.Covered)))
+			unmet = append(unmet, fmt.Sprintf("%s %s: %s", c.Commit.Short(), prose.OneLine(cmp.Or(c.Subject, "(no subject)")), coverText(c.Covered)))
 		}
 	}
 	return unmet
@@ -372,7 +372,7 @@ func (a Audit) Text() string {
 		if c.Merge {
 			subject += " (merge)"
 		}
-		safetext.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(), subject, oneLine(c.Why))
+		safetext.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(), prose.OneLine(subject), oneLine(c.Why))
 	}
 	n := a.Counts
 	safetext.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)

@@ -65,7 +65,7 @@ func (r *Branch) write(w io.Writer) {
 		safetext.Fprintf(w, "  %-10s  %s  %s\n", screen.Warning.Of(string(c.State)), c.Commit.Short(), prose.CutColumns(c.Title, 60))
 	}
 	for _, c := range r.Skipped[:min(len(r.Skipped), unreviewedShown)] {
-		safetext.Fprintf(w, "  skipped     %s  %s (%s)\n", c.Commit.Short(), c.Title, c.Skipped)
+		safetext.Fprintf(w, "  skipped     %s  %s (%s)\n", c.Commit.Short(), prose.CutColumns(c.Title, 60), c.Skipped)
 	}
 	if more := len(r.Unreviewed) - unreviewedShown; more > 0 {
 		safetext.Fprintf(w, "  … and %d more: git runr audit\n", more)

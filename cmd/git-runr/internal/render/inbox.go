@@ -9,6 +9,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/loop/duration"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -66,7 +67,7 @@ func (l ListStyle) cells(r record.ReviewSummary, id string) []screen.Cell {
 	if r.Asked != "" {
 		title += ": " + r.Asked
 	}
-	title = strings.TrimSpace(besideTitle(r) + " " + title)
+	title = prose.OneLine(strings.TrimSpace(besideTitle(r) + " " + title))
 	state := reviewState(r)
 	name, last := screen.Cell{screen.Name.Of(id)}, screen.Cell{screen.Plain.Of(title)}
 	if l.narrow() {

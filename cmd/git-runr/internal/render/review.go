@@ -171,7 +171,7 @@ func NextSteps(w io.Writer, f record.Failure) {
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
 	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
-	safetext.Fprintf(w, "%s\n", screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
+	safetext.Fprintf(w, "%s\n", screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), prose.OneLine(subject.Title)))))
 	writeMessages(w, subject)
 	if kind := doc.Request.Kind; kind != "" {
 		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)
