@@ -192,12 +192,13 @@ func sameContent(ctx context.Context, s *record.Store, review record.Review, b r
 }
 
 // asksNoMore reports whether nothing of an older review is lost when newer takes its place:
-// whoever is to answer it, and whoever found something in it that is open, has answered newer.
+// whoever is to answer it, and whoever found something in it that is open, has answered newer. Of
+// people each answers for himself.
 func asksNoMore(old, newer record.Review) bool {
 	if old.Request.Kind != newer.Request.Kind {
 		return false
 	}
-	waiting := newer.Waiting()
+	waiting, said := newer.Waiting(), newer.Standing()
 	answered := func(name string) bool {
 		return slices.Contains(newer.Request.Reviewers(), name) && !slices.Contains(waiting, name)
 	}
@@ -208,15 +209,17 @@ func asksNoMore(old, newer record.Review) bool {
 	}
 	open := old.Open()
 	for _, sub := range old.Standing() {
-		name := sub.Reviewer
-		if sub.Decision != "" {
-			name = record.Human
+		again := answered(sub.Reviewer)
+		if sub.Decision != "" { // another person's word does not take this one's back, nor do comments a verdict
+			again = slices.ContainsFunc(said, func(s record.Submission) bool {
+				return s.Reviewer == sub.Reviewer && (s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
+			})
 		}
 		findings := sub.Findings()
 		isOpen := func(f reply.Finding) bool {
 			return slices.ContainsFunc(open, func(o reply.Finding) bool { return o.ID == f.ID })
 		}
-		if (asksMore(sub) || slices.ContainsFunc(findings, isOpen)) && !answered(name) {
+		if (asksMore(sub) || slices.ContainsFunc(findings, isOpen)) && !again {
 			return false
 		}
 	}

@@ -150,6 +150,46 @@ func TestSupersede(t *testing.T) {
 	}
 }
 
+// TestSupersedePeople: what a person asks for is taken back by this person's own newer verdict.
+func TestSupersedePeople(t *testing.T) {
+	remark := func(actor string, d record.Decision) record.Person {
+		return record.Person{Actor: actor, Decision: d, Comments: []record.Comment{{Comment: "this"}}}
+	}
+	for name, tc := range map[string]struct {
+		older, newer record.Person
+		want         record.ReviewStatus
+	}{
+		"another asks for more":    {remark("Ann", record.RequestChanges), remark("Bob", record.RequestChanges), record.ReviewSubmitted},
+		"another approves":         {remark("Ann", record.RequestChanges), record.Person{Actor: "Bob", Decision: record.Approve}, record.ReviewSubmitted},
+		"another's comments":       {remark("Ann", record.CommentOnly), remark("Bob", record.RequestChanges), record.ReviewSubmitted},
+		"the same asks again":      {remark("Ann", record.RequestChanges), remark("Ann", record.RequestChanges), record.ReviewResolved},
+		"the same approves":        {remark("Ann", record.RequestChanges), record.Person{Actor: "Ann", Decision: record.Approve}, record.ReviewResolved},
+		"the same comments only":   {remark("Ann", record.RequestChanges), remark("Ann", record.CommentOnly), record.ReviewSubmitted},
+		"comments after comments":  {remark("Ann", record.CommentOnly), remark("Ann", record.CommentOnly), record.ReviewResolved},
+		"approved, and by another": {record.Person{Actor: "Ann", Decision: record.Approve}, remark("Bob", record.RequestChanges), record.ReviewResolved},
+	} {
+		s, ctx := runtest.NewStore(t), context.Background()
+		commit := runtest.Commit(t, s, "one")
+		var reviews [2]record.Review
+		for i, person := range []record.Person{tc.older, tc.newer} {
+			subject := record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: commit, Tree: commit}
+			asked, err := s.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reviews[i], err = s.SubmitPerson(ctx, asked.ID, person); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Close(ctx, s, reviews[1], OnPass); err != nil {
+			t.Fatal(err)
+		}
+		if older, err := s.Review(ctx, reviews[0].ID); err != nil || older.Status != tc.want {
+			t.Errorf("%s: %s, %v, want %s", name, older.Status, err, tc.want)
+		}
+	}
+}
+
 // TestCloseFixed: a run that fixed a review and landed ends it; one whose result was accepted
 // with what is open does not, and undoing the landing brings the review back.
 func TestCloseFixed(t *testing.T) {

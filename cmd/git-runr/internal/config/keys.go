@@ -207,7 +207,7 @@ var sharingKeys = []key{
 	keyOf("hooks.skip_branches", textsKind, "[]", "globs of the branches whose commits are skipped: wip/**",
 		func(c *Config, _ string, v []string) { c.Hooks.Skip.Branches = v }),
 
-	keyOf("inbox.auto_resolve", oneOf(string(closing.OnPass), string(closing.Never)), `"pass"`, "pass closes by itself what needs nobody any more: a review that passed without notes, one whose findings are all answered, an older one of the same change; it stays in git runr log, in the notes and in inbox list --status all",
+	keyOf("inbox.auto_resolve", oneOf(string(closing.OnPass), string(closing.Never)), `"pass"`, "pass closes by itself what needs nobody any more: a review that passed without notes, one whose findings are all answered, an older one of the same change by the same reviewers; it stays in git runr log, in the notes and in inbox list --status all",
 		func(c *Config, _, v string) { c.Inbox.Closing = closing.Rule(v) }),
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
 		func(c *Config, _ string, v duration.Duration) { c.Inbox.Retention = v }),
