@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -319,6 +320,28 @@ func TestNamesThatABrowserChanges(t *testing.T) {
 		s.form(base+"/viewed", "file", name).want(404)
 	}
 	s.form(base+"/viewed", "file", "\xff").want(303)
+}
+
+// TestFormsSentAtOnce: forms that are sent at once, without a key, hand the draft in once.
+func TestFormsSentAtOnce(t *testing.T) {
+	s := newSite(t)
+	id := s.request()
+	s.form("/review/"+id+"/comment", "file", "a.txt", "start", "2", "comment", "once").want(303)
+	answers := make([]*response, 4)
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() {
+			answers[i] = s.form("/review/"+id+"/submit", "decision", "request_changes", "message", "no")
+		})
+	}
+	all.Wait()
+	for _, answer := range answers {
+		answer.want(303)
+	}
+	review, err := s.Store.Review(t.Context(), id)
+	if err != nil || len(review.Submissions) != 1 || len(review.Comments()) != 1 {
+		t.Errorf("%+v, %v", review.Submissions, err)
+	}
 }
 
 // TestWhatTheStateRefuses: the page says what to type.
