@@ -46,6 +46,8 @@ type conversation struct {
 	heard   outcome
 	said    []byte            // the final message so far
 	refused *acp.RequestError // its last answer that was an error
+	result  json.RawMessage   // its last that was none
+	asking  string            // the id of the request that it has not answered, "" for none
 	calls   map[string]bool   // by id, whether a use of a tool writes files
 
 	size  int64 // of what it wrote
@@ -100,13 +102,23 @@ func (c *conversation) event(line []byte) (show string, noise bool) {
 		case <-c.over:
 			return "", false
 		}
-	} else if m.Error != nil {
-		c.mu.Lock()
-		c.refused = m.Error
-		c.mu.Unlock()
+	} else {
+		c.answered(m)
 	}
 	_, _ = c.to.Write(append(bytes.Clone(line), '\n')) // in vain when it is over
 	return "", false
+}
+
+// answered keeps an answer, for where the agent goes right behind it: the library then tells
+// of the one or of the other.
+func (c *conversation) answered(m message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.Error != nil {
+		c.refused = m.Error
+	} else if string(m.ID) == c.asking {
+		c.result, c.asking = m.Result, ""
+	}
 }
 
 // giveUp ends the conversation for a reason.
@@ -131,9 +143,15 @@ type answers struct {
 }
 
 func (a answers) Write(line []byte) (int, error) {
+	var m message
+	known := json.Unmarshal(line, &m) == nil
+	if known && m.Method != "" && len(m.ID) > 0 { // one at a time
+		a.mu.Lock()
+		a.asking = string(m.ID)
+		a.mu.Unlock()
+	}
 	n, err := a.to.Write(line)
-	var m struct{ Method string }
-	if json.Unmarshal(line, &m) == nil && m.Method == "" {
+	if known && m.Method == "" {
 		<-a.asked
 	}
 	return n, err
@@ -303,7 +321,9 @@ func (c *conversation) request(conn *acp.Connection, method string, params, into
 	c.waits(method)
 	raw, err := acp.SendRequest[json.RawMessage](conn, context.Background(), method, params)
 	if err != nil {
-		return c.refusal()
+		if raw = c.unheard(); raw == nil {
+			return c.refusal()
+		}
 	}
 	c.waits("")
 	if into == nil {
@@ -319,6 +339,16 @@ func (c *conversation) waits(method string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard.waits = method
+}
+
+// unheard is the result of the request that the agent answered before it went, nil without one.
+func (c *conversation) unheard() json.RawMessage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asking != "" {
+		return nil
+	}
+	return c.result
 }
 
 // refusal is why a request has no result.
