@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,92 +20,31 @@ type Span struct{ From, To ID }
 // same to the same paths, from the same content to the same content. So who knows one
 // knows the other, whatever else is in the trees. Only paths count where there are any.
 // NoChange is the id of a span without a difference, and "" that of one that cannot be
-// read here. It is one git process however many spans there are.
+// read here.
 func (r *Repo) ChangeIDs(ctx context.Context, spans []Span, paths ...string) ([]string, error) {
 	ids := make([]string, len(spans))
-	var stdin bytes.Buffer
-	var asked []int
 	for i, span := range spans {
-		from, err := r.treeOrEmpty(ctx, span.From)
-		if err != nil {
-			continue
+		changes, err := r.Changed(ctx, r.orEmptyTree(span.From), r.orEmptyTree(span.To))
+		if err == nil {
+			ids[i] = r.changeID(changes, paths)
 		}
-		to, err := r.treeOrEmpty(ctx, span.To)
-		if err != nil {
-			continue
-		}
-		if from == to { // git says nothing of these
-			ids[i] = NoChange
-			continue
-		}
-		asked = append(asked, i)
-		fmt.Fprintf(&stdin, "%s %s\n", from, to)
 	}
-	if len(asked) == 0 {
-		return ids, ctx.Err()
-	}
-	out, err := r.dir.GitIn(ctx, stdin.Bytes(), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff")
-	if err != nil {
-		return nil, fmt.Errorf("compare %d pairs of trees: %w", len(asked), err)
-	}
-	changes, err := rawChanges(string(out), paths)
-	if err == nil && len(changes) != len(asked) {
-		err = fmt.Errorf("git compared %d pairs of trees of %d", len(changes), len(asked))
-	}
-	if err != nil {
-		return nil, err
-	}
-	for n, i := range asked {
-		ids[i] = changes[n]
-	}
-	return ids, nil
+	return ids, ctx.Err()
 }
 
 // NoChange is the ChangeID of nothing.
 const NoChange = "none"
 
-// rawChanges reads what diff-tree --stdin -z prints: a line for each pair of trees, and
-// behind it the raw entries: modes, ids and status up to a NUL, the path up to another.
-func rawChanges(out string, paths []string) ([]string, error) {
-	var ids []string
-	hash, entries := sha256.New(), 0
-	end := func() {
-		id := NoChange
-		if entries > 0 {
-			id = hex.EncodeToString(hash.Sum(nil))[:40]
+// changeID hashes those of the changes that are within paths.
+func (r *Repo) changeID(changes []Change, paths []string) string {
+	hash, id := sha256.New(), NoChange
+	for _, c := range changes {
+		if within(c.Path, paths) {
+			fmt.Fprintf(hash, "%s\x00%s\x00", c.raw(r.objects.ZeroID()), c.Path)
+			id = ""
 		}
-		ids = append(ids, id)
-		hash.Reset()
-		entries = 0
 	}
-	begun := false
-	for out != "" {
-		if out[0] != ':' {
-			if begun {
-				end()
-			}
-			_, rest, ok := strings.Cut(out, "\n")
-			if !ok {
-				return nil, fmt.Errorf("read differences: unexpected %.60q", out)
-			}
-			begun, out = true, rest
-			continue
-		}
-		entry, rest, ok := strings.Cut(out, "\x00")
-		path, rest, also := strings.Cut(rest, "\x00")
-		if !begun || !ok || !also {
-			return nil, fmt.Errorf("read differences: unexpected %.60q", out)
-		}
-		if within(path, paths) {
-			fmt.Fprintf(hash, "%s\x00%s\x00", entry, path)
-			entries++
-		}
-		out = rest
-	}
-	if begun {
-		end()
-	}
-	return ids, nil
+	return cmp.Or(id, hex.EncodeToString(hash.Sum(nil))[:40])
 }
 
 // within reports whether a path is one of paths or below one; all are within none.

@@ -157,34 +157,6 @@ func parseNumstat(listing string) ([]FileStat, error) {
 	return stats, nil
 }
 
-// Changed lists the paths that differ between two trees or commits.
-func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
-	out, err := r.dir.Git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", string(a), string(b))
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
-	}
-	var changes []Change
-	items := splitNUL(out)
-	for i := 0; i+1 < len(items); i += 2 {
-		fields := strings.Fields(strings.TrimPrefix(items[i], ":"))
-		if len(fields) != 5 {
-			return nil, fmt.Errorf("compare trees: git answered %q", items[i])
-		}
-		changes = append(changes, Change{
-			Status: fields[4], Path: items[i+1], OldMode: present(fields[0]), NewMode: present(fields[1]), OldID: ID(present(fields[2])), NewID: ID(present(fields[3])),
-		})
-	}
-	return changes, nil
-}
-
-// present is "" for a mode or an id of all zeros, by which git means nothing.
-func present(s string) string {
-	if strings.Trim(s, "0") == "" {
-		return ""
-	}
-	return s
-}
-
 // HeadOrEmpty is HEAD's commit, or the empty tree where there is none yet.
 func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 	head, err := r.Head(ctx)

@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -74,27 +73,24 @@ func (r *Repo) snapshotInfo(ctx context.Context, id ID) (info SnapshotInfo, tree
 	return info, snap.Tree
 }
 
-// measure counts what each snapshot has that its commit has not: one process finds
-// the files of all, and one their sizes.
+// measure counts the files that each snapshot has other than its commit, and their bytes;
+// one process of git finds the sizes of all.
 func (r *Repo) measure(ctx context.Context, list []SnapshotInfo, trees []ID) error {
-	var pairs strings.Builder
+	blobs := make([][]ID, len(list))
 	for i := range list {
-		head, err := r.refs.TreeOf(ctx, r.orEmptyTree(list[i].Head))
+		changes, err := r.Changed(ctx, r.headHere(ctx, list[i].Head), trees[i])
 		if err != nil {
-			head = r.objects.EmptyTreeID() // the commit is not in this clone
+			return err
 		}
-		fmt.Fprintf(&pairs, "%s %s\n", head, trees[i])
+		for _, c := range changes {
+			if c.NewMode == ModeCommit {
+				c.NewID = ""
+			}
+			blobs[i] = append(blobs[i], c.NewID)
+		}
 	}
 	if len(list) == 0 {
 		return nil
-	}
-	out, err := r.dir.GitIn(ctx, []byte(pairs.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff")
-	if err != nil {
-		return err
-	}
-	blobs, err := parsePairs(out, len(list))
-	if err != nil {
-		return err
 	}
 	sizes, err := r.blobSizes(ctx, slices.Concat(blobs...))
 	if err != nil {
@@ -109,37 +105,14 @@ func (r *Repo) measure(ctx context.Context, list []SnapshotInfo, trees []ID) err
 	return nil
 }
 
-// parsePairs reads what diff-tree says of n pairs of trees: a line of the two, then
-// the changes, each as two items that end with NUL. Of each pair it gives the new
-// blobs, "" for a file that is gone.
-func parsePairs(out []byte, n int) ([][]ID, error) {
-	blobs := make([][]ID, 0, n)
-	for len(out) > 0 {
-		if out[0] != ':' { // a new pair; git ends the line of trees with a line feed, also under -z
-			_, rest, ok := bytes.Cut(out, []byte("\n"))
-			if !ok {
-				return nil, fmt.Errorf("git answered %q", out)
-			}
-			blobs, out = append(blobs, nil), rest
-			continue
-		}
-		head, rest, _ := bytes.Cut(out, []byte{0})
-		_, rest, ok := bytes.Cut(rest, []byte{0})
-		fields := strings.Fields(string(head))
-		if !ok || len(fields) != 5 || len(blobs) == 0 {
-			return nil, fmt.Errorf("git answered %q", head)
-		}
-		id := ID(present(fields[3]))
-		if fields[1] == ModeCommit {
-			id = ""
-		}
-		last := len(blobs) - 1
-		blobs[last], out = append(blobs[last], id), rest
+// headHere returns the tree of a snapshot's commit, or the empty tree where that commit
+// is not in this clone.
+func (r *Repo) headHere(ctx context.Context, head ID) ID {
+	tree, err := r.refs.TreeOf(ctx, r.orEmptyTree(head))
+	if err != nil {
+		return r.objects.EmptyTreeID()
 	}
-	if len(blobs) != n {
-		return nil, fmt.Errorf("git answered for %d of %d pairs", len(blobs), n)
-	}
-	return blobs, nil
+	return tree
 }
 
 // blobSizes asks for the sizes of blobs in bytes; "" has none, nor has one that is missing.

@@ -81,7 +81,7 @@ func FuzzDecodeTree(f *testing.F) {
 			return // it may hold names that are never written
 		}
 		again, err := DecodeTree(encoded, size)
-		slices.SortFunc(entries, compareEntries)
+		slices.SortFunc(entries, CompareEntries)
 		if err != nil || !slices.Equal(again, entries) {
 			t.Errorf("%v was written and read as %v, %v", entries, again, err)
 		}

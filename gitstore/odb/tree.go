@@ -83,7 +83,7 @@ func isOctal(s string) bool {
 // would not check out and names that come twice.
 func encodeTree(entries []TreeEntry, idSize int) ([]byte, error) {
 	sorted := slices.Clone(entries)
-	slices.SortFunc(sorted, compareEntries)
+	slices.SortFunc(sorted, CompareEntries)
 	var data bytes.Buffer
 	seen := make(map[string]bool, len(sorted))
 	for _, e := range sorted {
@@ -102,8 +102,8 @@ func encodeTree(entries []TreeEntry, idSize int) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// compareEntries is git's order: bytes, a directory as if its name ended in a slash.
-func compareEntries(a, b TreeEntry) int {
+// CompareEntries orders entries as git does: by bytes, a directory as if its name ended in a slash.
+func CompareEntries(a, b TreeEntry) int {
 	return cmp.Compare(sortName(a), sortName(b))
 }
 

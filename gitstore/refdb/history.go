@@ -18,13 +18,44 @@ func (s *Store) MergeBase(ctx context.Context, a, b odb.ID) (odb.ID, error) {
 	return odb.ID(out), err
 }
 
-// IsAncestor reports whether commit a is b or an ancestor of it.
+// nearby is how many commits IsAncestor reads itself before it asks git.
+const nearby = 32
+
+// IsAncestor reports whether commit a is b or an ancestor of it. Most questions are about
+// commits next to each other, which are answered without a process.
 func (s *Store) IsAncestor(ctx context.Context, a, b odb.ID) (bool, error) {
+	if s.isNear(ctx, a, b) {
+		return true, nil
+	}
 	_, err := s.dir.Git(ctx, "merge-base", "--is-ancestor", "--end-of-options", string(a), string(b))
 	if gitdir.ExitStatus(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// isNear reports whether a is among the nearest commits of b's history. A commit that
+// cannot be read, here or on the way, leaves the answer to git.
+func (s *Store) isNear(ctx context.Context, a, b odb.ID) bool {
+	if _, err := s.objects.ReadCommit(ctx, a); err != nil {
+		return false
+	}
+	seen := map[odb.ID]bool{}
+	for queue := []odb.ID{b}; len(queue) > 0 && len(seen) < nearby; queue = queue[1:] {
+		if queue[0] == a {
+			return true
+		}
+		if seen[queue[0]] {
+			continue
+		}
+		seen[queue[0]] = true
+		commit, err := s.objects.ReadCommit(ctx, queue[0])
+		if err != nil {
+			return false
+		}
+		queue = append(queue, commit.Parents...)
+	}
+	return false
 }
 
 // Ancestry answers MergeBase for many pairs of a set of commits, by two processes for all.
