@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore/testtmp"
 )
 
 const (
@@ -326,8 +327,8 @@ func TestHostile(t *testing.T) {
 	model := newHostileWorld(t)
 	for i, c := range hostileCases {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && i%5 != 0 {
-				t.Skip("one of five")
+			if !testtmp.Long() && i%3 != 0 {
+				t.Skip("one of three, without " + testtmp.LongVar)
 			}
 			w := model.copied(t)
 			gone := c.do(w)

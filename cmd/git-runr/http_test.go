@@ -3,105 +3,28 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"git-runr/cmd/git-runr/internal/web"
+	"git-runr/cmd/git-runr/internal/scripttest"
 	"git-runr/gitstore"
 )
 
-// askServer is `http STATUS METHOD DIR PATH [BODY]`: asks the server of the repository
-// in DIR, which may be starting, and wants that status. The token of a program, or the
-// cookie of a browser for a page, is sent along unless the path has one; stdout is the answer.
-func askServer(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 4 || len(args) > 5 {
-		ts.Fatalf("usage: http STATUS METHOD DIR PATH [BODY]")
-	}
-	body := ""
-	if len(args) == 5 {
-		body = args[4]
-	}
-	repo, err := gitstore.Open(context.Background(), ts.MkAbs(args[2]))
-	ts.Check(err)
-	defer repo.Close()
-	status, answer, err := server{repo}.ask(args[1], args[3], body)
-	ts.Check(err)
-	fmt.Fprintln(ts.Stdout(), answer)
-	if got := fmt.Sprint(status); got != args[0] {
-		ts.Fatalf("%s %s: status %s, want %s\n%s", args[1], args[3], got, args[0], answer)
-	}
-}
+// server is the server of a repository of a test.
+type server struct{ scripttest.Server }
 
-// server is the server of a repository, wherever it listens.
-type server struct{ repo *gitstore.Repo }
-
-func (s server) ask(method, path, body string) (status int, answer string, err error) {
-	at, err := s.find()
-	if err != nil {
-		return 0, "", err
-	}
-	return at.ask(method, path, body)
-}
-
-// find waits for the server to answer.
-func (s server) find() (place, error) {
-	address, secret, ok := web.Await(context.Background(), s.repo, 20*time.Second)
-	if !ok {
-		return place{}, fmt.Errorf("no server answers at %s", address.URL())
-	}
-	return place{address, secret}, nil
-}
-
-// place is where one server listens.
-type place struct {
-	address web.Address
-	secret  web.Secret
-}
-
-func (p place) ask(method, path, body string) (status int, answer string, err error) {
-	r, err := http.NewRequest(method, strings.TrimSuffix(p.address.URL(), "/")+path, strings.NewReader(body))
-	if err != nil {
-		return 0, "", err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	switch {
-	case strings.Contains(path, "token="):
-	case strings.HasPrefix(path, "/api/"):
-		r.Header.Set("Authorization", "Bearer "+p.secret.Session())
-	default:
-		r.AddCookie(&http.Cookie{Name: fmt.Sprintf("runr_%d", p.address.Port), Value: p.secret.Session()})
-	}
-	client := &http.Client{
-		Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	reply, err := client.Do(r)
-	if err != nil {
-		return 0, "", err
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	return reply.StatusCode, string(text), err
-}
-
-// want is ask for what must succeed. A server that says that it is busy is asked again.
+// want is Ask for what must succeed. A server that says that it is busy is asked again.
 func (s server) want(t *testing.T, method, path, body string) (doc map[string]any) {
 	t.Helper()
 	for end := time.Now().Add(40 * time.Second); ; {
-		status, answer, err := s.ask(method, path, body)
+		status, answer, err := s.Ask(method, path, body)
 		if status == http.StatusServiceUnavailable && time.Now().Before(end) {
 			time.Sleep(100 * time.Millisecond)
 			continue
@@ -141,13 +64,13 @@ func serveRepo(t *testing.T) server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { repo.Close() })
-	return server{repo}
+	return server{scripttest.Server{Repo: repo}}
 }
 
 // start starts git runr serve and gives the running process.
 func (s server) start(t *testing.T) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("git-runr", "-C", s.repo.WorkTree, "serve", "--idle", "1m")
+	cmd := exec.Command("git-runr", "-C", s.Repo.WorkTree, "serve", "--idle", "1m")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +94,14 @@ func TestKillDuringSubmit(t *testing.T) {
 	seen := map[int]int{}
 	for i := range moments {
 		id := s.draftSome(t)
-		at, err := s.find()
+		at, err := s.Find()
 		if err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			at.ask("POST", "/api/review/submissions/"+id+"/submit", submitBody)
+			at.Ask("POST", "/api/review/submissions/"+id+"/submit", submitBody)
 		}()
 		time.Sleep(took * time.Duration(i) / moments)
 		process.Process.Signal(syscall.SIGKILL)
@@ -238,7 +161,7 @@ func TestServeOnce(t *testing.T) {
 	said, done := make(chan served), make(chan struct{})
 	var all sync.WaitGroup
 	for range processes {
-		cmd := exec.Command("git-runr", "-C", s.repo.WorkTree, "serve", "--idle", "1m", "--json")
+		cmd := exec.Command("git-runr", "-C", s.Repo.WorkTree, "serve", "--idle", "1m", "--json")
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -275,44 +198,5 @@ func TestServeOnce(t *testing.T) {
 	slices.Sort(ports)
 	if ports = slices.Compact(ports); len(ports) != 1 || ports[0] == 0 || serving != 1 {
 		t.Errorf("%d serve, at ports %v", serving, ports)
-	}
-}
-
-// press is `press STATUS ACT [NOTE]`, or `press STATUS review/ACT FINDING`: what a browser sends when
-// a button on the page of the newest run or review is pressed, whose server may be starting; stdout
-// is the answer.
-func press(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 || len(args) > 3 {
-		ts.Fatalf("usage: press STATUS ACT [NOTE]")
-	}
-	repo, err := gitstore.Open(context.Background(), ts.MkAbs("."))
-	ts.Check(err)
-	defer repo.Close()
-	at, err := server{repo}.find()
-	ts.Check(err)
-	send := func(method, path, body string) (int, string) {
-		r, err := http.NewRequest(method, strings.TrimSuffix(at.address.URL(), "/")+path, strings.NewReader(body))
-		ts.Check(err)
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.AddCookie(&http.Cookie{Name: fmt.Sprintf("runr_%d", at.address.Port), Value: at.secret.Session()})
-		reply, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-		ts.Check(err)
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		ts.Check(err)
-		return reply.StatusCode, string(text)
-	}
-	of, act, named := strings.Cut(args[1], "/")
-	if !named {
-		of, act = "run", of
-	}
-	_, page := send("GET", "/"+of+"/latest", "")
-	_, token, _ := strings.Cut(page, `data-token="`)
-	token, _, _ = strings.Cut(token, `"`)
-	form := url.Values{"form_token": {token}, "note": args[2:], "finding": args[2:]}
-	status, answer := send("POST", "/"+of+"/latest/do/"+act, form.Encode())
-	fmt.Fprintln(ts.Stdout(), answer)
-	if fmt.Sprint(status) != args[0] {
-		ts.Fatalf("press %s: status %d, want %s\n%s", args[1], status, args[0], answer)
 	}
 }

@@ -43,6 +43,8 @@ var layers = [][]string{
 	{inside + "argv", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "stdio", inside + "web"},
 	{inside + "agenthook", inside + "checkup", inside + "demo", inside + "notify", inside + "register", inside + "tui", inside + "worker"},
 	{inside + "complete", inside + "setup"},
+	{inside + "scripttest"},
+	{inside + "scripttest/guard", inside + "scripttest/inbox", inside + "scripttest/other", inside + "scripttest/review", inside + "scripttest/rewrites", inside + "scripttest/runs", inside + "scripttest/share"},
 	{"cmd/git-runr"},
 }
 

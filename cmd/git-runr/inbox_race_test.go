@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore/testtmp"
 )
 
 // claimers is how many processes claim one review at once.
@@ -25,9 +26,9 @@ type claimEnd struct {
 // TestClaimIsExclusive has twenty processes claim one review at once, again and
 // again: one gets it, and the others are told who.
 func TestClaimIsExclusive(t *testing.T) {
-	rounds := 20
-	if testing.Short() {
-		rounds = 10
+	rounds := 5
+	if testtmp.Long() {
+		rounds = 20
 	}
 	dir, env := raceRepo(t)
 	for round := range rounds {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"git-runr/gitstore/testtmp"
 )
 
 // A run is killed at every point between two of its steps: before and after each git
@@ -153,12 +155,12 @@ func (s killStory) points(t *testing.T) []killPoint {
 
 // chosen are some of the points, others for each story; all where they are asked for.
 func chosen(points []killPoint, story int) []killPoint {
-	want := 3
+	want := 1
 	switch {
 	case os.Getenv("RUNR_KILLS") == "all":
 		return points
-	case testing.Short():
-		want = 1
+	case testtmp.Long():
+		want = 3
 	}
 	var some []killPoint
 	for i := range want {

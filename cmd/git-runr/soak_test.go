@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testtmp"
 	"git-runr/loop/record"
 )
 
@@ -27,10 +28,10 @@ const soakWriters = 8
 // RUNR_SOAK is how long a round takes, RUNR_SOAK_ROUNDS how many there are;
 // testdata/soak.sh is ten rounds of 30 s.
 func TestSoak(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
+	length, rounds := time.Second, 1
+	if testtmp.Long() {
+		length = 4 * time.Second
 	}
-	length, rounds := 4*time.Second, 1
 	if d, err := time.ParseDuration(os.Getenv("RUNR_SOAK")); err == nil {
 		length = d
 	}

@@ -31,9 +31,6 @@ func (w *workers) clone(hub string, parallel int) (dir string, env []string) {
 // TestWorkForAll has two clones do what a third asked for, and kills one of them in the
 // middle. It comes back; or it does not, and its leases lapse.
 func TestWorkForAll(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
 	for name, late := range map[string]int{"comes back": 0, "leases lapse": 2} {
 		t.Run(name, func(t *testing.T) {
 			requests := cloneCount()

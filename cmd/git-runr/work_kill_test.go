@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testtmp"
 	"git-runr/loop/record"
 )
 
@@ -204,15 +205,15 @@ func killCount() int {
 	if n, err := strconv.Atoi(os.Getenv("RUNR_WORK_KILLS")); err == nil {
 		return n
 	}
-	return 10
+	if testtmp.Long() {
+		return 10
+	}
+	return 4
 }
 
 // TestWorkKilled kills git runr work at moments that nobody chose, of four processes and of
 // one that does four reviews at a time: each review is done once, and nothing is left.
 func TestWorkKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
 	for name, c := range map[string]struct{ processes, each int }{"four processes": {4, 1}, "four at a time": {1, 4}} {
 		t.Run(name, func(t *testing.T) {
 			kills := killCount()

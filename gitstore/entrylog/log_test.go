@@ -15,6 +15,7 @@ import (
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
+	"git-runr/gitstore/testtmp"
 )
 
 // appendText decides to append a message, whatever there is.
@@ -359,7 +360,7 @@ func TestAppendProcess(t *testing.T) {
 func TestAppendConcurrently(t *testing.T) {
 	const processes = 8
 	each := 50
-	if testing.Short() {
+	if !testtmp.Long() {
 		each = 20
 	}
 	repo := newTestRepo(t)

@@ -14,6 +14,7 @@ import (
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
+	"git-runr/gitstore/testtmp"
 )
 
 const testNotes = "refs/notes/runr"
@@ -203,7 +204,7 @@ func TestNotesFanoutAsGit(t *testing.T) {
 		}
 	}
 	steps := 700
-	if testing.Short() {
+	if !testtmp.Long() {
 		steps = 150
 	}
 	for n := 1; n < steps; n++ {

@@ -3,7 +3,17 @@
 // user for whom permissions count.
 package testtmp
 
-import "os"
+import (
+	"os"
+	"testing"
+)
+
+// LongVar is the variable that asks for the long forms of tests that try many cases or moments.
+const LongVar = "RUNR_LONG"
+
+// Long reports whether a test is to try all of its cases. Without it a test tries some of
+// each kind, so that `go test ./...` takes minutes; `.ci/run` asks for all.
+func Long() bool { return os.Getenv(LongVar) != "" && !testing.Short() }
 
 // InMemory makes /dev/shm the place of temporary files of this process and those that
 // it starts, where nobody has chosen one with TMPDIR, it is large enough and programs

@@ -1,4 +1,4 @@
-package main
+package scripttest
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fakeAgent is an agent of the tests: fake-agent DIR; what follows, as the arguments
+// FakeAgent is an agent of the tests: fake-agent DIR; what follows, as the arguments
 // of a preset do, is not read. Turn n saves its prompt as
 // DIR/prompt-n and does what DIR/n says, or DIR/last when there is no DIR/n:
 //
@@ -23,7 +23,7 @@ import (
 //	wait FILE         until it is there
 //	orphan            kills git-runr; what follows may or may not be done
 //	interrupt         sends git-runr what ^C does, and waits for its end
-func fakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
+func FakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprintln(errOut, "usage: fake-agent DIR")
 		return 2

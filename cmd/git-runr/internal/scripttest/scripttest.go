@@ -1,4 +1,7 @@
-package main
+// Package scripttest runs the scripts of testdata/script: each drives the program as a
+// user does, with real git and real processes. Several packages share the scripts, so
+// that they run beside each other; Groups says which has which.
+package scripttest
 
 import (
 	"context"
@@ -6,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,30 +17,45 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"git-runr/gitstore"
-	"git-runr/gitstore/testtmp"
 )
 
-func TestMain(m *testing.M) {
-	testtmp.InMemory()
-	if strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") { // else it is one of the programs below
-		os.Setenv("GOCACHE", goEnv("GOCACHE", ""))
-		os.Unsetenv("XDG_CACHE_HOME") // worktrees lie below the HOME of a test
-	}
-	testscript.Main(m, map[string]func(){
-		"git-runr":     func() { os.Exit(startMortal()) },
-		"fake-agent":   func() { os.Exit(fakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"ask-for-ever": func() { os.Exit(askForEver(os.Args[1], os.Stdout, os.Stderr)) },
-	})
+// Groups are the packages that share the scripts, and the beginnings of the names of the
+// scripts of each. What no group names belongs to "other".
+var Groups = map[string][]string{
+	"inbox":  {"audit", "inbox", "log", "pager", "serve", "short", "status", "terminal", "verify", "web"},
+	"review": {"agent", "budget", "checks", "quota", "review"},
+	"runs":   {"feedback", "foreign", "intervene", "land", "report", "run", "stop", "undo", "unfinished", "what", "workflow"},
+	"guard":  {"evidence", "in_place", "restore", "tampered", "worktree"},
+	"share":  {"backup", "commit", "hook", "newer", "pre_push", "state", "subjects", "sync", "work_"},
+	"other":  nil,
 }
 
-// TestScript drives the program as a user does: real git, real processes, the test
-// binary as git-runr and as the agents.
-func TestScript(t *testing.T) {
+// GroupOf returns the group that has the script of a name.
+func GroupOf(script string) string {
+	for group, begin := range Groups {
+		if slices.ContainsFunc(begin, func(b string) bool { return strings.HasPrefix(script, b) }) {
+			return group
+		}
+	}
+	return "other"
+}
+
+// Run runs the scripts of a group. The caller's TestMain is Main, and its directory is
+// one level below this package.
+func Run(t *testing.T, group string) {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "..", "testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := slices.DeleteFunc(all, func(file string) bool { return GroupOf(filepath.Base(file)) != group })
+	if len(mine) == 0 {
+		t.Fatalf("group %q has no scripts", group)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
-		Setup:               setUpScript,
-		RequireExplicitExec: false,
-		RequireUniqueNames:  true,
+		Files:              mine,
+		Setup:              setUpScript,
+		RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":   wantStatus,
 			"repo":     makeRepo,
@@ -54,7 +73,7 @@ func setUpScript(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
-	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tabbrev = 7\n[protocol \"file\"]\n\tallow = always\n"
+	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tabbrev = 7\n[protocol \"file\"]\n\tallow = always\n[maintenance]\n\tauto = false\n"
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o644); err != nil {
 		return err
 	}
@@ -73,7 +92,7 @@ func setUpScript(env *testscript.Env) error {
 	} else if old != "" {
 		env.Setenv("PATH", old+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	}
-	env.Setenv("GOCACHE", goEnv("GOCACHE", filepath.Join(home, "gocache")))
+	env.Setenv("GOCACHE", goCache())
 	env.Setenv("GOFLAGS", "-mod=mod")
 	return nil
 }
@@ -102,16 +121,6 @@ func lookPath(path, name string) string {
 		}
 	}
 	return ""
-}
-
-func goEnv(name, other string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		return filepath.Join(cache, "go-build")
-	}
-	return other
 }
 
 // wantStatus is `status N git-runr ARG…`: runs a command and wants that exit status.

@@ -1,4 +1,4 @@
-package main
+package rewrites
 
 import (
 	"context"
@@ -11,11 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/scripttest"
 	"git-runr/gitstore"
 	"git-runr/gitstore/testrepo"
+	"git-runr/gitstore/testtmp"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 )
+
+func TestMain(m *testing.M) { scripttest.Main(m) }
 
 // TestRewrites does to reviewed commits what people do to history, and looks at what
 // became of the reviews: a file a history, shell above the line "want", what is expected
@@ -23,12 +27,12 @@ import (
 // clone, which has to have the same notes; and with hooks, which leave no commit unreviewed
 // that was made under them.
 func TestRewrites(t *testing.T) {
-	dir := filepath.Join("..", "..", "testdata", "rewrites")
+	dir := filepath.Join("..", "..", "..", "..", "..", "testdata", "rewrites")
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no histories: %v", err)
 	}
-	for _, file := range files {
+	for i, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
@@ -44,8 +48,14 @@ func TestRewrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if strings.Contains(script, "filter-branch") && !testtmp.Long() {
+				t.Skip("git filter-branch takes seconds, without " + testtmp.LongVar)
+			}
 			t.Run("with hooks", func(t *testing.T) {
 				t.Parallel()
+				if i%3 != 0 && !testtmp.Long() {
+					t.Skip("one of three, without " + testtmp.LongVar)
+				}
 				work := t.TempDir()
 				t.Cleanup(func() { removeBusy(work) })
 				runHistory(t, work, "HOOKS=1\n"+string(prelude)+script+"\nshare\n")

@@ -1,0 +1,129 @@
+package scripttest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"git-runr/cmd/git-runr/internal/web"
+	"git-runr/gitstore"
+)
+
+// askServer is `http STATUS METHOD DIR PATH [BODY]`: asks the server of the repository
+// in DIR, which may be starting, and wants that status. The token of a program, or the
+// cookie of a browser for a page, is sent along unless the path has one; stdout is the answer.
+func askServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 || len(args) > 5 {
+		ts.Fatalf("usage: http STATUS METHOD DIR PATH [BODY]")
+	}
+	body := ""
+	if len(args) == 5 {
+		body = args[4]
+	}
+	repo, err := gitstore.Open(context.Background(), ts.MkAbs(args[2]))
+	ts.Check(err)
+	defer repo.Close()
+	status, answer, err := Server{repo}.Ask(args[1], args[3], body)
+	ts.Check(err)
+	fmt.Fprintln(ts.Stdout(), answer)
+	if got := fmt.Sprint(status); got != args[0] {
+		ts.Fatalf("%s %s: status %s, want %s\n%s", args[1], args[3], got, args[0], answer)
+	}
+}
+
+// Server is the server of a repository, wherever it listens.
+type Server struct{ Repo *gitstore.Repo }
+
+func (s Server) Ask(method, path, body string) (status int, answer string, err error) {
+	at, err := s.Find()
+	if err != nil {
+		return 0, "", err
+	}
+	return at.Ask(method, path, body)
+}
+
+// Find waits for the server to answer.
+func (s Server) Find() (Place, error) {
+	address, secret, ok := web.Await(context.Background(), s.Repo, 20*time.Second)
+	if !ok {
+		return Place{}, fmt.Errorf("no server answers at %s", address.URL())
+	}
+	return Place{address, secret}, nil
+}
+
+// Place is where one server listens.
+type Place struct {
+	Address web.Address
+	Secret  web.Secret
+}
+
+func (p Place) Ask(method, path, body string) (status int, answer string, err error) {
+	r, err := http.NewRequest(method, strings.TrimSuffix(p.Address.URL(), "/")+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	switch {
+	case strings.Contains(path, "token="):
+	case strings.HasPrefix(path, "/api/"):
+		r.Header.Set("Authorization", "Bearer "+p.Secret.Session())
+	default:
+		r.AddCookie(&http.Cookie{Name: fmt.Sprintf("runr_%d", p.Address.Port), Value: p.Secret.Session()})
+	}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	reply, err := client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	return reply.StatusCode, string(text), err
+}
+
+// press is `press STATUS ACT [NOTE]`, or `press STATUS review/ACT FINDING`: what a browser sends when
+// a button on the page of the newest run or review is pressed, whose server may be starting; stdout
+// is the answer.
+func press(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: press STATUS ACT [NOTE]")
+	}
+	repo, err := gitstore.Open(context.Background(), ts.MkAbs("."))
+	ts.Check(err)
+	defer repo.Close()
+	at, err := Server{repo}.Find()
+	ts.Check(err)
+	send := func(method, path, body string) (int, string) {
+		r, err := http.NewRequest(method, strings.TrimSuffix(at.Address.URL(), "/")+path, strings.NewReader(body))
+		ts.Check(err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.AddCookie(&http.Cookie{Name: fmt.Sprintf("runr_%d", at.Address.Port), Value: at.Secret.Session()})
+		reply, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		ts.Check(err)
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		ts.Check(err)
+		return reply.StatusCode, string(text)
+	}
+	of, act, named := strings.Cut(args[1], "/")
+	if !named {
+		of, act = "run", of
+	}
+	_, page := send("GET", "/"+of+"/latest", "")
+	_, token, _ := strings.Cut(page, `data-token="`)
+	token, _, _ = strings.Cut(token, `"`)
+	form := url.Values{"form_token": {token}, "note": args[2:], "finding": args[2:]}
+	status, answer := send("POST", "/"+of+"/latest/do/"+act, form.Encode())
+	fmt.Fprintln(ts.Stdout(), answer)
+	if fmt.Sprint(status) != args[0] {
+		ts.Fatalf("press %s: status %d, want %s\n%s", args[1], status, args[0], answer)
+	}
+}

@@ -1,0 +1,11 @@
+package review
+
+import (
+	"testing"
+
+	"git-runr/cmd/git-runr/internal/scripttest"
+)
+
+func TestMain(m *testing.M) { scripttest.Main(m) }
+
+func TestScript(t *testing.T) { scripttest.Run(t, "review") }
