@@ -14,8 +14,6 @@ import (
 	"git-runr/loop/share"
 )
 
-func isAgent(name string) bool { return name != record.Human && name != "" }
-
 // next is the oldest review that waits for an agent of this worker and is not in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
 	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return !done[r.ID] && len(w.turns(r)) > 0 })
@@ -25,7 +23,7 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 	return waiting[0].ID, nil
 }
 
-// waiting are the reviews that wait for somebody and that fit, oldest first.
+// waiting are the reviews that wait for an agent and that fit, oldest first.
 func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) bool) ([]record.ReviewSummary, error) {
 	found, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Waiting: true, Review: fit})
 	slices.SortFunc(found, func(a, b record.ReviewSummary) int {
@@ -42,7 +40,7 @@ func (w *Worker) mine(r record.ReviewSummary) []string {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(r.Waiting), func(name string) bool {
-		return !isAgent(name) || foreign && !w.has(name)
+		return !record.IsAgent(name) || foreign && !w.has(name)
 	})
 }
 

@@ -97,7 +97,7 @@ type cover struct {
 	part   bool          // it speaks for a part of the change: that nobody else has to look it does not say
 	kind   string        // of fault that was looked for; "" for all
 	change string        // as gitstore.ChangeIDs names it; "" where that is not known
-	at     time.Time     // when it was said
+	at     time.Time     // when it was said; the zero Time: git says so, now
 }
 
 // Coverage says of each commit what stands on it, in the order given. A review counts for
@@ -181,9 +181,11 @@ func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.Log
 	return commits, against, err
 }
 
-// coversOf are those of the reviews and runs that name one of ids.
+// coversOf are those of the reviews and runs that name one of ids. Of reviews that say the same of the
+// same change it reads the newest alone, which is all that standing goes by.
 func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cover, error) {
-	reviews, _, err := s.Reviews(ctx, record.Filter{Mention: ids})
+	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
+	reviews, _, err := s.Reviews(ctx, record.Filter{Mention: ids, Status: counts, Newest: true})
 	if err != nil {
 		return nil, err
 	}
@@ -200,9 +202,6 @@ func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cove
 
 // reviewCovers are what a review speaks for: what it was of, and where that went.
 func reviewCovers(r record.ReviewSummary) []cover {
-	if r.Status == record.ReviewCancelled {
-		return nil
-	}
 	c := cover{
 		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, reviewer: r.Reviewer},
 		span:    gitstore.Span{From: r.Base, To: r.Commit},
@@ -372,26 +371,24 @@ func changesOf(ctx context.Context, s *record.Store, commits []gitstore.LoggedCo
 // standing is what stands where these were said.
 func standing(said []cover) Covered {
 	type word struct{ reviewer, change, kind string }
-	newest := map[word]cover{} // one commit may be made of several, each with a review of its own
+	newest := map[word]*cover{} // one commit may be made of several, each with a review of its own
 	var pending, stale, nothing *cover
 	whole := false
 	for i, c := range said {
 		switch c.State {
 		case CoverPending:
-			pending = &said[i]
+			pending = said[i].newer(pending)
 		case CoverStale:
-			stale = &said[i]
+			stale = said[i].newer(stale)
 		case CoverNothing, CoverUnshown:
-			nothing = &said[i]
+			nothing = said[i].newer(nothing)
 		default:
 			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To)), c.kind}
-			if old, ok := newest[key]; !ok || cmp.Or(c.at.Compare(old.at), cmp.Compare(c.Review, old.Review)) > 0 {
-				newest[key] = c
-			}
+			newest[key] = said[i].newer(newest[key])
 			whole = whole || !c.part
 		}
 	}
-	maps.DeleteFunc(newest, func(w word, c cover) bool {
+	maps.DeleteFunc(newest, func(w word, c *cover) bool {
 		again := func(of cover) bool { return of.speaksFor(w.reviewer) && !of.at.Before(c.at) }
 		return c.part && c.Passed || !c.part && !c.speaksFor(w.reviewer) && slices.ContainsFunc(said, again)
 	})
@@ -410,15 +407,26 @@ func standing(said []cover) Covered {
 	return Covered{State: CoverUnreviewed}
 }
 
+// newer returns the newer of c and another one, which may be nil.
+func (c *cover) newer(than *cover) *cover {
+	if than == nil || c.at.IsZero() {
+		return c
+	}
+	if than.at.IsZero() || cmp.Or(c.at.Compare(than.at), cmp.Compare(c.Review, than.Review)) < 0 {
+		return than
+	}
+	return c
+}
+
 // speaksFor reports whether it is what reviewer said of this very commit as a whole: that
 // takes the place of what the same reviewer said before of parts of it.
-func (c cover) speaksFor(reviewer string) bool {
+func (c *cover) speaksFor(reviewer string) bool {
 	return c.State == CoverReviewed && !c.ranged && !c.part && c.reviewer == reviewer
 }
 
 // worse orders what reviewers said: what did not pass comes last.
-func worse(a, b cover) int {
-	rank := func(c cover) int {
+func worse(a, b *cover) int {
+	rank := func(c *cover) int {
 		if c.Passed {
 			return reply.VerdictRank(c.Verdict)
 		}

@@ -40,11 +40,11 @@ func (s *Store) EventsAbout(ctx context.Context, commit gitstore.ID) (about []Ev
 
 // naming are the events of the runs and reviews that name one of ids, in order.
 func (s *Store) naming(ctx context.Context, idx *index, ids map[string]bool) ([]Event, error) {
-	rows, err := idx.marked(ids)
+	entries, err := idx.marked(ids, kindReview, kindRun)
 	if err != nil {
 		return nil, err
 	}
-	return s.eventsOfRows(ctx, idx, rows)
+	return s.eventsOfRows(ctx, idx, rowsOf(entries))
 }
 
 // Events are read one by one while they are few, at most eachAlone or a part of all; else all
@@ -117,11 +117,11 @@ func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids
 		marks := map[uint64]bool{}
 		for _, id := range commits {
 			if mark, ok := markOf(string(id)); ok {
-				marks[mark] = true
+				marks[kindRun.mark(mark)] = true
 			}
 		}
 		for _, name := range names {
-			marks[markOfName(name)] = true
+			marks[kindRun.mark(markOfName(name))] = true
 		}
 		var keys []segment.Key
 		for _, id := range ids {
@@ -129,11 +129,11 @@ func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids
 				keys = append(keys, key)
 			}
 		}
-		rows, err := idx.withMarks(marks, keys...)
+		entries, err := idx.stack.Newest(marks, keys...)
 		if err != nil {
 			return err
 		}
-		runs, err = s.runsOf(ctx, idx, rows)
+		runs, err = s.runsOf(ctx, idx, rowsOf(entries))
 		unreadable = idx.unreadable()
 		return err
 	})
@@ -142,7 +142,7 @@ func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids
 
 // runsOf are the runs among rows, in the order in which they were begun.
 func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]Run, error) {
-	rows = slices.DeleteFunc(rows, func(r row) bool { return r.kind != kindRun || !r.begun() })
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.begun() })
 	slices.SortFunc(rows, begunBefore)
 	var runs []Run
 	for i := range rows {

@@ -91,7 +91,7 @@ func (b *backward) read(ctx context.Context, writer string, id gitstore.ID, belo
 			return fmt.Errorf("read log of %s: %w", writer, err)
 		}
 		entry.Writer = writer
-		event, err := DecodeEvent(entry)
+		event, err := b.store.event(entry)
 		if err != nil {
 			b.bad = append(b.bad, badRecord{id, err})
 			id = entry.Parent

@@ -9,7 +9,7 @@ type Glance struct {
 // Glance counts what waits. No log is read, nothing is written, and a cache that is behind,
 // damaged or missing is no error: for a shell's prompt, which is asked for all the time.
 func (s *Store) Glance() Glance {
-	idx := openIndex(s.indexPath())
+	idx := s.cached()
 	defer idx.close()
 	var g Glance
 	_ = idx.scan([]byte{shelfWaiting}, func(r *row) error {
@@ -27,7 +27,7 @@ const criticalMost = 20
 // Critical are the newest reviews of commits on a branch ("" for a detached HEAD) that found
 // something critical which nobody answered: by the cache, as Glance.
 func (s *Store) Critical(branch string) []ReviewSummary {
-	idx := openIndex(s.indexPath())
+	idx := s.cached()
 	defer idx.close()
 	var found []ReviewSummary
 	looked := 0

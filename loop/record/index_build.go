@@ -114,6 +114,7 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 					mu.Lock()
 					defer mu.Unlock()
 					b.idx.begins(r.row)
+					b.idx.asks(r.branch, r.row.seq)
 					return w.Add(r.Row)
 				})
 				if err != nil {
@@ -133,7 +134,8 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 // folded is a row as it is to be written.
 type folded struct {
 	segment.Row
-	row *row
+	row    *row
+	branch string // that a review was asked for on
 }
 
 // foldOn is the row of a run or review after fresh events.
@@ -179,7 +181,7 @@ func newRow(of entity, was row, st *state, events []Event) (folded, error) {
 		return folded{}, err
 	}
 	r.entity, r.seq, r.events, r.covered, r.kept, r.older, r.whole = of, was.seq, was.events, was.covered, was.kept, was.older, was.whole
-	out := folded{row: &r, Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
+	out := folded{row: &r, branch: st.review.Request.Subject.Branch, Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
 	if was.keepsState(r.events) {
 		kept, err := st.encode()
 		if err != nil {
@@ -199,7 +201,7 @@ func newRow(of entity, was row, st *state, events []Event) (folded, error) {
 // and of a run's name, sorted.
 func marksOf(r *row, summary []byte, events []Event, st *state) []uint64 {
 	_, suffix, _ := strings.Cut(r.id, "-")
-	marks := marksOfLetters(suffix)
+	marks := marksOfSuffix(suffix)
 	if st.kind == kindRun && st.run.ID != "" {
 		marks = append(marks, markOfName(st.run.Name()))
 	}
@@ -211,6 +213,9 @@ func marksOf(r *row, summary []byte, events []Event, st *state) []uint64 {
 	hexIDs(summary, add)
 	for _, e := range events {
 		hexIDs(e.Payload, add)
+	}
+	for i, mark := range marks {
+		marks[i] = r.kind.mark(mark)
 	}
 	slices.Sort(marks)
 	return slices.Compact(marks)

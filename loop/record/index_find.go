@@ -35,13 +35,23 @@ func markOfText(what, text string) uint64 {
 // fewestLetters are those of an id's suffix by which it is found.
 const fewestLetters = 4
 
-// marksOfLetters are by which a run or review is found by the first or the last letters of its id's
-// suffix; none of fewer than fewestLetters.
-func marksOfLetters(letters string) []uint64 {
-	if len(letters) < fewestLetters {
+// marksOfSuffix are by which a run or review is found by its id's suffix: by all of it, and by its first
+// and its last letters. A suffix of fewer than fewestLetters has none.
+func marksOfSuffix(suffix string) []uint64 {
+	if len(suffix) < fewestLetters {
 		return nil
 	}
-	return []uint64{markOfText("first", letters[:fewestLetters]), markOfText("last", letters[len(letters)-fewestLetters:])}
+	return []uint64{markOfText("suffix", suffix), markOfText("first", suffix[:fewestLetters]), markOfText("last", suffix[len(suffix)-fewestLetters:])}
+}
+
+// marksOfLetters are those that an id has whose suffix begins or ends with letters. Where the letters
+// are a whole suffix nothing else has the mark, however much ids are alike.
+func marksOfLetters(letters string) []uint64 {
+	marks := marksOfSuffix(letters)
+	if len(letters) >= suffixLength {
+		return marks[:1]
+	}
+	return marks[min(len(marks), 1):]
 }
 
 // fitsLetters reports whether letters are the first or the last of an id's suffix, and enough of them.
@@ -78,28 +88,31 @@ func hexIDs(text []byte, visit func(id []byte)) {
 	}
 }
 
-// marked are the runs and reviews that have one of ids, or of which an event names one, the
+// marked are the runs or reviews, or both, that have one of ids, or of which an event names one, the
 // newest first.
-func (idx *index) marked(ids map[string]bool) ([]row, error) {
+func (idx *index) marked(ids map[string]bool, kinds ...entityKind) ([]segment.Entry, error) {
 	marks := map[uint64]bool{}
 	var keys []segment.Key
 	for id := range ids {
-		if mark, ok := markOf(id); ok {
-			marks[mark] = true
-		}
-		for _, kind := range []entityKind{kindReview, kindRun} {
+		mark, marked := markOf(id)
+		for _, kind := range kinds {
+			if marked {
+				marks[kind.mark(mark)] = true
+			}
 			if key, ok := (entity{kind, id}).key(); ok {
 				keys = append(keys, key)
 			}
 		}
 	}
-	return idx.withMarks(marks, keys...)
+	return idx.stack.Newest(marks, keys...)
 }
 
-// withMarks are the rows that have one of the marks, or one of the keys, the newest first.
-func (idx *index) withMarks(marks map[uint64]bool, keys ...segment.Key) ([]row, error) {
-	entries, err := idx.stack.Newest(marks, keys...)
-	return rowsOf(entries), err
+// mark is a mark as rows of a kind have it: whoever looks for runs comes by no review.
+func (kind entityKind) mark(mark uint64) uint64 {
+	if kind == kindRun {
+		return ^mark
+	}
+	return mark
 }
 
 // begunBefore is the order in which runs and reviews were begun.
@@ -161,12 +174,12 @@ func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	}
 	marks := map[uint64]bool{}
 	for _, mark := range marksOfLetters(typed) {
-		marks[mark] = true
+		marks[kind.mark(mark)] = true
 	}
-	rows, err := idx.withMarks(marks, keys...)
+	entries, err := idx.stack.Newest(marks, keys...)
 	var fits []row
-	for _, r := range rows {
-		if r.kind == kind && r.begun() && (strings.HasPrefix(r.id, typed) || fitsLetters(r.id, typed)) {
+	for _, r := range rowsOf(entries) {
+		if r.begun() && (strings.HasPrefix(r.id, typed) || fitsLetters(r.id, typed)) {
 			fits = append(fits, r)
 		}
 	}

@@ -2,10 +2,14 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"maps"
+	"slices"
+	"strings"
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
@@ -13,16 +17,18 @@ import (
 
 // manifest is what is read of an index at once.
 type manifest struct {
-	Tips     gitstore.Tips    `json:"tips"`
-	Clock    uint64           `json:"clock"`             // the highest that is believed of any log
-	Late     map[string]int64 `json:"late,omitempty"`    // of the newest event of a writer that has one
-	Ahead    []eventRef       `json:"ahead,omitempty"`   // events whose clocks are not believed yet
-	Damaged  []damagedRecord  `json:"damaged,omitempty"` // records that are missing or damaged here
-	Bad      []string         `json:"bad,omitempty"`     // why records were read that say nothing
-	Newest   map[string]begun `json:"newest,omitempty"`  // of each kind what began last
-	Events   int              `json:"events"`            // that were taken in: those that Store.Events gives
-	Segments []string         `json:"segments"`          // names of files, the newest first
-	read     uint32           // checksum of the file, 0 without one
+	Tips    gitstore.Tips    `json:"tips"`
+	Clock   uint64           `json:"clock"`             // the highest that is believed of any log
+	Late    map[string]int64 `json:"late,omitempty"`    // of the newest event of a writer that has one
+	Ahead   []eventRef       `json:"ahead,omitempty"`   // events whose clocks are not believed yet
+	Damaged []damagedRecord  `json:"damaged,omitempty"` // records that are missing or damaged here
+	Bad     []string         `json:"bad,omitempty"`     // why records were read that say nothing
+	Newest  map[string]begun `json:"newest,omitempty"`  // of each kind what began last
+	// Branches that reviews were asked for on, with the clock at which the newest of each began.
+	Branches map[string]uint64 `json:"branches,omitempty"`
+	Events   int               `json:"events"`   // that were taken in: those that Store.Events gives
+	Segments []string          `json:"segments"` // names of files, the newest first
+	read     uint32            // checksum of the file, 0 without one
 }
 
 // begun is what began at a clock: one run or review, or "", when the rows have to be asked.
@@ -47,6 +53,31 @@ func (m *manifest) begins(r *row) {
 		m.Newest = map[string]begun{}
 	}
 	m.Newest[kind] = newest
+}
+
+// branchesMost is how many branches the index knows: those of the newest reviews.
+const branchesMost = 100
+
+// asks takes in that a review of a branch began at a clock. In whatever order it hears of reviews, it
+// comes to the same branches.
+func (m *manifest) asks(branch string, clock uint64) {
+	if branch == "" || clock <= m.Branches[branch] {
+		return
+	}
+	if m.Branches == nil {
+		m.Branches = map[string]uint64{}
+	}
+	m.Branches[branch] = clock
+	if len(m.Branches) > branchesMost {
+		delete(m.Branches, m.newestBranches()[branchesMost])
+	}
+}
+
+// newestBranches are the branches, that of the newest review first.
+func (m *manifest) newestBranches() []string {
+	return slices.SortedFunc(maps.Keys(m.Branches), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.Branches[b], m.Branches[a]), strings.Compare(a, b))
+	})
 }
 
 // readManifest reads what is in the file. A missing or damaged one is that of an empty index,

@@ -43,16 +43,17 @@ type row struct {
 	seq      uint64 // clock of its first event: what began last is the latest
 	created  int64  // milliseconds since 1970
 	updated  int64
-	closed   int64 // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
-	need     need  // of a review
-	critical int   // findings of a review that nobody answered
-	waits    bool  // somebody was asked who has not answered
-	spent    bool  // an agent's tool told what its calls took
-	events   int   // how many it has
-	covered  int   // how many of them, the first ones, are in the newest state that was kept
-	kept     int   // the size of that state in bytes
-	older    bool  // a segment below has a row of it, too
-	whole    bool  // its refs are all; else those of the rows below come before them
+	closed   int64  // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
+	need     need   // of a review
+	critical int    // findings of a review that nobody answered
+	waits    bool   // an agent was asked who has not answered
+	spent    bool   // an agent's tool told what its calls took
+	events   int    // how many it has
+	covered  int    // how many of them, the first ones, are in the newest state that was kept
+	kept     int    // the size of that state in bytes
+	older    bool   // a segment below has a row of it, too
+	whole    bool   // its refs are all; else those of the rows below come before them
+	topic    uint64 // see ReviewSummary.topic
 
 	entry segment.Entry
 }
@@ -119,6 +120,7 @@ func (r *row) head() (h [segment.HeadSize]byte) {
 	}
 	binary.BigEndian.PutUint64(h[54:], uint64(r.created))
 	binary.BigEndian.PutUint64(h[62:], uint64(r.updated))
+	binary.BigEndian.PutUint64(h[70:], r.topic)
 	return h
 }
 
@@ -156,7 +158,7 @@ func (r *row) read(entry segment.Entry) {
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
 		created: time(54), updated: time(62), spent: flag(flagSpent), need: need(h[38]), waits: flag(flagWaits), older: flag(flagOlder), whole: flag(flagWhole),
 		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(coveredAt), kept: number(50),
-		entry: entry,
+		topic: binary.BigEndian.Uint64(h[70:]), entry: entry,
 	}
 }
 

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"git-runr/loop/spend"
@@ -71,7 +72,7 @@ func (st *state) row() (r row, summary []byte, err error) {
 	if st.kind == kindReview {
 		s := st.review.Summary()
 		r.status, r.sort, r.closed = string(st.review.Status), s.sortKey().UnixMilli(), closedMillis(s)
-		r.need, r.critical, r.waits = s.need(), s.Critical, len(s.Waiting) > 0
+		r.need, r.critical, r.waits, r.topic = s.need(), s.Critical, slices.ContainsFunc(s.Waiting, IsAgent), s.topic()
 		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
 		summary, err = json.Marshal(s)
 	} else {

@@ -18,6 +18,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/internal/segment"
 	"git-runr/loop/internal/spill"
+	"git-runr/loop/reply"
 )
 
 // indexOf is an index of rows in memory, in one segment for each list.
@@ -48,7 +49,9 @@ func indexRow(r row, summary string, clocks ...int) segment.Row {
 	}
 	out := segment.Row{Parts: [segment.Parts][]byte{partSummary: []byte(summary), partRefs: encodeRefs(events)}}
 	out.Key, _ = r.key()
-	out.Marks = marksOfLetters(r.id[len(r.id)-6:])
+	for _, mark := range marksOfSuffix(r.id[len(r.id)-6:]) {
+		out.Marks = append(out.Marks, r.kind.mark(mark))
+	}
 	r.events = len(clocks)
 	out.Head = r.head()
 	return out
@@ -279,7 +282,7 @@ func joinSome(t *testing.T, idx *index, n int) {
 // compareIndexes compares all that two indexes say.
 func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 	t.Helper()
-	for _, f := range []Filter{{}, {Limit: 1}, {ByNeed: true}, {Status: WaitingStatus}, {Waiting: true}, {Status: func(s string) bool { return s == "resolved" }}} {
+	for _, f := range []Filter{{}, {Limit: 1}, {ByNeed: true}, {Newest: true}, {Status: WaitingStatus}, {Waiting: true}, {Status: func(s string) bool { return s == "resolved" }}} {
 		a, n, err := listIndex[ReviewSummary](got, kindReview, f)
 		b, m, err2 := listIndex[ReviewSummary](want, kindReview, f)
 		if err := errors.Join(err, err2); err != nil || n != m || !reflect.DeepEqual(a, b) {
@@ -620,5 +623,67 @@ func TestIndexShort(t *testing.T) {
 	want := map[string]string{"20260107120000-bbbbbb": "bbbbbb", "20260108120000-cdefgh": "cdefgh"}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
+// TestIndexBranches: in whatever order reviews come, the index knows the branches of the newest ones.
+func TestIndexBranches(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	type asked struct {
+		branch string
+		clock  uint64
+	}
+	var all []asked
+	for i := range 3 * branchesMost {
+		all = append(all, asked{fmt.Sprintf("b%d", i%(2*branchesMost)), uint64(1 + i)})
+	}
+	var want []string
+	for i := range branchesMost {
+		want = append(want, all[len(all)-1-i].branch)
+	}
+	for range 5 {
+		rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		var m manifest
+		m.asks("", 1<<40)
+		for _, a := range all {
+			m.asks(a.branch, a.clock)
+		}
+		if got := m.newestBranches(); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %q, want %q", seed, got, want)
+		}
+	}
+}
+
+// TestTopic: whatever decides what stands on a commit makes another topic, and nothing else does.
+func TestTopic(t *testing.T) {
+	of := ReviewSummary{Reviewer: "rex", Outcome: OutcomeFailed, Commit: "c", Base: "b", Change: "d", Kind: SubjectCommit, Open: 1, CommentCount: 1, Moves: []Move{{From: "c", To: "e", State: MoveCarried}}}
+	for name, c := range map[string]struct {
+		change func(*ReviewSummary)
+		same   bool
+	}{
+		"id":       {func(s *ReviewSummary) { s.ID = "other" }, true},
+		"times":    {func(s *ReviewSummary) { s.CreatedAt, s.SubmittedAt = testEpoch, testEpoch }, true},
+		"findings": {func(s *ReviewSummary) { s.Open, s.CommentCount, s.Verdict, s.LeftOut = 3, 4, reply.CriticalFail, 2 }, true},
+		"settled":  {func(s *ReviewSummary) { s.Open = 0 }, false},
+		"silent":   {func(s *ReviewSummary) { s.CommentCount = 0 }, false},
+		"asked":    {func(s *ReviewSummary) { s.Asked = "do it" }, false},
+		"reviewer": {func(s *ReviewSummary) { s.Reviewer = Human }, false},
+		"outcome":  {func(s *ReviewSummary) { s.Outcome = OutcomePassed }, false},
+		"unshown":  {func(s *ReviewSummary) { s.Unshown = true }, false},
+		"kind":     {func(s *ReviewSummary) { s.Kind = SubjectRange }, false},
+		"look":     {func(s *ReviewSummary) { s.ReviewKind = "security" }, false},
+		"base":     {func(s *ReviewSummary) { s.Base = "x" }, false},
+		"commit":   {func(s *ReviewSummary) { s.Commit = "x" }, false},
+		"change":   {func(s *ReviewSummary) { s.Change = "x" }, false},
+		"unseen":   {func(s *ReviewSummary) { s.Unseen = []gitstore.ID{"x"} }, false},
+		"paths":    {func(s *ReviewSummary) { s.Paths = true }, false},
+		"gone":     {func(s *ReviewSummary) { s.Moves = nil }, false},
+		"stale":    {func(s *ReviewSummary) { s.Moves = []Move{{From: "c", To: "e", State: MoveStale}} }, false},
+	} {
+		other := of
+		if c.change(&other); (other.topic() == of.topic()) != c.same {
+			t.Errorf("%s: the same topic: %t", name, !c.same)
+		}
 	}
 }

@@ -19,7 +19,10 @@ type Filter struct {
 	Run    func(RunSummary) bool    // the same of runs
 	// Mention leaves out what has, or names, none of these ids, of commits, changes, runs and reviews; nil: nothing.
 	Mention map[string]bool
-	Waiting bool // leaves out reviews that everybody who was asked has answered
+	Waiting bool // leaves out reviews that every agent who was asked has answered
+	// Newest leaves out the reviews that say the same of the same change as a newer one that fits: see
+	// ReviewSummary.topic.
+	Newest bool
 	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
 	// leaves out nothing.
 	ClosedSince time.Time
@@ -70,6 +73,17 @@ func StatusFilter(name string) (func(string) bool, error) {
 // Reviews lists reviews, newest submitted first unless the filter says otherwise, and counts all that the filter fits.
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]ReviewSummary, int, error) {
 	return list[ReviewSummary](ctx, s, kindReview, f)
+}
+
+// ReviewBranches are the branches that reviews were asked for on, that of the newest first: of more than
+// branchesMost the first ones.
+func (s *Store) ReviewBranches(ctx context.Context) ([]string, error) {
+	idx, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer idx.close()
+	return idx.newestBranches(), nil
 }
 
 // Runs lists runs, newest first, and counts all that the filter fits.
@@ -165,18 +179,19 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 			return visit(r)
 		})
 	}
-	rows, err := idx.marked(f.Mention)
-	for i := range rows {
-		r := &rows[i]
+	entries, err := idx.marked(f.Mention, kind)
+	var r row
+	for _, entry := range entries {
 		if err != nil {
 			return err
 		}
-		if r.kind != kind || !r.begun() || !fits(r) {
+		if r.read(entry); !r.begun() || !fits(&r) {
 			continue
 		}
+		r.name()
 		var named bool
 		if named, err = r.mentions(f.Mention); named {
-			err = visit(r)
+			err = visit(&r)
 		}
 	}
 	return err
@@ -219,11 +234,12 @@ func (f Filter) fitsLine(line any) bool {
 	return true
 }
 
-// fitting goes by what the index knows without reading a summary.
+// fitting goes by what the index knows without reading a summary. It is asked of rows in their order.
 func (f Filter) fitting() func(*row) bool {
 	closedSince, closedBefore := millis(f.ClosedSince, math.MinInt64), millis(roundUp(f.ClosedBefore), math.MaxInt64)
 	createdSince, createdUntil := millis(f.CreatedSince, math.MinInt64), millis(roundUp(f.CreatedUntil), math.MaxInt64)
 	updatedSince, onlyClosed := millis(f.UpdatedSince, math.MinInt64), !f.ClosedBefore.IsZero()
+	topics := map[uint64]bool{}
 	return func(r *row) bool {
 		switch {
 		case f.Waiting && !r.waits, f.Spent && !r.spent:
@@ -236,7 +252,15 @@ func (f Filter) fitting() func(*row) bool {
 		if f.Counts != nil {
 			f.Counts[r.status]++
 		}
-		return f.Status == nil || f.Status(r.status)
+		if f.Status != nil && !f.Status(r.status) {
+			return false
+		}
+		if !f.Newest || r.kind != kindReview {
+			return true
+		}
+		known := topics[r.topic]
+		topics[r.topic] = true
+		return !known
 	}
 }
 

@@ -67,11 +67,11 @@ func (s *Store) OfCommit(ctx context.Context, typed string) (of []Meant, err err
 			return err
 		}
 		defer idx.close()
-		rows, err := idx.marked(map[string]bool{string(commit): true})
+		entries, err := idx.marked(map[string]bool{string(commit): true}, kindReview, kindRun)
 		if err != nil {
 			return err
 		}
-		of, err = meant(slices.DeleteFunc(rows, func(r row) bool { return !r.begun() || !isOf(&r, commit) }), s.Now())
+		of, err = meant(slices.DeleteFunc(rowsOf(entries), func(r row) bool { return !r.begun() || !isOf(&r, commit) }), s.Now())
 		return err
 	})
 	waiting := func(m Meant) bool { return m.What == "review" && WaitingStatus(m.Status) }

@@ -69,6 +69,9 @@ const judgeMark = "judge:"
 // AgentOf is the agent whose turn is called so, and whether it is to judge.
 func AgentOf(turn string) (name string, judge bool) { return strings.CutPrefix(turn, judgeMark) }
 
+// IsAgent reports whether a reviewer of that name is an agent: neither a person nor nobody.
+func IsAgent(name string) bool { return name != Human && name != "" }
+
 // Count counts rulings: "1 refuted, 2 confirmed".
 func (j Judgement) Count() string { return countRulings(j.Rulings) }
 

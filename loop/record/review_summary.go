@@ -2,6 +2,9 @@ package record
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 
@@ -191,6 +194,20 @@ func (s ReviewSummary) need() need {
 		return needReviewer
 	}
 	return needNothing
+}
+
+// topic is a hash of the change that a review speaks for, of who speaks and of what kind of word that
+// is. Whoever asks what stands on a commit needs of the reviews of one topic only the newest. The
+// index keeps it: another topic wants a new indexMagic.
+func (s ReviewSummary) topic() uint64 {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
+	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
+	fmt.Fprintf(h, " %t %t %t", s.Open == 0, s.Asked == "", s.CommentCount > 0)
+	for _, m := range s.Moves {
+		fmt.Fprintf(h, " %q %q %q %q %q", m.From, m.To, m.Base, m.State, m.Unseen)
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
 // At is the commit that has the code now, as Review.At has it.

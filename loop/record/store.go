@@ -9,13 +9,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/change"
+	"git-runr/loop/internal/segment"
 	"git-runr/loop/internal/spill"
 	"git-runr/loop/prose"
 )
+
+// Reads counts what a Store reads to answer: a test holds that it does not grow with what is there.
+type Reads struct {
+	segment.Reads              // of the index
+	Events        atomic.Int64 // that were decoded
+}
 
 // Store is the runs and reviews of a repository: events appended to this clone's
 // log, and state folded from the logs of all.
@@ -24,6 +32,7 @@ type Store struct {
 	Redact func(string) string              // takes secrets out of free text; nil: text is stored as it is
 	Warn   func(id gitstore.ID, why string) // hears of records that say nothing that can be read; nil: they are only counted
 	Tell   func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
+	Reads  *Reads                           // is told what is read; nil: nobody counts
 }
 
 // NewStore is the store of a repository.
@@ -42,6 +51,15 @@ func (s *Store) retryIndex(read func() error) error {
 		err = read()
 	}
 	return err
+}
+
+// cached is the index as it is.
+func (s *Store) cached() *index {
+	idx := openIndex(s.indexPath())
+	if s.Reads != nil {
+		idx.stack.Count(&s.Reads.Reads)
+	}
+	return idx
 }
 
 func (s *Store) indexPath() string { return filepath.Join(s.Repo.StateDir(), "cache", indexName) }
@@ -94,7 +112,7 @@ func (s *Store) index(ctx context.Context) (*index, error) {
 }
 
 func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error) {
-	idx := openIndex(s.indexPath())
+	idx := s.cached()
 	if len(idx.Damaged) > 0 && s.Repo.AnyReadable(ctx, damagedIDs(idx.Damaged)) {
 		idx = idx.afresh() // what was missing is back, and belongs in between
 	}
@@ -213,9 +231,17 @@ func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips
 	return nil
 }
 
+// event is DecodeEvent that is counted.
+func (s *Store) event(entry gitstore.Entry) (Event, error) {
+	if s.Reads != nil {
+		s.Reads.Events.Add(1)
+	}
+	return DecodeEvent(entry)
+}
+
 // decode gives the event of a record; one that says nothing is noted.
 func (s *Store) decode(idx *index, entry gitstore.Entry) (Event, bool) {
-	event, err := DecodeEvent(entry)
+	event, err := s.event(entry)
 	if err == nil {
 		return event, true
 	}
@@ -279,7 +305,7 @@ func (s *Store) readRefs(ctx context.Context, refs []eventRef) (events []Event, 
 			continue
 		}
 		entry.Writer = ref.Writer
-		event, err := DecodeEvent(entry)
+		event, err := s.event(entry)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -17,7 +17,9 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"sort"
+	"sync/atomic"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 	KeySize = 22
 	// HeadSize is the length of a head, and OrderSize that of its beginning, by which rows
 	// are sorted.
-	HeadSize  = 70
+	HeadSize  = 78
 	OrderSize = 17
 	// Parts is how many parts a row has.
 	Parts = 3
@@ -43,6 +45,13 @@ const (
 var ErrDamaged = errors.New("damaged segment")
 
 var sums = crc32.MakeTable(crc32.Castagnoli)
+
+// Reads counts what is read of segments, for tests that hold what an answer costs.
+type Reads struct {
+	Rows  atomic.Int64 // heads that a scan, or a search by marks, came by
+	Parts atomic.Int64 // parts of rows
+	Bytes atomic.Int64 // of files
+}
 
 // Key names a row.
 type Key [KeySize]byte
@@ -113,6 +122,7 @@ type Segment struct {
 	path   string // of its file, "" in memory
 	why    error  // that it is not in its place, where it was wanted there
 	close  func() error
+	reads  *Reads // nil: nobody counts
 	foot   footer
 	sums   []byte
 	pages  map[int64][]byte
@@ -190,18 +200,24 @@ func (s *Segment) read(off, n int64) ([]byte, error) {
 		return nil, ErrDamaged
 	}
 	first, last := off/pageSize, (off+max(n, 1)-1)/pageSize
-	if first == last {
-		page, err := s.page(first)
-		if err != nil {
-			return nil, err
-		}
-		return page[off-first*pageSize:][:n:n], nil
-	}
-	data, err := s.readPages(first, last)
+	data, err := s.pagesOf(first, last)
 	if err != nil {
 		return nil, err
 	}
 	return data[off-first*pageSize:][:n:n], nil
+}
+
+// pagesOf are the pages from first to last. One or two, which hold what is read here and there, are kept.
+func (s *Segment) pagesOf(first, last int64) ([]byte, error) {
+	if last > first+1 {
+		return s.readPages(first, last)
+	}
+	page, err := s.page(first)
+	if err != nil || first == last {
+		return page, err
+	}
+	next, err := s.page(last)
+	return slices.Concat(page, next), err
 }
 
 // page is one page, kept for those who ask again.
@@ -222,6 +238,9 @@ func (s *Segment) page(number int64) ([]byte, error) {
 
 func (s *Segment) readPages(first, last int64) ([]byte, error) {
 	data := make([]byte, min((last+1)*pageSize, s.foot.sums)-first*pageSize)
+	if s.reads != nil {
+		s.reads.Bytes.Add(int64(len(data)))
+	}
 	if _, err := s.source.ReadAt(data, first*pageSize); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -245,6 +264,9 @@ func (e Entry) Part(part int) ([]byte, error) {
 	at := e.at()
 	for i := range part {
 		at += int64(e.Len(i))
+	}
+	if e.of.reads != nil {
+		e.of.reads.Parts.Add(1)
 	}
 	return e.of.read(at, int64(e.Len(part)))
 }
@@ -326,8 +348,38 @@ func (s *Segment) Find(key Key) (found Entry, ok bool, err error) {
 	return found, ok, err
 }
 
-// Marked visits the rows that have a mark.
-func (s *Segment) Marked(mark uint64, visit func(Entry) error) error {
+// cameBy counts a head that was looked at.
+func (s *Segment) cameBy() {
+	if s.reads != nil {
+		s.reads.Rows.Add(1)
+	}
+}
+
+// Marked visits the rows that have one of the marks, each once, in their order.
+func (s *Segment) Marked(marks map[uint64]bool, visit func(Entry) error) error {
+	var numbers []int
+	for mark := range marks {
+		var err error
+		if numbers, err = s.appendMarked(numbers, mark); err != nil {
+			return err
+		}
+	}
+	slices.Sort(numbers)
+	for _, n := range slices.Compact(numbers) {
+		e, err := s.Entry(n)
+		if err != nil {
+			return err
+		}
+		s.cameBy()
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendMarked appends the numbers of the rows that have a mark.
+func (s *Segment) appendMarked(numbers []int, mark uint64) ([]int, error) {
 	at := func(i int64) int64 { return s.foot.marks + markSize*i }
 	value := func(i int64) (uint64, error) {
 		b, err := s.read(at(i), 8)
@@ -340,21 +392,15 @@ func (s *Segment) Marked(mark uint64, visit func(Entry) error) error {
 	for i := int64(from); err == nil && i < s.foot.marked; i++ {
 		v, err := value(i)
 		if err != nil || v != mark {
-			return err
+			return numbers, err
 		}
 		n, err := s.number(at(i) + 8)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		e, err := s.Entry(n)
-		if err != nil {
-			return err
-		}
-		if err := visit(e); err != nil {
-			return err
-		}
+		numbers = append(numbers, n)
 	}
-	return err
+	return numbers, err
 }
 
 // Shelf are the rows whose heads begin with a byte, in their order.
@@ -411,5 +457,6 @@ func (c *Cursor) Next() (e Entry, ok bool, err error) {
 	}
 	e = Entry{c.s, c.chunk[(c.next-c.first)*entrySize:][:entrySize]}
 	c.next++
+	c.s.cameBy()
 	return e, true, nil
 }

@@ -20,6 +20,7 @@ type Stack struct {
 
 	segments []*Segment  // the newest first
 	top      *Segment    // the one on top, while nobody keeps its name
+	reads    *Reads      // counts what is read; nil: nobody does
 	above    map[Key]int // in which segment the newest row is of what is in several; nil while nobody asked
 }
 
@@ -43,6 +44,15 @@ func (st *Stack) Open(names []string) error {
 		st.segments = append(st.segments, s)
 	}
 	return nil
+}
+
+// Count adds to reads what was read to open the segments, and what is read from here on.
+func (st *Stack) Count(reads *Reads) {
+	st.reads = reads
+	for _, s := range st.segments {
+		s.reads = reads
+		reads.Bytes.Add(s.foot.size - s.foot.sums)
+	}
 }
 
 // Depth is the number of segments.
@@ -94,6 +104,7 @@ func (st *Stack) replace(n int, large bool, fill func(*Writer) error) error {
 	if err != nil {
 		return err
 	}
+	top.reads = st.reads
 	for _, s := range st.segments[:n] {
 		s.Close()
 	}
@@ -235,17 +246,44 @@ func (st *Stack) Beginning(prefix []byte) (keys []Key, err error) {
 	return keys, nil
 }
 
+// hit is a row that has a mark, in the segment at a place of the stack.
+type hit struct {
+	at    int
+	entry Entry
+}
+
+// fewHits is how many rows are searched one by one for a newer row of the same key. For more of them
+// all segments but the lowest are read once.
+const fewHits = 64
+
 // Newest are the newest rows that have one of the marks, or one of the keys, each once, in their order.
 func (st *Stack) Newest(marks map[uint64]bool, keys ...Key) (rows []Entry, err error) {
-	for mark := range marks {
-		for _, s := range st.segments {
-			err := s.Marked(mark, func(e Entry) error { keys = append(keys, e.Key()); return nil })
-			if err != nil {
-				return nil, st.wrap(err)
-			}
+	var hits []hit
+	for i, s := range st.segments {
+		err := s.Marked(marks, func(e Entry) error { hits = append(hits, hit{i, e}); return nil })
+		if err != nil {
+			return nil, st.wrap(err)
 		}
 	}
+	if len(hits) > fewHits {
+		if err := st.findAbove(); err != nil {
+			return nil, st.wrap(err)
+		}
+	}
+	for _, h := range hits {
+		in, several := st.above[h.entry.Key()]
+		if st.above == nil || several && in < h.at { // a newer row may stand for it, which may not have the mark
+			keys = append(keys, h.entry.Key())
+			continue
+		}
+		rows = append(rows, h.entry)
+	}
 	seen := map[Key]bool{}
+	if len(keys) > 0 {
+		for _, e := range rows {
+			seen[e.Key()] = true
+		}
+	}
 	for _, key := range keys {
 		if seen[key] {
 			continue

@@ -82,10 +82,18 @@ func (m stackModel) check(t *testing.T, what string, st *Stack) {
 			t.Fatalf("%s: %q says %x, want %x, %v", what, r.Key, said, r.Parts[0], err)
 		}
 		for _, mark := range r.Marks {
-			found, err := st.Newest(map[uint64]bool{mark: true})
-			i := slices.IndexFunc(found, func(e Entry) bool { return e.Key() == r.Key })
-			if err != nil || i < 0 || found[i].Head()[0] != r.Head[0] || !slices.IsSortedFunc(found, inOrder) {
-				t.Fatalf("%s: mark %d: %q is at %d of %d, %v", what, mark, r.Key, i, len(found), err)
+			for _, alone := range []bool{false, true} { // by what stands for others, and by looking for each
+				if alone {
+					st.above = nil
+				}
+				found, err := st.Newest(map[uint64]bool{mark: true})
+				i := slices.IndexFunc(found, func(e Entry) bool { return e.Key() == r.Key })
+				if err != nil || i < 0 || found[i].Head()[0] != r.Head[0] || !slices.IsSortedFunc(found, inOrder) {
+					t.Fatalf("%s: mark %d: %q is at %d of %d, %v", what, mark, r.Key, i, len(found), err)
+				}
+			}
+			if err := st.findAbove(); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

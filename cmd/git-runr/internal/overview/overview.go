@@ -92,7 +92,7 @@ func Of(ctx context.Context, store *record.Store, given Given) (Overview, error)
 		return doc, err
 	}
 	doc.Working = loop.AtWork(store)
-	if doc.Runs, _, err = store.Runs(ctx, record.Filter{Limit: runsShown}); err != nil {
+	if doc.Runs, _, err = store.Runs(ctx, record.Filter{Limit: runsShown, Some: true}); err != nil {
 		return doc, err
 	}
 	if doc.Cut, err = CutShort(ctx, store, ""); err != nil {

@@ -57,7 +57,9 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badRequest("%v", err)
 	}
-	v.search = newSearch(r)
+	if v.search, err = newSearch(r, p.Store); err != nil {
+		return err
+	}
 	var wanted func(record.ReviewSummary) bool
 	if wanted, err = v.search.test(r.Context(), p.Store, p.Actor); err != nil {
 		return err

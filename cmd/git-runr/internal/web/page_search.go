@@ -17,13 +17,19 @@ import (
 type search struct {
 	Query, Verdict, OnBranch string
 	Verdicts                 []string // that there are to choose from
-	Branches                 []string // of all reviews that were looked at
+	Branches                 []string // that there are to choose from
 }
 
-func newSearch(r *http.Request) search {
-	return search{
+func newSearch(r *http.Request, store *record.Store) (search, error) {
+	s := search{
 		Query: strings.TrimSpace(r.FormValue("q")), Verdict: r.FormValue("verdict"), OnBranch: r.FormValue("branch"), Verdicts: render.VerdictNames,
 	}
+	var err error
+	s.Branches, err = store.ReviewBranches(r.Context())
+	if s.OnBranch != "" && !slices.Contains(s.Branches, s.OnBranch) {
+		s.Branches = append(s.Branches, s.OnBranch)
+	}
+	return s, err
 }
 
 // Narrows reports whether anything is asked for.
@@ -40,8 +46,8 @@ func (s search) values() url.Values {
 	return q
 }
 
-// test is whether a review is wanted. On its way through all it notes their branches.
-func (s *search) test(ctx context.Context, store *record.Store, me string) (func(record.ReviewSummary) bool, error) {
+// test is whether a review is wanted; nil where all are, for then no summary is read but those that are shown.
+func (s search) test(ctx context.Context, store *record.Store, me string) (func(record.ReviewSummary) bool, error) {
 	tests, wish, err := s.words(me)
 	if err != nil {
 		return nil, err
@@ -50,16 +56,16 @@ func (s *search) test(ctx context.Context, store *record.Store, me string) (func
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
+	if fits == nil && len(tests) == 0 {
+		return nil, nil
+	}
 	return func(r record.ReviewSummary) bool {
-		if r.Branch != "" && len(s.Branches) < 100 && !slices.Contains(s.Branches, r.Branch) {
-			s.Branches = append(s.Branches, r.Branch)
-		}
 		return (fits == nil || fits(r)) && !slices.ContainsFunc(tests, func(test func(record.ReviewSummary) bool) bool { return !test(r) })
 	}, nil
 }
 
 // words reads the query: NAME:VALUE, or words that title, message or id must hold.
-func (s *search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, error) {
+func (s search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, error) {
 	wish := pick.Wish{Verdict: s.Verdict, Branch: s.OnBranch}
 	plain := map[string]*string{"reviewer": &wish.Reviewer, "claimed": &wish.ClaimedBy, "verdict": &wish.Verdict, "branch": &wish.Branch, "since": &wish.Since, "author": &wish.Author, "file": &wish.File}
 	var tests []func(record.ReviewSummary) bool

@@ -22,6 +22,8 @@ func TestInboxSearch(t *testing.T) {
 			}
 		}
 	}
+	shows(t, s.page("/review?status=claimed"), `<option value="main">main</option>`) // whatever is shown
+	shows(t, s.page("/review?branch=other"), `<option value="other" selected>`)
 	checkHTML(t, s.page("/review?q="+url.QueryEscape(`"><script>xss()</script>`)))
 	shows(t, s.ask("GET", "/review?q=size:big", "", s.asPerson()).want(400).text, "is:failed")
 	s.ask("GET", "/review?verdict=perhaps", "", s.asPerson()).want(400)

@@ -1,0 +1,172 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/cmd/git-runr/internal/overview"
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
+	"git-runr/loop/lineage"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/runplan"
+)
+
+// listCost is what a list reads to be shown.
+type listCost struct {
+	parts     int // of rows of the index: summaries, mostly
+	events    int // that are decoded
+	processes int // of git
+	heads     int // of rows that are counted or passed over: these, and bytes, grow with what is there
+	bytes     int // of the index
+}
+
+// over reports whether c is more than most in anything.
+func (c listCost) over(most listCost) bool {
+	return c.parts > most.parts || c.events > most.events || c.processes > most.processes || c.heads > most.heads || c.bytes > most.bytes
+}
+
+// The sizes of histories, in reviews and in runs.
+const fewReviews, manyReviews = 100, 400
+
+// listCosts are the most that lists cost of many reviews. Whoever has one read more raises its figure
+// here, and says in the commit what that is for.
+var listCosts = map[string]listCost{ // parts, events, processes, heads, bytes
+	"/review":                   {50, 0, 0, 500, 250e3},
+	"/review?status=all":        {50, 0, 0, 500, 250e3},
+	"/review?status=all&page=2": {50, 0, 0, 500, 250e3},
+	"/runs":                     {50, 0, 0, 500, 250e3},
+	"status":                    {55, 0, 4, 1610, 700e3},
+	"audit":                     {100, 0, 2, 400, 350e3},
+}
+
+// TestListsStayFlat counts what lists read: of a few reviews as many summaries, events and processes
+// as of many.
+func TestListsStayFlat(t *testing.T) {
+	for name, h := range map[string]history{
+		"open, of one commit": {}, "open, of a commit each": {commits: true}, "answered, of one commit": {answered: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			few, many := h.costs(t, fewReviews), h.costs(t, manyReviews)
+			for what, most := range listCosts {
+				a, b := few[what], many[what]
+				if a.parts != b.parts || a.events != b.events || a.processes != b.processes {
+					t.Errorf("%s grows: it costs %+v of %d reviews, %+v of %d", what, a, fewReviews, b, manyReviews)
+				}
+				if b.over(most) {
+					t.Errorf("%s costs %+v, and may cost %+v", what, b, most)
+				}
+			}
+		})
+	}
+}
+
+// history is reviews and as many runs whose ids are alike.
+type history struct {
+	commits  bool // each review is of a commit of its own
+	answered bool // each did not pass
+}
+
+// costs is what each list costs in a history of n reviews.
+func (h history) costs(t *testing.T, n int) map[string]listCost {
+	s := newSite(t)
+	h.write(t, s.dir, n)
+	trace := filepath.Join(t.TempDir(), "trace")
+	lists := map[string]func(){"status": s.status, "audit": s.audit}
+	for what := range listCosts {
+		if strings.HasPrefix(what, "/") {
+			lists[what] = func() { s.ask("GET", what, "", s.asPerson()).want(200) }
+		}
+	}
+	lists["status"]() // brings the index up to the logs
+	costs := map[string]listCost{}
+	t.Setenv("GIT_TRACE2_EVENT", trace)
+	for what, show := range lists {
+		read := &record.Reads{}
+		s.Store.Reads = read
+		testrepo.WriteFile(t, filepath.Dir(trace), "trace", "")
+		show()
+		started := strings.Count(testrepo.ReadFile(t, filepath.Dir(trace), "trace"), `"event":"start"`)
+		costs[what] = listCost{int(read.Parts.Load()), int(read.Events.Load()), started, int(read.Rows.Load()), int(read.Bytes.Load())}
+	}
+	os.Unsetenv("GIT_TRACE2_EVENT")
+	return costs
+}
+
+func (s *site) status() {
+	if _, err := overview.Of(s.Context(), s.Store, overview.Given{Say: s.Errorf}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// audit is what the command reads of the newest commits.
+func (s *site) audit() {
+	head, err := s.repo.Head(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	commits, err := s.repo.LogMessages(s.Context(), "", head, 50)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, _, err := diagnose.RunsFor(s.Context(), s.Store, commits); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := lineage.Coverage(s.Context(), s.Store, commits); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// write writes the history at once.
+func (h history) write(t *testing.T, dir string, n int) {
+	t.Helper()
+	const writer = "aaaaaaaaaaaa"
+	var stream strings.Builder
+	for i := range n {
+		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A <a@example.com> %d +0000\ndata <<.\nchange %d\n.\n", 1700000000+i, i)
+		if i == 0 {
+			stream.WriteString("from refs/heads/main^0\n")
+		}
+		fmt.Fprintf(&stream, "M 100644 inline a.txt\ndata <<.\n%d\n.\n\n", i)
+	}
+	testrepo.GitInput(t, dir, stream.String(), "fast-import", "--quiet")
+	commits := strings.Fields(testrepo.Git(t, dir, "rev-list", "--reverse", "main"))[1:]
+	stream.Reset()
+	clock, at := uint64(0), time.Now().UTC().Add(-24*time.Hour).Truncate(time.Second)
+	add := func(e record.Event, payload any) {
+		clock++
+		e.V, e.Clock, e.Writer, e.Source, e.Title, e.Timestamp = record.FormatVersion, clock, writer, "cli", e.Type, at
+		e.Payload, _ = json.Marshal(payload)
+		text, err := e.CommitText("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&stream, "commit refs/runr/log/%s\ncommitter A <a@example.com> %d +0000\ndata %d\n%s\n", writer, at.Unix(), len(text), text)
+	}
+	for i := range n {
+		at = at.Add(time.Second)
+		base, commit := commits[n-1], commits[n]
+		if h.commits {
+			base, commit = commits[i], commits[i+1]
+		}
+		const letters = "abcdefghijkmnpqrstuvwxyz23456789"
+		suffix := "-aaaa" + string(letters[i/len(letters)]) + string(letters[i%len(letters)])
+		review, run := at.Format(record.IDTime)+suffix, at.Add(365*24*time.Hour).Format(record.IDTime)+suffix
+		subject := record.Subject{Kind: record.SubjectCommit, Spec: "HEAD", Base: gitstore.ID(base), Commit: gitstore.ID(commit), Tree: gitstore.ID(commit), Title: "change", Branch: "main"}
+		add(record.Event{Type: record.EventReviewRequested.Name, Review: review}, record.ReviewRequest{Subject: subject, Reviewer: record.Human})
+		if h.answered {
+			report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{{ID: "f-1", Severity: reply.Warning, File: "a.txt", Issue: "why?"}}}
+			add(record.Event{Type: record.EventReviewSubmitted.Name, Review: review}, record.Submission{Reviewer: record.Human, Outcome: record.OutcomeFailed, Commit: subject.Commit, Tree: subject.Tree, Report: report})
+		}
+		add(record.Event{Type: record.EventRunStarted.Name, Run: run}, runplan.Plan{Entity: runplan.Entity{Type: "task", Identifier: "T", Title: "Add a thing"}, Base: gitstore.ID(commits[0]), Branch: "runr/" + run})
+	}
+	testrepo.GitInput(t, dir, stream.String(), "fast-import", "--quiet")
+	testrepo.Git(t, dir, "config", "runr.writer", writer)
+}

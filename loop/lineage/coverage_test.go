@@ -1,0 +1,78 @@
+package lineage_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/lineage"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// TestNewestWordOfEach asks several reviewers about one commit again and again: the newest word of each
+// counts, of those the worst, and of what nobody answered the newest request.
+func TestNewestWordOfEach(t *testing.T) {
+	for range 6 {
+		seed := rand.Uint64()
+		rng := rand.New(rand.NewPCG(seed, 1))
+		s, what := runtest.NewStore(t), fmt.Sprintf("seed %d", seed)
+		testrepo.WriteFile(t, s.Repo.WorkTree, "file", "text\n")
+		testrepo.Git(t, s.Repo.WorkTree, "add", ".")
+		testrepo.Git(t, s.Repo.WorkTree, "commit", "-q", "-m", "a change")
+		commit := gitstore.ID(testrepo.Git(t, s.Repo.WorkTree, "rev-parse", "HEAD"))
+		words := map[string]lineage.Covered{} // of each reviewer who answered
+		pending := lineage.Covered{State: lineage.CoverUnreviewed}
+		answers := rng.IntN(4) // of 4: how often a request is answered
+		for range 12 {
+			reviewer := []string{"rex", "bob", record.Human}[rng.IntN(3)]
+			review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit, Commit: commit, Tree: commit}, Reviewer: reviewer}, "cli")
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := lineage.Covered{State: lineage.CoverReviewed, Review: review.ID}
+			switch {
+			case rng.IntN(4) < answers:
+				said.Verdict, said.Outcome, said.Passed = reply.Pass, record.OutcomePassed, true
+				if rng.IntN(2) == 0 {
+					said.Verdict, said.Outcome, said.Passed = reply.NeedsFix, record.OutcomeFailed, false
+				}
+				report := record.EmptyReport()
+				report.Verdict, report.Effective = said.Verdict, said.Verdict
+				_, err = s.SubmitReview(t.Context(), review.ID, record.Submission{Reviewer: reviewer, Outcome: said.Outcome, Commit: commit, Tree: commit, Report: report}, "")
+				words[reviewer] = said
+			case rng.IntN(3) == 0:
+				_, err = s.CancelReview(t.Context(), review.ID, "ann", "")
+			default:
+				pending = lineage.Covered{State: lineage.CoverPending, Review: review.ID}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkStanding(t, what, s, commit, words, pending)
+		}
+	}
+}
+
+// checkStanding compares what stands on a commit with the newest words of reviewers, and with what was
+// asked for last.
+func checkStanding(t *testing.T, what string, s *record.Store, commit gitstore.ID, words map[string]lineage.Covered, pending lineage.Covered) {
+	t.Helper()
+	covered, err := lineage.Coverage(t.Context(), s, []gitstore.LoggedCommit{{ID: commit}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pending
+	for _, word := range words {
+		if want.State != lineage.CoverReviewed || want.Passed && !word.Passed || want.Passed == word.Passed && word.Review > want.Review {
+			want = word
+		}
+	}
+	got := covered[0]
+	if got.State != want.State || got.Review != want.Review || got.Verdict != want.Verdict || got.Passed != want.Passed {
+		t.Fatalf("%s: %+v stands on the commit, want %+v", what, got, want)
+	}
+}
