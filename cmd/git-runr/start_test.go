@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Every process initialises every package that is linked, the post-commit hook's too. What
@@ -67,5 +69,28 @@ func TestLittleIsInitialised(t *testing.T) {
 	}
 	if own > ownAtMost {
 		t.Errorf("our packages' variables take %d bytes, at most %d", own, ownAtMost)
+	}
+}
+
+// What our hooks type goes past the command line parser; whatever else there is on the line goes through it.
+func TestHookLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"git-runr hooks run post-commit": "post-commit", "git-runr hooks run post-merge 0": "post-merge 0", "git-runr hooks run post-rewrite rebase": "post-rewrite rebase",
+		"git-runr hooks run pre-push origin url": "", "git-runr hooks run post-commit --help": "", "git-runr hooks run other": "", "git-runr hooks run": "",
+		"git-runr -C dir hooks run post-commit": "", "git-runr hooks status post-commit x": "", "git-runr": "",
+	} {
+		if got := strings.Join(hookLine(strings.Fields(line)), " "); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The hook makes no command: 45 of them with their flags are 400 allocations.
+func TestHookMakesNoCommands(t *testing.T) {
+	p := &program{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, now: time.Now}
+	t.Chdir(t.TempDir()) // no repository
+	hook := testing.AllocsPerRun(3, func() { p.runHook(t.Context(), []string{"post-commit"}) })
+	if commands := testing.AllocsPerRun(3, func() { p.app() }); hook > commands {
+		t.Errorf("a hook that finds no repository allocates %.0f times, the commands alone %.0f", hook, commands)
 	}
 }
