@@ -18,14 +18,15 @@ func hasConfigHooks(major, minor int) bool { return major > 2 || major == 2 && m
 
 // command is what git gives to the shell, with the arguments of the hook behind it.
 func command(hook, program string) string {
-	call, otherwise, tail := `"$p" hooks run `+hook+argument(hook), "", " 2>/dev/null || :"
 	if !isFed(hook) {
-		call += " </dev/null"
+		return "f() { " + strings.ReplaceAll(strings.TrimSuffix(unfedCall(hook, program), "\n"), "\n ", "; ") + "; }; f"
 	}
+	otherwise, tail := "", " 2>/dev/null || :"
 	if hook == PrePush {
 		otherwise, tail = closedGate, orRefuse
 	}
-	return "f() { ( p=" + quote(program) + `; [ -x "$p" ] || p=$(command -v git-runr); case $p in /*) ` + call + " ;;" + otherwise + " esac )" + tail + "; }; f"
+	return "f() { ( p=" + quote(program) + `; [ -x "$p" ] || p=$(command -v git-runr); case $p in /*) "$p" hooks run ` + hook + argument(hook) +
+		" ;;" + otherwise + " esac )" + tail + "; }; f"
 }
 
 // lookConfig makes p what it is by git's configuration, where that has a say.
@@ -47,8 +48,7 @@ func (s *site) lookConfig(p *place) {
 // inConfig is a hook that the configuration names.
 func (p *place) inConfig(s *site, name, text string) {
 	p.State, p.Path, p.Detail, p.Snippet, p.Manager = Installed, name, "", "", ""
-	_, rest, _ := strings.Cut(text, "( p='")
-	program := strings.ReplaceAll(rest[:max(0, strings.LastIndex(rest, "'; [ -x"))], `'\''`, "'")
+	program := calledIn(p.Hook, text)
 	switch {
 	case s.switchedOff(name + ".enabled"):
 		p.State, p.Detail = Dead, name+".enabled is false"

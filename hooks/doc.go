@@ -10,11 +10,15 @@
 //
 // A hook that does not exist becomes a small sh script. A shell script that is
 // there gets a block between two marker lines, after its first comment lines: it
-// runs whatever the script does later, an early exit included. The block is a
-// subshell, so the script's variables, options and exit status stay as they were, and its
+// runs whatever the script does later, an early exit included. The block sets no variable
+// that stays, so the script's variables, options and exit status stay as they were, and its
 // failure is never seen, but for exit status 1 of pre-push. Its standard error is dropped;
 // what the program prints on standard output, which it keeps to one line unless it holds up
 // a push, reaches the user.
+//
+// While git makes commits in a row the block of post-commit and post-merge starts nothing:
+// the shell itself looks for rebase-merge, rebase-apply and sequencer. post-rewrite notes at the
+// end what a rebase made of what.
 //
 // What git feeds post-rewrite and pre-push the block reads to its end, gives to the program,
 // and gives to the script again as a here-document.

@@ -64,23 +64,24 @@ func newHistory(t *testing.T) (dir string, said func() string) {
 	return dir, decisions(t, dir)
 }
 
+// While git makes commits in a row the shell itself sees that, and starts nothing: "" stands for that.
 func TestShouldRunDuringGitCommands(t *testing.T) {
 	history, said := newHistory(t)
 	for _, c := range []struct {
 		name, steps, want string
 	}{
 		{"amend", "commit -q --amend -m x", "true"},
-		{"rebase of three", "checkout -q side;rebase -q main", "false false false"},
+		{"rebase of three", "checkout -q side;rebase -q main", ""},
 		{"rebase stopped, amend, new commit", "checkout -q side;-c sequence.editor=sed\u00a0-i\u00a01s/pick/edit/ rebase -q -i HEAD~2;commit -q --amend -m x;commit -q --allow-empty -m y;rebase --continue;commit -q --allow-empty -m after",
-			"false false false true"},
-		{"rebase --apply stopped", "checkout -q right;!rebase -q --apply left;checkout --theirs q;commit -qam x;rebase --abort", "false"},
-		{"am stopped", "format-patch -q -o ../patches left~1..left;checkout -q right;!am -q ../patches/0001-left.patch;commit -q --allow-empty -m x;am --abort", "false"},
+			"true"},
+		{"rebase --apply stopped", "checkout -q right;!rebase -q --apply left;checkout --theirs q;commit -qam x;rebase --abort", ""},
+		{"am stopped", "format-patch -q -o ../patches left~1..left;checkout -q right;!am -q ../patches/0001-left.patch;commit -q --allow-empty -m x;am --abort", ""},
 		{"cherry-pick of one", "cherry-pick side", "true"},
 		{"cherry-pick of one, editor", "cherry-pick -e side", "true"},
-		{"cherry-pick of a range", "cherry-pick side~3..side;commit -q --allow-empty -m after", "false false false true"},
-		{"cherry-pick of a range with a conflict", "checkout -q left;!cherry-pick right~2..right;checkout --theirs q;commit -qam x;cherry-pick --continue", "false false"},
+		{"cherry-pick of a range", "cherry-pick side~3..side;commit -q --allow-empty -m after", "true"},
+		{"cherry-pick of a range with a conflict", "checkout -q left;!cherry-pick right~2..right;checkout --theirs q;commit -qam x;cherry-pick --continue", ""},
 		{"revert of one", "revert --no-edit HEAD", "true"},
-		{"revert of a range", "checkout -q side;revert --no-edit HEAD~2..HEAD", "false false"},
+		{"revert of a range", "checkout -q side;revert --no-edit HEAD~2..HEAD", ""},
 		{"merge without conflict", "merge -q --no-ff side", ""},
 		{"commit that ends a merge", "checkout -q left;!merge -q right;checkout --ours q;commit -qam x", "true"},
 		{"squash", "merge -q --squash side;commit -qm x", "true"},
@@ -126,7 +127,7 @@ func TestShouldRunInLinkedWorktrees(t *testing.T) {
 		t.Errorf("main while the linked one rebases: %q", got)
 	}
 	play(t, linked, "checkout --theirs q", "commit -qam x", "rebase --abort", "commit -q --allow-empty -m y")
-	if got := said(); got != "false true" {
+	if got := said(); got != "true" {
 		t.Errorf("linked: %q", got)
 	}
 }

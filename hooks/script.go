@@ -28,35 +28,49 @@ const orRefuse = ` >&2 2>/dev/null || { [ $? -eq 1 ] || echo 'git runr: the gate
 // block is the text that calls program for hook. A program that is gone, after an
 // upgrade say, is looked for on PATH. Only an absolute answer counts: with "." on
 // PATH the repository's own files would be run.
-//
-// What git feeds a hook is read to its end and given to both, the program and the script
-// that goes on behind the block. A gate that is gone, or dies, lets nothing through, but
-// in a file that others share, who may never have had it.
 func block(hook, program string) string {
+	call := fedCall
+	if !isFed(hook) {
+		call = unfedCall
+	}
+	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + call(hook, program) + endMark + "\n"
+}
+
+// inARow is true in the shell while git makes commits in a row, one of inProgress. The shell looks itself, as a
+// rebase runs post-commit for every commit. It looks where git says that its directory is, and else where
+// that is in a main worktree; elsewhere the program looks.
+const inARow = `[ -e "${GIT_DIR:-.git}/rebase-merge" ] || [ -e "${GIT_DIR:-.git}/rebase-apply" ] || [ -e "${GIT_DIR:-.git}/sequencer" ]`
+
+// unfedCall calls program for a hook that git feeds nothing. It starts no other process, and sets no variable,
+// while program is there.
+func unfedCall(hook, program string) string {
+	words := " hooks run " + hook + argument(hook) + " </dev/null"
+	find, known := "command -v git-runr || git config "+ProgramKey, ""
+	if program != "" {
+		find, known = "command -v git-runr", "  elif [ -x "+quote(program)+" ]; then "+quote(program)+words+"\n"
+	}
+	return "{ if " + inARow + "; then :\n" + known +
+		"  else ( p=$(" + find + `); case $p in /*) "$p"` + words + " ;; esac ); fi; } 2>/dev/null || :\n"
+}
+
+// fedCall calls program for a hook that git feeds. What it feeds is read to its end and given to both, the program
+// and the script that goes on behind the block. A gate that is gone, or dies, lets nothing through, but
+// in a file that others share, who may never have had it.
+func fedCall(hook, program string) string {
 	find := "( p=" + quote(program) + "; [ -x \"$p\" ] || p=$(command -v git-runr)\n"
 	if program == "" {
 		find = "( p=$(command -v git-runr || git config " + ProgramKey + ")\n"
 	}
-	otherwise := ""
+	otherwise, tail := "", " 2>/dev/null || :\n"
 	if hook == PrePush { // a gate says that nobody stood there
-		otherwise = " *) echo 'git runr: the program is not found: nothing looked at this push' ;;"
+		otherwise, tail = " *) echo 'git runr: the program is not found: nothing looked at this push' ;;", orRefuse+"\n"
 		if program != "" {
 			otherwise = closedGate
 		}
 	}
-	head, call, tail := "", `"$p" hooks run `+hook+argument(hook)+" </dev/null", " 2>/dev/null || :\n"
-	if isFed(hook) {
-		head = "git_runr_in=$(cat 2>/dev/null) || :\n"
-		call = `printf '%s\n' "$git_runr_in" | "$p" hooks run ` + hook + argument(hook)
-	}
-	if hook == PrePush {
-		tail = orRefuse + "\n"
-	}
-	if isFed(hook) {
-		tail += "if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\nelse exec </dev/null; fi; unset git_runr_in\n"
-	}
-	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + head + find +
-		"  case $p in /*) " + call + " ;;" + otherwise + " esac )" + tail + endMark + "\n"
+	return "git_runr_in=$(cat 2>/dev/null) || :\n" + find +
+		`  case $p in /*) printf '%s\n' "$git_runr_in" | "$p" hooks run ` + hook + argument(hook) + " ;;" + otherwise + " esac )" + tail +
+		"if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\nelse exec </dev/null; fi; unset git_runr_in\n"
 }
 
 // argument hands on what git tells a hook.
@@ -70,11 +84,31 @@ func argument(hook string) string {
 // programOf reads the program back from a block, and reports whether the block is
 // what this version writes for it.
 func programOf(hook, text string) (string, bool) {
-	_, line, _ := strings.Cut(text, "\n( p='")
-	line, _, _ = strings.Cut(line, "\n")
-	end := max(0, strings.LastIndex(line, "'; [ -x"))
-	program := strings.ReplaceAll(line[:end], `'\''`, "'")
+	program := calledIn(hook, text)
 	return program, strings.TrimSuffix(text, "\n") == strings.TrimSuffix(block(hook, program), "\n")
+}
+
+// calledIn reads the program from what this version writes for hook; "" where there is none.
+func calledIn(hook, text string) string {
+	if isFed(hook) {
+		return quotedAfter(text, "( p=")
+	}
+	return quotedAfter(text, "elif [ -x ")
+}
+
+// quotedAfter returns what quote made one word of, where that word stands behind before; "" without one.
+func quotedAfter(text, before string) string {
+	var word strings.Builder
+	_, rest, found := strings.Cut(text, before+"'")
+	for found {
+		var part string
+		part, rest, _ = strings.Cut(rest, "'")
+		word.WriteString(part)
+		if rest, found = strings.CutPrefix(rest, `\''`); found {
+			word.WriteByte('\'')
+		}
+	}
+	return word.String()
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

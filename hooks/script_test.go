@@ -109,6 +109,56 @@ func TestBlockLeavesTheScriptAlone(t *testing.T) {
 	}
 }
 
+// The shell that runs the hook starts the program and nothing else: another process is paid for at each commit.
+func TestBlockStartsOneProcess(t *testing.T) {
+	dir := t.TempDir()
+	program, pids := filepath.Join(dir, "program"), filepath.Join(dir, "pids")
+	writeScript(t, program, "#!/bin/sh\necho $PPID >>"+quote(pids)+"\n")
+	bin := filepath.Join(dir, "bin")
+	for _, other := range []string{"git", "git-runr", "cat", "sed", "dirname", "basename", "test", "env", "sh"} {
+		writeScript(t, filepath.Join(bin, other), "#!/bin/sh\necho "+other+" >>"+quote(pids)+"\n")
+	}
+	t.Setenv("PATH", bin)
+	for _, hook := range []string{PostCommit, PostMerge} {
+		for what, call := range map[string]string{"block": block(hook, program), "configuration": command(hook, program) + "\n"} {
+			runScript(t, dir, "#!/bin/sh\n"+call+"echo $$ >>"+quote(pids)+"\n")
+			if got := strings.Fields(readText(t, pids)); len(got) != 2 || got[0] != got[1] {
+				t.Errorf("%s, %s: want the program, a child of the hook, and nothing else: %q", hook, what, got)
+			}
+			os.Remove(pids)
+		}
+	}
+}
+
+// blockBefore is what programs up to November 2026 wrote for post-commit.
+const blockBefore = `# >>> git-runr >>> "git runr hooks uninstall" takes this out
+( p='/usr/bin/true'; [ -x "$p" ] || p=$(command -v git-runr)
+  case $p in /*) "$p" hooks run post-commit </dev/null ;; esac ) 2>/dev/null || :
+# <<< git-runr <<<
+`
+
+// A block that an earlier program wrote works, is renewed in its place, and comes out to the byte.
+func TestBlockOfBefore(t *testing.T) {
+	for name, text := range map[string]string{"ours": skeleton + blockBefore, "a script": "#!/bin/sh\n" + blockBefore + "echo mine\n"} {
+		repo := newRepo(t)
+		path := filepath.Join(repo.GitDir, "hooks", PostCommit)
+		writeScript(t, path, text)
+		before := status(t, repo)
+		if wantState(t, before, Outdated); before.Fails {
+			t.Errorf("%s: a block that works is said to fail: %+v", name, before)
+		}
+		wantState(t, install(t, repo, "/usr/bin/true"), Installed)
+		if got := readText(t, path); got != strings.Replace(text, blockBefore, block(PostCommit, "/usr/bin/true"), 1) {
+			t.Errorf("%s: renewed as %q", name, got)
+		}
+		writeScript(t, path, text)
+		wantState(t, uninstall(t, repo), Absent)
+		if got := readText(t, path); got != strings.Replace(strings.Replace(text, blockBefore, "", 1), skeleton, "", 1) {
+			t.Errorf("%s: left %q", name, got)
+		}
+	}
+}
+
 // runScript gives what the script wrote to both outputs, and its exit status.
 func runScript(t *testing.T, dir, text string) (string, int) {
 	t.Helper()

@@ -21,9 +21,12 @@ func main() { os.Exit(start()) }
 // start runs the program with what the process was given.
 func start() int {
 	collect(shortGC)
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv)}
+	if args := hookLine(os.Args); args != nil {
+		return p.runHook(context.Background(), args)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv)}
 	return p.run(ctx, os.Args)
 }
 

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Every process initialises every package that is linked, the post-commit hook's too. What
@@ -13,6 +15,7 @@ import (
 const (
 	initialAtMost = 12 << 10 // bytes that the variables of a package may take
 	ownAtMost     = 96 << 10 // of all our packages together
+	packagesMost  = 184      // that have variables or an init to be run, with those of the tests
 )
 
 // initialMore are those that take more, and how much.
@@ -31,8 +34,6 @@ var initialMore = map[string]int{
 	"github.com/yuin/goldmark/parser":            176 << 10,
 	"github.com/yuin/goldmark/renderer/html":     32 << 10,
 	"github.com/yuin/goldmark":                   32 << 10,
-	"github.com/hashicorp/go-version":            96 << 10, // by gitleaks' config
-	"github.com/subosito/gotenv":                 40 << 10, // by gitleaks' config
 	"gopkg.in/yaml%2ev3":                         48 << 10,
 	"github.com/russross/blackfriday/v2":         320 << 10, // left out by the tag urfave_cli_no_docs
 }
@@ -67,7 +68,33 @@ func TestLittleIsInitialised(t *testing.T) {
 	if packages == 0 {
 		t.Skip("this Go says nothing about initialisation (GODEBUG=inittrace=1)")
 	}
+	if packages > packagesMost {
+		t.Errorf("%d packages are initialised, at most %d: what does the newest library bring along?", packages, packagesMost)
+	}
 	if own > ownAtMost {
 		t.Errorf("our packages' variables take %d bytes, at most %d", own, ownAtMost)
+	}
+}
+
+// What our hooks type goes past the command line parser; whatever else there is on the line goes through it.
+func TestHookLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"git-runr hooks run post-commit": "post-commit", "git-runr hooks run post-merge 0": "post-merge 0", "git-runr hooks run post-rewrite rebase": "post-rewrite rebase",
+		"git-runr hooks run pre-push origin url": "", "git-runr hooks run post-commit --help": "", "git-runr hooks run other": "", "git-runr hooks run": "",
+		"git-runr -C dir hooks run post-commit": "", "git-runr hooks status post-commit x": "", "git-runr": "",
+	} {
+		if got := strings.Join(hookLine(strings.Fields(line)), " "); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The hook makes no command: 45 of them with their flags are 400 allocations.
+func TestHookMakesNoCommands(t *testing.T) {
+	p := &program{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, now: time.Now}
+	t.Chdir(t.TempDir()) // no repository
+	hook := testing.AllocsPerRun(3, func() { p.runHook(t.Context(), []string{"post-commit"}) })
+	if commands := testing.AllocsPerRun(3, func() { p.app() }); hook > commands {
+		t.Errorf("a hook that finds no repository allocates %.0f times, the commands alone %.0f", hook, commands)
 	}
 }

@@ -26,12 +26,17 @@ func Open(ctx context.Context, dir string) (*Dir, error) {
 	return repo, nil
 }
 
-// OpenIn is Open for the directory of a call of git. Where the repository is takes a
-// second process only where it cannot be seen: it is on the hook's path.
+// OpenIn is Open for the directory of a call of git. It runs git only for what cannot be seen without it: it
+// is on the hook's path.
 func OpenIn(ctx context.Context, c Call) (*Dir, error) {
+	place := look(c)
+	if place != nil {
+		if config, ok := readListing(place, os.LookupEnv); ok && config.plain() {
+			return newDir(place, config), nil
+		}
+	}
 	list := c
 	list.Args = []string{"config", "--list", "-z", "--show-scope"}
-	place := look(c)
 	var repo *Dir
 	var err error
 	var discovered sync.WaitGroup
@@ -41,11 +46,10 @@ func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 	out, configErr := list.Run(ctx)
 	discovered.Wait()
 	config := parseListing(string(out))
-	switch {
-	case place == nil:
-	case configErr == nil && config.plain():
-		repo = &Dir{Gate: new(Gate), Place: place}
-	default:
+	if place != nil && configErr == nil && config.plain() {
+		return newDir(place, config), nil
+	}
+	if place != nil {
 		repo, err = discover(ctx, c)
 	}
 	if err != nil {
@@ -54,9 +58,13 @@ func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 	if configErr != nil {
 		return nil, fmt.Errorf("read git configuration: %w", configErr)
 	}
-	repo.Config = config.all
-	repo.Reftable = repo.Config.Get("extensions.refstorage") == "reftable"
-	return repo, nil
+	return newDir(repo.Place, config), nil
+}
+
+func newDir(place *Place, config listing) *Dir {
+	place.Config = config.all
+	place.Reftable = place.Config.Get("extensions.refstorage") == "reftable"
+	return &Dir{Gate: new(Gate), Place: place}
 }
 
 // discover asks git where the repository of c's directory is.
@@ -79,7 +87,7 @@ func discover(ctx context.Context, c Call) (*Dir, error) {
 			return nil, fmt.Errorf("find repository of %q: %w", c.Dir, err)
 		}
 	}
-	repo := &Dir{Gate: new(Gate), Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
+	repo := &Dir{Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
 	if !noTree {
 		repo.WorkTree = fields[5]
 	}

@@ -191,7 +191,10 @@ func TestSecretRulesAreRead(t *testing.T) {
 			Required        []any
 		}
 	}
-	if _, err := toml.Decode(config.DefaultConfig, &doc); err != nil {
+	if config.DefaultConfig != publishedRules {
+		t.Error("gitleaks.toml is not that of the gitleaks in go.mod: copy config/gitleaks.toml of its module")
+	}
+	if _, err := toml.Decode(publishedRules, &doc); err != nil {
 		t.Fatal(err)
 	}
 	rules := loadSecretRules()

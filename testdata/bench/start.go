@@ -20,8 +20,7 @@ func (b *bench) start() {
 	b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve")
 	b.says(dir, []string{b.bin, "inbox", "list"}, "second")
 	b.add("start-up: list of one review", of, atMostTimes(2.5), gitVersion, command{dir: dir, argv: []string{b.bin, "inbox", "list"}})
-	b.must(dir, "git", "config", "runr.review.reviewer", "human")
-	b.must(dir, b.bin, "hooks", "run", "post-commit")
+	b.must(dir, "git", "config", "runr.hooks.postCommit", "off") // else it asks again at each turn
 	b.add("start-up: the hook, nothing to do", of, atMostTimes(2.5), gitVersion, command{dir: dir, argv: []string{b.bin, "hooks", "run", "post-commit"}})
 	b.initialisation()
 }

@@ -19,6 +19,7 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"sync"
 	"sync/atomic"
 )
 
@@ -44,7 +45,8 @@ const (
 // ErrDamaged is a file that is not as it was written.
 var ErrDamaged = errors.New("damaged segment")
 
-var sums = crc32.MakeTable(crc32.Castagnoli)
+// sums makes the table of checksums at its first use: not every process reads a segment.
+var sums = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // Reads counts what is read of segments, for tests that hold what an answer costs.
 type Reads struct {
@@ -178,7 +180,7 @@ func New(source io.ReaderAt, size int64) (*Segment, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	checked := rest[:len(rest)-4]
-	if crc32.Checksum(checked, sums) != binary.BigEndian.Uint32(rest[len(checked):]) {
+	if crc32.Checksum(checked, sums()) != binary.BigEndian.Uint32(rest[len(checked):]) {
 		return nil, ErrDamaged
 	}
 	s.sums = rest[:len(rest)-footerSize]
@@ -246,7 +248,7 @@ func (s *Segment) readPages(first, last int64) ([]byte, error) {
 	}
 	for i := first; i <= last; i++ {
 		page := data[(i-first)*pageSize:]
-		if crc32.Checksum(page[:min(len(page), pageSize)], sums) != binary.BigEndian.Uint32(s.sums[4*i:]) {
+		if crc32.Checksum(page[:min(len(page), pageSize)], sums()) != binary.BigEndian.Uint32(s.sums[4*i:]) {
 			return nil, ErrDamaged
 		}
 	}

@@ -75,7 +75,7 @@ func (w *Writer) Close() (size int64, err error) {
 	for _, field := range foot.fields() {
 		tail = binary.BigEndian.AppendUint64(tail, uint64(*field))
 	}
-	w.write(binary.BigEndian.AppendUint32(tail, crc32.Checksum(tail, sums)))
+	w.write(binary.BigEndian.AppendUint32(tail, crc32.Checksum(tail, sums())))
 	if w.err == nil {
 		w.err = w.out.Flush()
 	}
@@ -133,7 +133,7 @@ func (p *pageSums) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
 		some := min(len(b), pageSize-p.taken)
-		p.sum, p.taken, b = crc32.Update(p.sum, sums, b[:some]), p.taken+some, b[some:]
+		p.sum, p.taken, b = crc32.Update(p.sum, sums(), b[:some]), p.taken+some, b[some:]
 		if p.taken == pageSize {
 			p.flush()
 		}
