@@ -34,6 +34,8 @@ var initialMore = map[string]int{
 	"github.com/yuin/goldmark/parser":            176 << 10,
 	"github.com/yuin/goldmark/renderer/html":     32 << 10,
 	"github.com/yuin/goldmark":                   32 << 10,
+	"github.com/hashicorp/go-version":            96 << 10, // by gitleaks' config
+	"github.com/subosito/gotenv":                 40 << 10, // by gitleaks' config
 	"gopkg.in/yaml%2ev3":                         48 << 10,
 	"github.com/russross/blackfriday/v2":         320 << 10, // left out by the tag urfave_cli_no_docs
 }

@@ -30,9 +30,9 @@
 // Generated, vendored, minified and lock files are read for conflict markers and
 // secrets only. In test fixtures everything weighs one step less.
 //
-// The patterns for secrets are those that gitleaks publishes, a copy of the file of its
-// config package; that package would make every start of the program 5 % slower, and its detect
-// package another 2 ms. The keywords are read when the first text is scanned that may hold a
+// The patterns for secrets are those that gitleaks publishes, in its config
+// package; its detect package would make every start of the program another 2 ms
+// slower. The keywords are read when the first text is scanned that may hold a
 // secret, a rule when one of its keywords occurs: the post-commit hook redacts
 // what it writes, and nearly all of it is ids and paths.
 package builtin

@@ -1,24 +1,18 @@
 package builtin
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/BurntSushi/toml"
+	"github.com/zricethezav/gitleaks/v8/config"
 )
-
-// publishedRules is the configuration that gitleaks publishes, byte for byte (its licence lies beside it). Its package
-// config has the same text, with 50 packages that every process would initialise.
-//
-//go:embed gitleaks.toml
-var publishedRules string
 
 // loadSecretRules reads the ids and keywords at the first call. To decode the
 // whole configuration takes 4 to 15 ms, and most texts need none of it.
 var loadSecretRules = sync.OnceValue(func() *secretRules {
-	head, rest, _ := strings.Cut(publishedRules, ruleHeader)
+	head, rest, _ := strings.Cut(config.DefaultConfig, ruleHeader)
 	s := &secretRules{rules: ownSecretRules()}
 	_, s.err = toml.Decode(head, s)
 	s.Allowlists = append(s.Allowlists, s.Allowlist)
