@@ -202,7 +202,7 @@ func (s *Store) pushArchives(ctx context.Context, remote string, base retireBase
 		}
 		moves = append(moves, refdb.Moved{Name: archivesPrefix + month, New: tip, Old: base.archives[month]})
 	}
-	if err := s.objects.StoreBatch(ctx, objects); err != nil {
+	if err := s.objects.StoreBatch(ctx, objects, odb.Synced); err != nil {
 		return fmt.Errorf("write archive: %w", err)
 	}
 	return s.swapArchives(ctx, remote, moves)

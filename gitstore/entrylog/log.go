@@ -114,7 +114,7 @@ func (s *Store) writeEntry(ctx context.Context, parent odb.ID, record Record) (E
 		return Entry{}, nil, err
 	}
 	id := objects.Add(s.objects, "commit", data)
-	if err := s.objects.StoreBatch(ctx, objects); err != nil {
+	if err := s.objects.StoreBatch(ctx, objects, odb.Synced); err != nil {
 		return Entry{}, nil, err
 	}
 	entry, err := decodeEntry(id, data)
@@ -122,7 +122,7 @@ func (s *Store) writeEntry(ctx context.Context, parent odb.ID, record Record) (E
 }
 
 func (s *Store) writeSigned(ctx context.Context, commit odb.Commit, objects odb.Batch) (Entry, odb.Batch, error) {
-	if err := s.objects.StoreBatch(ctx, objects); err != nil {
+	if err := s.objects.StoreBatch(ctx, objects, odb.Synced); err != nil {
 		return Entry{}, nil, err
 	}
 	id, err := s.SignCommit(ctx, commit)

@@ -26,7 +26,7 @@ func TestBatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := repo.objects.StoreBatch(ctx, objects); err != nil {
+			if err := repo.objects.StoreBatch(ctx, objects, odb.Synced); err != nil {
 				t.Fatal(err)
 			}
 			paths, err := repo.Attachments(ctx, tree)

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
 )
@@ -221,6 +219,21 @@ func (s *Store) setAside(id odb.ID) error {
 	return nil
 }
 
+// setAsideTorn sets aside those loose objects that are damaged: git and StoreBatch would take
+// them for written.
+func (s *Store) setAsideTorn(ctx context.Context, objects odb.Batch) error {
+	for _, object := range objects {
+		_, err := os.Lstat(s.objects.LoosePath(object.ID))
+		if err != nil || s.AnyReadable(ctx, []odb.ID{object.ID}) {
+			continue
+		}
+		if err := s.setAside(object.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mend writes those of the objects again that are missing or damaged.
 func (s *Store) mend(ctx context.Context, objects odb.Batch) error {
 	for _, object := range objects {
@@ -243,11 +256,7 @@ func (s *Store) writeAgain(ctx context.Context, object odb.BatchedObject) error 
 		_, err := s.objects.HashObject(ctx, object.Kind, object.Data)
 		return err
 	}
-	typ, err := plumbing.ParseObjectType(object.Kind)
-	if err != nil {
-		return err
-	}
-	return s.objects.WriteLoose(object.ID, typ, object.Data)
+	return s.objects.WriteLoose(object)
 }
 
 // readableTries bounds how many objects AnyReadable tries.

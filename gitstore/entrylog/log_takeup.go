@@ -211,7 +211,7 @@ func (s *Store) restoreTail(ctx context.Context, tail *logTail) (int, error) {
 			gone.Add(s.objects, object.Kind, object.Data)
 		}
 	}
-	if err := s.objects.StoreBatch(ctx, gone); err != nil {
+	if err := s.objects.StoreBatch(ctx, gone, odb.Synced); err != nil {
 		return 0, fmt.Errorf("write again what gc has deleted: %w", err)
 	}
 	return len(missing), nil

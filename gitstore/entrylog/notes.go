@@ -25,7 +25,7 @@ func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
-	n.message, n.opened = commit.Message, true
+	n.message, n.opened, n.keep = commit.Message, true, odb.Unsynced
 	if err := n.unpack(ctx, n.root, 0, &noteItem{id: commit.Tree}); err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
@@ -35,8 +35,11 @@ func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 // NewNotes begins notes from nothing, to replace what the ref is at: "" when there
 // is no ref.
 func (s *Store) NewNotes(ref string, replaces odb.ID) *Notes {
-	return &Notes{repo: s, ref: ref, replaces: replaces, root: &noteNode{}, pending: map[odb.ID][]byte{}}
+	return &Notes{repo: s, ref: ref, replaces: replaces, root: &noteNode{}, pending: map[odb.ID][]byte{}, keep: odb.Synced}
 }
+
+// Sync has Commit sync the objects of notes that were read and added to.
+func (n *Notes) Sync() { n.keep = odb.Synced }
 
 // Message is the message of the commit that the notes were read from, "" for none.
 func (n *Notes) Message() string { return n.message }
@@ -80,8 +83,10 @@ func (n *Notes) Set(ctx context.Context, commit odb.ID, text []byte) error {
 // Commit writes the notes as a commit without parents, by a fixed author at the
 // time given, and moves the ref to it; it gives the commit. When the ref is there
 // already nothing is written but, for notes made from nothing, what is missing or
-// damaged. It is ErrLostRace when the ref moved since the notes were opened: open them
-// again and set what there is to set.
+// damaged. Notes that were read and added to are not synced, as those of git notes are
+// not, without Sync: what a power cut takes of them can be made from nothing. It is
+// ErrLostRace when the ref moved since the notes were opened: open them again and set what
+// there is to set.
 func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb.ID, error) {
 	objects, err := n.encode(ctx, message, when.UTC())
 	if err != nil {
@@ -94,10 +99,13 @@ func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb
 		}
 	}
 	if id != n.replaces {
+		if err := n.repo.setAsideTorn(ctx, objects); err != nil {
+			return "", fmt.Errorf("write notes: %w", err)
+		}
 		if len(objects) > odb.BatchLoose {
 			objects = n.repo.withoutShared(ctx, objects)
 		}
-		if err := n.repo.objects.StoreBatch(ctx, objects); err != nil {
+		if err := n.repo.objects.StoreBatch(ctx, objects, n.keep); err != nil {
 			return "", fmt.Errorf("write notes: %w", err)
 		}
 		if err := n.repo.refs.MoveToNew(ctx, n.ref, id, n.replaces, objects); err != nil {

@@ -285,7 +285,7 @@ func plantNotes(t *testing.T, repo *Store, root *odb.TreeDir) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := repo.objects.StoreBatch(context.Background(), objects); err != nil {
+	if err := repo.objects.StoreBatch(context.Background(), objects, odb.Synced); err != nil {
 		t.Fatal(err)
 	}
 	commit := testGit(t, repo.dir.WorkTree, "commit-tree", "-m", "planted", string(tree))

@@ -20,6 +20,7 @@ type Notes struct {
 	others   []otherEntry      // what is in the tree and no note; it is kept
 	pending  map[odb.ID][]byte // blobs that are not written yet
 	opened   bool              // from what is stored, which can be read then
+	keep     odb.Durability    // of the objects; the ref is never synced
 }
 
 type otherEntry struct {

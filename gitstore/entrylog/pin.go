@@ -41,7 +41,7 @@ func (s *Store) Pin(ctx context.Context, why string, commit odb.ID) error {
 		var objects odb.Batch
 		objects.Add(s.objects, "tree", nil)
 		id := objects.Add(s.objects, "commit", data)
-		if err := s.objects.StoreBatch(ctx, objects); err != nil {
+		if err := s.objects.StoreBatch(ctx, objects, odb.Synced); err != nil {
 			return fmt.Errorf("pin %s: %w", why, err)
 		}
 		if err := s.refs.MoveToNew(ctx, pinRef, id, old, objects); !errors.Is(err, gitdir.ErrLostRace) {

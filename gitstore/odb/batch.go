@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// BatchLoose is up to how many objects are stored as loose ones: each costs two
+// BatchLoose is up to how many objects are stored as loose ones: each may cost two
 // syncs, and thousands of them would make the user's next command run gc.
 const BatchLoose = 40
 
@@ -30,21 +30,30 @@ func (b *Batch) Add(s *Store, kind string, data []byte) ID {
 	return id
 }
 
-// StoreBatch stores all objects of a batch durably: few as loose objects, many as
-// one pack.
-func (s *Store) StoreBatch(ctx context.Context, objects Batch) error {
+// StoreBatch stores all objects of a batch: few as loose objects, many as one pack. What git
+// writes, packs among it, is synced in any case.
+func (s *Store) StoreBatch(ctx context.Context, objects Batch, keep Durability) error {
 	switch {
 	case len(objects) > BatchLoose:
 		return s.StorePack(ctx, objects, "index-pack", "--stdin")
 	case s.dir.SHA256() && len(objects) > 0: // loose, by one process
 		return s.StorePack(ctx, objects, "unpack-objects", "-q")
 	}
+	return s.storeLoose(objects, keep)
+}
+
+// storeLoose writes those of the objects that are not here; the others are freshened.
+func (s *Store) storeLoose(objects Batch, keep Durability) error {
+	w := looseWriter{store: s, keep: keep}
 	for _, object := range objects {
-		if _, err := s.Write(ctx, object.Kind, object.Data); err != nil {
+		if s.native.freshen(object.ID) {
+			continue
+		}
+		if err := w.write(object); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.sync()
 }
 
 // StorePack hands a batch to a git command that takes a pack.

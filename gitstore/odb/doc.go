@@ -1,5 +1,6 @@
 // Package odb is the object database of a repository: commits, trees and blobs, read
-// from loose files and packs and written, each durably, without a git process. What it
+// from loose files and packs and written without a git process, durably unless what is
+// written can be made again (see [Durability]). What it
 // cannot read (a promised object, another hash) it has git read. An object that cannot
 // be had is a [MissingError], which says why and what may mend it.
 //

@@ -1,6 +1,7 @@
 package odb
 
 import (
+	"bufio"
 	"cmp"
 	"compress/zlib"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -66,40 +68,65 @@ func decodeLoose(f io.Reader, id ID, limit int64) (kind string, data []byte, err
 	return typ.String(), data, nil
 }
 
+// Durability says whether a write is on the disk when it returns.
+type Durability bool
+
+// Synced is for what cannot be made again; Unsynced is for what can, and it costs no sync.
+const (
+	Synced   Durability = true
+	Unsynced Durability = false
+)
+
 // WriteLoose writes a new loose object: whole and on disk before it gets its name.
-func (s *Store) WriteLoose(id ID, typ plumbing.ObjectType, data []byte) (err error) {
-	objects, final := s.ObjectsPath(), s.LoosePath(id)
+func (s *Store) WriteLoose(object BatchedObject) error {
+	w := looseWriter{store: s, keep: Synced}
+	return errors.Join(w.write(object), w.sync())
+}
+
+// looseWriter writes loose objects. Names in a directory are synced once for all of them.
+type looseWriter struct {
+	store *Store
+	keep  Durability
+	dirs  []string // that have new names
+}
+
+func (w *looseWriter) write(object BatchedObject) error {
+	typ, err := plumbing.ParseObjectType(object.Kind)
+	if err != nil {
+		return fmt.Errorf("write object: unknown kind %q", object.Kind)
+	}
+	final := w.store.LoosePath(object.ID)
 	for range gitdir.RenameTries {
 		var temp string
-		if temp, err = s.writeTempObject(objects, typ, data); err != nil {
-			return err
+		if temp, err = w.writeTemp(typ, object.Data); err != nil {
+			break
 		}
-		if err = s.renameInto(temp, final); err == nil {
+		if err = w.rename(temp, final); err == nil {
 			return nil
 		}
 		os.Remove(temp)
 		if !errors.Is(err, fs.ErrNotExist) { // else `git prune` took the temporary file
-			return err
+			break
 		}
 	}
-	return err
+	return fmt.Errorf("write %s: %w", object.Kind, err)
 }
 
-// writeTempObject uses a name that git's own clean-up knows, should we be killed. It
+// writeTemp uses a name that git's own clean-up knows, should we be killed. It
 // compresses into the file, so it cannot be safefile.Create.
-func (s *Store) writeTempObject(dir string, typ plumbing.ObjectType, data []byte) (path string, err error) {
-	path = filepath.Join(dir, "tmp_obj_"+strconv.FormatUint(rand.Uint64(), 36))
+func (w *looseWriter) writeTemp(typ plumbing.ObjectType, data []byte) (path string, err error) {
+	path = filepath.Join(w.store.ObjectsPath(), "tmp_obj_"+strconv.FormatUint(rand.Uint64(), 36))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
 		return "", err
 	}
 	err = encodeLoose(f, typ, data)
-	if err == nil {
+	if err == nil && w.keep == Synced {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = s.dir.Share(path)
+		err = w.store.dir.Share(path)
 	}
 	if err != nil {
 		os.Remove(path)
@@ -108,10 +135,18 @@ func (s *Store) writeTempObject(dir string, typ plumbing.ObjectType, data []byte
 	return path, nil
 }
 
+// oneBlock is the size up to which a file takes one block of the disk, however well it is compressed.
+const oneBlock = 4096
+
 // encodeLoose compresses fast: what is written one by one is small, git repacks it,
 // and the tables of a stronger level cost more than the rest of an append.
 func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
-	w, err := zlib.NewWriterLevel(f, zlib.BestSpeed)
+	level := zlib.BestSpeed
+	if len(data) <= oneBlock {
+		level = zlib.HuffmanOnly
+	}
+	out := bufio.NewWriter(f)
+	w, err := zlib.NewWriterLevel(out, level)
 	if err != nil {
 		return err
 	}
@@ -119,24 +154,41 @@ func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
 	if err == nil {
 		_, err = w.Write(data)
 	}
-	return cmp.Or(err, w.Close()) // which gives the same error again
+	return cmp.Or(err, w.Close(), out.Flush()) // Close gives the error of Write again
 }
 
-// renameInto gives a finished temporary file its name, makes the directory when
-// it is missing, and makes the name durable.
-func (s *Store) renameInto(temp, final string) (err error) {
+// rename gives a finished temporary file its name, and makes the directory when it is missing.
+func (w *looseWriter) rename(temp, final string) (err error) {
 	dir := filepath.Dir(final)
 	for range gitdir.RenameTries {
-		err = os.Rename(temp, final)
-		if err == nil {
-			return safefile.SyncDir(dir)
+		if err = os.Rename(temp, final); err == nil {
+			w.dirs = append(w.dirs, dir)
+			return nil
 		}
 		if _, gone := os.Lstat(temp); !errors.Is(err, fs.ErrNotExist) || gone != nil {
 			return err
 		}
-		if err := s.dir.MkdirShared(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := w.store.dir.Share(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		w.dirs = append(w.dirs, filepath.Dir(dir))
+	}
+	return err
+}
+
+// sync makes the new names durable, each directory once, those that hold others first.
+func (w *looseWriter) sync() error {
+	if w.keep == Unsynced {
+		return nil
+	}
+	slices.Sort(w.dirs)
+	for _, dir := range slices.Compact(w.dirs) {
+		if err := safefile.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // else gc has packed what was in it
 			return err
 		}
 	}
-	return err
+	return nil
 }

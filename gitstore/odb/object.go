@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/safefile"
 )
@@ -98,18 +96,9 @@ func (s *Store) Write(ctx context.Context, kind string, data []byte) (ID, error)
 	if s.dir.SHA256() {
 		return s.HashObject(ctx, kind, data)
 	}
-	typ, err := plumbing.ParseObjectType(kind)
-	if err != nil {
-		return "", fmt.Errorf("write object: unknown kind %q", kind)
-	}
-	id := s.ObjectID(kind, data)
-	if s.native.freshen(id) {
-		return id, nil
-	}
-	if err := s.WriteLoose(id, typ, data); err != nil {
-		return "", fmt.Errorf("write %s: %w", kind, err)
-	}
-	return id, nil
+	var object Batch
+	id := object.Add(s, kind, data)
+	return id, s.storeLoose(object, Synced)
 }
 
 // Has reports whether an object is in this repository or its alternates,

@@ -120,7 +120,11 @@ func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) 
 	if target, ok := strings.CutPrefix(value, "ref:"); ok {
 		return "", strings.TrimSpace(target), nil
 	}
-	if !s.objects.ValidID(odb.ID(value)) {
+	valid := s.objects.ValidID(odb.ID(value))
+	if !valid && name == notesRef {
+		return "", "", nil
+	}
+	if !valid {
 		return "", "", fmt.Errorf("ref %s: %w", name, errNotPlain)
 	}
 	return odb.ID(value), "", nil

@@ -17,9 +17,13 @@ type Store struct {
 // New is the refs of an open repository.
 func New(dir *gitdir.Dir, objects *odb.Store) *Store { return &Store{dir: dir, objects: objects} }
 
+// notesRef is made from the logs and can be made again, so its moves are not synced. A file
+// that a power cut has torn names nothing.
+const notesRef = "refs/notes/runr"
+
 // ownRef reports whether only this tool writes refs of this name.
 func ownRef(name string) bool {
-	return name == "refs/notes/runr" || beginsWith(name, "refs/runr/", "refs/runr-local/", "refs/runr-remotes/")
+	return name == notesRef || beginsWith(name, "refs/runr/", "refs/runr-local/", "refs/runr-remotes/")
 }
 
 func beginsWith(name string, prefixes ...string) bool {

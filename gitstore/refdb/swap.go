@@ -86,7 +86,7 @@ func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) err
 	if err == nil && new != old {
 		_, err = lockFile.WriteString(string(new) + "\n")
 	}
-	if err == nil && new != old {
+	if err == nil && new != old && name != notesRef {
 		err = lockFile.Sync()
 	}
 	err = errors.Join(err, lockFile.Close())
@@ -96,6 +96,9 @@ func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) err
 	if err != nil || new == old {
 		os.Remove(lockFile.Name())
 		return err
+	}
+	if name == notesRef {
+		return nil
 	}
 	return s.syncRef(name)
 }
