@@ -40,14 +40,22 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 // SubmitReview records one reviewer's answer. raw is the answer as it came. It is a
 // *StateError when an agent has answered on that tree before, here or in another clone.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
-	if review, err := s.Review(ctx, id); err == nil && sub.Outcome != OutcomeNothing {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	return s.submit(ctx, review, sub, raw)
+}
+
+func (s *Store) submit(ctx context.Context, review Review, sub Submission, raw string) (Review, error) {
+	if sub.Outcome != OutcomeNothing {
 		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject), s.Unseen(ctx, review.Request.Subject, sub.Census.Hides)
 	}
 	whole := sub.Checks
 	sub.Checks = WithoutOutput(whole)
 	event := EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub)
 	by, _ := sub.by()
-	return s.reviewEvent(ctx, id, event.Attach("review.md", raw).AttachChecks(whole), by)
+	return s.reviewEvent(ctx, review.ID, event.Attach("review.md", raw).AttachChecks(whole), by)
 }
 
 // Person is what a person submits: a decision, a message and comments.
@@ -75,7 +83,7 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p Person) (Review, 
 		if err := p.check(); err != nil && !review.Sent(p.Actor, p.Key) {
 			return review, err
 		}
-		if review, err = s.SubmitReview(ctx, review.ID, p.Submission(review), ""); err != nil {
+		if review, err = s.submit(ctx, review, p.Submission(review), ""); err != nil {
 			return review, err
 		}
 	}

@@ -33,8 +33,12 @@ type Taker struct {
 
 // Submit is Store.SubmitPerson.
 func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
-	review, err := t.closed(t.Store.SubmitPerson(ctx, id, p))
-	return t.close(ctx, review, err)
+	review, err := t.Store.SubmitPerson(ctx, id, p)
+	if err != nil {
+		return review, err
+	}
+	defer t.Closed() // once, for what was submitted and for what ended by it
+	return closing.Close(ctx, t.Store, review, t.Closing)
 }
 
 // Release is Store.ReleaseReview, in all clones.

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"git-runr/gitstore/testrepo"
+)
+
+// cost is what a command asks of the system, with the processes that it starts.
+type cost struct {
+	git    int // processes of git
+	syncs  int // of files and directories
+	moved  int // files that got their name: objects, refs, the cache
+	opened int // files of the repository
+}
+
+// within reports whether c is no more than most.
+func (c cost) within(most cost) bool {
+	return c.git <= most.git && c.syncs <= most.syncs && c.moved <= most.moved && c.opened <= most.opened
+}
+
+// min is the lesser of c and d, each count for itself.
+func (c cost) min(d cost) cost {
+	return cost{min(c.git, d.git), min(c.syncs, d.syncs), min(c.moved, d.moved), min(c.opened, d.opened)}
+}
+
+// TestCosts holds each verb to what it costs today. More is a fault: a process, a sync or a read
+// that is not needed. Less is entered here. What is joined or tidied every few times is not
+// counted: a verb is taken at the least of some times.
+func TestCosts(t *testing.T) {
+	dir, env := costRepo(t)
+	run := func(args ...string) func() {
+		return func() { runIn(t, dir, env, append([]string{"git-runr", "-q"}, args...)...) }
+	}
+	asked := run("review", "--reviewer", "human", "--no-serve")
+	submitted := func() { asked(); run("inbox", "submit", "latest", "--request-changes")() }
+	closed := func() { submitted(); run("inbox", "resolve", "latest", "--force")() }
+	submit := []string{"inbox", "submit", "latest", "--request-changes"}
+	list := []string{"inbox", "list"}
+	for _, verb := range []struct {
+		name   string
+		before func()
+		args   []string
+		most   cost
+	}{
+		{"review", closed, []string{"review", "--reviewer", "human", "--no-serve"}, cost{1, 4, 2, 44}},
+		{"submit", func() { closed(); asked() }, submit, cost{1, 4, 8, 120}},
+		{"submit that ends another", func() { submitted(); asked() }, submit, cost{1, 8, 10, 170}},
+		{"approve", func() { closed(); asked() }, []string{"inbox", "submit", "latest", "--approve"}, cost{1, 8, 10, 155}},
+		{"claim", submitted, []string{"inbox", "claim", "latest"}, cost{1, 4, 2, 44}},
+		{"list", run(list...), list, cost{1, 0, 0, 18}},
+		{"cold list", func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }, list, cost{3, 0, 2, 450}},
+	} {
+		least := cost{1 << 20, 1 << 20, 1 << 20, 1 << 20}
+		for range 4 {
+			verb.before()
+			got := traced(t, dir, env, append([]string{"git-runr"}, verb.args...)...)
+			least = least.min(got)
+		}
+		if !least.within(verb.most) {
+			t.Errorf("%s costs %+v, at most %+v", verb.name, least, verb.most)
+		}
+	}
+}
+
+// costRepo is a repository in which all directories of objects are there, with some reviews.
+func costRepo(t *testing.T) (dir string, env []string) {
+	t.Helper()
+	home, dir := t.TempDir(), t.TempDir()
+	config := filepath.Join(home, "config")
+	if err := os.WriteFile(config, []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+config)
+	runIn(t, dir, env, "git", "init", "-q")
+	for i := range 3 {
+		testrepo.WriteFile(t, dir, "file", strings.Repeat("line\n", i+1))
+		runIn(t, dir, env, "git", "add", "file")
+		runIn(t, dir, env, "git", "commit", "-qm", "next")
+	}
+	for i := range 256 {
+		if err := os.MkdirAll(filepath.Join(dir, ".git", "objects", fmt.Sprintf("%02x", i)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, env
+}
+
+const (
+	sysGood      = 0x80       // in the signal of a stop at a system call
+	ofThisThread = 0x20000000 // __WNOTHREAD
+	ofAnyKind    = 0x40000000 // __WALL
+
+	traceOptions = syscall.PTRACE_O_TRACESYSGOOD | syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK |
+		syscall.PTRACE_O_TRACEVFORK | syscall.PTRACE_O_TRACEEXEC
+)
+
+// traced runs a command and counts its system calls, and those of what it starts, by ptrace.
+func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, env, &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("processes cannot be traced here: %v", err)
+	}
+	first := cmd.Process.Pid
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(first, &status, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.PtraceSetOptions(first, traceOptions); err != nil {
+		t.Fatal(err)
+	}
+	within := map[int]bool{} // the threads that are in a system call
+	for pid, signal := first, 0; ; {
+		_ = syscall.PtraceSyscall(pid, signal) // it may have been killed
+		var err error
+		if pid, err = syscall.Wait4(-1, &status, ofThisThread|ofAnyKind, nil); err != nil {
+			_ = cmd.Process.Release()
+			return c
+		}
+		signal = 0
+		switch {
+		case !status.Stopped():
+			if pid == first && status.ExitStatus() != 0 {
+				t.Errorf("%q ends with %d", argv, status.ExitStatus())
+			}
+		case status.StopSignal() == syscall.SIGTRAP|sysGood:
+			if within[pid] = !within[pid]; within[pid] {
+				c.count(pid, dir)
+			}
+		case status.StopSignal() == syscall.SIGTRAP:
+			if status.TrapCause() == syscall.PTRACE_EVENT_EXEC {
+				c.git++
+			}
+		case status.StopSignal() != syscall.SIGSTOP:
+			signal = int(status.StopSignal())
+		}
+	}
+}
+
+// count counts the system call that a thread begins.
+func (c *cost) count(pid int, dir string) {
+	var regs syscall.PtraceRegs
+	if syscall.PtraceGetRegs(pid, &regs) != nil {
+		return
+	}
+	switch regs.Orig_rax {
+	case syscall.SYS_FSYNC, syscall.SYS_FDATASYNC:
+		c.syncs++
+	case syscall.SYS_RENAME, syscall.SYS_RENAMEAT, syscall.SYS_LINK, syscall.SYS_LINKAT:
+		c.moved++
+	case syscall.SYS_OPENAT:
+		if name := textAt(pid, uintptr(regs.Rsi)); strings.HasPrefix(name, dir) || !filepath.IsAbs(name) {
+			c.opened++
+		}
+	}
+}
+
+// textAt is the text at an address of a process, of at most 256 bytes.
+func textAt(pid int, at uintptr) string {
+	var text [256]byte
+	n, _ := syscall.PtracePeekData(pid, at, text[:])
+	return string(text[:max(slices.Index(text[:n], 0), 0)])
+}
