@@ -125,6 +125,10 @@ func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
 		stats, err := r.DiffStat(ctx, spec)
 		return len(stats) > 0, err
 	}
+	if len(spec.Paths) == 0 && len(spec.Exclude) == 0 {
+		changes, err := r.Changed(ctx, r.orEmptyTree(spec.From), r.orEmptyTree(spec.To))
+		return len(changes) > 0, err
+	}
 	var out bytes.Buffer
 	err := r.diffTree(ctx, &out, spec, "--no-renames", "--name-only", "-z")
 	return out.Len() > 0, err

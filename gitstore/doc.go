@@ -123,8 +123,9 @@
 // names, each synced once; then the ref, synced and renamed; then, when a gc runs, a pack that
 // it leaves alone; then the answer. The notes are the exception: they can be made again from
 // the logs, so what an append adds to them is not synced, as git does not sync its own notes.
-// A power cut may leave a note empty or cut. Whoever writes notes, or syncs, next finds that,
-// and all are made again and synced, as by fsck --rebuild. What
+// A power cut may leave a note empty or cut, as it may leave any object that git itself wrote
+// just before. Who meets that while writing notes makes all of them again; fsck --rebuild
+// looks for it. What
 // a killed process leaves behind are objects that nothing names, which gc removes,
 // or a lock file, which the next writer removes after ten seconds.
 package gitstore

@@ -38,9 +38,6 @@ func (s *Store) NewNotes(ref string, replaces odb.ID) *Notes {
 	return &Notes{repo: s, ref: ref, replaces: replaces, root: &noteNode{}, pending: map[odb.ID][]byte{}, keep: odb.Synced}
 }
 
-// Sync has Commit sync the objects of notes that were read and added to.
-func (n *Notes) Sync() { n.keep = odb.Synced }
-
 // Message is the message of the commit that the notes were read from, "" for none.
 func (n *Notes) Message() string { return n.message }
 
@@ -84,7 +81,7 @@ func (n *Notes) Set(ctx context.Context, commit odb.ID, text []byte) error {
 // time given, and moves the ref to it; it gives the commit. When the ref is there
 // already nothing is written but, for notes made from nothing, what is missing or
 // damaged. Notes that were read and added to are not synced, as those of git notes are
-// not, without Sync: what a power cut takes of them can be made from nothing. It is
+// not: what a power cut takes of them can be made from nothing. It is
 // ErrLostRace when the ref moved since the notes were opened: open them again and set what
 // there is to set.
 func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb.ID, error) {

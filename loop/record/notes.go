@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/internal/notes"
@@ -25,8 +24,7 @@ func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
 func (s *Store) RebuildNotes(ctx context.Context) error { return s.project(ctx, true, nil) }
 
 func (s *Store) project(ctx context.Context, afresh bool, heard *notes.Heard) error {
-	p := notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.tips, Read: s.readSaid, Since: s.saidSince}
-	return p.Project(ctx, afresh, heard)
+	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.tips, Read: s.readSaid}.Project(ctx, afresh, heard)
 }
 
 // readSaid adds to said what the logs say beyond known, and names those that have lost something.
@@ -44,29 +42,6 @@ func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *n
 		lost = append(lost, d.Writer)
 	}
 	return lost, err
-}
-
-// maxSince bounds how many events saidSince reads.
-const maxSince = 32
-
-// saidSince lists the commits that the last events of this clone's own log up to known put
-// notes on, from a time on. An event that cannot be read ends it: whoever reads the log will say so.
-func (s *Store) saidSince(ctx context.Context, known gitstore.Tips, from time.Time) (commits []gitstore.ID) {
-	id := known[s.Repo.Writer()]
-	for range maxSince {
-		entry, err := s.Repo.Entry(ctx, id)
-		if err != nil || entry.When.Before(from.Truncate(time.Second)) {
-			break
-		}
-		entry.Writer = s.Repo.Writer()
-		if event, err := DecodeEvent(entry); err == nil {
-			for _, line := range notesOf(event) {
-				commits = append(commits, line.Commit)
-			}
-		}
-		id = entry.Parent
-	}
-	return commits
 }
 
 // BeginNotes makes the notes where there are none: git warns of a ref that it is to

@@ -161,7 +161,7 @@ func TestNoteOf(t *testing.T) {
 // notesAfter is the id of the notes' commit after batches were added one after the other.
 func notesAfter(t *testing.T, s *Store, batches ...[]Event) (id gitstore.ID) {
 	t.Helper()
-	p := notes.Projection{Repo: s.Repo, Ref: NotesRef, Since: s.saidSince}
+	p := notes.Projection{Repo: s.Repo, Ref: NotesRef}
 	if old := s.mustRef(t); old != "" {
 		if err := s.Repo.SwapRef(t.Context(), NotesRef, "", old); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/testrepo"
+	"git-runr/gitstore/testtmp"
 )
 
 // tornNotes is a repository with two writes of notes on two commits, the second of which added
@@ -70,10 +71,13 @@ func checkWhole(t *testing.T, s *Store, project func(context.Context) error) {
 }
 
 // TestTornNotes: notes are not synced, so a power cut may tear any of their objects, and the
-// ref. A rebuild and the next write make them whole again, and so does a look without an event.
+// ref. Nothing that comes next fails, and a rebuild makes them whole again.
 func TestTornNotes(t *testing.T) {
 	_, _, objects := tornNotes(t)
 	for name, how := range tears {
+		if name != "empty" && !testtmp.Long() {
+			continue
+		}
 		for i := range len(objects) + 1 {
 			for what, then := range map[string]func(*Store) func(context.Context) error{
 				"rebuilt": func(s *Store) func(context.Context) error { return s.RebuildNotes },
@@ -98,7 +102,10 @@ func TestTornNotes(t *testing.T) {
 					defer again.Close()
 					s := &Store{Source: s.Source}
 					s.Repo = again
-					checkWhole(t, s, then(s))
+					if err := then(s)(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					checkWhole(t, s, s.RebuildNotes)
 				})
 			}
 		}

@@ -41,8 +41,6 @@ type Projection struct {
 	// Read adds to said what the logs say beyond known, and names those that have lost something:
 	// these are read again until nothing is missing.
 	Read func(ctx context.Context, known, tips gitstore.Tips, said *Said) (lost []string, err error)
-	// Since lists the commits that this clone's last entries up to known speak of, from a time on.
-	Since func(ctx context.Context, known gitstore.Tips, from time.Time) []gitstore.ID
 }
 
 // Project brings the notes up to the logs, of which some was heard already; nil for nothing.
@@ -86,9 +84,6 @@ func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips, heard *H
 		return fmt.Errorf("read notes: %w", err)
 	}
 	known, newest := ReadMessage(notes.Message())
-	if err := p.checkLast(ctx, notes, known, newest); err != nil {
-		return err
-	}
 	switch {
 	case maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == ""):
 		return nil
@@ -101,28 +96,6 @@ func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips, heard *H
 		}
 	}
 	return p.add(ctx, notes, known, tips, heard, newest)
-}
-
-const (
-	unsettled = time.Minute      // how long the system may keep what was not synced from the disk
-	reboot    = 10 * time.Second // no machine is up again sooner after a power cut
-)
-
-// checkLast reads the notes that this clone wrote in the last minute before newest, unless no
-// power cut can have come since. They were not synced: where one is torn, this is its error.
-func (p Projection) checkLast(ctx context.Context, notes *gitstore.Notes, known gitstore.Tips, newest time.Time) error {
-	if len(known) == 0 || time.Since(newest) < reboot {
-		return nil
-	}
-	for _, commit := range p.Since(ctx, known, newest.Add(-unsettled)) {
-		if !notes.CanHold(commit) {
-			continue
-		}
-		if _, err := notes.Get(ctx, commit); err != nil {
-			return fmt.Errorf("read note on %s: %w", commit.Short(), err)
-		}
-	}
-	return nil
 }
 
 // projectAll derives the notes from nothing but the logs.
@@ -166,9 +139,6 @@ func (p Projection) add(ctx context.Context, notes *gitstore.Notes, known, tips 
 	}
 	if err := write(ctx, notes, said); err != nil {
 		return err
-	}
-	if heard != nil { // what others said, of which checkLast knows nothing
-		notes.Sync()
 	}
 	_, err = notes.Commit(ctx, Message(sound, said.newest), said.newest)
 	return err

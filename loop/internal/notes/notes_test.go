@@ -99,7 +99,6 @@ func TestProject(t *testing.T) {
 			said.Add(epoch, []Line{{head, epoch, "read"}, {"no commit", epoch, "nowhere"}})
 			return lost, nil
 		},
-		Since: func(context.Context, gitstore.Tips, time.Time) []gitstore.ID { return nil },
 	}
 	var h Heard
 	h.Add(one, epoch.Add(time.Hour), []Line{{head, epoch, "heard"}})
