@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"git-runr/gitstore/testneed"
 )
 
 // recorder is a program that keeps what it is called with and fed, and a script of somebody
@@ -41,8 +43,7 @@ func TestFedHookFeedsBoth(t *testing.T) {
 // What a script reads behind the block is what git wrote, to the byte, in every shell.
 func TestFedBlockHandsInputOn(t *testing.T) {
 	for shebang, shell := range map[string]string{"/bin/sh -eu": "sh", "/usr/bin/env -S bash -eu": "bash", "/usr/bin/env zsh": "zsh", "/usr/bin/env -S busybox sh": "busybox"} {
-		if _, err := exec.LookPath(shell); err != nil {
-			t.Log("no " + shell)
+		if _, ok := testneed.Look(t, shell); !ok {
 			continue
 		}
 		dir := t.TempDir()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"git-runr/gitstore/testneed"
 )
 
 func TestWithBlockPlace(t *testing.T) {
@@ -86,9 +88,7 @@ func TestBlockLeavesTheScriptAlone(t *testing.T) {
 		"/usr/bin/env zsh": "zsh", "/usr/bin/env -S busybox sh": "busybox",
 	} {
 		t.Run(shebang, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				t.Skip("no " + shell)
-			}
+			testneed.Program(t, shell)
 			plain := "#!" + shebang + "\n" + body
 			for _, program := range []string{program, filepath.Join(dir, "missing"), dir} {
 				text, err := withBlock(plain, block("post-commit", program))

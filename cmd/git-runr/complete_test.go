@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/complete"
+	"git-runr/gitstore/testneed"
 )
 
 // completing is a repository with a review, and the scripts where the shells look for them. It
@@ -49,13 +50,6 @@ func completing(t *testing.T) (dir, data, id string) {
 		}
 	}
 	return dir, data, id
-}
-
-func needs(t *testing.T, program string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skip("SKIP what needs " + program)
-	}
 }
 
 // lines that are typed up to a tab, and a word that the shell then offers; ID is a review's.
@@ -98,31 +92,43 @@ func writeFileAt(t *testing.T, dir, name, text string) {
 }
 
 func TestCompletionInBash(t *testing.T) {
-	needs(t, "bash")
+	testneed.Program(t, "bash")
 	dir, data, id := completing(t)
-	gits := "/usr/share/bash-completion/completions/git"
-	library := "/usr/share/bash-completion/bash_completion"
 	writeFileAt(t, dir, "some-file", "")
 	for line, want := range tabs {
-		script := `. "$1/bash-completion/completions/git-runr"; f=__git_runr_program; `
-		if strings.HasPrefix(line, "git ") {
-			if _, err := os.Stat(gits); err != nil {
-				t.Logf("SKIP %q: wants %s", line, gits)
-				continue
-			}
-			// git's own completion finds the file by itself, where the library is.
-			script = `. ` + library + `; . ` + gits + `; f=__git_wrap__git_main; `
-		}
-		script += `COMP_LINE=$2 COMP_POINT=${#2} COMP_TYPE=9 COMP_WORDS=(${2//=/ = }) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); $f git; printf '%s\n' "${COMPREPLY[@]}"`
-		out, err := exec.Command("bash", "-c", `cd "$0"; `+script, dir, data, line).CombinedOutput()
-		if want = strings.ReplaceAll(want, "ID", id); err != nil || strings.TrimSpace(string(out)) != want {
-			t.Errorf("%q: %v, %q, want %q", line, err, out, want)
+		if strings.HasPrefix(line, "git-runr ") {
+			completesInBash(t, dir, `. "$1/bash-completion/completions/git-runr"; f=__git_runr_program; `, data, line, strings.ReplaceAll(want, "ID", id))
 		}
 	}
 }
 
+// Git's own completion finds the file of git runr by itself, where the library of completions is.
+func TestCompletionOfGitInBash(t *testing.T) {
+	const library, gits = "/usr/share/bash-completion/bash_completion", "/usr/share/bash-completion/completions/git"
+	testneed.Program(t, "bash")
+	testneed.File(t, library)
+	testneed.File(t, gits)
+	dir, data, id := completing(t)
+	writeFileAt(t, dir, "some-file", "")
+	for line, want := range tabs {
+		if strings.HasPrefix(line, "git ") {
+			completesInBash(t, dir, `. `+library+`; . `+gits+`; f=__git_wrap__git_main; `, data, line, strings.ReplaceAll(want, "ID", id))
+		}
+	}
+}
+
+// completesInBash wants a line to be completed by want, after script has set f to what completes it.
+func completesInBash(t *testing.T, dir, script, data, line, want string) {
+	t.Helper()
+	script += `COMP_LINE=$2 COMP_POINT=${#2} COMP_TYPE=9 COMP_WORDS=(${2//=/ = }) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); $f git; printf '%s\n' "${COMPREPLY[@]}"`
+	out, err := exec.Command("bash", "-c", `cd "$0"; `+script, dir, data, line).CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != want {
+		t.Errorf("%q: %v, %q, want %q", line, err, out, want)
+	}
+}
+
 func TestCompletionInFish(t *testing.T) {
-	needs(t, "fish")
+	testneed.Program(t, "fish")
 	dir, _, id := completing(t)
 	writeFileAt(t, dir, "some-file", "")
 	for line, want := range tabs {
@@ -140,7 +146,7 @@ func TestCompletionInFish(t *testing.T) {
 }
 
 func TestCompletionInZsh(t *testing.T) {
-	needs(t, "zsh")
+	testneed.Program(t, "zsh")
 	dir, data, id := completing(t)
 	writeFileAt(t, dir, "some-file", "")
 	for line, want := range tabs {

@@ -14,7 +14,7 @@ const inside = "cmd/git-runr/internal/"
 // layers is the direction, from the bottom: a package imports only what stands in a layer
 // below its own.
 var layers = [][]string{
-	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill", "loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testtmp", "gitstore/testrepo"},
+	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill", "loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testneed", "gitstore/testtmp", "gitstore/testrepo"},
 	// What agents and checks say is read without knowing of git, of events or of runs.
 	{"loop/prose"},
 	{"loop/internal/markdown"},

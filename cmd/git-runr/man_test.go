@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/gitstore/testneed"
 	"git-runr/loop/prose"
 )
 
@@ -53,7 +54,7 @@ func TestManualPage(t *testing.T) {
 			}
 		}
 	}
-	if _, err := exec.LookPath("mandoc"); err == nil {
+	if _, ok := testneed.Look(t, "mandoc"); ok {
 		cmd := exec.Command("mandoc", "-Tutf8", "-Owidth=80")
 		cmd.Stdin = strings.NewReader(page)
 		shown, err := cmd.Output()
@@ -76,8 +77,7 @@ func TestManualPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, argv := range [][]string{{"mandoc", "-Tlint"}, {"groff", "-ww", "-man", "-z"}, {"groff", "-ww", "-man", "-z", "-Tutf8"}} {
-		if _, err := exec.LookPath(argv[0]); err != nil {
-			t.Logf("SKIP what needs %s", argv[0])
+		if _, ok := testneed.Look(t, argv[0]); !ok {
 			continue
 		}
 		if out, err := exec.Command(argv[0], append(argv[1:], file)...).CombinedOutput(); err != nil || len(out) > 0 {

@@ -18,6 +18,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
+	"git-runr/gitstore/testneed"
 	"git-runr/gitstore/testtmp"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -52,10 +53,8 @@ func hostileChecks() []runplan.Check {
 func TestSuggestedLines(t *testing.T) {
 	var shells []string
 	for _, shell := range pastingShells {
-		if path, err := exec.LookPath(shell); err == nil {
+		if path, ok := testneed.Look(t, shell); ok {
 			shells = append(shells, path)
-		} else {
-			t.Logf("%s is not installed", shell)
 		}
 	}
 	if !testtmp.Long() {

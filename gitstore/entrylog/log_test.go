@@ -15,6 +15,7 @@ import (
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
+	"git-runr/gitstore/testneed"
 	"git-runr/gitstore/testtmp"
 )
 
@@ -303,9 +304,7 @@ func TestPin(t *testing.T) {
 }
 
 func TestSignedAppend(t *testing.T) {
-	if _, err := exec.LookPath("ssh-keygen"); err != nil {
-		t.Skip("no ssh-keygen")
-	}
+	testneed.Program(t, "ssh-keygen")
 	repo, ctx := newTestRepo(t), context.Background()
 	key := filepath.Join(t.TempDir(), "key")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key).CombinedOutput(); err != nil {

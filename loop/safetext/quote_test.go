@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/gitstore/testneed"
 )
 
 func TestShellWord(t *testing.T) {
@@ -106,7 +108,7 @@ func TestShellsRunPortableCommands(t *testing.T) {
 		inSh.WriteString("(" + c + ")\nprintf ';'\n")
 	}
 	want := runShell(t, "sh", []string{"-s"}, inSh.String())
-	for name, args := range shells() {
+	for name, args := range shells(t) {
 		t.Run(name, func(t *testing.T) {
 			if got := runShell(t, name, args, script.String()); got != want {
 				t.Errorf("got  %q\nwant %q", got, want)
@@ -139,13 +141,13 @@ var hostileArgs = []string{
 
 // shells gives the ones of this machine, with the options that read a script from
 // standard input without the user's start-up files.
-func shells() map[string][]string {
+func shells(t testing.TB) map[string][]string {
 	all := map[string][]string{
 		"sh": {"-s"}, "dash": {"-s"}, "bash": {"--norc", "--noprofile", "-s"},
 		"zsh": {"-f", "-s"}, "fish": {"--no-config"}, "busybox": {"sh", "-s"},
 	}
 	for name := range all {
-		if _, err := exec.LookPath(name); err != nil {
+		if _, ok := testneed.Look(t, name); !ok {
 			delete(all, name)
 		}
 	}
@@ -187,7 +189,7 @@ func wantPrinted(words []string) string {
 }
 
 func TestShellsReadWhatWasQuoted(t *testing.T) {
-	for name, args := range shells() {
+	for name, args := range shells(t) {
 		t.Run(name, func(t *testing.T) {
 			got := runShell(t, name, args, printScript(t, hostileArgs))
 			if want := wantPrinted(hostileArgs); got != want {
@@ -200,9 +202,7 @@ func TestShellsReadWhatWasQuoted(t *testing.T) {
 // An interactive bash expands !words before it reads quotes properly, which is
 // what a pasted command meets.
 func TestInteractiveBashExpandsNoHistory(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
-	}
+	testneed.Program(t, "bash")
 	script := "set -o history\nset -H\necho !!-works\n" + printScript(t, hostileArgs) + "exit 0\n"
 	got := runShell(t, "bash", []string{"--norc", "--noprofile", "-i"}, script)
 	shown, printed, _ := strings.Cut(got, "\n")
@@ -230,7 +230,7 @@ func FuzzShellWord(f *testing.F) {
 			t.Fatalf("more than a line: %q", word)
 		}
 		for _, name := range []string{"dash", "bash"} {
-			if args, has := shells()[name]; has {
+			if args, has := shells(t)[name]; has {
 				if got := runShell(t, name, args, printScript(t, []string{s})); got != wantPrinted([]string{s}) {
 					t.Errorf("%s reads %q as %q", name, s, got)
 				}
