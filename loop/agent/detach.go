@@ -22,7 +22,7 @@ const maxDetachLog = 1 << 20
 // that nobody who reads a pipe of ours waits for it. env is the whole
 // environment; nil passes ours on.
 //
-// It is for commands that end soon: the process is not reaped before ours ends.
+// A process of ours that stays, such as the page's server, reaps it when it ends.
 func StartDetached(program string, args []string, dir string, env []string, logPath string) error {
 	session, err := ownSession()
 	if err != nil {
@@ -44,7 +44,8 @@ func StartDetached(program string, args []string, dir string, env []string, logP
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %q: %w", program, err)
 	}
-	return cmd.Process.Release()
+	go func() { _ = cmd.Wait() }() // ends with the process, or with ours
+	return nil
 }
 
 // Session is a number that processes of one terminal or chat share; where there is none

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -100,6 +101,11 @@ func TestStartDetachedSessionDirAndLog(t *testing.T) {
 	waitForFile(t, filepath.Join(dir, "end"))
 	if got, want := waitForFile(t, log), pid+" "+dir+" a b\ntrouble\n"; got != want {
 		t.Errorf("log %q, want %q", got, want)
+	}
+	for end := time.Now().Add(10 * time.Second); syscall.Kill(id, 0) == nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("process %d has ended and is not reaped", id)
+		}
 	}
 }
 
