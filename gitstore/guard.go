@@ -320,6 +320,10 @@ func (r *Repo) Stopped() bool { return r.dir.Gate.Shut.Load() }
 // live longer than what it knew when it opened the repository is true.
 func (r *Repo) Before(check func() error) { r.dir.Gate.Before.Store(&check) }
 
+// MayRun returns why git is not to be run here now, nil where it may be: for what changes
+// something without running git.
+func (r *Repo) MayRun() error { return r.dir.Gate.Pass() }
+
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
 	all := map[string]ID{}
 	for _, prefix := range []string{"refs/heads", "refs/tags", "refs/runr", "refs/replace"} {

@@ -71,7 +71,7 @@ func (d *Dir) GitLine(ctx context.Context, args ...string) (string, error) {
 
 // Call fills in this repository and runs c.
 func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
-	if err := d.Gate.pass(); err != nil {
+	if err := d.Gate.Pass(); err != nil {
 		return nil, err
 	}
 	c.GitDir = cmp.Or(c.GitDir, d.GitDir)

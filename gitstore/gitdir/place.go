@@ -34,7 +34,8 @@ type Gate struct {
 	Before atomic.Pointer[func() error] // says before each run why it is not; nil: nothing does
 }
 
-func (g *Gate) pass() error {
+// Pass returns why git is not to be run now, nil where it may be.
+func (g *Gate) Pass() error {
 	if g == nil {
 		return nil
 	}

@@ -17,6 +17,10 @@ import (
 // answered writes what do gives, or what its error means.
 func (s *Server) answered(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if err := s.mayChange(r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
 		body, err := do(r)
 		if err != nil {
 			s.fail(w, r, err)
@@ -28,6 +32,14 @@ func (s *Server) answered(do func(*http.Request) (any, error)) http.HandlerFunc 
 		}
 		writeJSON(w, http.StatusOK, body)
 	}
+}
+
+// mayChange refuses a request that would change something while git is not to be run here.
+func (s *Server) mayChange(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	return s.repo.MayRun()
 }
 
 // counted is a list of which there are more than are shown.

@@ -47,7 +47,10 @@ var errNoPage = errors.New("there is no such page")
 // handle shows a handler's error as a page, or as text where a script asked.
 func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := do(w, r)
+		err := p.mayChange(r)
+		if err == nil {
+			err = do(w, r)
+		}
 		if err == nil {
 			return
 		}
