@@ -1,11 +1,14 @@
 package scripttest
 
 import (
+	"flag"
 	"fmt"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,6 +44,10 @@ func Prepare() {
 	}
 	os.Setenv("GOCACHE", goCache())
 	os.Unsetenv("XDG_CACHE_HOME") // worktrees lie below the HOME of a test
+	flag.Parse()
+	if most := flag.Lookup("test.parallel"); most.Value.String() == most.DefValue { // tests of processes wait much
+		_ = most.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0)))
+	}
 }
 
 // isTest reports whether this process is the test, and none of the programs that its
