@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/record"
@@ -185,19 +186,37 @@ func TaskProblems(p runplan.Plan) []string {
 	return problems
 }
 
-// TaskTitle is the first heading of a task file, or else its first line.
+// TaskTitle returns the title of a task file: its first heading, else the title that its front matter
+// gives, else its first line that has a letter or a digit. Code is no heading.
 func TaskTitle(text string) string {
+	given, body := frontMatter(text)
 	first := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
-			return strings.TrimSpace(heading)
+	for _, l := range markdown.Split(body).Lines {
+		line := strings.TrimSpace(l.Text)
+		if hashes, title := markdown.HeadingOf(l.Text); hashes > 0 && l.Kind == markdown.LineText && title != "" {
+			return strings.TrimSpace(title)
 		}
-		if first == "" {
+		if first == "" && strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 			first = line
 		}
 	}
-	return first
+	return cmp.Or(given, first)
+}
+
+// frontMatter returns the title that the lines between two lines of dashes at the top of a text give,
+// and the text behind them; a text without such lines is all body.
+func frontMatter(text string) (title, body string) {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF")
+	head, body, closed := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
+	if !strings.HasPrefix(text, "---\n") || !closed {
+		return "", text
+	}
+	for line := range strings.Lines(head) {
+		if value, ok := strings.CutPrefix(line, "title:"); ok {
+			title = strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+	}
+	return title, body
 }
 
 // criteriaTitles are the headings under which a task file says when it is done.

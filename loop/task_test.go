@@ -126,3 +126,19 @@ func TestScopeInPrompts(t *testing.T) {
 	lacks(t, testImplementPrompt().Text(record.ModeFix), "<scope>")
 	lacks(t, testReviewPrompt().Text(), "<scope>", "<done_checks>")
 }
+
+func TestTaskTitle(t *testing.T) {
+	for text, want := range map[string]string{
+		"# Print a usage line\n\nText.\n":                     "Print a usage line",
+		"---\nid: T1\nowner: ada\n---\n\nAdd a flag.\n":       "Add a flag.",
+		"---\ntitle: \"Add a flag\"\n---\nIt is called -n.\n": "Add a flag",
+		"---\r\ntitle: Add a flag\r\n---\r\n# The flag\r\n":   "The flag",
+		"```sh\n# a remark\n```\nAdd a flag.\n## Why\n":       "Why",
+		"---\n***\nAdd a flag.\n":                             "Add a flag.",
+		"":                                                    "",
+	} {
+		if got := TaskTitle(text); got != want {
+			t.Errorf("%q is called %q, want %q", text, got, want)
+		}
+	}
+}
