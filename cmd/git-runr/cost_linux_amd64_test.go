@@ -24,9 +24,9 @@ type cost struct {
 	bytes  int64
 }
 
-// within reports whether c is no more than most.
+// within reports whether c is no more than most, and has its syncs: one less may lose an event.
 func (c cost) within(most cost) bool {
-	return c.starts <= most.starts && c.syncs <= most.syncs && c.moved <= most.moved && c.opened <= most.opened && c.read <= most.read
+	return c.starts <= most.starts && c.syncs == most.syncs && c.moved <= most.moved && c.opened <= most.opened && c.read <= most.read
 }
 
 // min is the lesser of c and d, each count for itself.
