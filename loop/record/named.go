@@ -18,19 +18,46 @@ func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state
 	if !errors.As(err, &missing) || len(missing.Among) > 0 || typed == Latest {
 		return st, err
 	}
-	of, commitErr := s.OfCommit(ctx, typed)
+	of, commitErr := s.ofCommit(ctx, typed)
 	if commitErr != nil {
 		return st, commitErr
 	}
 	of = slices.DeleteFunc(of, func(m Meant) bool { return m.What != missing.What })
-	switch len(of) {
-	case 0:
+	if len(of) == 0 {
 		return st, err
-	case 1:
-		return s.entityState(ctx, kind, of[0].ID)
 	}
-	missing.Among = of
-	return st, missing
+	return s.entityState(ctx, kind, s.inForce(typed, of))
+}
+
+// inForce returns the id of what a commit means, and names the others, when there are any.
+func (s *Store) inForce(typed string, of []Meant) string {
+	chosen := newestInForce(of)
+	var others []string
+	for _, m := range of {
+		if m.ID != chosen.ID {
+			others = append(others, m.ID)
+		}
+	}
+	if len(others) > 0 {
+		s.tell("%s means %s; others of it: %s", typed, chosen.ID, strings.Join(others[:min(len(others), 3)], ", "))
+	}
+	return chosen.ID
+}
+
+// newestInForce returns the newest that waits for somebody, or where none does the newest that was
+// not withdrawn. of is not empty, and the newest comes first.
+func newestInForce(of []Meant) Meant {
+	for _, m := range of {
+		if m.What == "review" && WaitingStatus(m.Status) {
+			return m
+		}
+	}
+	for _, m := range of {
+		if m.Status != string(ReviewCancelled) {
+			return m
+		}
+	}
+	return of[0]
 }
 
 // resolve is the full id of what was typed, as the index finds it. What is letters of a suffix and a
@@ -50,10 +77,9 @@ func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed 
 	return id, err
 }
 
-// OfCommit are the reviews of a commit and the runs whose work it is or that landed as it, the newest
-// first; of several reviews only the one that waits for somebody, where one does. What is no
-// commit here has none, nor has an id.
-func (s *Store) OfCommit(ctx context.Context, typed string) (of []Meant, err error) {
+// ofCommit are the reviews of a commit and the runs whose work it is or that landed as it, the newest
+// first. What is no commit here has none, nor has an id.
+func (s *Store) ofCommit(ctx context.Context, typed string) (of []Meant, err error) {
 	if typed == "" || looksLikeID(typed) {
 		return nil, nil
 	}
@@ -74,10 +100,6 @@ func (s *Store) OfCommit(ctx context.Context, typed string) (of []Meant, err err
 		of, err = meant(slices.DeleteFunc(rowsOf(entries), func(r row) bool { return !r.begun() || !isOf(&r, commit) }), s.Now())
 		return err
 	})
-	waiting := func(m Meant) bool { return m.What == "review" && WaitingStatus(m.Status) }
-	if at := slices.IndexFunc(of, waiting); at >= 0 && !slices.ContainsFunc(of[at+1:], waiting) {
-		of = slices.DeleteFunc(of, func(m Meant) bool { return m.What == "review" && !waiting(m) })
-	}
 	return of, err
 }
 
@@ -167,12 +189,14 @@ func (s *Store) RunOrReview(ctx context.Context, typed string) (*Run, *Review, e
 	if err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return nil, &review, err
 	}
-	of, err := s.OfCommit(ctx, typed)
-	missing = &NotFoundError{What: "run or review", ID: typed, Older: missing.Older, Where: missing.Where, Among: of}
-	if err != nil || len(of) != 1 {
-		return nil, nil, cmp.Or(err, error(missing))
+	of, err := s.ofCommit(ctx, typed)
+	if err != nil {
+		return nil, nil, err
 	}
-	return s.RunOrReview(ctx, of[0].ID)
+	if len(of) == 0 {
+		return nil, nil, &NotFoundError{What: "run or review", ID: typed, Older: missing.Older, Where: missing.Where}
+	}
+	return s.RunOrReview(ctx, s.inForce(typed, of))
 }
 
 // RunsOf are the ids of the runs that address a review.
