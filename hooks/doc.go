@@ -16,9 +16,9 @@
 // what the program prints on standard output, which it keeps to one line unless it holds up
 // a push, reaches the user.
 //
-// While git makes commits in a row the block of post-commit and post-merge starts nothing:
-// the shell itself looks for rebase-merge, rebase-apply and sequencer. post-rewrite notes at the
-// end what a rebase made of what.
+// During a rebase the block of post-commit and post-merge starts nothing: the shell itself looks
+// for rebase-merge and rebase-apply/rebasing. post-rewrite notes at the end what a rebase made of
+// what.
 //
 // What git feeds post-rewrite and pre-push the block reads to its end, gives to the program,
 // and gives to the script again as a here-document.
@@ -45,11 +45,12 @@
 //	revert of one commit                           nothing
 //	cherry-pick or revert of several               sequencer/, the last one included
 //	rebase: picks, exec, a commit or amend at a stop   rebase-merge/
-//	rebase --apply, am: a commit at a stop         rebase-apply/ (their own commits run no post-commit)
+//	rebase --apply: a commit at a stop             rebase-apply/rebasing (its own commits run no post-commit)
+//	am: a commit at a stop                         rebase-apply/ (its own commits run no post-commit)
 //	commit during a bisection                      BISECT_LOG
 //
-// So a commit that a person makes one at a time counts, a single cherry-pick
-// included, and those that git makes in a row do not. The files lie in the git
+// So every commit counts but those of a rebase, which post-rewrite tells of, and those of a
+// bisection. The files lie in the git
 // directory of the worktree: a rebase in another worktree does not matter. While post-rewrite
 // runs at the end of a rebase its directory is still there, and MERGE_HEAD while post-merge does.
 package hooks

@@ -10,13 +10,12 @@ import (
 	"git-runr/gitstore"
 )
 
-// inProgress are the files in a worktree's git directory that stand for a command
-// of git's that makes commits in a row or has not ended. CHERRY_PICK_HEAD is not
-// among them: alone it is the pick of one commit, which counts like any commit.
+// inProgress are the files in a worktree's git directory that stand for a command of git's
+// that rewrites commits, of which post-rewrite tells, or has not ended. What a cherry-pick, a
+// revert or am leaves there is not among them: no later hook tells of their commits.
 var inProgress = [...]struct{ file, what string }{
 	{"rebase-merge", "a rebase"},
-	{"rebase-apply", "a rebase or am"},
-	{"sequencer", "a cherry-pick or revert of several commits"},
+	{"rebase-apply/rebasing", "a rebase"},
 	{"MERGE_HEAD", "a merge"},
 	{"REVERT_HEAD", "a revert"},
 	{"BISECT_LOG", "a bisection"},

@@ -36,10 +36,10 @@ func block(hook, program string) string {
 	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + call(hook, program) + endMark + "\n"
 }
 
-// inARow is true in the shell while git makes commits in a row, one of inProgress. The shell looks itself, as a
+// inARow is true in the shell during a rebase, one of inProgress. The shell looks itself, as a
 // rebase runs post-commit for every commit. It looks where git says that its directory is, and else where
 // that is in a main worktree; elsewhere the program looks.
-const inARow = `[ -e "${GIT_DIR:-.git}/rebase-merge" ] || [ -e "${GIT_DIR:-.git}/rebase-apply" ] || [ -e "${GIT_DIR:-.git}/sequencer" ]`
+const inARow = `[ -e "${GIT_DIR:-.git}/rebase-merge" ] || [ -e "${GIT_DIR:-.git}/rebase-apply/rebasing" ]`
 
 // unfedCall calls program for a hook that git feeds nothing. It starts no other process, and sets no variable,
 // while program is there.

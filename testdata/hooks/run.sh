@@ -139,7 +139,7 @@ act_amend() { git switch -q feature && echo x >>f50 && git commit -qa --amend --
 act_amend_words() { git switch -q feature && git commit -q --amend -m words; want=0; rewrites=1; }
 act_rebase_50() { git switch -q feature && git rebase -q main; want=0; rewrites=50; covered=main..feature; }
 act_pick_1() { git cherry-pick pick >/dev/null; want=1; }
-act_pick_5() { git cherry-pick base..pick >/dev/null; want=0; }
+act_pick_5() { git cherry-pick base..pick >/dev/null; want=5; }
 act_merge_ff() { git switch -qc ff base && git merge -q pick; want=0; }
 act_merge_no_ff() { git merge -q --no-ff --no-edit pick; want=0; }
 act_merge_conflict() { ! git merge -q clash >/dev/null 2>&1 && echo both >both && git add both && git commit -qm merged; want=1; }
