@@ -88,7 +88,7 @@ func readBlock(body string, log *markdown.Warnings) (r Report, unread string, er
 }
 
 func unreadBlock(body string) Report {
-	return Report{Verdict: NeedsFix, Format: formatTagged, Summary: prose.Cut(strings.TrimSpace(body), maxSummary)}
+	return Report{Verdict: NeedsFix, Format: FormatUnreadable, Summary: prose.Cut(strings.TrimSpace(body), maxSummary)}
 }
 
 type taggedBlock struct{ nonce, body string }
