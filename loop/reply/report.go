@@ -83,6 +83,14 @@ func (r Report) Unreadable() bool {
 	return r.Format == FormatUnreadable && len(r.Findings) == 0 && len(r.Requests) == 0
 }
 
+// Says is what counts of the report, for people: the effective verdict, or that nothing could be read.
+func (r Report) Says() string {
+	if r.Unreadable() {
+		return FormatUnreadable
+	}
+	return string(r.Effective)
+}
+
 // ExecutorStatus is how an implementer says its work ended.
 type ExecutorStatus string
 
