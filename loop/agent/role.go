@@ -112,7 +112,7 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	if failure != nil || err != nil {
 		return review, err
 	}
-	if review.Report = reply.ParseReview(answer.Text, job.Nonce); review.Report.Format == reply.FormatUnreadable {
+	if review.Report = reply.ParseReview(answer.Text, job.Nonce); job.Block && review.Report.Format == reply.FormatUnreadable {
 		err = r.askBlock(ctx, job, &review)
 	}
 	placeFindings(review.Report.Findings, job.Dir)
