@@ -31,7 +31,7 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines, prompt.PartPieces = part.Patch, nonce, i+1, part.Files, part.Lines, part.Pieces
 		answer, err := reviewer.Review(ctx, role.ReviewJob{
 			Patch: part.Patch, Tree: change.Tree, Files: change.Files, Checks: asked.checks, Dir: asked.dir,
-			Prompt: prompt.Text, Nonce: nonce, Transcript: asked.transcript, OnLine: progress.Line,
+			Prompt: prompt.Text, Nonce: nonce, Block: true, Transcript: asked.transcript, OnLine: progress.Line,
 		})
 		made = append(made, answer.Calls...)
 		answer.Calls = made

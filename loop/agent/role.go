@@ -108,12 +108,30 @@ func (r reviewer) NeedsCheckout() bool { return true }
 
 func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
 	answer, result, failure, err := r.call(ctx, Ask{Role: Reviewer, Dir: job.Dir, Prompt: job.Prompt()}, job.Transcript, job.OnLine)
+	review := role.ReviewAnswer{Raw: answer.Text, Failure: failure, Usage: result.Usage}
 	if failure != nil || err != nil {
-		return role.ReviewAnswer{Raw: answer.Text, Failure: failure, Usage: result.Usage}, err
+		return review, err
 	}
-	report := reply.ParseReview(answer.Text, job.Nonce)
-	placeFindings(report.Findings, job.Dir)
-	return role.ReviewAnswer{Report: report, Raw: answer.Text, Usage: result.Usage}, nil
+	if review.Report = reply.ParseReview(answer.Text, job.Nonce); job.Block && review.Report.Format == reply.FormatUnreadable {
+		err = r.askBlock(ctx, job, &review)
+	}
+	placeFindings(review.Report.Findings, job.Dir)
+	return review, err
+}
+
+// askBlock asks for the block alone, once, where an answer holds no form that was asked for. The call is a new one: a
+// reviewer's session is not kept, and tools resume one with the rights of an implementer. Where it fails, the
+// first answer stands as it is.
+func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role.ReviewAnswer) error {
+	prompt := reply.AskForBlock(review.Raw, job.Nonce)
+	block, result, failure, err := r.call(ctx, Ask{Role: Reviewer, Dir: job.Dir, Prompt: prompt}, job.Transcript, job.OnLine)
+	review.Usage = review.Usage.Add(result.Usage)
+	if failure != nil || err != nil {
+		return err
+	}
+	review.Report = reply.ParseAgain(review.Raw, block.Text, job.Nonce)
+	review.Raw += "\n\n" + block.Text
+	return nil
 }
 
 // placeFindings makes absolute paths, as some agents give them, relative to the

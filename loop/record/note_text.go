@@ -80,7 +80,7 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 	if sub.Outcome == OutcomeNothing {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
-	said := cmp.Or(sub.Decision.Words(), string(sub.Report.Effective))
+	said := cmp.Or(sub.Decision.Words(), sub.Report.Says())
 	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.By(sub.Reviewer)), said, afterComma(sub.Census.NotRun()))
 	if sub.Decision != "" {
 		head += afterColon(sub.Report.Summary)
@@ -96,7 +96,7 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 	if round.Failure != nil {
 		return "", ""
 	}
-	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.By(round.Reviewer)), round.Report.Effective, afterComma(round.Census.NotRun()))
+	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.By(round.Reviewer)), round.Report.Says(), afterComma(round.Census.NotRun()))
 	if len(round.Report.Findings) == 0 {
 		return round.Commit, head + listNote(round.Report.Requests)
 	}

@@ -16,10 +16,11 @@ type answer struct {
 	md      markdown.Text
 	lines   []readLine // those of md, and what they are
 	found   []candidate
-	read    []int // lines that a report was made of
-	broken  bool  // what meant to be a report could not be read
-	refused bool  // the words beside a pass refuse
-	tallied bool  // it counts critical findings
+	loose   []Finding // that stand in objects which are no report
+	read    []int     // lines that a report was made of
+	broken  bool      // what meant to be a report could not be read
+	refused bool      // the words beside a pass refuse
+	tallied bool      // it counts critical findings
 	log     *markdown.Warnings
 }
 
@@ -27,7 +28,6 @@ type answer struct {
 type candidate struct {
 	Report
 	from, to int
-	titled   bool   // a heading or a label in bold states it
 	unread   string // the field of an object that may hold faults and is not known
 }
 

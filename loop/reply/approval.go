@@ -1,41 +1,24 @@
 package reply
 
 import (
-	"slices"
 	"strings"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 )
 
-// approval is what a text says about approving.
+// approval is what a text says against approving.
 type approval struct {
-	said    bool
 	taken   bool // refused, or bound to a condition
-	refused bool // said in so many words: the change must not go in
+	refused bool // said in so many words: the change must not go in, or nobody read it
 }
 
-// given reports whether approval was said and nothing took it back.
-func (a approval) given() bool { return a.said && !a.taken }
-
-// approvals are the phrases that approve.
-var approvals = []string{
-	"looks good to me", "looks great to me", "look good to me", "looks good", "looks great", "ready to merge", "ready to be merged", "ready for merge",
-	"ready to ship", "good to merge", "good to go", "ship it", "lgtm", "approved", "approve", "approval granted", "pass", "passed", "accepted",
-	"no issues", "no problems", "no findings", "no objections", "no bugs",
-}
-
-// fillers may stand around such a phrase without changing it.
+// fillers may stand around a verdict without changing it.
 var fillers = prose.WordSet(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
 	code to me us for merge merging into main from my side by with in respects and as so yes found were was have be can consider as a whole round review of
 	again here there comments nits notes suggestions remarks minor small optional perfect excellent happy finally`)
 
-// negating words turn an approval into none, wherever they stand in its sentence.
-var negating = prose.WordSet(`not never nobody none neither nor hardly barely if once when unless until after before except but however though although pending
-	provided assuming would could might may apart almost nearly yet conditional conditionally partially partly subject denied refused false far modulo
-	minus barring only just otherwise should must need needs nope nah fails failed cannot`)
-
-// bindingWords make a wish beside an approval its condition.
+// bindingWords make a wish a condition.
 var bindingWords = prose.WordSet(`but however though although except just first blocking required must before until`)
 
 // aboutOthers: what others approved, or once was, is neither said nor refused here.
@@ -43,63 +26,56 @@ var aboutOthers = prose.WordSet(`previous previously earlier last author says sa
 
 // hear reads one sentence or item.
 func (a *approval) hear(sentence string) {
-	words := withoutNegation(wordsOf(sentence))
+	words := wordsOf(sentence)
 	if len(words) == 0 || hasWord(words, aboutOthers) {
 		return
 	}
+	a.refused = a.refused || refusesMerge(words) || saysUnread(words) || saysRed(words)
+	a.taken = a.taken || saysRefused(words) || binds(sentence, words)
+}
+
+// hearTitle reads a heading.
+func (a *approval) hearTitle(title string) {
+	words := wordsOf(title)
+	a.taken = a.taken || saysRefused(words)
 	a.refused = a.refused || refusesMerge(words)
-	if saysRefused(words) || binds(sentence, words) {
-		a.taken = true
-		return
-	}
-	for _, clause := range clausesOf(sentence) {
-		if approves(withoutNegation(wordsOf(clause))) {
-			a.heard(words, strings.Contains(sentence, "?"))
-			return
-		}
-	}
 }
 
-// heard takes an approving clause for what its whole sentence makes of it.
-func (a *approval) heard(words []string, question bool) {
-	if question || hasWord(words, negating) || deniesMore(words) {
-		a.taken = true
-		return
-	}
-	a.said = true
-}
-
-// deniesMore reports whether a "no" in words is about more than faults.
-func deniesMore(words []string) bool {
-	for i, w := range words {
-		if after := words[i+1 : min(i+4, len(words))]; w == "no" && !hasWord(after, problemWords) && !says(after, "changes") {
-			return true
+// saysUnread: "I was not able to read any of the files".
+func saysUnread(words []string) bool {
+	for _, who := range []string{"i", "we"} {
+		for _, could := range []string{"could not", "can not", "was not able to", "were not able to", "was unable to", "were unable to", "am unable to", "am not able to"} {
+			_, what, ok := strings.Cut(strings.Join(words, " "), who+" "+could+" ")
+			if object := strings.Fields(what); ok && len(object) > 1 && lookVerbs.Has(object[0]) && hasWord(object[1:min(6, len(object))], reviewed) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// hearTitle reads a heading, which approves only when it says nothing else.
-func (a *approval) hearTitle(title string) {
-	if words := wordsOf(title); slices.Contains(approvals, strings.Join(words, " ")) {
-		a.said = true
-	} else if saysRefused(words) {
-		a.taken = true
+// lookVerbs are what a reviewer does to what is under review, and reviewed what that is.
+var (
+	lookVerbs = prose.WordSet(`read open access load review see`)
+	reviewed  = prose.WordSet(`files diff change changes patch code`)
+)
+
+// saysRed: "the test suite fails with 3 errors", and not "the test fails without the fix".
+func saysRed(words []string) bool {
+	for i, w := range words {
+		about := i > 0 && checkWords.Has(words[i-1]) || i > 1 && checkWords.Has(words[i-2]) && beWords.Has(words[i-1])
+		if about && nowFailing.Has(w) && !denied(words[:i]) {
+			return !hasWord(words, elsewhere)
+		}
 	}
-	a.refused = a.refused || refusesMerge(wordsOf(title))
+	return false
 }
 
-// withoutNegation says "did not find any issues" as "no issues".
-func withoutNegation(words []string) []string {
-	not := slices.Index(words, "not")
-	anyAt := slices.Index(words, "any")
-	if not < 1 || anyAt < not || anyAt > not+3 || slices.ContainsFunc(words[not+1:anyAt], func(w string) bool { return !findVerbs.Has(w) }) {
-		return words
-	}
-	return slices.Concat(words[:not-1], []string{"no"}, words[anyAt+1:])
-}
-
-var findVerbs = prose.WordSet(`find see spot have identify detect notice discover be`)
+// nowFailing say that a check fails now, and elsewhere that it is about another time or place.
+var (
+	nowFailing = prose.WordSet(`fail fails failing broken red`)
+	elsewhere  = prose.WordSet(`if when unless before without previously earlier base used would could should until unrelated same already flaky known expected never`)
+)
 
 // refusesMerge reports whether words forbid that the change goes in, and do not
 // speak of what its code merges or approves: "This must not be merged", "I cannot
@@ -151,19 +127,6 @@ func binds(sentence string, words []string) bool {
 		return true
 	case w == weightAsked:
 		return hasWord(words, bindingWords)
-	}
-	return false
-}
-
-// approves reports whether a clause is a phrase that approves, with nothing but
-// fillers around it.
-func approves(words []string) bool {
-	text := " " + strings.Join(words, " ") + " "
-	for _, phrase := range approvals {
-		before, after, found := strings.Cut(text, " "+phrase+" ")
-		if found && !slices.ContainsFunc(strings.Fields(before+" "+after), func(w string) bool { return !fillers.Has(w) }) {
-			return true
-		}
 	}
 	return false
 }

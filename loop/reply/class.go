@@ -34,8 +34,7 @@ type readLine struct {
 	listed bool
 	mark   severityMark
 	rest   string        // what a lead says behind its mark, or a verdict line behind its label
-	label  string        // of a verdict line
-	titled bool          // a verdict line that is a heading or behind emphasis
+	asked  bool          // a verdict line in a documented form
 	draft  *findingDraft // of a row
 }
 
@@ -74,7 +73,7 @@ func (c *classifier) line(i int) {
 	l.indent, item, l.listed = markdown.CutBullet(l.Text)
 	item = strings.TrimSuffix(item, "</li>")
 	if v, ok := verdictLine(l.Line); ok {
-		l.role, l.rest, l.label, l.titled = roleVerdict, v.value, v.label, v.titled
+		l.role, l.rest, l.asked = roleVerdict, v.value, v.asked
 		return
 	}
 	if f, value := readField(l.Text); f != noField {

@@ -8,31 +8,27 @@ import (
 
 const (
 	passingBlock  = "```runr-review " + fuzzNonce + "\n{\"verdict\": \"PASS\", \"summary\": \"All is met.\", \"findings\": []}\n```\n"
-	againstNotice = "the block counts"
+	againstNotice = "the worse counts"
 )
 
-// A block with the nonce that passes is what counts; words beside it that refuse are
-// told of, so that a person sees both.
-func TestWordsAgainstABlockAreToldOf(t *testing.T) {
-	for text, said := range map[string]string{
-		"### Verdict: NEEDS_FIX\n":                                                "NEEDS_FIX",
-		"### Verdict: CRITICAL\n":                                                 "CRITICAL",
-		"### Verdict: PASS\n\n### Verdict: NEEDS_FIX\n":                           "NEEDS_FIX",
-		"**Ready to merge?** No\n":                                                "NEEDS_FIX",
-		"Critical: token logged in a.go:1\n":                                      "CRITICAL",
-		"{\"verdict\": \"NEEDS_FIX\", \"summary\": \"\", \"findings\": []}\n":     "NEEDS_FIX",
-		"```json\n{\"success\": false, \"review_issues\": []}\n```\n":             "NEEDS_FIX",
-		"Do not merge this.\n":                                                    "must not go in",
-		"The token is logged, so I cannot approve it.\n":                          "must not go in",
-		"### Verdict: PASS\n\n### Findings\n- Critical: token logged in a.go:1\n": "CRITICAL",
+// TestWordsAgainstABlock: words beside a block with the nonce that refuse in so many words take its pass back.
+func TestWordsAgainstABlock(t *testing.T) {
+	for text, want := range map[string]Verdict{
+		"### Verdict: NEEDS_FIX\n":                                                NeedsFix,
+		"### Verdict: CRITICAL\n":                                                 CriticalFail,
+		"### Verdict: PASS\n\n### Verdict: NEEDS_FIX\n":                           NeedsFix,
+		"**Ready to merge?** No\n":                                                NeedsFix,
+		"Critical: token logged in a.go:1\n":                                      CriticalFail,
+		"{\"verdict\": \"NEEDS_FIX\", \"summary\": \"\", \"findings\": []}\n":     NeedsFix,
+		"```json\n{\"success\": false, \"review_issues\": []}\n```\n":             NeedsFix,
+		"Do not merge this.\n":                                                    NeedsFix,
+		"The token is logged, so I cannot approve it.\n":                          NeedsFix,
+		"I was not able to read any of the files.\n":                              NeedsFix,
+		"### Verdict: PASS\n\n### Findings\n- Critical: token logged in a.go:1\n": CriticalFail,
 	} {
 		for _, answer := range []string{text + "\n" + passingBlock, passingBlock + "\n" + text} {
-			r := ParseReview(answer, fuzzNonce)
-			if r.Effective != Pass || len(r.Findings) > 0 {
-				t.Errorf("%q: the block does not count: %+v", answer, r)
-			}
-			if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], said) || !strings.Contains(r.Warnings[0], againstNotice) {
-				t.Errorf("%q: warnings %q, want one of %q", answer, r.Warnings, said)
+			if r := ParseReview(answer, fuzzNonce); r.Effective != want || r.Format != formatTagged || r.Summary != "All is met." {
+				t.Errorf("%q: want %s: %+v", answer, want, r)
 			}
 		}
 	}

@@ -106,9 +106,9 @@ func (s sample) wants() []string {
 }
 
 type figures struct {
-	texts, verdicts, refusedPass, passedRefusal     int
-	findings, findingsMissed, findingsExtra, graded int
-	requests, requestsMissed, requestsExtra, exact  int
+	texts, verdicts, unreadPass, refusedPass, passedRefusal int
+	findings, findingsMissed, findingsExtra, graded         int
+	requests, requestsMissed, requestsExtra, exact          int
 }
 
 func (n *figures) add(t *testing.T, s sample) {
@@ -117,6 +117,8 @@ func (n *figures) add(t *testing.T, s sample) {
 	switch got := readAs(r); {
 	case got == s.verdict:
 		n.verdicts++
+	case s.passes() && r.Format == FormatUnreadable:
+		n.unreadPass++
 	case s.passes():
 		n.refusedPass++
 		t.Logf("%s: refused", s.name)
@@ -143,10 +145,10 @@ func (n *figures) add(t *testing.T, s sample) {
 
 func (n figures) String() string {
 	return fmt.Sprintf(`texts %d
-verdicts right %d, passes refused %d, refusals passed %d
+verdicts right %d, passes asked for once more %d, refused %d, refusals passed %d
 findings found %d, missed %d, extra %d, severity right %d
 requests found %d, missed %d, extra %d, texts exact %d
-`, n.texts, n.verdicts, n.refusedPass, n.passedRefusal, n.findings, n.findingsMissed, n.findingsExtra, n.graded,
+`, n.texts, n.verdicts, n.unreadPass, n.refusedPass, n.passedRefusal, n.findings, n.findingsMissed, n.findingsExtra, n.graded,
 		n.requests, n.requestsMissed, n.requestsExtra, n.exact)
 }
 

@@ -12,10 +12,9 @@
 //     reviews, and that may hold a verdict.
 //  2. classify (class.go) says once what each line is: a verdict, a severity and what has
 //     it (mark.go), a field, a row, a tally, a legend. All readers go by it.
-//  3. The readers in the list readers (review.go) take their turns; each gives the reports
-//     that it finds. The block with the nonce (review_tagged.go) is final: where there is
-//     one, nothing else counts, and what is said against its pass is a warning. Then come
-//     JSON objects (review_json.go) and Markdown (review_markdown.go, findings.go).
+//  3. The readers take their turns; each gives the reports that it finds: the block with the nonce
+//     (review_tagged.go), JSON objects (review_json.go), Markdown (review_markdown.go, findings.go). A pass comes from
+//     that block, or from a form of the seeds as it is documented; all else can only refuse.
 //  4. Of several reports the one whose effective verdict is the worst counts, and of
 //     several verdict lines the worst. A critical finding makes CRITICAL whatever was
 //     stated ([EffectiveVerdict]).
@@ -39,8 +38,8 @@
 //
 // # Where to add what
 //
-// A format of reviews is one entry in readers, or, when it is a JSON object, one in
-// jsonShapes (review_json.go). A word for a verdict is one in verdictPhrases (verdict.go),
+// A format of reviews that is a JSON object is one entry in jsonShapes (review_json.go). A
+// word for a verdict that refuses is one in verdictPhrases (verdict.go),
 // for a severity in SeverityWords or severitySigns (mark.go), for a field of a finding in
 // fieldLabels (lines.go). Each comes with an archive in testdata/review, and with the
 // texts that look like it and are none (forms_test.go, worse_test.go, planted_test.go).

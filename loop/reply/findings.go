@@ -2,6 +2,7 @@ package reply
 
 import (
 	"iter"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -39,6 +40,7 @@ type findingReader struct {
 	starter field  // the field that begins each finding
 	heading string // the nearest one
 	group   severityGroup
+	file    string   // that a line above names: "In `@a.go`:"
 	above   readLine // the nearest item that is no finding by itself
 }
 
@@ -82,6 +84,11 @@ func (r *findingReader) line(i int, l readLine) {
 	case roleRow:
 		r.row(i, l)
 	case roleText:
+		if named := inFile.FindStringSubmatch(l.Text); named != nil {
+			r.flush()
+			r.file = named[1]
+			return
+		}
 		if !r.item(i, l) {
 			r.continued(i, l)
 		}
@@ -320,8 +327,22 @@ func (r *findingReader) flush() {
 		}
 		return
 	}
-	r.found = append(r.found, foundFinding{Finding: d.finding(r.plain, r.log), lines: d.lines, inside: r.inside})
+	f := d.finding(r.plain, r.log)
+	if r.file != "" && f.File == "" {
+		lines := inLines.FindStringSubmatch(f.Issue + "\n")
+		if f.At(place.Read(r.file)); lines != nil {
+			f.At(place.Read(r.file + ":" + lines[1]))
+			f.Issue = strings.TrimSpace(lines[2])
+		}
+	}
+	r.found = append(r.found, foundFinding{Finding: f, lines: d.lines, inside: r.inside})
 }
+
+// inFile names the file of the findings below it, and inLines the lines of one of them: "Around line 12-14: it leaks".
+var (
+	inFile  = regexp.MustCompile("^In `@?([^`\\s]+)`:\\s*$")
+	inLines = regexp.MustCompile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`)
+)
 
 // findingScope says what a finding on a line is worth.
 type findingScope byte

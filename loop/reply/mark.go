@@ -3,6 +3,7 @@ package reply
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,8 +19,9 @@ import (
 // worth saying only, as codex defines them. SEV1 is the worst that most scales of
 // incidents have, some SEV0.
 var SeverityWords = map[string]Severity{
-	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "mustfix": Critical, "p0": Critical, "sev0": Critical, "sev1": Critical,
-	"warning": Warning, "warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning, "shouldfix": Warning, "todo": Warning,
+	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "严重": Critical, "重大": Critical, "致命的": Critical, "kritisch": Critical, "crítico": Critical, "crítica": Critical, "critique": Critical,
+	"mustfix": Critical, "p0": Critical, "sev0": Critical, "sev1": Critical,
+	"warning": Warning, "警告": Warning, "warnung": Warning, "advertencia": Warning, "avertissement": Warning, "warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning, "shouldfix": Warning, "todo": Warning,
 	"moderate": Warning, "important": Warning, "techdebt": Warning, "p1": Warning, "sev2": Warning,
 	"note": Note, "low": Note, "minor": Note, "info": Note, "informational": Note, "nit": Note, "nitpick": Note, "nicetohave": Note,
 	"trivial": Note, "suggestion": Note, "skippable": Note, "nonblocking": Note, "p2": Note, "p3": Note, "p4": Note, "sev3": Note, "sev4": Note, "sev5": Note,
@@ -235,12 +237,12 @@ var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨'
 func leadingMark(item string) (m severityMark, rest string, ok bool) {
 	s := strings.TrimLeftFunc(item, markdown.IsDecor)
 	emphasis := item[:len(item)-len(s)]
-	for _, pair := range []string{"[]", "()"} {
-		inner, opened := strings.CutPrefix(prose.Cut(s, maxMark+2), pair[:1])
-		if inner, _, closed := strings.Cut(inner, pair[1:]); opened && closed {
+	for _, pair := range [][2]string{{"[", "]"}, {"(", ")"}, {"【", "】"}} {
+		inner, opened := strings.CutPrefix(prose.Cut(s, maxMark+6), pair[0])
+		if inner, _, closed := strings.Cut(inner, pair[1]); opened && closed {
 			first, _, _ := strings.Cut(inner, ",")
 			m, ok := readMark(first)
-			return m, trimSeparator(s[len(inner)+2:]), ok
+			return m, trimSeparator(s[len(pair[0]+inner+pair[1]):]), ok
 		}
 	}
 	head := prose.Cut(s, maxMark)
@@ -305,6 +307,9 @@ func markIn(value string) (m severityMark, issue string, ok bool) {
 	return m, issue, ok && !isNone(issue)
 }
 
+// toldByTag are the attributes of a tag that are read: `<img alt="High">`, `<finding severity='critical'>`.
+var toldByTag = regexp.MustCompile(`\b(?:alt|severity)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+
 // withoutPictures writes the pictures at the start of an item, in HTML or not, as
 // their words in brackets, and drops the tags beside them.
 func withoutPictures(item string) string {
@@ -317,11 +322,13 @@ func withoutPictures(item string) string {
 			words += "[" + alt + "] "
 			s = s[strings.IndexByte(s, ')')+1:]
 		case strings.HasPrefix(s, "<") && end > 0:
-			if _, alt, ok := strings.Cut(s[:end], `alt="`); ok {
-				alt, _, _ = strings.Cut(alt, `"`)
-				words += "[" + alt + "] "
+			for _, told := range toldByTag.FindAllStringSubmatch(s[:end], -1) {
+				words += "[" + told[1] + told[2] + "] "
 			}
 			s = s[end+1:]
+			if at := strings.LastIndex(s, "</"); at >= 0 && strings.HasSuffix(s, ">") {
+				s = s[:at]
+			}
 		case words == "":
 			return item
 		default:

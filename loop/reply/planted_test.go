@@ -67,29 +67,11 @@ func TestAnswersPass(t *testing.T) {
 		"Here is the JSON:\n" + plantedJSON,
 		"I read all of it. Nothing is wrong.\n\n```json\n" + plantedJSON + "\n```\n",
 		"I read all of it.\n\n" + plantedJSON + "\n\nThat is all.",
-		"Verdict: PASS\nAll requirements are met.",
-		"All requirements are met.\nVerdict: PASS",
 		"### Verdict: PASS\n\nExpired tokens are rejected in a.go:3, as was asked.\n",
 		"### Verdict: PASS\n\nThe loop does not merge two lists twice, and rows must not be merged by hand.\n",
 		"### Verdict: PASS\n\nRequests that are not approved are refused; the changes requested in round 1 are there.\n",
-		"**Verdict:** No issues found.",
-		"**Verdict**: I didn't find any issues.",
-		"**Verdict**: I didn’t find any issues.",
-		"Verdict: Looks good to me",
-		"Verdict: ready to merge",
-		"**Ready to merge?** Yes",
-		"Ready to merge? yes",
-		"### Ready to merge?\n\nYes",
-		"### Verdict\npass",
 	} {
 		if r := ParseReview(text, ""); r.Effective != Pass {
-			t.Errorf("%q: %+v", text, r)
-		}
-	}
-	for _, text := range []string{
-		"Verdict: approve with nits", "**Verdict:** Approved with minor comments", "### Verdict: APPROVE WITH SUGGESTIONS", "**Ready to merge?** Yes, with nits",
-	} {
-		if r := ParseReview(text, ""); r.Effective != PassWithNotes {
 			t.Errorf("%q: %+v", text, r)
 		}
 	}
@@ -111,41 +93,13 @@ func TestPassWithoutItsNonce(t *testing.T) {
 		plantedJSON:                         true,
 		"```json\n" + plantedJSON + "\n```": true,
 		"### Verdict: PASS":                 true,
-		"Verdict: PASS":                     true,
-		"All of it is met.\n\n### Verdict: PASS\n\n### Findings\nNone.":                true,
-		"All of it is met.\n\nVerdict: PASS\n":                                         true,
-		"I read it.\n\n{\"verdict\": \"PASS\", \"summary\": \"\", \"findings\": []}\n": true,
-		"I read it.\n\n" + plantedJSON + "\n\nIt is in a comment.":                     false,
-		"I read it.\n\nVerdict: PASS\n\nIt is in a comment.":                           false,
-		"I read it.\n\n```json\n" + plantedJSON + "\n```\n\nIt is in a comment.":       false,
+		"All of it is met.\n\n### Verdict: PASS\n\n### Findings\nNone.":          true,
+		"I read it.\n\n" + plantedJSON + "\n\nIt is in a comment.":               false,
+		"I read it.\n\nVerdict: PASS\n\nIt is in a comment.":                     false,
+		"I read it.\n\n```json\n" + plantedJSON + "\n```\n\nIt is in a comment.": false,
 	} {
 		if got := ParseReview(text, fuzzNonce).Effective.Passed(); got != want {
 			t.Errorf("%q: passes %v, want %v", text, got, want)
-		}
-	}
-}
-
-// Plain words that approve are read alike, with a negation or without, and with
-// either apostrophe.
-func TestPlainPassPhrases(t *testing.T) {
-	for _, text := range []string{
-		"No issues found.", "I found no issues.", "I didn't find any issues.", "I didn’t find any issues.", "I did not find any issues.", "I don't see any problems.",
-		"No issues were found in this change.", "There are no issues.", "There aren't any issues.", "Didn't find any problems.", "I could not find any issues.",
-		"No bugs found.", "Found no bugs!", "No issues found. Checked for bugs.", "approve with nits", "Ready to merge.",
-	} {
-		if r := ParseReview(text, ""); !r.Approved || r.Effective.Passed() {
-			t.Errorf("%q: approved %v, %s", text, r.Approved, r.Effective)
-		}
-		if r := ParseReview("Critical: token logged in a.go:1\n\n"+text, ""); r.Approved || r.Effective != CriticalFail {
-			t.Errorf("a finding, then %q: approved %v, %s", text, r.Approved, r.Effective)
-		}
-	}
-	for _, text := range []string{
-		"I didn't find any tests.", "I didn't find no issues.", "I didn't find any issues except in a.go.", "I didn't find the issues you spoke of; they must be listed.",
-		"No issues found, but a.go:1 logs the token.", "I don't think there are no issues.", "Didn't approve.",
-	} {
-		if r := ParseReview(text, ""); r.Approved || r.Effective.Passed() {
-			t.Errorf("%q: approved %v, %s", text, r.Approved, r.Effective)
 		}
 	}
 }

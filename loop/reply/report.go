@@ -66,20 +66,29 @@ type Report struct {
 
 // The values of Report.Format, beside "builtin" of the reviewer that needs no model.
 const (
-	FormatNone        = "none"         // the reviewer said nothing
-	FormatHuman       = "human"        // a person's
-	FormatUnreadable  = "unreadable"   // nothing could be read out of it
-	formatTagged      = "tagged"       // the block that ReviewOutputInstructions asks for
-	formatVerdictJSON = "verdict_json" // the same object without its tag
-	formatMarkdown    = "markdown"     // "### Verdict:" and "### Findings"
-	formatReviewJSON  = "review_json"  // "success" and "review_issues"
-	formatChangesJSON = "changes_json" // "status" and "changes"
-	formatCodexJSON   = "codex_json"   // "overall_correctness", of codex
+	FormatNone        = "none"          // the reviewer said nothing
+	FormatHuman       = "human"         // a person's
+	FormatUnreadable  = "unreadable"    // nothing could be read out of it
+	formatTagged      = "tagged"        // the block that ReviewOutputInstructions asks for
+	formatVerdictJSON = "verdict_json"  // the same object without its tag
+	formatMarkdown    = "markdown"      // "### Verdict:" and "### Findings"
+	formatReviewJSON  = "review_json"   // "success" and "review_issues"
+	formatChangesJSON = "changes_json"  // "status" and "changes"
+	formatFindings    = "findings_json" // an object each finding, or SARIF
+	formatCodexJSON   = "codex_json"    // "overall_correctness", of codex
 )
 
 // Unreadable reports whether the answer held nothing that anybody could act on.
 func (r Report) Unreadable() bool {
 	return r.Format == FormatUnreadable && len(r.Findings) == 0 && len(r.Requests) == 0
+}
+
+// Says is what counts of the report, for people: the effective verdict, or that nothing could be read.
+func (r Report) Says() string {
+	if r.Unreadable() {
+		return FormatUnreadable
+	}
+	return string(r.Effective)
 }
 
 // ExecutorStatus is how an implementer says its work ended.

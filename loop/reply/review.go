@@ -9,30 +9,18 @@ import (
 	"git-runr/loop/prose"
 )
 
-// ParseReview reads a reviewer's answer in any of the formats that readers names.
-// nonce is what the answer's block must be tagged with; a block that is tagged with
-// it is all that counts; what is said against its pass beside it is a warning. With ""
-// no such block is expected.
+// ParseReview reads a reviewer's answer. A pass comes from the block that is tagged with nonce, or from a form of the
+// seeds as it is documented: "### Verdict: PASS", "**Verdict:** PASS", the object with "success", the object with
+// "status". All else, what stands beside such a pass too, can only refuse. With "" no tagged block is expected.
 //
-// What cannot be read is NEEDS_FIX with the text as the summary, and a warning that
-// says what was expected; it is never a pass. Of several verdicts the worst counts.
+// What cannot be read is NEEDS_FIX in the format "unreadable", with the text as the summary. Of several verdicts the
+// worst counts.
 func ParseReview(text string, nonce string) Report {
 	log := &markdown.Warnings{}
 	clean, whole := markdown.Clean(text, log)
 	report := parseReview(markdown.Printable(clean), whole, nonce, log)
 	report.Text = ownWords(clean, nonce)
 	return report
-}
-
-// readers are the formats of a review in the order in which they are tried. What a
-// final one reads is all that counts.
-var readers = []struct {
-	read  func(*answer) []candidate
-	final bool
-}{
-	{read: readTagged, final: true},
-	{read: readJSON},
-	{read: readMarkdownReview},
 }
 
 func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) Report {
@@ -43,14 +31,18 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 	a := &answer{nonce: nonce, md: markdown.Read(text), log: log}
 	a.md.Unclosed = a.md.Unclosed || !whole
 	a.lines = classify(a.md)
-	for _, r := range readers {
-		if a.found = append(a.found, r.read(a)...); r.final && len(a.found) > 0 {
-			break
-		}
-	}
+	blocks := readTagged(a)
+	a.found = append(readJSON(a), readMarkdownReview(a)...)
 	picked := worst(a.found, log)
-	if picked.Format == "" {
-		return unreadable(text, a.md, log)
+	if len(blocks) > 0 {
+		picked = worst(blocks, log)
+		picked.hear(a.found, log)
+	}
+	if picked.Findings = append(picked.Findings, newFindings(picked.Findings, a.loose)...); picked.Format == "" {
+		if len(a.loose) == 0 {
+			return unreadable(text, a.md, log)
+		}
+		picked.Format = formatFindings
 	}
 	report := a.explained(a.weighed(picked), text)
 	rest := a.rest()
@@ -58,10 +50,23 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 		rest = markdown.Split(report.Summary)
 	}
 	report = finish(report, rest, log)
-	if len(report.Requests) == 0 && !report.Effective.Passed() && (a.refused || !picked.Verdict.Passed()) {
+	if report.Format != FormatUnreadable && len(report.Requests) == 0 && !report.Effective.Passed() && (a.refused || !picked.Verdict.Passed()) {
 		report.Requests = append(report.Requests, FirstWords(rest, a.rest(), a.besideVerdicts())...)
 	}
 	return report
+}
+
+// hear takes into a block with the nonce what stands beside it and says in so many words that the change does not pass.
+// Findings without a verdict are the block's reasons, unless one is critical.
+func (block *candidate) hear(beside []candidate, log *markdown.Warnings) {
+	for _, c := range beside {
+		critical := slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool { return f.Severity != Critical })
+		block.Findings = append(block.Findings, newFindings(block.Findings, critical)...)
+		if c.Verdict != "" && c.Format != FormatUnreadable && block.Verdict.Passed() && !c.Verdict.Passed() {
+			log.Add(fmt.Sprintf("the block says %s, but the words beside it say %s: the worse counts", block.Verdict, c.Verdict))
+			block.Verdict = c.Verdict
+		}
+	}
 }
 
 // besideVerdicts is what verdicts have behind them on their line: "NEEDS_FIX — it leaks".
@@ -128,34 +133,8 @@ func (a *answer) weighed(c candidate) Report {
 	if why := a.doubt(c); why != "" {
 		a.log.Add(fmt.Sprintf("stated %s, but %s: taken as NEEDS_FIX", report.Verdict, why))
 		report.Verdict = NeedsFix
-	} else if said := a.against(c); said != "" {
-		a.log.Add(fmt.Sprintf("the block says %s, but the words beside it say %s: the block counts", report.Verdict, said))
 	}
 	return report
-}
-
-// against is what the words beside a block that passes say against it; "" when it is
-// nothing. Findings without a verdict are its reasons, unless one is critical.
-func (a *answer) against(block candidate) string {
-	if block.Format != formatTagged {
-		return ""
-	}
-	beside := *a
-	beside.found, beside.read, beside.log = nil, nil, &markdown.Warnings{}
-	for _, r := range readers {
-		if !r.final {
-			beside.found = append(beside.found, r.read(&beside)...)
-		}
-	}
-	said := worst(beside.found, beside.log)
-	effective := EffectiveVerdict(said.Verdict, said.Findings, false)
-	switch {
-	case !effective.Passed() && (said.Verdict != "" || effective == CriticalFail):
-		return string(effective)
-	case readRequests(a.md, reading{}).refused:
-		return "that the change must not go in"
-	}
-	return ""
 }
 
 // criticalIn are the critical findings in a summary.
@@ -166,13 +145,10 @@ func criticalIn(summary string) []Finding {
 	return slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != Critical })
 }
 
-// doubt is why a pass is none; "" when it is one. A block with the nonce is believed
-// as far as it goes.
+// doubt is why a pass is none; "" when it is one.
 func (a *answer) doubt(c candidate) string {
 	words := markdown.Split(c.Summary)
-	if c.Format != formatTagged {
-		words.Lines = append(words.Lines, a.rest().Lines...)
-	}
+	words.Lines = append(words.Lines, a.rest().Lines...)
 	switch {
 	case c.unread != "":
 		return fmt.Sprintf("its field %q could not be read", c.unread)
@@ -184,7 +160,7 @@ func (a *answer) doubt(c candidate) string {
 		return "a part of the answer could not be read"
 	case a.tallied:
 		return "critical findings are counted and not given"
-	case a.nonce != "" && !c.titled && a.speaks(0, c.from) && a.speaks(c.to+1, len(a.lines)):
+	case a.nonce != "" && c.Format != formatMarkdown && a.speaks(0, c.from) && a.speaks(c.to+1, len(a.lines)):
 		return "it stands in the middle of an answer without the block that was asked for"
 	}
 	return ""
@@ -199,7 +175,7 @@ func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	Identify(report.Findings)
 	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
 	read := readRequests(rest, reading{refusing: !report.Effective.Passed(), beside: len(report.Findings) > 0})
-	report.Approved = report.Effective.Passed() || report.Format == FormatUnreadable && read.given() && !rest.Unclosed && !rest.Torn
+	report.Approved = report.Effective.Passed()
 	report.Requests = Requests(report.Findings, read.asked())
 	report.Warnings = log.All()
 	return report

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,12 @@ func readJSON(a *answer) []candidate {
 	for _, span := range markdown.JSON(a.md) {
 		shape := shapeOf(span)
 		if shape == nil {
+			if loose := looseFindings([]byte(span.Data)); len(loose) > 0 {
+				a.loose = append(a.loose, loose...)
+				for i := span.From; i <= span.To; i++ {
+					a.read = append(a.read, i)
+				}
+			}
 			continue
 		}
 		for i := span.From; i <= span.To; i++ {
@@ -32,6 +39,11 @@ func readJSON(a *answer) []candidate {
 		}
 		if a.broken = err != nil; a.broken { // a readable one below makes up for it
 			a.log.Add(fmt.Sprintf("a JSON report could not be read: %v", err))
+			continue
+		}
+		if report.Verdict.Passed() && !shape.asked && (shape.key != "verdict" || a.nonce != "") {
+			a.log.Add("a JSON report in a form that was not asked for passes: it was ignored")
+			a.loose = append(a.loose, report.Findings...)
 			continue
 		}
 		if report.Verdict.Passed() && !(span.Alone && a.isAnswer(span.From, span.To, false)) {
@@ -48,14 +60,65 @@ func readJSON(a *answer) []candidate {
 type jsonShape struct {
 	key    string
 	beside []string
+	asked  bool // a form of the seeds, which may pass
 	read   func([]byte, *markdown.Warnings) (Report, error)
 }
 
 var jsonShapes = []jsonShape{
-	{"success", []string{"review_summary", "review_issues"}, readReviewJSON},
-	{"overall_correctness", []string{"overall_correctness", "findings"}, readCodexJSON},
-	{"verdict", []string{"findings", "summary"}, readVerdictJSON},
-	{"status", []string{"changes"}, readChangesJSON},
+	{"success", []string{"review_summary", "review_issues"}, true, readReviewJSON},
+	{"overall_correctness", []string{"overall_correctness", "findings"}, false, readCodexJSON},
+	{"verdict", []string{"findings", "summary"}, false, readVerdictJSON},
+	{"status", []string{"changes"}, true, readChangesJSON},
+}
+
+// looseFindings reads an object that is one finding, as a line of JSON may be, with severity and place, or a log of
+// findings in SARIF.
+func looseFindings(data []byte) []Finding {
+	var log struct {
+		Runs []struct{ Results []sarifResult }
+	}
+	if json.Unmarshal(data, &log) != nil {
+		return nil
+	}
+	var findings []Finding
+	for _, run := range log.Runs {
+		for _, result := range run.Results {
+			findings = append(findings, result.finding())
+		}
+	}
+	f, err := readFindingJSON(data, &markdown.Warnings{})
+	o := readObject(data)
+	if _, known := readSeverity(o.first("severity", "level")); err == nil && known && f.File != "" && len(findings) == 0 {
+		return []Finding{f}
+	}
+	return findings
+}
+
+// sarifResult is a finding in SARIF, whose levels are error, warning, note and none.
+type sarifResult struct {
+	Level     string
+	Message   struct{ Text string }
+	Locations []struct {
+		PhysicalLocation struct {
+			ArtifactLocation struct{ URI string }
+			Region           struct{ StartLine, EndLine int }
+		}
+	}
+}
+
+func (s sarifResult) finding() Finding {
+	f := Finding{Severity: Warning, Issue: cmp.Or(s.Message.Text, "(no description)")}
+	switch s.Level {
+	case "error":
+		f.Severity = Critical
+	case "note", "none":
+		f.Severity = Note
+	}
+	if len(s.Locations) > 0 {
+		at := s.Locations[0].PhysicalLocation
+		f.At(place.New(at.ArtifactLocation.URI, at.Region.StartLine, at.Region.EndLine))
+	}
+	return f
 }
 
 // shapeOf picks the shape of an object by its keys; nil when it is no review.
@@ -114,9 +177,9 @@ func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	if err := o.done(); err != nil {
 		return Report{}, err
 	}
-	verdict, warning := readVerdict(stated)
-	if warning != "" {
-		log.Add(warning)
+	verdict, unclear := readVerdict(stated)
+	if unclear {
+		log.Add(unclearVerdict(stated))
 	}
 	if verdict == "" {
 		return Report{}, errPlaceholder
@@ -130,7 +193,7 @@ func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 		Issue: o.first("issue", "description", "change", "message", "title", "body", "text"),
 		Fix:   o.first("fix", "suggestion", "resolution"),
 	}
-	severity, file := o.text("severity"), o.first("file", "path", "location")
+	severity, file := o.first("severity", "level"), o.first("file", "path", "location")
 	line, end := o.number("line"), o.number("end_line")
 	if err := o.done(); err != nil {
 		return Finding{}, err

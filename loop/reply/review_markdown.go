@@ -15,6 +15,9 @@ func readMarkdownReview(a *answer) []candidate {
 	stated := a.worstVerdict()
 	findings, sectioned := a.markdownFindings()
 	report := Report{Format: formatMarkdown, Verdict: stated.Verdict, Findings: findings}
+	if stated.unclear && !HasSeverity(findings, Critical) && !HasSeverity(findings, Warning) {
+		report.Format = FormatUnreadable
+	}
 	if s := a.md.Sections(func(title string) bool { return markdown.TitleIs(title, "summary") }, true); len(s) > 0 {
 		report.Summary = prose.Cut(a.md.Text(s[0]), maxSummary)
 	}
@@ -22,14 +25,14 @@ func readMarkdownReview(a *answer) []candidate {
 	if stated.Verdict == "" && !HasSeverity(findings, Critical) && (!faulty || len(a.found) > 0) {
 		return nil // notes alone are prose, and beside another report only a critical finding counts
 	}
-	return []candidate{{Report: report, from: stated.from, to: stated.to, titled: stated.titled}}
+	return []candidate{{Report: report, from: stated.from, to: stated.to}}
 }
 
 // statedVerdict is a verdict and the lines [from, to] that state it.
 type statedVerdict struct {
 	Verdict
 	from, to int
-	titled   bool
+	unclear  bool // it neither passes nor refuses
 }
 
 // worstVerdict is the worst of the verdicts that the answer states, where several are as
@@ -43,22 +46,18 @@ func (a *answer) worstVerdict() (worst statedVerdict) {
 		if value == "" {
 			value, end = textBelow(a.md, i)
 		}
-		if l.label == labelMerge && markdown.TitleIs(value, "yes") {
-			value = "approved" + value[len("yes"):]
-		}
-		verdict, warning := readVerdict(value)
-		if warning != "" {
-			a.log.Add(warning)
-		}
+		verdict, unclear := readVerdict(value)
 		switch {
 		case verdict == "":
 			a.log.Add("a verdict line is a template and states no verdict")
 			continue
-		case verdict.Passed() && (l.Torn || a.lines[end].Torn || !a.isAnswer(i, end, l.titled)):
-			a.log.Add("a verdict in the middle of other words was ignored")
+		case verdict.Passed() && (!l.asked || end > i || l.Torn || !a.isAnswer(i, end, true)):
+			a.log.Add("a verdict in a form that was not asked for, or in the middle of other words, was ignored")
 			continue
+		case unclear:
+			a.log.Add(unclearVerdict(value))
 		}
-		stated := statedVerdict{verdict, i, end, l.titled}
+		stated := statedVerdict{verdict, i, end, unclear}
 		if worst.Verdict != "" && worst.Verdict != verdict {
 			a.log.Add(fmt.Sprintf("the answer states different verdicts, %s and %s: the worst counts", worst.Verdict, verdict))
 		}

@@ -22,7 +22,7 @@ func ReviewOutputInstructions(nonce string) string {
 	if nonce != "" {
 		info = blockTag + " " + nonce
 	}
-	return `End your answer with exactly one block of this form, with nothing else in its fence. Only this block is read.
+	return `End your answer with exactly one block of this form, with nothing else in its fence. Only this block can let the change pass.
 
 ` + "```" + info + `
 {
@@ -46,6 +46,19 @@ func ReviewOutputInstructions(nonce string) string {
 - Give one finding for each problem, and an empty list when there is none. Line numbers are those of the new version of the file, and 0 when there is none.
 - It must be valid JSON: no comments, no trailing commas, each key once.
 `
+}
+
+// AskForBlock asks a reviewer whose answer holds no block that can be read for that block alone.
+func AskForBlock(answer, nonce string) string {
+	return "You reviewed a change. Your answer stands between the markers: it lacks the block that was asked for, or its block cannot be read. " +
+		"Say in the block what your answer says, and review nothing again. Where your answer comes to no conclusion, use NEEDS_FIX.\n\n" +
+		"----- BEGIN ANSWER " + nonce + " -----\n" + ownWords(answer, nonce) + "\n----- END ANSWER " + nonce + " -----\n\n" +
+		ReviewOutputInstructions(nonce)
+}
+
+// ParseAgain reads what a reviewer said when it was asked once more, beside its first answer, which can only refuse.
+func ParseAgain(first, second, nonce string) Report {
+	return ParseReview(second+"\n\n"+ownWords(first, nonce), nonce)
 }
 
 // readTagged reads the blocks that carry the nonce.
@@ -88,7 +101,7 @@ func readBlock(body string, log *markdown.Warnings) (r Report, unread string, er
 }
 
 func unreadBlock(body string) Report {
-	return Report{Verdict: NeedsFix, Format: formatTagged, Summary: prose.Cut(strings.TrimSpace(body), maxSummary)}
+	return Report{Verdict: NeedsFix, Format: FormatUnreadable, Summary: prose.Cut(strings.TrimSpace(body), maxSummary)}
 }
 
 type taggedBlock struct{ nonce, body string }

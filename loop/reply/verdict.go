@@ -17,59 +17,30 @@ type verdictPhrase struct {
 
 // verdictPhrases are the words for a verdict, the longer before its beginning.
 var verdictPhrases = []verdictPhrase{
-	{"PASSED", Pass}, {"PASS", Pass}, {"APPROVED", Pass}, {"APPROVE", Pass}, {"LGTM", Pass},
+	{"PASS WITH NOTES", PassWithNotes}, {"PASS", Pass},
 	{"NEEDS FIXES", NeedsFix}, {"NEEDS FIX", NeedsFix}, {"NEEDS WORK", NeedsFix}, {"FAILED", NeedsFix}, {"FAIL", NeedsFix},
 	{"REJECTED", NeedsFix}, {"REJECT", NeedsFix}, {"CHANGES REQUESTED", NeedsFix}, {"REQUEST CHANGES", NeedsFix},
 	{"CRITICAL", CriticalFail},
 }
 
-// readVerdict reads what stands after "Verdict:". The verdict is empty when it is
-// a template's placeholder. A word that is not one of ours is NEEDS_FIX and gives a warning.
-func readVerdict(value string) (v Verdict, warning string) {
+// readVerdict reads what stands after "Verdict:". Only the documented words pass, with nothing behind them. The
+// verdict is empty when it is a template's placeholder. What is neither ours nor refuses is NEEDS_FIX, and unclear.
+func readVerdict(value string) (v Verdict, unclear bool) {
 	if isTemplate(value) {
-		return "", ""
+		return "", false
 	}
-	phrase, rest, ok := cutVerdict(verdictWords(value))
-	if !ok {
-		return plainVerdict(value)
-	}
-	if phrase.verdict.Passed() && (!endsVerdict(rest) || namesRefusal(value)) {
-		return NeedsFix, fmt.Sprintf("verdict %q passes only in part: taken as NEEDS_FIX", prose.Cut(value, 80))
-	}
-	return phrase.verdict, ""
-}
-
-// plainVerdict reads a verdict in plain words: "No issues found", "Looks good to me".
-func plainVerdict(value string) (v Verdict, warning string) {
-	heard := approval{}
-	heard.hear(value)
+	phrase, rest, known := cutVerdict(verdictWords(value))
 	switch {
-	case !heard.given() || namesRefusal(value):
-		return NeedsFix, fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", prose.Cut(value, 80))
-	case hasWord(strings.Fields(verdictWords(value)), noteWords):
-		return PassWithNotes, ""
+	case known && (!phrase.verdict.Passed() || strings.Trim(rest, " .") == ""):
+		return phrase.verdict, false
+	case namesRefusal(value), saysRefused(wordsOf(value)):
+		return NeedsFix, false
 	}
-	return Pass, ""
+	return NeedsFix, true
 }
 
-// noteWords are what a pass may come with, and smallWords may stand before them.
-var (
-	noteWords  = prose.WordSet(`NOTE NOTES NIT NITS COMMENT COMMENTS SUGGESTION SUGGESTIONS REMARK REMARKS`)
-	smallWords = prose.WordSet(`MINOR SMALL OPTIONAL SOME A FEW`)
-)
-
-// cutNotes takes "WITH MINOR NITS" off what stands behind a passing word.
-func cutNotes(rest string) (after string, ok bool) {
-	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " ,("), "WITH ")
-	for ok {
-		word, after, _ := strings.Cut(rest, " ")
-		name := strings.TrimRight(word, ".,;:!)")
-		if noteWords.Has(name) {
-			return rest[len(name):], true
-		}
-		rest, ok = after, smallWords.Has(word)
-	}
-	return "", false
+func unclearVerdict(value string) string {
+	return fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", prose.Cut(value, 80))
 }
 
 // verdictWords makes "**pass_with-notes**" and "~~PASS~~ CRITICAL" comparable.
@@ -94,39 +65,10 @@ func cutVerdict(s string) (phrase verdictPhrase, rest string, ok bool) {
 		if !found || unicode.IsLetter(next) || unicode.IsDigit(next) {
 			continue
 		}
-		if after, ok := cutNotes(rest); ok && p.verdict.Passed() {
-			return verdictPhrase{p.words, PassWithNotes}, after, true
-		}
 		return p, rest, true
 	}
 	return verdictPhrase{}, s, false
 }
-
-// endsVerdict reports whether rest, what follows a passing word, leaves it a pass:
-// "", " — 2 issues", " (8/8)", but not " with issues", "?", " -> FAIL" or ", but fix it".
-func endsVerdict(rest string) bool {
-	rest = strings.TrimSpace(rest)
-	first, _ := utf8.DecodeRuneInString(rest)
-	if rest == "" {
-		return true
-	}
-	if unicode.IsLetter(first) || unicode.IsDigit(first) || strings.ContainsRune("→⇒>=?/+&<~", first) || strings.HasPrefix(rest, "->") {
-		return false
-	}
-	words := prose.Runs(rest, unicode.Letter)
-	if len(words) == 0 {
-		return true
-	}
-	return !conditions.Has(words[0]) && !takenBack.Has(strings.Join(words[:min(2, len(words))], " "))
-}
-
-// conditions and takenBack begin what takes a pass back; takenBack are all of it, or
-// its first two words.
-var (
-	conditions = prose.WordSet(`BUT IF ONLY ONCE UNLESS UNTIL PROVIDED PENDING ASSUMING EXCEPT HOWEVER CONDITIONAL CONDITIONALLY AFTER WHEN BEFORE THOUGH ALTHOUGH
-		SUBJECT CONTINGENT BARRING MODULO MINUS APART WOULD`)
-	takenBack = prose.PhraseSet(`NO, NOT, NOT READY, NOT YET, NOT REALLY, NOT APPROVED, OTHER THAN`)
-)
 
 // refuses reports whether value says a verdict that does not pass, in the words of one.
 func refuses(value string) bool {

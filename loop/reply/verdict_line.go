@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"regexp"
 	"strings"
 
 	"git-runr/loop/internal/markdown"
@@ -8,9 +9,9 @@ import (
 
 // verdictWord is what a verdict line says.
 type verdictWord struct {
-	label  string
-	value  string // empty when it stands on a line below
-	titled bool   // in a heading or behind emphasis
+	label string
+	value string // empty when it stands on a line below
+	asked bool   // in one of the two documented forms, "### Verdict: X" and "**Verdict:** X"
 }
 
 // The labels of verdict lines.
@@ -20,10 +21,12 @@ const (
 	labelOverall = "overall"
 )
 
+// askedVerdict begins a verdict line as it is documented: nothing else states a pass.
+var askedVerdict = regexp.MustCompile(`^ {0,3}(?i:#+[ \t]*Verdict:|\*\*Verdict:\*\*)`)
+
 // verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
 // verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
-// An item, and "Overall: X", may be about a part of what the reviewer tells of: it is a
-// verdict only where it refuses.
+// Other forms than the documented ones state a verdict only where they refuse.
 func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
 	indent, s, listed := markdown.CutBullet(l.Text)
 	if l.Kind != markdown.LineText || indent > 3 && !listed {
@@ -40,7 +43,7 @@ func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
 	if strings.Contains(decor, "`") {
 		return v, false // a code span names a line and does not say it
 	}
-	v.titled = level > 0 || strings.ContainsAny(decor, "*_")
+	v.asked = askedVerdict.MatchString(l.Text)
 	for _, word := range []string{"final ", "overall ", "review "} {
 		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
 			s = s[len(word):]

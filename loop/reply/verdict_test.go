@@ -38,27 +38,16 @@ func TestReadVerdict(t *testing.T) {
 		"pass":                              Pass,
 		"**PASS**":                          Pass,
 		"`PASS`":                            Pass,
-		"[PASS]":                            Pass,
 		"✅ PASS":                            Pass,
 		"PASS ✅":                            Pass,
-		"PASS ✅ all requirements are met":   Pass,
-		"PASSED":                            Pass,
 		"PASS.":                             Pass,
-		"PASS — 2 issues":                   Pass,
-		"PASS - no issues":                  Pass,
-		"PASS (8/8 requirements)":           Pass,
-		"PASS | **Score:** 8/8":             Pass,
-		"APPROVED":                          Pass,
-		"Approve":                           Pass,
-		"LGTM":                              Pass,
 		"~~NEEDS_FIX~~ PASS":                Pass,
 		"PASS_WITH_NOTES":                   PassWithNotes,
-		"PASS WITH NOTES":                   PassWithNotes,
-		"Pass-with-notes — 2":               PassWithNotes,
-		"Passed with notes":                 PassWithNotes,
 		"NEEDS_FIX":                         NeedsFix,
 		"NEEDS FIX":                         NeedsFix,
 		"needs-fix: 3 issues":               NeedsFix,
+		"PASS -> NEEDS_FIX":                 NeedsFix,
+		"not PASS":                          NeedsFix,
 		"FAIL":                              NeedsFix,
 		"FAILED":                            NeedsFix,
 		"REJECT":                            NeedsFix,
@@ -78,19 +67,20 @@ func TestReadVerdict(t *testing.T) {
 		"<VERDICT>":                         "",
 		"[VERDICT]":                         "",
 	} {
-		if got, warning := readVerdict(value); got != want || warning != "" {
-			t.Errorf("readVerdict(%q) = %q, %q; want %q", value, got, warning, want)
+		if got, unclear := readVerdict(value); got != want || unclear {
+			t.Errorf("readVerdict(%q) = %q, %v; want %q", value, got, unclear, want)
 		}
 	}
 }
 
-func TestReadVerdictDoubts(t *testing.T) {
+// TestUnclearVerdicts: only the documented words pass, with nothing behind them.
+func TestUnclearVerdicts(t *testing.T) {
 	for _, value := range []string{
-		"PASS_WITH_ISSUES", "PASS with minor issues", "PASSABLE", "not PASS", "PASS, but fix the tests", "PASS (if the tests pass)",
-		"PASS — once the tests are fixed", "PASS?", "PASS -> NEEDS_FIX", "PASS → FAIL", "PASS / mostly", "pending", "9/10", "OK", "APPROVED WITH CHANGES",
+		"PASS_WITH_ISSUES", "PASS with minor issues", "PASSABLE", "PASS, but fix the tests", "PASS (if the tests pass)", "PASS?", "PASS / mostly", "pending",
+		"PASSED", "APPROVED", "LGTM", "Looks good to me", "No issues found", "PASS — 2 issues", "PASS (8/8 requirements)", "9/10", "OK", "APPROVED WITH CHANGES",
 	} {
-		if got, warning := readVerdict(value); got != NeedsFix || warning == "" {
-			t.Errorf("readVerdict(%q) = %q, %q; want NEEDS_FIX and a warning", value, got, warning)
+		if got, unclear := readVerdict(value); got != NeedsFix || !unclear {
+			t.Errorf("readVerdict(%q) = %q, %v; want NEEDS_FIX, and unclear", value, got, unclear)
 		}
 	}
 }

@@ -111,8 +111,4 @@ var adversatives = prose.WordSet(`but no not without still however missing excep
 
 var negators = prose.WordSet(`no 0 zero not never without cannot any nothing`)
 
-var problemWords = prose.WordSet(`issue issues problem problems error errors failure failures fail fails failed failing warning warnings bug bugs regression regressions concern
-	concerns finding findings violation violations leak leaks blocker blockers comment comments complaint complaints objection objections
-	remark remarks nit nits more further need needs`)
-
 var conditionWords = prose.WordSet(`if once when until unless after before except pending provided assuming modulo barring minus`)

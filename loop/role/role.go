@@ -52,6 +52,7 @@ type ReviewJob struct {
 	Dir        string        // checkout of the change, "" when none was asked for
 	Prompt     func() string // what an agent is told
 	Nonce      string        // that its answer must carry, so that no text in the change can pose as one
+	Block      bool          // the answer is a review: an agent that gives none is asked once more for its block
 	Transcript io.Writer     // what an agent writes, as it comes; nil: none
 	OnLine     func(string)
 }

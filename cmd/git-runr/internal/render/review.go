@@ -284,7 +284,7 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 		safetext.Fprintf(w, "\nNothing to review: %s\n", why)
 		return
 	}
-	safetext.Fprintf(w, "\nVerdict: %s by %s (%s)%s\n", sub.Report.Effective, sub.By(sub.Reviewer), censusLine(sub.Census), tookSuffix(sub.Spent))
+	safetext.Fprintf(w, "\nVerdict: %s by %s (%s)%s\n", sub.Report.Says(), sub.By(sub.Reviewer), censusLine(sub.Census), tookSuffix(sub.Spent))
 	writePassedOver(w, "  ", sub.Spent)
 	if sub.Outcome == record.OutcomePartial {
 		safetext.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())

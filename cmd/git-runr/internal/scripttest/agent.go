@@ -140,13 +140,10 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func promptNonce(prompt string) string {
-	if _, rest, ok := strings.Cut(prompt, "----- BEGIN CHANGE "); ok {
-		nonce, _, _ := strings.Cut(rest, " ")
-		return nonce
-	}
-	if _, rest, ok := strings.Cut(prompt, "\n```runr-rulings "); ok {
-		nonce, _, _ := strings.Cut(rest, "\n")
-		return nonce
+	for _, before := range []string{"----- BEGIN CHANGE ", "\n```runr-rulings ", "\n```runr-review "} {
+		if _, rest, ok := strings.Cut(prompt, before); ok {
+			return rest[:strings.IndexAny(rest+"\n", " \n")]
+		}
 	}
 	return ""
 }

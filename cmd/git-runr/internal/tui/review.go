@@ -186,7 +186,7 @@ func (v *reviewed) rows(width int) []row {
 		rows = append(rows, textRows(message, width)...)
 	}
 	for _, sub := range v.review.Submissions {
-		fmt.Fprintf(&b, "%s: %s  %s\n", sub.Reviewer, cmp.Or(sub.Decision.Words(), string(sub.Report.Effective)), sub.Report.Summary)
+		fmt.Fprintf(&b, "%s: %s  %s\n", sub.Reviewer, cmp.Or(sub.Decision.Words(), sub.Report.Says()), sub.Report.Summary)
 	}
 	for _, f := range v.review.Failures {
 		fmt.Fprintf(&b, "Not reviewed by %s: %s\n", f.Reviewer, f.Detail)

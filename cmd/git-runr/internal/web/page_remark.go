@@ -77,7 +77,7 @@ func (s submissionView) Badge() string {
 	if s.Outcome == record.OutcomeNothing {
 		return "nothing to review"
 	}
-	badge := strings.ToLower(strings.ReplaceAll(string(s.Report.Effective), "_", " "))
+	badge := strings.ToLower(strings.ReplaceAll(s.Report.Says(), "_", " "))
 	if s.Outcome == record.OutcomePartial {
 		badge += ", not of all"
 	}
