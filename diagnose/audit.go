@@ -211,7 +211,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	if known, ok := a.recorded[c.ID]; ok {
 		return known
 	}
-	if covered.Review != "" && (covered.State == lineage.CoverReviewed || covered.State == lineage.CoverCarried) {
+	if covered.Review != "" && covered.Level != "" {
 		return AuditedCommit{Class: AuditAttributed, Review: covered.Review, Why: coverText(covered)}
 	}
 	audited := a.infer(c)
@@ -227,7 +227,11 @@ func coverText(c lineage.Covered) string {
 	if c.Review == "" {
 		of = "run " + c.Run
 	}
-	if said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " ")); said != "" {
+	said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " "))
+	if c.Level == lineage.LevelChecked && c.Verdict.Passed() && c.Outcome == record.OutcomePassed {
+		said = "checked by rules, nobody has read the code"
+	}
+	if said != "" {
 		of += ": " + said
 	}
 	if c.Passed && c.Outcome == record.OutcomeFailed {
@@ -240,39 +244,33 @@ func coverText(c lineage.Covered) string {
 	case lineage.CoverNothing:
 		return "there is nothing in it to review"
 	case lineage.CoverUnshown:
-		return "not reviewed: nothing of it was shown, " + of
+		return "nothing of it was shown, " + of
 	case lineage.CoverPending:
-		return "not reviewed yet, " + of
+		return "not looked at yet, " + of
 	case lineage.CoverStale:
-		return fmt.Sprintf("stale, what was reviewed as %s is another change, %s", c.From.Short(), of)
+		return fmt.Sprintf("stale, what was looked at as %s is another change, %s", c.From.Short(), of)
 	case lineage.CoverCarried:
 		if c.From == "" {
 			return of + ", before it was committed"
 		}
 		return of + ", carried from " + c.From.Short()
 	case lineage.CoverUnreviewed:
-		return "nobody reviewed it"
+		return "nobody looked at it"
 	}
 	return of
 }
 
-// Unmet names the commits that require is not met for: "reviewed" by anybody, or "passed"
-// as well; and why.
-func (a Audit) Unmet(require string) []string {
+// Unmet names the commits that were not looked at as far as level, and those that something
+// refuses, and why.
+func (a Audit) Unmet(level lineage.Level) []string {
 	var unmet []string
 	for _, c := range a.Commits {
-		if !c.Covered.Reviewed() || require == RequirePassed && !c.Covered.Passed {
-			unmet = append(unmet, fmt.Sprintf("%s %s: %s", c.Commit.Short(), prose.OneLine(cmp.Or(c.Subject, "(no subject)")), coverText(c.Covered)))
+		if !c.Covered.Meets(level) {
+			unmet = append(unmet, fmt.Sprintf("%s: %s %s: %s", c.Covered.Missing(level), c.Commit.Short(), prose.OneLine(cmp.Or(c.Subject, "(no subject)")), coverText(c.Covered)))
 		}
 	}
 	return unmet
 }
-
-// What can be required of the reviews of commits.
-const (
-	RequireReviewed = "reviewed"
-	RequirePassed   = "passed"
-)
 
 // infer looks for a run that a commit may come from.
 func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
@@ -383,7 +381,10 @@ func (a Audit) Text() string {
 
 // CoverLine is counts of commits in words; what is always told is told when it is none.
 func CoverLine(n lineage.CoverCounts) string {
-	line := fmt.Sprintf("%d reviewed, %d carried, %d stale, %d unreviewed", n.Reviewed, n.Carried, n.Stale, n.Unreviewed)
+	line := fmt.Sprintf("%d checked, %d reviewed, %d approved, %d carried, %d stale, %d not looked at", n.Checked, n.Reviewed, n.Approved, n.Carried, n.Stale, n.Unreviewed)
+	if n.Refused > 0 {
+		line += fmt.Sprintf(", %d refused", n.Refused)
+	}
 	if n.Pending > 0 {
 		line += fmt.Sprintf(", %d waiting for review", n.Pending)
 	}

@@ -95,26 +95,31 @@ func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...line
 func TestAuditReviews(t *testing.T) {
 	review := "20260107120000-bcdefg"
 	for _, test := range []struct {
-		covered          lineage.Covered
-		class            AuditClass
-		why              string
-		reviewed, passed bool
+		covered lineage.Covered
+		class   AuditClass
+		why     string
+		meets   int // so many of lineage.Levels
 	}{
-		{lineage.Covered{State: lineage.CoverReviewed, Review: review, Verdict: "PASS", Passed: true}, AuditAttributed, "review " + review + ": PASS", true, true},
-		{lineage.Covered{State: lineage.CoverReviewed, Review: review, Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", true, false},
-		{lineage.Covered{State: lineage.CoverCarried, Review: review, Verdict: "PASS", Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", true, true},
-		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap, "stale, what was reviewed as 2000000 is another change, review " + review, false, false},
-		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "not reviewed yet, review " + review, false, false},
-		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", true, true},
-		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing is recorded of it", false, false},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 2},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Review: review, Verdict: "PASS", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 3},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Review: review, Verdict: "CHECKED", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": checked by rules, nobody has read the code", 1},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Refused: true, Review: review, Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", 0},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Refused: true, Review: review, Verdict: "NEEDS_FIX"}, AuditAttributed, "review " + review + ": NEEDS_FIX", 0},
+		{lineage.Covered{State: lineage.CoverCarried, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS", Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", 2},
+		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap, "stale, what was looked at as 2000000 is another change, review " + review, 0},
+		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "not looked at yet, review " + review, 0},
+		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", 3},
+		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing is recorded of it", 0},
 	} {
 		test.covered.Commit = commitID("1")
 		a := auditOf([]gitstore.LoggedCommit{logged("1", "x", nil)}, nil, test.covered)
 		if got := a.Commits[0]; got.Class != test.class || got.Why != test.why {
 			t.Errorf("%s: %s %q, want %s %q", test.covered.State, got.Class, got.Why, test.class, test.why)
 		}
-		if reviewed, passed := len(a.Unmet(RequireReviewed)) == 0, len(a.Unmet(RequirePassed)) == 0; reviewed != test.reviewed || passed != test.passed {
-			t.Errorf("%s %s: reviewed %v, passed %v", test.covered.State, test.covered.Verdict, reviewed, passed)
+		for i, level := range lineage.Levels {
+			if unmet := a.Unmet(level); len(unmet) == 0 != (i < test.meets) {
+				t.Errorf("%s %s, %s asked for: %q", test.covered.Level, test.covered.Verdict, level, unmet)
+			}
 		}
 	}
 }
@@ -141,7 +146,7 @@ func TestAuditCoverage(t *testing.T) {
 }
 
 func TestAuditText(t *testing.T) {
-	review := lineage.Covered{Commit: commitID("5"), State: lineage.CoverReviewed, Review: "20260107120000-bcdefg", Verdict: "NEEDS_FIX"}
+	review := lineage.Covered{Commit: commitID("5"), State: lineage.CoverReviewed, Level: lineage.LevelReviewed, Refused: true, Review: "20260107120000-bcdefg", Verdict: "NEEDS_FIX"}
 	a := auditOf([]gitstore.LoggedCommit{
 		logged("c1", "Merge runr/"+runID, nil, "a1", "a2"), logged("a1", "T1: Add a thing", nil), logged("1f", "Say please", nil), logged("5", "Mine", nil), logged("9", "", nil),
 	}, auditedRuns(), review)
@@ -152,7 +157,7 @@ func TestAuditText(t *testing.T) {
 ? gap           9000000  (no subject) — nothing is recorded of it
 
 Coverage: 60% of 5 commits (1 checkpoint, 1 intervention, 1 attributed); 80% with 1 inferred; 1 gap.
-Reviews: 1 reviewed, 0 carried, 0 stale, 4 unreviewed.
+Reviews: 0 checked, 1 reviewed, 0 approved, 0 carried, 0 stale, 4 not looked at, 1 refused.
 `
 	if got := a.Text(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

@@ -15,7 +15,7 @@ func AnswerFixed(ctx context.Context, s *record.Store, run record.Run, actor str
 		return nil
 	}
 	review, err := s.Review(ctx, run.Plan.FromReview)
-	if err != nil || !review.ClosedAt.IsZero() || run.Result != record.ResultPass {
+	if err != nil || !review.ClosedAt.IsZero() || !record.NothingInTheWay(run.Result) {
 		return nil // there is nothing to say, or nothing to say it of any more
 	}
 	open, _ := run.Open()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/agenthook"
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/gitstore"
 	"git-runr/loop/intake"
 	"git-runr/loop/record"
@@ -57,7 +58,7 @@ func (s *session) agentGate(store *record.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	held, err := intake.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
+	held, err := intake.Gate(s.ctx, store, commits, config.Level(conf.Hooks.PrePushRequire), conf.Hooks.Skip, branch)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}

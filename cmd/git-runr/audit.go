@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
@@ -24,14 +26,16 @@ func (p *program) auditCommand() *cli.Command {
 		Name: "audit", Usage: "which commits are accounted for, and by what", ArgsUsage: "[A..B|REV]",
 		Description: "Without a range: the newest 50 commits of what is checked out. Each commit is a checkpoint (a run made\n" +
 			"it), an intervention (a person made it for a run), attributed (it names its run, or was reviewed),\n" +
-			"inferred (it looks like a run's work) or a gap. --require goes by what reviewers said of exactly this change,\n" +
-			"here or in a commit that it was made from: of each reviewer the newest word counts, of those the worst.\n" +
+			"inferred (it looks like a run's work) or a gap. --require asks two things of each commit: that exactly\n" +
+			"its change was looked at so far, here or in a commit that it was made from, and that no NEEDS_FIX or CRITICAL\n" +
+			"stands against it that nobody answered. checked: rules looked; reviewed: an agent or a person answered for all\n" +
+			"of it; approved: a person approved it who is none of its authors.\n" +
 			"Exit status: 1 when there is less than is asked for.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "the commits of `RUN`: its own, and those that people made for it"},
 			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "end with 1 when less than `N` percent are accounted for"},
 			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same for `N` percent, with those inferred"},
-			&cli.StringFlag{Name: "require", Usage: "end with 1 when a commit's change was not `reviewed`, or not passed"},
+			&cli.StringFlag{Name: "require", Usage: "end with 1 when a commit is not `checked`, reviewed or approved, or something refuses it"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: auditLimit, Usage: "the newest `N`; 0 for all"},
 		},
 		Action: p.action(audit),
@@ -89,8 +93,8 @@ func (s *session) auditFlags() error {
 	if s.Int("limit") < 0 {
 		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
 	}
-	if r := s.String("require"); r != "" && r != diagnose.RequireReviewed && r != diagnose.RequirePassed {
-		return exit.Problemf(exit.Usage, "--require is reviewed or passed, not %q", r)
+	if r := s.String("require"); r != "" && !slices.Contains(config.Levels, r) {
+		return exit.Problemf(exit.Usage, "--require is checked, reviewed or approved, not %q", r)
 	}
 	for _, name := range []string{"fail-under", "fail-under-with-inferred"} {
 		if n := s.Float64(name); !(n >= 0 && n <= 100) { // not a number is neither
@@ -100,7 +104,7 @@ func (s *session) auditFlags() error {
 	return nil
 }
 
-// unmetShown is how many commits that are not reviewed are named.
+// unmetShown is how many commits that do not meet --require are named.
 const unmetShown = 20
 
 // missed says which of what was asked for is not so.
@@ -110,10 +114,8 @@ func (s *session) missed(doc diagnose.Audit) []string {
 	if require == "" {
 		return lines
 	}
-	unmet := doc.Unmet(require)
-	for _, what := range unmet[:min(len(unmet), unmetShown)] {
-		lines = append(lines, "not "+require+": "+what)
-	}
+	unmet := doc.Unmet(config.Level(require))
+	lines = append(lines, unmet[:min(len(unmet), unmetShown)]...)
 	if more := len(unmet) - unmetShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}

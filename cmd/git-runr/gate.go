@@ -12,7 +12,6 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/intake"
-	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -73,7 +72,7 @@ func (s *session) gate(store *record.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	held, err := intake.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
+	held, err := intake.Gate(s.ctx, store, commits, config.Level(conf.Hooks.PrePushRequire), conf.Hooks.Skip, branch)
 	if err != nil || len(held) == 0 {
 		return err
 	}
@@ -100,9 +99,19 @@ func isCode(ref string) bool {
 
 // writeHeldUp names the commits that are held up, why, and what to type.
 func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated) {
-	what := "not reviewed"
-	if conf.Hooks.PrePushRequire == "passed" {
-		what = "not reviewed with a pass"
+	level, refused := config.Level(conf.Hooks.PrePushRequire), 0
+	for _, c := range held {
+		if c.Refused {
+			refused++
+		}
+	}
+	what := "not " + string(level)
+	switch refused {
+	case len(held):
+		what = "refused"
+	case 0:
+	default:
+		what = fmt.Sprintf("%d refused, %d %s", refused, len(held)-refused, what)
 	}
 	of := fmt.Sprint(all)
 	if all == maxPushed {
@@ -114,16 +123,11 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated)
 		if c.Skipped != "" {
 			why = " (skipped: " + c.Skipped + ")"
 		}
-		safetext.Fprintf(w, "  %s  %-12s %s%s\n", c.Commit.Short(), stands(c.Covered), prose.CutColumns(c.Title, 60), why)
+		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(c.Title, 60), why)
+		if c.Finding != "" {
+			safetext.Fprintf(w, "    %s\n", prose.CutColumns(c.Finding, 110))
+		}
 	}
 	render.More(w, "  ", len(held)-gatedShown)
 	render.Lines(w, intake.ToType(held, hintsShown))
-}
-
-// stands is how a commit stands, in a word or two.
-func stands(c lineage.Covered) string {
-	if c.Reviewed() {
-		return string(c.Outcome)
-	}
-	return strings.ReplaceAll(string(c.State), "_", " ")
 }

@@ -13,6 +13,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/register"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/setup"
 	"git-runr/gitstore"
 	"git-runr/hooks"
@@ -168,7 +169,14 @@ func writeInit(w io.Writer, doc initJSON) {
 		if len(doc.Checks) > 0 {
 			checks = ", and the checks run."
 		}
-		safetext.Fprintf(w, "\nFrom now on each commit is reviewed in the background by %s%s\nNothing waits for it; [skip runr] in a message leaves a commit out.\n", doc.Reviewer, checks)
+		verb := "reviewed"
+		if doc.Reviewer == record.Builtin {
+			verb = "checked"
+		}
+		safetext.Fprintf(w, "\nFrom now on each commit is %s in the background by %s%s\nNothing waits for it; [skip runr] in a message leaves a commit out.\n", verb, doc.Reviewer, checks)
+		if doc.Reviewer == record.Builtin {
+			safetext.Fprintf(w, "%s\n", safetext.Block(render.BuiltinIs))
+		}
 	}
 	if len(doc.Agents) > 0 {
 		safetext.Fprintf(w, "To tell %s of it, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))

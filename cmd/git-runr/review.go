@@ -26,7 +26,7 @@ import (
 func (p *program) reviewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B] [-- PATH…]",
-		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nExit status with --wait: 0 passed, 1 did not pass, 5 nothing to review.",
+		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nExit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to review.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
@@ -79,6 +79,9 @@ func review(s *session) error {
 	}
 	if err := steps.Pin(s.ctx, store, made); err != nil {
 		return err
+	}
+	if made.Clock == 1 && request.Reviewer == record.Builtin {
+		s.say("%s", render.BuiltinIs)
 	}
 	if s.Bool("wait") {
 		return s.reviewNow(store, conf, made)

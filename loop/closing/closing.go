@@ -94,6 +94,9 @@ func whyDone(review record.Review) string {
 	case review.Outcome() == record.OutcomeNothing:
 		return "there was nothing to review" + without
 	}
+	if review.Looked() == record.LookedRules {
+		return "rules found nothing" + without
+	}
 	return "passed without notes" + without
 }
 
@@ -110,7 +113,7 @@ func asksMore(sub record.Submission) bool {
 	case sub.Outcome == record.OutcomeNothing:
 		return false
 	case sub.Outcome == record.OutcomePassed:
-		return len(findings) == 0 && sub.Report.Effective != reply.Pass
+		return len(findings) == 0 && sub.Report.Effective == reply.PassWithNotes
 	}
 	return sub.Outcome == record.OutcomePartial || len(findings) == 0
 }
@@ -237,7 +240,7 @@ func CloseFixed(ctx context.Context, s *record.Store, run record.Run) error {
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
 		return err
 	}
-	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil || run.Result != record.ResultPass || run.Plan.Part && whyDone(review) == "" {
+	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil || !record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" {
 		return err
 	}
 	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())

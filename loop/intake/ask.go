@@ -18,7 +18,7 @@ func AskForCommit(ctx context.Context, s *record.Store, request record.ReviewReq
 	}
 	if s.Repo.Amended(request.Subject.Commit) {
 		covered, err := standsOn(ctx, s, request.Subject.Commit)
-		if err != nil || covered.Reviewed() {
+		if err != nil || covered.Seen() {
 			return false, err
 		}
 	}

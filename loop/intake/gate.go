@@ -2,29 +2,33 @@ package intake
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"git-runr/gitstore"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
+	"git-runr/loop/reply"
 )
 
 // Gated is a commit that a gate does not let through.
 type Gated struct {
 	lineage.Covered
 	Skipped string `json:"skipped,omitempty"` // why nobody was asked to review it
+	Finding string `json:"finding,omitempty"` // the worst that refuses it
 }
 
-// Gate goes through commits and gives those that are not reviewed, or with passed those
-// that have not passed, oldest first. What is skipped is not reviewed: a commit, or a file
+// Gate goes through commits and gives those that were not looked at as far as level, and those
+// that something refuses, oldest first. What is skipped is not looked at: a commit, or a file
 // of the repository, must not let itself through.
-func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, passed bool, skip Skip, branch string) (held []Gated, err error) {
+func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, level lineage.Level, skip Skip, branch string) (held []Gated, err error) {
 	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range slices.Backward(covered) {
-		if c.Reviewed() && (c.Passed || !passed) {
+		if c.Meets(level) {
 			continue
 		}
 		gated := Gated{Covered: c}
@@ -33,9 +37,26 @@ func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit,
 				return nil, err
 			}
 		}
+		if c.Refused && c.Review != "" {
+			review, err := s.Review(ctx, c.Review)
+			if err != nil {
+				return nil, err
+			}
+			gated.Finding = worstOf(review)
+		}
 		held = append(held, gated)
 	}
 	return held, nil
+}
+
+// worstOf is the worst of what a review found that nobody answered, on one line.
+func worstOf(review record.Review) string {
+	open := review.Open()
+	if len(open) == 0 {
+		return review.Summary().Asked
+	}
+	worst := slices.MinFunc(open, func(a, b reply.Finding) int { return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity) })
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue))
 }
 
 // ToType are the lines that get commits through, at most so many: one for each kind of what is in the way.
@@ -44,13 +65,13 @@ func ToType(held []Gated, most int) []string {
 	for _, c := range held {
 		line := "git runr review --wait " + c.Commit.Short()
 		switch {
-		case c.Review != "" && c.Reviewed():
+		case c.Refused && c.Review != "":
 			line = "git runr inbox get " + c.Review
 		case c.AwaitsPerson():
 			line = "git runr inbox submit " + c.Review
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
 			line = "git runr work"
-		case c.State == lineage.CoverUnshown: // an agent would be shown as little again
+		case c.Seen(), c.State == lineage.CoverUnshown: // the same reviewer would come to the same again
 			line = "git runr review --reviewer human " + c.Commit.Short()
 		}
 		if !slices.Contains(lines, line) && len(lines) < most {

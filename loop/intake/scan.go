@@ -41,7 +41,7 @@ func Scan(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit,
 	for i, c := range covered {
 		scanned[i] = Scanned{Commit: c.Commit, Title: c.Title, State: ScanState(c.State), Review: c.Review}
 		asked := slices.ContainsFunc(open, func(r record.ReviewSummary) bool { return r.ID == c.Review })
-		if c.Reviewed() || c.State == lineage.CoverUnshown || asked {
+		if c.Seen() || c.State == lineage.CoverUnshown || asked {
 			continue
 		}
 		why, err := skip.Why(ctx, s, commits[i], branch)

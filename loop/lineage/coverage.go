@@ -18,7 +18,8 @@ import (
 type CoverState string
 
 const (
-	CoverReviewed   CoverState = "reviewed"   // this very commit was
+	CoverReviewed   CoverState = "reviewed"   // this very commit was looked at: Covered.Level says how far
+	CoverChecked    CoverState = "checked"    // the same, by rules alone: what Coverage makes of such a CoverReviewed
 	CoverCarried    CoverState = "carried"    // the same change of the same content was, in another commit
 	CoverNothing    CoverState = "nothing"    // there is nothing in it: empty, or a merge as git makes it
 	CoverUnshown    CoverState = "unshown"    // it was asked for, and nothing of it was shown: files are left out, or have no lines
@@ -27,12 +28,27 @@ const (
 	CoverUnreviewed CoverState = "unreviewed" // nobody looked at it
 )
 
+// Level says how far a change was looked at. That something found stands in its way is another
+// question: see Covered.Refused.
+type Level string
+
+const (
+	LevelChecked  Level = "checked"  // rules looked, or somebody at a part of it
+	LevelReviewed Level = "reviewed" // an agent or a person answered for all of it
+	LevelApproved Level = "approved" // a person approved it who is none of its authors
+)
+
+// Levels are all levels, each with what the one before it asks for.
+var Levels = []Level{LevelChecked, LevelReviewed, LevelApproved}
+
 // Covered is a commit and what stands on it: of what each reviewer said of one change the
 // newest word, of those the worst.
 type Covered struct {
 	Commit   gitstore.ID    `json:"commit"`
 	Title    string         `json:"title"`
 	State    CoverState     `json:"state"`
+	Level    Level          `json:"level,omitempty"`     // "" while nobody looked
+	Refused  bool           `json:"refused,omitempty"`   // a NEEDS_FIX or CRITICAL stands that nobody answered
 	Review   string         `json:"review_id,omitempty"` // that says the worst, is stale or is asked for
 	Run      string         `json:"run_id,omitempty"`    // whose review it is
 	From     gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
@@ -44,18 +60,45 @@ type Covered struct {
 	Passed   bool `json:"passed"` // nothing that was found is in the way
 }
 
-// Reviewed reports whether somebody has looked at what the commit does, or there is
+// Seen reports whether rules or somebody have looked at what the commit does, or there is
 // nothing to look at.
-func (c Covered) Reviewed() bool {
-	return c.State == CoverReviewed || c.State == CoverCarried || c.State == CoverNothing
+func (c Covered) Seen() bool { return c.Level != "" || c.State == CoverNothing }
+
+// Meets reports whether the commit was looked at as far as level, and nothing refuses it.
+func (c Covered) Meets(level Level) bool {
+	return !c.Refused && (c.State == CoverNothing || slices.Index(Levels, c.Level) >= slices.Index(Levels, level))
 }
 
 // AwaitsPerson reports whether a person was asked to look, and has not answered.
 func (c Covered) AwaitsPerson() bool { return c.State == CoverPending && c.reviewer == record.Human }
 
+// Words are how the commit stands, in a word or three.
+func (c Covered) Words() string {
+	switch {
+	case c.Refused:
+		return string(c.Verdict)
+	case c.Level != "":
+		return string(c.Level)
+	case c.State == CoverUnreviewed:
+		return "not looked at"
+	}
+	return string(c.State)
+}
+
+// Missing says which of level and an open refusal keeps the commit from meeting level.
+func (c Covered) Missing(level Level) string {
+	if c.Refused {
+		return "refused"
+	}
+	return "not " + string(level)
+}
+
 // CoverCounts are commits by state.
 type CoverCounts struct {
+	Checked    int `json:"checked"`
 	Reviewed   int `json:"reviewed"`
+	Approved   int `json:"approved"`
+	Refused    int `json:"refused"` // of all these
 	Carried    int `json:"carried"`
 	Nothing    int `json:"nothing"`
 	Unshown    int `json:"unshown"`
@@ -68,18 +111,25 @@ type CoverCounts struct {
 func CountCovered(covered []Covered) CoverCounts {
 	var n CoverCounts
 	for _, c := range covered {
-		switch c.State {
-		case CoverReviewed:
+		if c.Refused {
+			n.Refused++
+		}
+		switch {
+		case c.Level == LevelChecked:
+			n.Checked++
+		case c.Level == LevelApproved:
+			n.Approved++
+		case c.State == CoverReviewed:
 			n.Reviewed++
-		case CoverCarried:
+		case c.State == CoverCarried:
 			n.Carried++
-		case CoverNothing:
+		case c.State == CoverNothing:
 			n.Nothing++
-		case CoverUnshown:
+		case c.State == CoverUnshown:
 			n.Unshown++
-		case CoverStale:
+		case c.State == CoverStale:
 			n.Stale++
-		case CoverPending:
+		case c.State == CoverPending:
 			n.Pending++
 		default:
 			n.Unreviewed++
@@ -91,13 +141,14 @@ func CountCovered(covered []Covered) CoverCounts {
 // cover is a change that a review or a run speaks for.
 type cover struct {
 	Covered
-	span   gitstore.Span // as recorded
-	ranged bool          // it speaks for each commit in between as well, but for those in unseen
-	unseen []gitstore.ID // of the range, those that whoever read it did not see
-	part   bool          // it speaks for a part of the change: that nobody else has to look it does not say
-	kind   string        // of fault that was looked for; "" for all
-	change string        // as gitstore.ChangeIDs names it; "" where that is not known
-	at     time.Time     // when it was said; the zero Time: git says so, now
+	span      gitstore.Span // as recorded
+	ranged    bool          // it speaks for each commit in between as well, but for those in unseen
+	unseen    []gitstore.ID // of the range, those that whoever read it did not see
+	part      bool          // it speaks for a part of the change: that nobody else has to look it does not say
+	kind      string        // of fault that was looked for; "" for all
+	change    string        // as gitstore.ChangeIDs names it; "" where that is not known
+	approvers [][2]string   // as ReviewSummary has them
+	at        time.Time     // when it was said; the zero Time: git says so, now
 }
 
 // Coverage says of each commit what stands on it, in the order given. A review counts for
@@ -121,7 +172,7 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 	}
 	covered := make([]Covered, len(commits))
 	for i, c := range commits {
-		covered[i] = standing(by[c.ID])
+		covered[i] = standing(by[c.ID], c)
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 	}
 	return covered, nil
@@ -203,11 +254,12 @@ func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cove
 // reviewCovers are what a review speaks for: what it was of, and where that went.
 func reviewCovers(r record.ReviewSummary) []cover {
 	c := cover{
-		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, reviewer: r.Reviewer},
-		span:    gitstore.Span{From: r.Base, To: r.Commit},
-		ranged:  r.Kind == record.SubjectRange,
-		unseen:  r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
+		Covered:   Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, reviewer: r.Reviewer},
+		span:      gitstore.Span{From: r.Base, To: r.Commit},
+		ranged:    r.Kind == record.SubjectRange,
+		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
+	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed || r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch r.Outcome {
 	case "":
@@ -221,6 +273,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) { // of a part only what is wrong counts, until the same kind passes
 		return nil
 	}
+	c.Refused = r.Outcome == record.OutcomeFailed && !c.Passed
 	covers := []cover{c}
 	for _, m := range r.Moves {
 		at := c
@@ -229,7 +282,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
 		case m.State == record.MoveStale:
-			at.State, at.Passed, at.change, at.ranged = CoverStale, false, "", false
+			at.State, at.Level, at.Refused, at.Passed, at.change, at.ranged = CoverStale, "", false, false, "", false
 		}
 		if m.To != "" && m.To != r.Commit {
 			covers = append(covers, at)
@@ -245,17 +298,18 @@ func runCovers(r record.RunSummary) []cover {
 		return nil
 	}
 	c := cover{
-		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: r.Result == record.ResultPass, Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
+		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result), Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
 		span:    gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, at: r.UpdatedAt,
 	}
 	if c.Passed {
 		c.Outcome = record.OutcomePassed
 	}
+	c.Level = levelOf(r.Looked, c.Outcome) // what a person accepted is answered
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
 		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}
 		if l.Stale {
-			c.State, c.Passed = CoverStale, false
+			c.State, c.Level, c.Passed = CoverStale, "", false
 		}
 		covers = append(covers, c)
 	}
@@ -368,8 +422,57 @@ func changesOf(ctx context.Context, s *record.Store, commits []gitstore.LoggedCo
 	return s.Repo.ChangeIDs(ctx, spans)
 }
 
-// standing is what stands where these were said.
-func standing(said []cover) Covered {
+// levelOf is how far a change was looked at by whom, with that outcome. Neither comments alone
+// nor a look at a part say that all of it was seen.
+func levelOf(looked record.Looked, outcome record.Outcome) Level {
+	switch {
+	case looked == "":
+		return ""
+	case looked == record.LookedRules || outcome != record.OutcomePassed && outcome != record.OutcomeFailed:
+		return LevelChecked
+	}
+	return LevelReviewed
+}
+
+// levelIn is the farthest that those who said something have looked at commit.
+func levelIn(said []cover, commit gitstore.LoggedCommit) Level {
+	level := Level("")
+	for _, c := range said {
+		if c.part || c.State != CoverReviewed && c.State != CoverCarried {
+			continue
+		}
+		at := c.Level
+		if at == LevelReviewed && slices.ContainsFunc(c.approvers, func(by [2]string) bool { return !wrote(commit, by) }) {
+			at = LevelApproved
+		}
+		if slices.Index(Levels, at) > slices.Index(Levels, level) {
+			level = at
+		}
+	}
+	return level
+}
+
+// wrote reports whether a person is an author or co-author of commit, by any of their names.
+func wrote(commit gitstore.LoggedCommit, person [2]string) bool {
+	at := strings.LastIndex(commit.Author, " ") // the time of the work
+	authors := []string{commit.Author[:max(at, 0)]}
+	for line := range strings.Lines(commit.Message) {
+		if name, who, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "co-authored-by") {
+			authors = append(authors, strings.TrimSpace(who))
+		}
+	}
+	return slices.ContainsFunc(authors, func(author string) bool { return isNamed(author, person[0]) || isNamed(author, person[1]) })
+}
+
+// isNamed reports whether "Ada <ada@x>" is meant by a name, an address or both.
+func isNamed(author, by string) bool {
+	name, mail, _ := strings.Cut(strings.TrimSuffix(author, ">"), " <")
+	byName, byMail, both := strings.Cut(strings.TrimSuffix(by, ">"), " <")
+	return strings.EqualFold(name, byName) || strings.EqualFold(mail, byName) || both && strings.EqualFold(mail, byMail)
+}
+
+// standing is what stands on commit where these were said.
+func standing(said []cover, commit gitstore.LoggedCommit) Covered {
 	type word struct{ reviewer, change, kind string }
 	newest := map[word]*cover{} // one commit may be made of several, each with a review of its own
 	var pending, stale, nothing *cover
@@ -394,7 +497,12 @@ func standing(said []cover) Covered {
 	})
 	switch {
 	case whole:
-		return slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
+		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
+		worst.Level = levelIn(said, commit)
+		if worst.State == CoverReviewed && worst.Level == LevelChecked {
+			worst.State = CoverChecked
+		}
+		return worst
 	case nothing != nil:
 		return nothing.Covered
 	case stale != nil && pending != nil:

@@ -44,8 +44,8 @@ func (t EventType[P]) Payload(e Event) (P, error) {
 		return p, nil
 	}
 	p, err := payloadOf[P](e)
-	if other, ok := any(&p).(interface{ takeOtherNames(Event) }); ok && err == nil {
-		other.takeOtherNames(e)
+	if read, ok := any(&p).(interface{ afterRead(Event) }); ok && err == nil {
+		read.afterRead(e)
 	}
 	return p, err
 }

@@ -341,7 +341,7 @@ func submissionTitle(sub Submission) string {
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	}
-	return fmt.Sprintf("%s by %s, %s", sub.Report.Says(), sub.By(sub.Reviewer), sub.Report.Gist())
+	return ReportTitle(sub.Report, sub.Reviewer, sub.By(sub.Reviewer))
 }
 
 // JudgeReview records what the judge says of what was found. raw is its answer as it came.

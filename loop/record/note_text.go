@@ -80,10 +80,10 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 	if sub.Outcome == OutcomeNothing {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
-	said := cmp.Or(sub.Decision.Words(), sub.Report.Says())
-	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.By(sub.Reviewer)), said, afterComma(sub.Census.NotRun()))
+	by := prose.OneLine(sub.By(sub.Reviewer))
+	head := "review " + e.Review + " " + Says(by, sub.Report.Says(), len(sub.Report.Findings)) + afterComma(sub.Census.NotRun())
 	if sub.Decision != "" {
-		head += afterColon(sub.Report.Summary)
+		head = fmt.Sprintf("review %s by %s: %s%s", e.Review, by, sub.Decision.Words(), afterColon(sub.Report.Summary))
 	}
 	findings := sub.Findings()
 	if len(findings) == 0 && sub.Decision == "" {
@@ -96,7 +96,8 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 	if round.Failure != nil {
 		return "", ""
 	}
-	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.By(round.Reviewer)), round.Report.Says(), afterComma(round.Census.NotRun()))
+	by := prose.OneLine(round.By(round.Reviewer))
+	head := fmt.Sprintf("run %s round %d %s%s", e.Run, round.Number, Says(by, round.Report.Says(), len(round.Report.Findings)), afterComma(round.Census.NotRun()))
 	if len(round.Report.Findings) == 0 {
 		return round.Commit, head + listNote(round.Report.Requests)
 	}

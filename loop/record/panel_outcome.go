@@ -51,7 +51,7 @@ func (r Review) opinion(sub Submission) Opinion {
 	default:
 		o.Verdict, o.Outcome = reply.Pass, OutcomePassed
 	}
-	if o.Stated == o.Verdict {
+	if o.Verdict = sub.Looked.Of(o.Verdict); o.Stated == o.Verdict {
 		o.Stated = ""
 	}
 	return o

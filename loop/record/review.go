@@ -109,6 +109,8 @@ func (r ReviewRequest) Part() bool { return len(r.Subject.Paths) > 0 || r.Kind !
 // Submission is one reviewer's answer to a request.
 type Submission struct {
 	Reviewer  string            `json:"reviewer"`
+	Looked    Looked            `json:"looked,omitempty"`      // who that is; filled in when it is read
+	Recorder  string            `json:"recorded_by,omitempty"` // the identity that recorded an approval; filled in by the fold
 	Report    reply.Report      `json:"report"`
 	Outcome   Outcome           `json:"outcome"`
 	Decision  Decision          `json:"decision,omitempty"` // a person's

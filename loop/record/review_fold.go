@@ -282,6 +282,9 @@ func (r *Review) reopen(Event, actorPayload) {
 
 func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
+	if submission.Decision == Approve {
+		submission.Recorder = e.Actor
+	}
 	r.took(submission.took(e))
 	taken := comment.IDs(r.Comments())
 	for i := range submission.Comments {

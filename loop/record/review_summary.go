@@ -18,7 +18,9 @@ type ReviewSummary struct {
 	ID           string        `json:"review_id"`
 	Status       ReviewStatus  `json:"status"`
 	Outcome      Outcome       `json:"outcome,omitempty"`
-	Verdict      reply.Verdict `json:"verdict,omitempty"` // the worst effective one that stands; "" while nobody gave one
+	Looked       Looked        `json:"looked,omitempty"`
+	Approvers    [][2]string   `json:"approved_by,omitempty"` // as whom, and the identity that recorded it
+	Verdict      reply.Verdict `json:"verdict,omitempty"`     // the worst effective one that stands; "" while nobody gave one
 	Reviewer     string        `json:"reviewer"`
 	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
 	Kind         SubjectKind   `json:"kind"`
@@ -76,7 +78,7 @@ type ReviewSummary struct {
 // Summary is r as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
@@ -203,7 +205,7 @@ func (s ReviewSummary) topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
 	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
-	fmt.Fprintf(h, " %t %t %t", s.Open == 0, s.Asked == "", s.CommentCount > 0)
+	fmt.Fprintf(h, " %q %q %t %t %t", s.Looked, s.Approvers, s.Open == 0, s.Asked == "", s.CommentCount > 0)
 	for _, m := range s.Moves {
 		fmt.Fprintf(h, " %q %q %q %q %q", m.From, m.To, m.Base, m.State, m.Unseen)
 	}

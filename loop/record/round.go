@@ -60,6 +60,7 @@ type Round struct {
 	Number   int               `json:"round"`
 	Attempt  int               `json:"attempt"`
 	Reviewer string            `json:"reviewer"`
+	Looked   Looked            `json:"looked,omitempty"`    // who that is; filled in when it is read
 	Review   string            `json:"review_id,omitempty"` // that people answered
 	Commit   gitstore.ID       `json:"commit"`
 	Tree     gitstore.ID       `json:"tree"`

@@ -32,7 +32,7 @@ func (s RunStatus) Over() bool { return s == RunCompleted || s == RunSkipped || 
 type Run struct {
 	ID       string       `json:"run_id"`
 	Status   RunStatus    `json:"status"`
-	Result   string       `json:"result,omitempty"` // pass, pass_with_issues, skipped, abort or unreviewed
+	Result   string       `json:"result,omitempty"` // pass, checked, pass_with_issues, skipped, abort or unreviewed
 	Plan     runplan.Plan `json:"plan"`
 	Position int          `json:"position"` // step of the workflow that comes next
 	Attempts []Attempt    `json:"attempts"`
@@ -155,11 +155,16 @@ func (r Run) GoodAttempts() []Attempt {
 // nil when there is none.
 func (r *Run) lastSaid() *Round {
 	for i := len(r.Rounds) - 1; i >= 0; i-- {
-		if round := &r.Rounds[i]; round.Failure == nil && round.Report.Format != reply.FormatNone && !round.Report.Unreadable() {
+		if round := &r.Rounds[i]; round.said() {
 			return round
 		}
 	}
 	return nil
+}
+
+// said reports whether the reviewer came to an answer that says something.
+func (r Round) said() bool {
+	return r.Failure == nil && r.Report.Format != reply.FormatNone && !r.Report.Unreadable()
 }
 
 // Open are the findings and requests of the newest review that nobody has met.
@@ -241,15 +246,22 @@ func (r Run) Counted(id string) bool {
 
 // Outcome is what a run comes to whose steps are all done.
 func (r Run) Outcome() string {
-	if round := r.lastSaid(); round != nil && round.Commit == r.Head() {
-		return ResultPass
+	switch round := r.lastSaid(); {
+	case round == nil || round.Commit != r.Head():
+		return ResultUnreviewed
+	case r.Looked() == LookedRules:
+		return ResultChecked
 	}
-	return ResultUnreviewed
+	return ResultPass
 }
+
+// NothingInTheWay reports whether a completed run with that result has nothing left to fix.
+func NothingInTheWay(result string) bool { return result == ResultPass || result == ResultChecked }
 
 // What a run that is completed came to.
 const (
-	ResultPass       = "pass"             // a review passed it
+	ResultPass       = "pass"             // an agent or a person passed it
+	ResultChecked    = "checked"          // the built-in reviewer found nothing in its way, and nobody else looked
 	ResultWithIssues = "pass_with_issues" // a person accepted it
 	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
 )
@@ -267,7 +279,7 @@ type ResumedPayload struct {
 
 // CompletedPayload ends a run well.
 type CompletedPayload struct {
-	Result   string          `json:"status"` // pass, pass_with_issues or unreviewed
+	Result   string          `json:"status"` // pass, checked, pass_with_issues or unreviewed
 	Commit   gitstore.ID     `json:"commit"`
 	Open     []reply.Finding `json:"accepted_findings,omitempty"`
 	Requests []string        `json:"accepted_requests,omitempty"` // where there are no findings

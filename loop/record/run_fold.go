@@ -199,6 +199,9 @@ func PersonName(actor string) string {
 
 func (r *Run) completed(_ Event, done CompletedPayload) {
 	r.Status, r.Result, r.Stop = RunCompleted, done.Result, nil
+	if r.Result == ResultPass && r.Looked() == LookedRules {
+		r.Result = ResultChecked // recorded before rules were told from reviewers
+	}
 }
 
 func (r *Run) landed(e Event, landed Landed) {

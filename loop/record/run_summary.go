@@ -25,6 +25,7 @@ type RunSummary struct {
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where to
 	Base      gitstore.ID    `json:"base,omitempty"`      // what its work began from
 	Reviewer  string         `json:"reviewer,omitempty"`  // of the newest round
+	Looked    Looked         `json:"looked,omitempty"`    // as Run.Looked has it
 	InPlace   bool           `json:"in_place,omitempty"`  // it worked in the checkout: there is nothing to land
 	Usage     spend.Usage    `json:"usage,omitzero"`
 	Spending  spend.Spending `json:"usage_by_agent,omitempty"`
@@ -38,7 +39,7 @@ func (r Run) Summary() RunSummary {
 	s := RunSummary{
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
-		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.Landed != nil {
 		landed := *r.Landed

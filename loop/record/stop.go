@@ -77,9 +77,9 @@ type otherStop struct {
 	OtherError     string   `json:"error,omitempty"`
 }
 
-// takeOtherNames fills in, where our names are absent, what stands under runr's. An event
+// afterRead fills in, where our names are absent, what stands under runr's. An event
 // of the type review_loop_detected needs no reason.
-func (p *StopPayload) takeOtherNames(e Event) {
+func (p *StopPayload) afterRead(e Event) {
 	p.Round, p.MaxRounds = cmp.Or(p.Round, p.OtherRounds), cmp.Or(p.MaxRounds, p.OtherMaxRounds)
 	p.Detail = cmp.Or(p.Detail, p.OtherError)
 	if len(p.Unmet) == 0 {

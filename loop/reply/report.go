@@ -20,6 +20,7 @@ const (
 type Verdict string
 
 const (
+	Checked       Verdict = "CHECKED" // rules found nothing that refuses; no reviewer says so
 	Pass          Verdict = "PASS"
 	PassWithNotes Verdict = "PASS_WITH_NOTES"
 	NeedsFix      Verdict = "NEEDS_FIX"
@@ -27,7 +28,7 @@ const (
 )
 
 // Passed reports whether v lets the change through. The zero Verdict does not.
-func (v Verdict) Passed() bool { return v == Pass || v == PassWithNotes }
+func (v Verdict) Passed() bool { return v == Checked || v == Pass || v == PassWithNotes }
 
 // Finding is one thing that a reviewer reported.
 type Finding struct {
@@ -130,6 +131,8 @@ func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Ver
 // VerdictRank orders verdicts from the best to the worst.
 func VerdictRank(v Verdict) int {
 	switch v {
+	case Checked:
+		return -1
 	case Pass:
 		return 0
 	case PassWithNotes:

@@ -14,7 +14,7 @@ import (
 )
 
 // Builtin names the reviewer that needs no model, record.Human a person. Neither is an agent.
-const Builtin = "builtin"
+const Builtin = record.Builtin
 
 // Reserved reports whether name means something other than an agent.
 func Reserved(name string) bool { return name == record.Human || name == Builtin }

@@ -52,7 +52,7 @@ func FlagValues(flag string) []string {
 	case "severity":
 		return []string{"critical", "warning", "note"}
 	case "require":
-		return []string{"reviewed", "passed"}
+		return config.Levels[:3]
 	case "on-exhausted":
 		return []string{"ask", "commit", "skip", "stop"}
 	case "profile":

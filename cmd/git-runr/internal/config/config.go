@@ -47,7 +47,7 @@ type Config struct {
 	Hooks struct {
 		PostCommit     string // review or off
 		PrePush        string // off, warn or refuse
-		PrePushRequire string // reviewed or passed
+		PrePushRequire string // one of Levels
 		Scope          string // commit or branch
 		Debounce       duration.Duration
 		Skip           intake.Skip

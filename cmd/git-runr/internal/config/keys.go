@@ -186,7 +186,7 @@ var sharingKeys = []key{
 		func(c *Config, _, v string) { c.Hooks.PostCommit = v }),
 	keyOf("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`, "what a push does with commits that pre_push_require does not let through; git runr hooks install then writes the pre-push hook",
 		func(c *Config, _, v string) { c.Hooks.PrePush = v }),
-	keyOf("hooks.pre_push_require", oneOf("reviewed", "passed"), `"reviewed"`, "what a commit wants before it is pushed: that somebody looked at it, or that nothing found is in the way",
+	keyOf("hooks.pre_push_require", oneOf(Levels...), `"checked"`, "how far a commit must have been looked at before it is pushed: checked by rules, reviewed by an agent or a person, or approved by a person who is none of its authors; what a NEEDS_FIX or CRITICAL stands against is never pushed; passed is an old word for reviewed",
 		func(c *Config, _, v string) { c.Hooks.PrePushRequire = v }),
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits of a branch, and then makes one review of those that came",
 		func(c *Config, _ string, v duration.Duration) { c.Hooks.Debounce = v }),

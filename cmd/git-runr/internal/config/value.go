@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/loop/duration"
+	"git-runr/loop/lineage"
 )
 
 // valueKind is what a key's values are.
@@ -43,6 +44,18 @@ func stringKind(wants string, ok func(string) bool) valueKind[string] {
 		return s, isString && ok(s)
 	}
 	return valueKind[string]{wants, parse, textLast}
+}
+
+// Levels are what --require and hooks.pre_push_require take: those of package lineage, and
+// an old word for reviewed.
+var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved), "passed"}
+
+// Level is the level that one of Levels names.
+func Level(name string) lineage.Level {
+	if name == "passed" {
+		return lineage.LevelReviewed
+	}
+	return lineage.Level(name)
 }
 
 func oneOf(allowed ...string) valueKind[string] {

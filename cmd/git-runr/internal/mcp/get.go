@@ -124,7 +124,11 @@ func together(r record.Review) string {
 
 // writeSubmission says what one reviewer came to.
 func writeSubmission(b *strings.Builder, sub record.Submission) {
-	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdictOf(sub), line(sub.Reviewer, 200), isoTime(sub.At),
+	said := fmt.Sprintf("%s by %s", verdictOf(sub), line(sub.Reviewer, 200))
+	if sub.Report.Effective == reply.Checked && sub.Outcome != record.OutcomeNothing {
+		said = record.Says(line(sub.Reviewer, 200), string(reply.Checked), len(sub.Report.Findings))
+	}
+	fmt.Fprintf(b, "%s at %s, %s\n", said, isoTime(sub.At),
 		prose.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
 	if left := sub.Census.Left(); left != "" {
 		fmt.Fprintf(b, "not shown to the reviewer: %s\n", line(left, maxString))

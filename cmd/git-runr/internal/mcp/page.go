@@ -21,6 +21,7 @@ type gotten struct {
 	Status      record.ReviewStatus `json:"status"`
 	Outcome     record.Outcome      `json:"outcome,omitempty"`
 	Verdict     reply.Verdict       `json:"verdict,omitempty"`
+	Looked      record.Looked       `json:"looked,omitempty"`
 	AppliesTo   string              `json:"applies_to"`
 	RequestedBy string              `json:"requested_by"`
 	CreatedAt   time.Time           `json:"created_at"`
@@ -294,7 +295,7 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 // first one also all about the request.
 func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	doc = gotten{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), Looked: r.Looked(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
 		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()), Open: len(r.Unanswered()), Diff: diffURI(r.ID),
 	}
 	if r.ClosedAt.IsZero() {

@@ -30,6 +30,7 @@ type waited struct {
 	Reason     string         `json:"stop_reason,omitempty"` // of a run
 	Outcome    record.Outcome `json:"outcome,omitempty"`
 	Verdict    reply.Verdict  `json:"verdict,omitempty"`
+	Looked     record.Looked  `json:"looked,omitempty"`
 	Done       bool           `json:"done"` // nobody is waited for any more, no person either
 	WaitingFor []string       `json:"waiting_for"`
 	Open       int            `json:"open_findings"` // of a review, without an answer
@@ -52,7 +53,7 @@ func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error)
 		return outcome{}, err
 	}
 	doc := waited{
-		ID: review.ID, Status: string(review.Status), Outcome: review.Outcome(), Verdict: review.Verdict(), WaitingFor: []string{}, Open: len(review.Unanswered()),
+		ID: review.ID, Status: string(review.Status), Outcome: review.Outcome(), Verdict: review.Verdict(), Looked: review.Looked(), WaitingFor: []string{}, Open: len(review.Unanswered()),
 	}
 	if review.ClosedAt.IsZero() {
 		doc.WaitingFor = lines(review.Waiting())
@@ -80,7 +81,11 @@ func (d waited) text(goesOn bool, most time.Duration) string {
 	case !d.Done:
 		return fmt.Sprintf("Review %s is %s and waits for %s, for whom this does not wait: go on, and look with review_get another time.", d.ID, d.Status, waiting)
 	}
-	return fmt.Sprintf("Review %s is %s: %s. Read it with review_get.", d.ID, d.Status, cmp.Or(string(d.Verdict), string(d.Outcome), "no verdict"))
+	said := cmp.Or(string(d.Verdict), string(d.Outcome), "no verdict")
+	if d.Verdict == reply.Checked {
+		said = record.Says(record.Builtin, string(d.Verdict), d.Open)
+	}
+	return fmt.Sprintf("Review %s is %s: %s. Read it with review_get.", d.ID, d.Status, said)
 }
 
 // waitForRun waits while somebody carries a run out in this clone. A run that was not read is err.

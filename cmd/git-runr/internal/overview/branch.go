@@ -48,7 +48,7 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip)
 	return r, err
 }
 
-// unreviewedShown is how many commits that nobody reviewed are named.
+// unreviewedShown is how many commits that nobody looked at are named.
 const unreviewedShown = 5
 
 // write shows it; nothing of nil.
@@ -62,10 +62,10 @@ func (r *Branch) write(w io.Writer) {
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
-		safetext.Fprintf(w, "  %-10s  %s  %s\n", screen.Warning.Of(string(c.State)), c.Commit.Short(), prose.CutColumns(c.Title, 60))
+		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Warning.Of(c.Words()), c.Commit.Short(), prose.CutColumns(c.Title, 60))
 	}
 	for _, c := range r.Skipped[:min(len(r.Skipped), unreviewedShown)] {
-		safetext.Fprintf(w, "  skipped     %s  %s (%s)\n", c.Commit.Short(), prose.CutColumns(c.Title, 60), c.Skipped)
+		safetext.Fprintf(w, "  skipped        %s  %s (%s)\n", c.Commit.Short(), prose.CutColumns(c.Title, 60), c.Skipped)
 	}
 	if more := len(r.Unreviewed) - unreviewedShown; more > 0 {
 		safetext.Fprintf(w, "  … and %d more: git runr audit\n", more)

@@ -110,7 +110,7 @@ func reviewState(r record.ReviewSummary) screen.Text {
 }
 
 // VerdictNames are what --verdict may say of a review.
-var VerdictNames = []string{"critical", "needs_fix", "pass_with_notes", "pass", "partial", "commented", "nothing", "none"}
+var VerdictNames = []string{"critical", "needs_fix", "pass_with_notes", "pass", "checked", "partial", "commented", "nothing", "none"}
 
 // VerdictName is what came of a review, in one of VerdictNames.
 func VerdictName(r record.ReviewSummary) string {

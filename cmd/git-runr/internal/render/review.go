@@ -25,6 +25,7 @@ import (
 type ReviewDocument struct {
 	record.Review
 	Outcome  record.Outcome         `json:"outcome,omitempty"`
+	Looked   record.Looked          `json:"looked,omitempty"` // the farthest that anybody who answered looked
 	Verdict  reply.Verdict          `json:"verdict,omitempty"`
 	Waiting  []string               `json:"waiting_for"`        // reviewers who have not answered, and the judge
 	Absent   []string               `json:"absent,omitempty"`   // of them, those without whom it is complete
@@ -46,10 +47,14 @@ type CommentDocument struct {
 	Now      *locate.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
 }
 
+// BuiltinIs says once, to whoever begins, what the built-in reviewer is.
+const BuiltinIs = `The built-in reviewer matches rules (secrets, conflict markers, stubs, debug lines, whitespace, odd files)
+and runs the checks. It reads no code: what it finds nothing in is checked, not reviewed.`
+
 // NewReviewDocument is the document of a review, without where its comments are now.
 func NewReviewDocument(r record.Review) ReviewDocument {
 	doc := ReviewDocument{
-		Review: r, Outcome: r.Outcome(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
+		Review: r, Outcome: r.Outcome(), Looked: r.Looked(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
 		Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...), Disagree: r.Disagree(),
 		Findings: r.Joined(), Requests: r.Requests(), Comments: []CommentDocument{},
 	}
@@ -284,7 +289,11 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 		safetext.Fprintf(w, "\nNothing to review: %s\n", why)
 		return
 	}
-	safetext.Fprintf(w, "\nVerdict: %s by %s (%s)%s\n", sub.Report.Says(), sub.By(sub.Reviewer), censusLine(sub.Census), tookSuffix(sub.Spent))
+	said := fmt.Sprintf("Verdict: %s by %s", sub.Report.Says(), sub.By(sub.Reviewer))
+	if sub.Report.Effective == reply.Checked {
+		said = record.Says(sub.By(sub.Reviewer), sub.Report.Says(), len(sub.Report.Findings))
+	}
+	safetext.Fprintf(w, "\n%s (%s)%s\n", said, censusLine(sub.Census), tookSuffix(sub.Spent))
 	writePassedOver(w, "  ", sub.Spent)
 	if sub.Outcome == record.OutcomePartial {
 		safetext.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())

@@ -229,7 +229,8 @@ func writeRound(w io.Writer, round record.Round, last bool) {
 		writePassedOver(w, "    ", round.Spent)
 		return
 	}
-	safetext.Fprintf(w, "  round %d by %s: %s, %s (%s)%s\n", round.Number, round.By(round.Reviewer), round.Report.Says(), prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
+	said := record.Says(round.By(round.Reviewer), round.Report.Says(), len(round.Report.Findings))
+	safetext.Fprintf(w, "  round %d %s, %s (%s)%s\n", round.Number, said, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
 	writePassedOver(w, "    ", round.Spent)
 	for _, f := range round.Report.Findings {
 		writeFinding(w, "    ", f)
@@ -331,6 +332,16 @@ func Completed(w io.Writer, run record.Run) {
 	result := run.Result
 	if result == record.ResultUnreviewed {
 		result = "unreviewed: nobody has looked at what it came to"
+	}
+	if result == record.ResultChecked {
+		findings, _ := run.Open()
+		what := "--worktree"
+		if !run.Plan.InPlace {
+			what = run.Plan.Base.Short() + ".." + run.Head().Short()
+		}
+		result = record.Says(record.Builtin, string(reply.Checked), len(findings))
+		safetext.Fprintf(w, "\n%s\nAsk a person to read it, or an agent by its name:\n  git runr review --reviewer human %s\n", result, what)
+		result = "As it is"
 	}
 	switch {
 	case run.Plan.InPlace:

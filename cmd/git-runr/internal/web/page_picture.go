@@ -6,6 +6,7 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/loop/duration"
+	"git-runr/loop/reply"
 )
 
 // picture is a run's timeline as shapes: what took long is wide, and what took no time
@@ -170,6 +171,8 @@ func entryClass(e diagnose.ReportEntry) string {
 		return "work"
 	case e.Kind == "checks":
 		return checksClass(e.Checks)
+	case e.Review != nil && e.Review.Verdict == reply.Checked:
+		return "quiet"
 	case e.Review != nil && e.Review.Verdict.Passed():
 		return "good"
 	case e.Review != nil:

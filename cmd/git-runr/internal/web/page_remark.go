@@ -77,6 +77,9 @@ func (s submissionView) Badge() string {
 	if s.Outcome == record.OutcomeNothing {
 		return "nothing to review"
 	}
+	if s.Report.Effective == reply.Checked {
+		return record.Says(s.Reviewer, s.Report.Says(), len(s.Report.Findings))
+	}
 	badge := strings.ToLower(strings.ReplaceAll(s.Report.Says(), "_", " "))
 	if s.Outcome == record.OutcomePartial {
 		badge += ", not of all"
@@ -84,7 +87,13 @@ func (s submissionView) Badge() string {
 	return badge
 }
 
-func (s submissionView) Class() string { return outcomeClass(s.Outcome) }
+// Class is quiet where only rules looked.
+func (s submissionView) Class() string {
+	if s.Report.Effective == reply.Checked {
+		return "quiet"
+	}
+	return outcomeClass(s.Outcome)
+}
 
 func outcomeClass(o record.Outcome) string {
 	switch o {

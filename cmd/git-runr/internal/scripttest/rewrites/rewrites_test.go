@@ -66,11 +66,11 @@ func TestRewrites(t *testing.T) {
 					if strings.HasPrefix(line, "review of ") || strings.HasPrefix(line, "first: ") || !isCommit || human {
 						continue
 					}
-					if kept := strings.TrimSuffix(line, "\n"); strings.HasPrefix(state, "reviewed") && !strings.Contains(script, "human") && strings.Contains(want, strings.Replace(kept, ": reviewed", ": carried", 1)+"\n") {
+					if kept := strings.TrimSuffix(line, "\n"); strings.HasPrefix(state, "checked") && !strings.Contains(script, "human") && strings.Contains(want, strings.Replace(kept, ": checked", ": carried", 1)+"\n") {
 						t.Errorf("asked again although it is the same:\n%s", got)
 						break
 					}
-					if word, _, _ := strings.Cut(state, " "); word != "reviewed" && word != "carried" && word != "nothing" && (word != "unshown" || !strings.Contains(script, "shown")) {
+					if word, _, _ := strings.Cut(state, " "); word != "checked" && word != "reviewed" && word != "carried" && word != "nothing" && (word != "unshown" || !strings.Contains(script, "shown")) {
 						t.Errorf("in silence:\n%s", got)
 						break
 					}
