@@ -75,7 +75,7 @@ func (l LeftOut) String() string {
 
 // Nothing reports whether the reviewer was told of no file of the change: never a pass. A file
 // without lines to show, such as a binary one or one that was only renamed, is told by name, mode and size.
-func (c Census) Nothing() bool { return c.SentFiles == 0 && c.Left(LeftBinary) == "" }
+func (c Census) Nothing() bool { return c.SentFiles+c.SentLines == 0 && c.Left(LeftBinary) == "" }
 
 // Partial reports whether something of the change was to be read and could not be shown to
 // anybody: what a reviewer then says is never a pass of all of it.
