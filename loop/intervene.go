@@ -206,9 +206,11 @@ func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record
 	return r.Intervene(ctx, run, spec)
 }
 
-// changedSince reports whether the run's own working tree is not as it was when the run stopped.
+// changedSince reports whether the run's own working tree is not as it was when the run stopped. An
+// attempt whose agent did not live to finish is made again beside what a person did meanwhile.
 func changedSince(ctx context.Context, s *record.Store, run record.Run) bool {
-	if run.Stop == nil || run.Stop.Tree == "" {
+	a := run.LastAttempt()
+	if run.Stop == nil || run.Stop.Tree == "" || a != nil && a.Failed() && run.Stop.Explained().Retry() {
 		return false
 	}
 	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))

@@ -22,7 +22,7 @@ import (
 func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
-		Description: "What you changed in the run's own working tree since it stopped is committed as yours, checked and reviewed\nfirst; the implementer is asked only where that fails. An attempt that failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
+		Description: "What you changed in the run's own working tree since it stopped is committed as yours, checked and reviewed\nfirst; the implementer is asked only where that fails. An attempt whose agent failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
 			keepFlag(),
