@@ -70,12 +70,6 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if tree, ok := safetext.ShellWord(place.Tree); ok && place.Tree != "" {
 		safetext.Fprintf(b, "  Working tree: %s\n", tree)
 	}
-	if dir, ok := safetext.ShellWord(place.Dir); ok && place.Dir != "" && len(d.SuggestedCommands) > 0 {
-		if place.Dir == place.Tree {
-			dir = "the working tree"
-		}
-		safetext.Fprintf(b, "  The checks are to be run in: %s\n", dir)
-	}
 	for _, line := range []string{d.limitLine(), d.spentLine(), d.resumeLine(), d.transcriptLine(place)} {
 		if line != "" {
 			safetext.Fprintf(b, "  %s\n", line)
@@ -114,6 +108,9 @@ func (d Diagnosis) actionLine(a Action, i int, place Place) string {
 		return fmt.Sprintf("Edit: %s  %s", a.Edit, prose.CutColumns(oneLine(a.Description), max(place.Width, 40)))
 	}
 	line := a.label + ": " + a.Command
+	if cd, ok := safetext.CommandLine("cd", place.Dir); ok && place.Dir != "" && a.label == labelRun {
+		line = a.label + ": " + cd + " && " + a.Command
+	}
 	if a.label != labelRun || place.Files == "" || i >= len(d.SuggestedCommands) {
 		return line
 	}

@@ -35,7 +35,7 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 	}
 	block := Block(run, Place{Width: 80, Tree: "/r/t", Dir: "/r/t"})
 	for _, part := range []string{
-		"\n  Working tree: /r/t\n  The checks are to be run in: the working tree\n  Ended by loop.max_retries = 2 (default)\n\n  Checks that fail:\n    typecheck: exit 2",
+		"\n  Working tree: /r/t\n  Ended by loop.max_retries = 2 (default)\n\n  Checks that fail:\n    typecheck: exit 2",
 		"\n      git show abc123422222:checks/test.log\n\n  Unmet checks:\n",
 	} {
 		if !strings.Contains(block, part) {

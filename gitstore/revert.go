@@ -11,7 +11,8 @@ import (
 // Revert takes back what changed between two snapshots of this worktree, path by
 // path, files and index. A path is restored to what it is in base only when it is
 // now as it is in end; so what somebody did to it afterwards is never lost, but
-// listed as a conflict. Nothing else is touched, HEAD neither. New files are
+// listed as a conflict. Nothing else is touched, HEAD neither, nor the index of a
+// worktree of the tool's own. New files are
 // removed, and the directories that this leaves empty.
 //
 // A journal is kept while it runs: what a killed process left undone, FinishReverts
@@ -161,10 +162,14 @@ func (w *Worktree) restoredSince(ctx context.Context, job revertJob, done *Rever
 	return back, nil
 }
 
+// leavesIndex reports whether a job does not write the index. In a worktree of the tool's own
+// only files count: whoever works there may stage what they like, and ResetTo makes the index anew.
+func (w *Worktree) leavesIndex(job revertJob) bool { return w.Own || job.base.Index == job.end.Index }
+
 // revertIndex makes the index what it was in base: as a whole when it is still that
 // of end and the job is about every path, else entry by entry.
 func (w *Worktree) revertIndex(ctx context.Context, job revertJob, done *Reverted) error {
-	if job.base.Index == job.end.Index {
+	if w.leavesIndex(job) {
 		return nil
 	}
 	wanted, err := job.base.index(ctx, w.repo)
@@ -257,7 +262,7 @@ func (w *Worktree) leave(op Operation, job revertJob) Reverted {
 // indexIsFree waits for whoever holds the index, for a bounded time, where a job is to
 // write it: before the first file is touched.
 func (w *Worktree) indexIsFree(ctx context.Context, job revertJob) error {
-	if job.base.Index == job.end.Index {
+	if w.leavesIndex(job) {
 		return nil
 	}
 	unlock, err := w.lockIndex(ctx)

@@ -72,6 +72,9 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	if change.Census.Nothing() {
 		return change, nil
 	}
+	if err := measure(ctx, s, change); err != nil {
+		return change, err
+	}
 	patch, _, err := s.Repo.Diff(ctx, spec)
 	if err != nil {
 		return change, err
@@ -89,6 +92,29 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	}
 	change.Patch = change.Parts[0].Patch
 	return change, nil
+}
+
+// measure fills in the sizes of the binary files that are left out of change.
+func measure(ctx context.Context, s *record.Store, change Change) error {
+	var paths []string
+	for _, l := range change.Census.LeftOut {
+		if l.Why == record.LeftBinary {
+			paths = append(paths, l.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	is, err := s.Repo.FileSizes(ctx, change.Tree, paths)
+	if err != nil || change.Base == "" {
+		return err
+	}
+	was, err := s.Repo.FileSizes(ctx, change.Base, paths)
+	for i := range change.Census.LeftOut {
+		l := &change.Census.LeftOut[i]
+		l.Bytes, l.Was = is[l.Path], was[l.Path]
+	}
+	return err
 }
 
 // overrule takes the globs out of limits that the change's own file asks for, and

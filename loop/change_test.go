@@ -35,10 +35,10 @@ func TestCensus(t *testing.T) {
 			"binary", stats(image, small), stats(image, small), role.Limits{},
 			record.Census{Files: 2, Lines: 4, SentFiles: 1, SentLines: 4, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false,
 		},
-		{"only a binary file", stats(image), stats(image), role.Limits{}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, true},
+		{"only a binary file", stats(image), stats(image), role.Limits{}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false},
 		{"a reviewer who can judge binary files", stats(image), stats(image), role.Limits{Binary: true}, record.Census{Files: 1, SentFiles: 1, SentBinary: 1}, false},
 		{"an excluded binary file", stats(image), nil, role.Limits{Binary: true}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "excluded"}}}, true},
-		{"a file without lines", stats(moved), stats(moved), role.Limits{}, record.Census{Files: 1, SentFiles: 1}, true},
+		{"a file without lines", stats(moved), stats(moved), role.Limits{}, record.Census{Files: 1, SentFiles: 1}, false},
 	} {
 		given := slices.Clone(test.kept)
 		got := census(test.all, test.kept, nil, nil, test.limits)

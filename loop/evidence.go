@@ -42,12 +42,6 @@ const (
 	evidenceExcerpt = 40
 )
 
-// HasEvidence reports whether somebody left evidence since run stopped that is not recorded.
-func HasEvidence(s *record.Store, run record.Run) bool {
-	found, err := evidenceLeft(run, workspace.FilesDir(s, run.ID))
-	return err == nil && len(found) > 0
-}
-
 // evidenceLeft reads the files that were left in dir since run stopped and are not recorded.
 func evidenceLeft(r record.Run, dir string) ([]record.Evidence, error) {
 	if r.Stop == nil {

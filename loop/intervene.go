@@ -188,17 +188,37 @@ func (t *turn) recordIntervention(iv record.Intervention) (record.Run, record.In
 	return t.run, iv, err
 }
 
-// TakeEvidence records what people left since run stopped, as an intervention.
-func (r *Runner) TakeEvidence(ctx context.Context, run record.Run) (record.Run, record.Intervention, error) {
+// TakeUp records what people did since run stopped, as an intervention: their work in its own
+// working tree, and the output of checks that they left.
+func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record.Intervention, error) {
+	spec := InterventionSpec{Reason: interventionReason(run), Note: "worked in the run's working tree", Evidence: true}
 	found, err := evidenceLeft(run, workspace.FilesDir(r.Store, run.ID))
-	if err != nil || len(found) == 0 {
+	if err != nil || len(found) == 0 && !changedSince(ctx, r.Store, run) {
 		return run, record.Intervention{}, err
 	}
-	var files []string
-	for _, e := range found {
-		files = append(files, e.File)
+	if len(found) > 0 {
+		var files []string
+		for _, e := range found {
+			files = append(files, e.File)
+		}
+		spec.Note = "left evidence: " + strings.Join(files, ", ")
 	}
-	return r.Intervene(ctx, run, InterventionSpec{Reason: interventionReason(run), Note: "left evidence: " + strings.Join(files, ", "), Evidence: true})
+	return r.Intervene(ctx, run, spec)
+}
+
+// changedSince reports whether the run's own working tree is not as it was when the run stopped. An
+// attempt whose agent did not live to finish is made again beside what a person did meanwhile.
+func changedSince(ctx context.Context, s *record.Store, run record.Run) bool {
+	a := run.LastAttempt()
+	if run.Stop == nil || run.Stop.Tree == "" || a != nil && a.Failed() && run.Stop.Explained().Retry() {
+		return false
+	}
+	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))
+	if err != nil {
+		return false // gone, or made again from the run's commit
+	}
+	now, err := tree.NormalTree(ctx)
+	return err == nil && now != run.Stop.Tree
 }
 
 // interventionReason is the reason of an intervention that a person did not put into words.

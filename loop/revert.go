@@ -31,6 +31,11 @@ func (t *turn) revert(step Step) error {
 // undo takes an attempt's work back wherever it is. Each part of it can be done
 // twice: a process that was killed in between leaves the rest to the next.
 func (t *turn) undo(a record.Attempt) (record.Reverted, error) {
+	if a.Commit != "" {
+		if err := t.Store.Repo.Pin(t.ctx, fmt.Sprintf("attempt %d of run %s", a.Number, t.run.ID), a.Commit); err != nil {
+			return record.Reverted{}, err
+		}
+	}
 	done, err := t.takeBack(t.tree, a, a.Before, a.After, "revert", "critical findings")
 	reverted := record.Reverted{Attempt: a.Number, Restored: asBefore(done), Conflicts: done.Conflicts}
 	if err != nil {
@@ -39,13 +44,7 @@ func (t *turn) undo(a record.Attempt) (record.Reverted, error) {
 	if err := t.undoGiven(a, &reverted); err != nil {
 		return reverted, fmt.Errorf("in the checkout: %w", err)
 	}
-	if a.Commit == "" || len(done.Conflicts) > 0 {
-		return reverted, nil
-	}
-	if err := t.Store.Repo.Pin(t.ctx, fmt.Sprintf("attempt %d of run %s", a.Number, t.run.ID), a.Commit); err != nil {
-		return reverted, err
-	}
-	return reverted, t.resetBranch(a)
+	return reverted, nil
 }
 
 // asBefore are the paths that are now what they were before, by whichever process.
@@ -78,7 +77,8 @@ func (t *turn) undoGiven(a record.Attempt, reverted *record.Reverted) error {
 
 // takeBack restores what changed in a working tree between two snapshots. In a
 // checkout of the user's that is the attempt's own files, and what is taken back is
-// named. Its snapshots say what it is part of, in the form "KIND RUN: attempt N, why".
+// named. In the run's working tree branch, HEAD and index are put back as well, whatever the
+// agent staged or committed. Its snapshots say what it is part of, in the form "KIND RUN: attempt N, why".
 func (t *turn) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
 	from, beforeErr := t.Store.Repo.ReadSnapshot(t.ctx, before)
 	to, afterErr := t.Store.Repo.ReadSnapshot(t.ctx, after)
@@ -92,6 +92,9 @@ func (t *turn) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after
 	done, err := tree.Revert(t.ctx, from, to, options...)
 	if err == nil && len(done.Restored)+len(done.Conflicts) > 0 {
 		t.Progress.Say(fmt.Sprintf("attempt %d: %s", a.Number, t.revertText(done, tree.Own)))
+	}
+	if err == nil && tree == t.tree && len(done.Conflicts) == 0 {
+		err = t.resetBranch(a)
 	}
 	return done, err
 }
@@ -114,10 +117,13 @@ func (t *turn) revertText(done gitstore.Reverted, own bool) string {
 // resetBranch takes a reverted attempt off the run's branch.
 func (t *turn) resetBranch(a record.Attempt) error {
 	branch := t.run.Plan.BranchRef()
-	if t.run.Plan.InPlace {
+	switch {
+	case !t.run.Plan.InPlace:
+		return t.tree.ResetTo(t.ctx, branch, a.From, a.Commit)
+	case a.Commit != "":
 		return t.Store.Repo.MoveBranch(t.ctx, branch, a.From, a.Commit)
 	}
-	return t.tree.ResetTo(t.ctx, branch, a.From, a.Commit)
+	return nil
 }
 
 // LeftError is what is in the way of making an attempt in place again: files that

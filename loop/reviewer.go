@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -105,9 +106,15 @@ func (q inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 		return answer, err
 	}
 	after, err := tree.NormalTree(ctx)
-	if err == nil && after != before {
-		answer.Failure = &record.Failure{Reason: record.ReasonTampered, Detail: "files differ from what was to be reviewed"}
+	if err != nil || after == before {
+		return answer, err
 	}
+	changes, err := q.store.Repo.Changed(ctx, before, after)
+	var paths []string
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	answer.Failure = &record.Failure{Reason: record.ReasonTampered, Detail: "it changed " + prose.Names(paths)}
 	return answer, err
 }
 

@@ -112,7 +112,6 @@ func (w *sitting) answer(ctx context.Context, review record.Review, name string,
 	sub.Census.CountChecks(checks, len(sub.SkippedBy))
 	see(&sub.Report, census)
 	switch passed := sub.Report.Effective.Passed(); {
-	case len(sub.Report.Findings) == 0 && census.SentLines == 0: // only binary files, and nothing to say of them
 	case passed && census.Partial():
 		sub.Outcome = record.OutcomePartial
 	case passed:

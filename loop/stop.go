@@ -102,6 +102,9 @@ func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload])
 		stop, files = t.Explain(t.run, stop)
 	}
 	t.setEvidenceAside()
+	if !t.run.Plan.InPlace && !t.gone() && !t.Store.Repo.Stopped() {
+		stop.Tree, _ = t.tree.NormalTree(t.ctx) // without it nothing counts as changed later
+	}
 	if err := workspace.WriteFiles(workspace.FilesDir(t.Store, t.run.ID), files); err != nil {
 		t.Progress.Say(err.Error())
 	}

@@ -24,7 +24,7 @@ func continueRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	if run, err = s.takeEvidence(s.ctx, conf, store, run); err != nil {
+	if run, err = s.takeUp(conf, store, run); err != nil {
 		return err
 	}
 	if why := needsPerson(store, run); why != nil {

@@ -69,7 +69,7 @@ func (c *console) intervened(ctx context.Context, conf *config.Config, store *re
 	progress := c.progress()
 	defer progress.Close()
 	run, iv, err := do(c.runner(conf, store, progress))
-	if err == nil {
+	if err == nil && iv.Number > 0 {
 		c.project(ctx, store)
 	}
 	return run, iv, err

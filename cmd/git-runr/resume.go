@@ -22,7 +22,7 @@ import (
 func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
-		Description: "An attempt that failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
+		Description: "What you changed in the run's own working tree since it stopped is committed as yours, checked and reviewed\nfirst; the implementer is asked only where that fails. An attempt whose agent failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
 			keepFlag(),
@@ -78,7 +78,7 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 			return err
 		}
 	}
-	run, err := s.takeEvidence(s.ctx, conf, store, run)
+	run, err := s.takeUp(conf, store, run)
 	if err != nil {
 		return err
 	}
@@ -117,19 +117,22 @@ func resumeProblem(run string, err error) error {
 		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")
 }
 
-// takeEvidence records the output of checks that the user left for the run.
-func (c *console) takeEvidence(ctx context.Context, conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
-	if !loop.HasEvidence(store, run) {
+// takeUp records what the user did for the run since it stopped.
+func (s *session) takeUp(conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
+	if run.Stop == nil || s.Bool("keep") {
 		return run, nil
 	}
-	run, iv, err := c.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
-		return runner.TakeEvidence(ctx, run)
+	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.TakeUp(s.ctx, run)
 	})
 	if err != nil {
 		return run, err
 	}
+	if iv.Commit != "" {
+		s.say("your work in the run's working tree: %s", strings.Join(iv.Files, ", "))
+	}
 	for _, e := range iv.Evidence {
-		c.say("%s: %s", e.File, e.State())
+		s.say("%s: %s", e.File, e.State())
 	}
 	return run, nil
 }

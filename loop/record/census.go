@@ -44,6 +44,8 @@ type LeftOut struct {
 	Path  string `json:"path"`
 	Why   string `json:"why"`             // excluded, generated, vendored, binary, text_taken_for_binary or too_large
 	Lines int    `json:"lines,omitempty"` // of it that were not seen; 0: all
+	Bytes int64  `json:"bytes,omitempty"` // of a binary file
+	Was   int64  `json:"was_bytes,omitempty"`
 }
 
 // The values of LeftOut.Why.
@@ -62,11 +64,18 @@ func (l LeftOut) String() string {
 	if l.Lines > 0 {
 		why = fmt.Sprintf("%s of it, %s", prose.Count(l.Lines, "line"), why)
 	}
+	if l.Bytes > 0 {
+		why += fmt.Sprintf(", %d bytes", l.Bytes)
+	}
+	if l.Was > 0 {
+		why += fmt.Sprintf(", was %d bytes", l.Was)
+	}
 	return fmt.Sprintf("%s (%s)", l.Path, why)
 }
 
-// Nothing reports whether the reviewer saw nothing at all: never a pass.
-func (c Census) Nothing() bool { return c.SentLines == 0 && c.SentBinary == 0 }
+// Nothing reports whether the reviewer was told of no file of the change: never a pass. A file
+// without lines to show, such as a binary one or one that was only renamed, is told by name, mode and size.
+func (c Census) Nothing() bool { return c.SentFiles+c.SentLines == 0 && c.Left(LeftBinary) == "" }
 
 // Partial reports whether something of the change was to be read and could not be shown to
 // anybody: what a reviewer then says is never a pass of all of it.

@@ -148,7 +148,7 @@ func reviewReasons() []Reason {
 		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAccept}},
 		{ReasonReviewUnreadable, "review unreadable", "The reviewer answered twice with text that holds neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, stepAccept}},
 		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change could not be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, stepAccept}},
-		{ReasonNothing, "nothing to review", "The reviewer would have seen no lines; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
+		{ReasonNothing, "nothing to review", "The reviewer would have been shown nothing of the change; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
 	}
 }
 

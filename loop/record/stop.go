@@ -40,6 +40,9 @@ type Stop struct {
 	Said   string    `json:"said,omitempty"`
 	SaidBy string    `json:"said_by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
+	// Tree are the files of the run's own working tree at the stop; "" where it has none. What
+	// differs later is a person's work.
+	Tree gitstore.ID `json:"tree,omitempty"`
 	// LastActivity is when the agent that the run stopped for last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 	// ResumeAfter is when what ended the run is over by itself: a quota, a day's budget.

@@ -99,6 +99,8 @@ func RunState(r record.RunSummary, live bool) screen.Text {
 		return screen.Good.Of("landed")
 	case r.Status == record.RunRunning && !live:
 		return screen.Critical.Of("died") // its process is gone: git runr resume takes it up
+	case r.Reason != "" && (r.Status == record.RunReviewing || r.Status == record.RunStopped):
+		return meaning.Of("stopped: " + r.Reason)
 	case r.Reason != "":
 		return meaning.Of(fmt.Sprintf("%s (%s)", r.Status, r.Reason))
 	}

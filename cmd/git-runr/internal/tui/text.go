@@ -75,16 +75,11 @@ func textRows(text string, width int) []row {
 }
 
 // linesToType gives for each line of a text the command that it shows or is a part of, without what
-// is said behind it; "" for none. What a diagnosis says to run is run where it says.
+// is said behind it; "" for none.
 func linesToType(all []string) []string {
 	commands := make([]string, len(all))
-	tree, inTree := "", false
 	for i, line := range all {
 		body := strings.TrimSpace(line)
-		if dir, ok := strings.CutPrefix(body, "Working tree: "); ok {
-			tree = dir
-		}
-		inTree = inTree || tree != "" && body == "The checks are to be run in: the working tree"
 		if i > 0 && commands[i] != "" { // it belongs to the line above
 			continue
 		}
@@ -94,8 +89,6 @@ func linesToType(all []string) []string {
 			var label string
 			if label, command, numbered = strings.Cut(rest, ": "); !numbered || label == "Edit" || strings.Contains(label, " ") {
 				command = rest
-			} else if label == "Run" && inTree {
-				command = "cd " + tree + " && { " + command + "; }"
 			}
 		}
 		if !strings.HasPrefix(command, "git ") && (!numbered || !strings.HasPrefix(rest, "Run: ")) {

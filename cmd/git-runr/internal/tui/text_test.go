@@ -11,9 +11,8 @@ import (
 func TestLinesToType(t *testing.T) {
 	text := `Run 20260102030405-abcdef STOPPED: review_loop_detected
   Working tree: '/tmp/a tree'
-  The checks are to be run in: the working tree
   Suggested actions:
-    1. Run: sh -c 'npm test' 2>&1 | tee /tmp/test.log
+    1. Run: cd '/tmp/a tree' && sh -c 'npm test' 2>&1 | tee /tmp/test.log
     2. Resume: git runr resume abcdef
     3. Edit: x.txt:1  git runr is not called
     Or use intervention:
@@ -28,7 +27,7 @@ the git runr of words is none`
 		}
 	}
 	want := []string{
-		"cd '/tmp/a tree' && { sh -c 'npm test' 2>&1 | tee /tmp/test.log; }",
+		"cd '/tmp/a tree' && sh -c 'npm test' 2>&1 | tee /tmp/test.log",
 		"git runr resume abcdef",
 		`git runr intervene abcdef --reason review_loop --note "Ran test"`,
 		"git runr undo",
