@@ -266,9 +266,9 @@ func (x *exchange) heard(event record.Event) {
 	}
 }
 
-// notesToPush is the commit to push for the notes: the tree that they have here, on
-// the commit that the remote's are at, so that only what differs travels. "" is none
-// to push, and why says when the remote's are left as they are though they differ.
+// notesToPush puts the tree that the notes have here on the commit that the remote's are at, so that
+// only what differs travels and every push of it is a fast-forward. It returns that commit, or ""
+// when there is nothing to push; why says when the remote's are left as they are though they differ.
 func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why string, err error) {
 	tip, err := x.Repo.Ref(ctx, record.NotesRef)
 	if err != nil || tip == "" {
@@ -298,14 +298,32 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 			return "", "", err
 		}
 		theirs = empty
-	case theirs.Tree == mine.Tree:
+	case theirs.ID == tip:
 		return "", "", nil
 	case x.knowMore(theirs.Message):
 		return "", "those of the remote speak of logs that were not taken over here", nil
-	case !notes.Own(theirs.Message):
+	case theirs.Tree != mine.Tree && !notes.Own(theirs.Message):
 		x.done.Replaced = theirs.ID
 	}
-	view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
+	return x.rebaseNotes(ctx, tip, mine, theirs)
+}
+
+// rebaseNotes moves the notes here, which are mine at tip, onto those of the remote, and returns their commit
+// where the trees differ.
+func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
+	view = theirs.ID
+	if theirs.Tree != mine.Tree || theirs.Message != mine.Message {
+		view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
+	}
+	if err == nil && view != tip {
+		err = x.Repo.SwapRef(ctx, record.NotesRef, view, tip)
+	}
+	if errors.Is(err, gitstore.ErrLostRace) { // something was recorded meanwhile: the next sync moves them
+		err = nil
+	}
+	if theirs.Tree == mine.Tree {
+		return "", "", err
+	}
 	return view, "", err
 }
 
