@@ -8,13 +8,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/duration"
 	"git-runr/loop/internal/notes"
 	"git-runr/loop/record"
@@ -71,12 +75,37 @@ func Sync(ctx context.Context, s *record.Store, remote string, terms Terms) (Syn
 	}
 	defer unlock()
 	defer x.says.Close()
-	if err := x.run(ctx); err != nil {
-		return x.done, err
+	err = x.run(ctx)
+	if met := noteMet(s, remote, err, x.done.Refused); err != nil || met != nil {
+		return x.done, errors.Join(err, met)
 	}
 	lost, err := lostBy(ctx, s, x.touched, x.fresh)
 	x.done.Lost = append(x.done.Lost, lost...)
 	return x.done, err
+}
+
+// metPath names the file that says what of the remote the last sync could not do; there is none after one that did all.
+func metPath(s *record.Store, remote string) string {
+	return filepath.Join(s.Repo.StateDir(), "sync-met-"+url.PathEscape(remote))
+}
+
+func noteMet(s *record.Store, remote string, err error, refused *gitstore.RefusedError) error {
+	if refused != nil {
+		err = refused
+	}
+	if errors.Is(err, gitstore.ErrRemote) {
+		return safefile.WriteFile(metPath(s, remote), []byte(err.Error()), 0o666)
+	}
+	if err := os.Remove(metPath(s, remote)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Met returns why the last sync with a remote did not do all, "" where it did.
+func Met(s *record.Store, remote string) string {
+	text, _ := safefile.ReadFile(metPath(s, remote))
+	return string(text)
 }
 
 // exchange is one Sync at work.
@@ -118,7 +147,7 @@ func (x *exchange) rounds(ctx context.Context) error {
 		}
 		raced := errors.Is(pushed.Log, gitstore.ErrLostRace)
 		switch {
-		case !raced && !errors.Is(pushed.Notes, gitstore.ErrLostRace):
+		case !raced && (!errors.Is(pushed.Notes, gitstore.ErrLostRace) || x.done.Refused != nil):
 			return nil
 		case try == logRetries:
 			return pushed.Log
