@@ -96,6 +96,18 @@ func (s *Store) FetchCommits(ctx context.Context, remote string, commits []odb.I
 	return errors.Join(s.FetchCommits(ctx, remote, commits[:half]), s.FetchCommits(ctx, remote, commits[half:]))
 }
 
+// Deepen brings more of the history of a commit into a shallow clone: by generations beyond what is here. It
+// reports false where the clone is not shallow.
+func (s *Store) Deepen(ctx context.Context, remote string, commit odb.ID, by int) (deeper bool, err error) {
+	if err := s.checkRemote(remote); err != nil || !s.objects.Shallow() {
+		return false, err
+	}
+	if err := s.fetchRefs(ctx, remote, []string{string(commit)}, "--no-prune", fmt.Sprintf("--deepen=%d", by)); err != nil {
+		return false, remoteError(remote, err)
+	}
+	return true, nil
+}
+
 // LastShared is what ReadShared found last: the id, "" when it never found any.
 func (s *Store) LastShared(ctx context.Context, remote, ref string) (odb.ID, error) {
 	if err := s.checkShared(remote, ref); err != nil {
