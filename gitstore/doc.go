@@ -89,7 +89,7 @@
 //
 // # Notes
 //
-// A commit without parents, so that the same notes have the same id in every clone:
+// Equal logs give an equal tree in every clone. Each write is a commit on the notes commit before it:
 // author and committer are always "git-runr <runr@localhost>", the time is the
 // caller's, in UTC. In the tree each note is a file named by the commit it is on.
 // Where there are many, names are split after two digits, exactly as `git notes`
@@ -97,8 +97,8 @@
 //
 //	100644 blob 1f7391f92b6a3792204e07e99f71f643cc35e7e1	02/b1e0f5bb90c8a1d0e5c9ab3d0a3f4a8f5d4d21
 //
-// What is pushed is the same tree on a commit whose parent is what the remote has, so
-// that only the difference travels and whoever fetches the notes goes forward.
+// A sync puts the tree on the commit that the remote has, here and there, so that only the
+// difference travels and git's own push and fetch of the notes go forward.
 //
 // # Files
 //

@@ -32,6 +32,21 @@ func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) boo
 	return found, err
 }
 
+// fetchWanted brings the commits that reviews wait for and that are not here.
+func (w *Worker) fetchWanted(ctx context.Context) error {
+	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return r.Commit != "" && len(w.turns(r)) > 0 })
+	if err != nil {
+		return err
+	}
+	var wanted []gitstore.ID
+	for _, r := range waiting {
+		if _, err := w.Store.Repo.ReadCommit(ctx, r.Commit); errors.Is(err, gitstore.ErrNotFound) && !slices.Contains(wanted, r.Commit) {
+			wanted = append(wanted, r.Commit)
+		}
+	}
+	return w.Store.Repo.FetchCommits(ctx, w.Remote, wanted)
+}
+
 // mine are the agents that a review waits for and that this worker is to run, sooner or
 // later: of what was asked for elsewhere those that can be run here.
 func (w *Worker) mine(r record.ReviewSummary) []string {

@@ -88,6 +88,9 @@ func (w *Worker) begin(ctx context.Context) error {
 		if err := w.Sync(ctx); err != nil {
 			return err
 		}
+		if err := w.fetchWanted(ctx); err != nil {
+			return err
+		}
 		_ = share.FetchLeases(ctx, w.Store, w.Remote) // a lease that is not known is met when the review is taken
 	}
 	if err := w.follow(ctx); err != nil {

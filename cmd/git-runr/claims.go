@@ -20,8 +20,11 @@ func (s *session) steps(store *record.Store) steps.Taker {
 			if remote := s.sharedRemote(store); remote != "" {
 				return share.Claim(ctx, store, remote, id, by)
 			}
+			if !s.Bool("local") && len(store.Repo.Remotes()) > 0 {
+				provisional = "nothing was synced with a remote so far"
+			}
 			review, err = store.ClaimReview(ctx, id, by)
-			return review, "", err
+			return review, provisional, err
 		},
 		Held: func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error) {
 			if remote := s.sharedRemote(store); remote != "" {
@@ -56,8 +59,8 @@ func (s *session) closing(store *record.Store) closing.Rule {
 // claim claims a review, and says where that does not count in all clones.
 func (s *session) claim(store *record.Store, id string, by record.Hold) (record.Review, error) {
 	review, provisional, err := s.steps(store).Claim(s.ctx, id, by)
-	if provisional != "" {
-		s.say("claimed in this clone only, for now: %s", provisional)
+	if provisional != "" && err == nil {
+		s.say("claimed in this clone only, nobody else can see it: %s", provisional)
 	}
 	return review, err
 }

@@ -31,6 +31,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
+			&cli.BoolFlag{Name: "deepen", Usage: "in a shallow clone fetch the history that is missing", DefaultText: "where CI is set"},
 			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
 			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
@@ -60,7 +61,7 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
-	request, err := s.reviewRequest(store, conf)
+	request, err := s.deepenedRequest(store, conf)
 	if nothing := new(intake.NothingError); errors.As(err, &nothing) {
 		return s.showNothing(nothing)
 	}
@@ -142,6 +143,29 @@ func requestedLines(made record.Review, url, hint string) []string {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
 	}
 	return append(lines, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.", "What passes without notes leaves the list; inbox get shows it.")
+}
+
+// maxDeepen bounds the commits that one fetch deepens a shallow clone by: a remote that is shallow itself has no more.
+const maxDeepen = 1 << 20
+
+// deepenedRequest reads the command line. Where that needs history that a shallow clone lacks, it fetches more of
+// it with --deepen, and in a pipeline, until it is there.
+func (s *session) deepenedRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
+	request, err := s.reviewRequest(store, conf)
+	deepen := s.Bool("deepen") || !s.IsSet("deepen") && s.getenv("CI") != ""
+	for by := 1; deepen && by <= maxDeepen && errors.As(err, new(*gitstore.MissingError)); by *= 2 {
+		remote, noRemote := store.Repo.ElectRemote(conf.Sync.Remote)
+		head, noHead := store.Repo.Head(s.ctx)
+		if noRemote != nil || noHead != nil {
+			return request, err
+		}
+		deeper, failed := store.Repo.Deepen(s.ctx, remote, head, by)
+		if failed != nil || !deeper {
+			return request, errors.Join(err, failed)
+		}
+		request, err = s.reviewRequest(store, conf)
+	}
+	return request, err
 }
 
 // reviewRequest reads the command line.

@@ -35,8 +35,9 @@ With --for-all also what was asked for in other clones, of agents that can be ru
 under a lease on the remote (refs/runr/leases/), and the result is synced. What is run for others is
 what is configured and trusted here, agents and checks alike; only their code and words are theirs.
 
---drain waits until nothing is left to do, and ends with 0; with 75 when --timeout was too short, and
-with the status of the failure when a reviewer failed for good. --watch stays until it is interrupted.`,
+--drain waits until nothing is left to do, and ends with 0; with 75 when something is left, as when
+--timeout was too short or a commit could not be fetched, and with the status of the failure when a
+reviewer failed for good. A remote that is away is waited for where there is a --timeout. --watch stays until it is interrupted.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "do what can be done now and end, as without any of these"},
 			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is left: wait for other workers, and for limits to pass"},
@@ -182,7 +183,7 @@ func (doc worked) show(w io.Writer) {
 // drained is the exit status of --drain by what is left.
 func drained(queue []loop.Turn) error {
 	for _, t := range queue {
-		if t.State == loop.TurnFailed || t.Wants() {
+		if t.State == loop.TurnFailed && !t.Wants() {
 			return stopStatus(t.Failure.Reason)
 		}
 	}

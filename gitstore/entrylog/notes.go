@@ -25,7 +25,7 @@ func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
-	n.message, n.opened, n.keep = commit.Message, true, odb.Unsynced
+	n.was, n.opened, n.keep = commit, true, odb.Unsynced
 	if err := n.unpack(ctx, n.root, 0, &noteItem{id: commit.Tree}); err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
@@ -33,13 +33,16 @@ func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 }
 
 // NewNotes begins notes from nothing, to replace what the ref is at: "" when there
-// is no ref.
+// is no ref. Nothing of what it replaces is read, so it does not become the parent.
 func (s *Store) NewNotes(ref string, replaces odb.ID) *Notes {
 	return &Notes{repo: s, ref: ref, replaces: replaces, root: &noteNode{}, pending: map[odb.ID][]byte{}, keep: odb.Synced}
 }
 
+// Clear takes all notes away, to be derived again.
+func (n *Notes) Clear() { n.root, n.others, n.keep = &noteNode{}, nil, odb.Synced }
+
 // Message is the message of the commit that the notes were read from, "" for none.
-func (n *Notes) Message() string { return n.message }
+func (n *Notes) Message() string { return n.was.Message }
 
 // CanHold reports whether a note can be on commit: whether that is a whole object id.
 func (n *Notes) CanHold(commit odb.ID) bool { return n.repo.objects.ValidID(commit) }
@@ -77,39 +80,45 @@ func (n *Notes) Set(ctx context.Context, commit odb.ID, text []byte) error {
 	return n.insert(ctx, n.root, 0, &noteItem{key: string(commit), id: id})
 }
 
-// Commit writes the notes as a commit without parents, by a fixed author at the
-// time given, and moves the ref to it; it gives the commit. When the ref is there
-// already nothing is written but, for notes made from nothing, what is missing or
-// damaged. Notes that were read and added to are not synced, as those of git notes are
-// not: what a power cut takes of them can be made from nothing. It is
-// ErrLostRace when the ref moved since the notes were opened: open them again and set what
-// there is to set.
+// Commit writes the notes as a commit by a fixed author at the time given, on top of the commit
+// that they were read from, and moves the ref to it; it returns the commit. It writes nothing when
+// tree and message are those of the ref, but for notes made from nothing, of which it mends what is
+// missing or damaged. Notes that were read and added to are not synced, as those of git notes are
+// not: what a power cut takes of them can be made from nothing. The error is ErrLostRace when the
+// ref moved since the notes were opened: open them again and set what there is to set.
 func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb.ID, error) {
-	objects, err := n.encode(ctx, message, when.UTC())
+	id, err := n.commit(ctx, message, when.UTC())
 	if err != nil {
 		return "", fmt.Errorf("write notes: %w", err)
 	}
+	return id, nil
+}
+
+func (n *Notes) commit(ctx context.Context, message string, when time.Time) (odb.ID, error) {
+	objects, commit, err := n.encode(ctx, message, when)
+	if err != nil {
+		return "", err
+	}
 	id := objects[len(objects)-1].ID
-	if id == n.replaces && !n.opened {
-		if err := n.repo.mend(ctx, objects); err != nil {
-			return "", fmt.Errorf("write notes: %w", err)
-		}
+	switch {
+	case n.opened && commit.Tree == n.was.Tree && commit.Message == n.was.Message:
+		return n.replaces, nil
+	case id == n.replaces:
+		return id, n.repo.mend(ctx, objects)
 	}
-	if id != n.replaces {
-		if err := n.repo.setAsideTorn(ctx, objects); err != nil {
-			return "", fmt.Errorf("write notes: %w", err)
-		}
-		if len(objects) > odb.BatchLoose {
-			objects = n.repo.withoutShared(ctx, objects)
-		}
-		if err := n.repo.objects.StoreBatch(ctx, objects, n.keep); err != nil {
-			return "", fmt.Errorf("write notes: %w", err)
-		}
-		if err := n.repo.refs.MoveToNew(ctx, n.ref, id, n.replaces, objects); err != nil {
-			return "", fmt.Errorf("write notes: %w", err)
-		}
+	if err := n.repo.setAsideTorn(ctx, objects); err != nil {
+		return "", err
 	}
-	n.replaces, n.message = id, message
+	if len(objects) > odb.BatchLoose {
+		objects = n.repo.withoutShared(ctx, objects)
+	}
+	if err := n.repo.objects.StoreBatch(ctx, objects, n.keep); err != nil {
+		return "", err
+	}
+	if err := n.repo.refs.MoveToNew(ctx, n.ref, id, n.replaces, objects); err != nil {
+		return "", err
+	}
+	n.replaces, n.was, n.opened = id, commit, true
 	clear(n.pending)
 	return id, nil
 }
@@ -163,11 +172,10 @@ func (s *Store) NotesCommit(ctx context.Context, tree odb.ID, parents []odb.ID, 
 	return id, nil
 }
 
-// encode makes the objects of the notes; the last one is the commit.
-func (n *Notes) encode(ctx context.Context, message string, when time.Time) (odb.Batch, error) {
-	var objects odb.Batch
+// encode makes the objects of the notes; the last one is the commit, which it returns as well.
+func (n *Notes) encode(ctx context.Context, message string, when time.Time) (objects odb.Batch, commit odb.Commit, err error) {
 	var root odb.TreeDir
-	err := n.layOut(ctx, n.root, 0, 0, func(path string, item *noteItem) {
+	err = n.layOut(ctx, n.root, 0, 0, func(path string, item *noteItem) {
 		if item.kind == noteDir {
 			root.Add(path, odb.TreeEntry{Mode: odb.ModeTree, ID: item.id})
 			return
@@ -178,20 +186,24 @@ func (n *Notes) encode(ctx context.Context, message string, when time.Time) (odb
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, commit, err
 	}
 	for _, other := range n.others {
 		root.Add(other.path, other.entry)
 	}
 	tree, err := root.AddTo(&objects, n.repo.objects)
 	if err != nil {
-		return nil, err
+		return nil, commit, err
 	}
-	data, err := odb.EncodeCommit(odb.Commit{Tree: tree, Author: notesIdentity, Committer: notesIdentity,
-		AuthorWhen: when, CommitterWhen: when, Message: message})
+	commit = odb.Commit{Tree: tree, Author: notesIdentity, Committer: notesIdentity,
+		AuthorWhen: when, CommitterWhen: when, Message: message}
+	if n.opened {
+		commit.Parents = []odb.ID{n.replaces}
+	}
+	data, err := odb.EncodeCommit(commit)
 	if err != nil {
-		return nil, err
+		return nil, commit, err
 	}
 	objects.Add(n.repo.objects, "commit", data)
-	return objects, nil
+	return objects, commit, nil
 }

@@ -41,7 +41,7 @@ func setNote(t *testing.T, notes *Notes, id odb.ID, text string) {
 
 func commitNotes(t *testing.T, notes *Notes) odb.ID {
 	t.Helper()
-	id, err := notes.Commit(context.Background(), "notes", notesTime)
+	id, err := notes.Commit(context.Background(), "notes\n", notesTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +51,11 @@ func commitNotes(t *testing.T, notes *Notes) odb.ID {
 // treeOfNotes is the tree that the notes would be written as, without writing it.
 func treeOfNotes(t *testing.T, notes *Notes) odb.ID {
 	t.Helper()
-	objects, err := notes.encode(context.Background(), "notes", notesTime)
+	_, commit, err := notes.encode(context.Background(), "notes", notesTime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return objects[len(objects)-2].ID
+	return commit.Tree
 }
 
 func TestNotes(t *testing.T) {
@@ -89,7 +89,10 @@ func TestNotes(t *testing.T) {
 				t.Errorf("the same notes are %s, were %s", id, first)
 			}
 			setNote(t, again, head, "")
-			commitNotes(t, again)
+			second := commitNotes(t, again)
+			if parent := testGit(t, repo.dir.WorkTree, "rev-parse", string(second)+"^"); parent != string(first) {
+				t.Errorf("a write after %s stands on %s", first, parent)
+			}
 			if text, err := openTestNotes(t, repo).Get(ctx, head); text != nil || err != nil {
 				t.Errorf("after removal: %q, %v", text, err)
 			}
@@ -125,7 +128,8 @@ func TestNotesRebuiltAreTheSame(t *testing.T) {
 			commitNotes(t, notes)
 		}
 	}
-	want := commitNotes(t, notes)
+	commitNotes(t, notes)
+	want := treeOfNotes(t, notes)
 
 	setNote(t, openTestNotes(t, two), testNoteID(0), "x")
 	tip := testCommits(t, two, 1)[0]
@@ -134,7 +138,8 @@ func TestNotesRebuiltAreTheSame(t *testing.T) {
 	for _, i := range rand.Perm(300) {
 		setNote(t, rebuilt, testNoteID(i), fmt.Sprint("text ", i))
 	}
-	if got := commitNotes(t, rebuilt); got != want {
+	commitNotes(t, rebuilt)
+	if got := treeOfNotes(t, rebuilt); got != want {
 		t.Errorf("rebuilt %s, step by step %s", got, want)
 	}
 	for _, repo := range []*Store{one, two} {

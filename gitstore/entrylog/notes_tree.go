@@ -14,8 +14,8 @@ import (
 type Notes struct {
 	repo     *Store
 	ref      string
-	replaces odb.ID // what the ref must be at when the notes are committed
-	message  string
+	replaces odb.ID     // what the ref must be at when the notes are committed
+	was      odb.Commit // what is there, where it was read
 	root     *noteNode
 	others   []otherEntry      // what is in the tree and no note; it is kept
 	pending  map[odb.ID][]byte // blobs that are not written yet

@@ -2,6 +2,7 @@ package entrylog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,6 +69,43 @@ func (s *Store) FetchShared(ctx context.Context, remote, place string) error {
 		return remoteError(remote, err)
 	}
 	return nil
+}
+
+// FetchCommits brings commits of the remote with their history; no ref names them. What the remote does
+// not have is left out. The error is ErrRemote when the remote cannot be reached.
+func (s *Store) FetchCommits(ctx context.Context, remote string, commits []odb.ID) error {
+	if err := s.checkRemote(remote); err != nil || len(commits) == 0 {
+		return err
+	}
+	names := make([]string, 0, len(commits))
+	for _, commit := range commits {
+		names = append(names, string(commit))
+	}
+	err := s.fetchRefs(ctx, remote, names, "--no-prune")
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case unconnected(err):
+		return remoteError(remote, err)
+	case len(commits) == 1:
+		return nil
+	}
+	half := len(commits) / 2
+	return errors.Join(s.FetchCommits(ctx, remote, commits[:half]), s.FetchCommits(ctx, remote, commits[half:]))
+}
+
+// Deepen brings more of the history of a commit into a shallow clone: by generations beyond what is here. It
+// reports false where the clone is not shallow.
+func (s *Store) Deepen(ctx context.Context, remote string, commit odb.ID, by int) (deeper bool, err error) {
+	if err := s.checkRemote(remote); err != nil || !s.objects.Shallow() {
+		return false, err
+	}
+	if err := s.fetchRefs(ctx, remote, []string{string(commit)}, "--no-prune", fmt.Sprintf("--deepen=%d", by)); err != nil {
+		return false, remoteError(remote, err)
+	}
+	return true, nil
 }
 
 // LastShared is what ReadShared found last: the id, "" when it never found any.

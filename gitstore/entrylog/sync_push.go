@@ -204,6 +204,10 @@ func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) 
 			if err := answer.refusal(remote); err != nil {
 				refused[answer.ref] = err
 			}
+			if answer.flag == '=' && answer.ref == logPrefix+s.Writer() { // the fetch before did not bring it
+				refused[answer.ref] = &RefusedError{Remote: remote, Ref: answer.ref, Hidden: true,
+					Reason: "a server that hides it (uploadpack.hideRefs), or a fetch URL of a mirror"}
+			}
 		}
 	}
 	return refused, nil

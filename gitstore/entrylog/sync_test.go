@@ -452,6 +452,15 @@ for i in 1 2 3 4 5 6 7 8 9; do echo "more $i"; done; exit 1`)
 	}
 }
 
+// TestPushDenied: gitolite says to who may only read that it was reached.
+func TestPushDenied(t *testing.T) {
+	err := remoteError("origin", &gitdir.GitError{Status: 128, Stderr: "FATAL: W any project ann DENIED by fallthru\n" +
+		"(or you mis-spelled the reponame)\nfatal: Could not read from remote repository.\n"})
+	if !isRefusal(err) {
+		t.Errorf("%v is not a refusal", err)
+	}
+}
+
 // A remote that refuses the notes gets the log all the same, though many refuse a push
 // as a whole.
 func TestPushRefusedInPart(t *testing.T) {

@@ -16,13 +16,17 @@ import (
 // RefusedError is the no of a remote that was reached; it is ErrRemote too.
 type RefusedError struct {
 	Remote string   `json:"remote"`
-	Ref    string   `json:"ref,omitempty"`  // on the remote; "" when it refused as a whole
-	Reason string   `json:"reason"`         // in git's words, one line
-	Said   []string `json:"said,omitempty"` // the server's own lines, a few, each safe to show
+	Ref    string   `json:"ref,omitempty"`    // on the remote; "" when it refused as a whole
+	Reason string   `json:"reason"`           // in git's words, one line
+	Said   []string `json:"said,omitempty"`   // the server's own lines, a few, each safe to show
+	Hidden bool     `json:"hidden,omitempty"` // it took the ref, and does not show it to those who fetch
 }
 
 // Error is one line with what the server said, if anything.
 func (e *RefusedError) Error() string {
+	if e.Hidden {
+		return fmt.Sprintf("%v %q has %s and does not show it to those who fetch: %s", gitdir.ErrRemote, e.Remote, e.Ref, e.Reason)
+	}
 	text := fmt.Sprintf("%v %q refuses", gitdir.ErrRemote, e.Remote)
 	if e.Ref != "" {
 		text += " " + e.Ref
@@ -87,7 +91,7 @@ func remoteError(remote string, err error) error {
 var noWords = []string{
 	"remote error: ", "permission denied", "access denied", "permission to", "not allowed", "not authorized", "unauthorized",
 	"forbidden", "authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403",
-	"read-only", "read only", "repository not found", "hook declined", "is archived",
+	"read-only", "read only", "denied by ", "repository not found", "hook declined", "is archived",
 }
 
 // saysNo reports whether a failure of git's is the answer of a server.

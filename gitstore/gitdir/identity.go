@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,7 +20,8 @@ var identPattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Identity is who acts here: user.name and user.email, else what git itself
-// would use for a committer. It is ErrNoIdentity when git would refuse to commit.
+// would use for a committer. Where git has none a job of a pipeline is its writer's name, or "CI".
+// It is ErrNoIdentity when git would refuse to commit anywhere else.
 func (d *Dir) Identity(ctx context.Context) (Identity, error) {
 	id := Identity{Name: d.Config.Get("user.name"), Email: d.Config.Get("user.email")}
 	if id.Name != "" && id.Email != "" {
@@ -34,6 +36,9 @@ func (d *Dir) Identity(ctx context.Context) (Identity, error) {
 	out, err := d.Call(ctx, c)
 	match := identPattern().FindStringSubmatch(string(out))
 	if err != nil || match == nil {
+		if job := cmp.Or(os.Getenv("GIT_RUNR_WRITER"), os.Getenv("CI")); job != "" {
+			return Identity{Name: cmp.Or(os.Getenv("GIT_RUNR_WRITER"), "CI"), Email: "runr@localhost"}, nil
+		}
 		return Identity{}, fmt.Errorf("%w: user.name and user.email are not set", ErrNoIdentity)
 	}
 	return Identity{Name: match[1], Email: match[2]}, nil

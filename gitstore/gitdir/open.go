@@ -195,7 +195,7 @@ func notRepository(dir string, err error) error {
 		return fmt.Errorf("run git: %w", err)
 	}
 	if strings.Contains(exit.Stderr, "dubious ownership") {
-		return fmt.Errorf("%w: git refuses %q, another user owns it", ErrNotRepository, dir)
+		return fmt.Errorf("%w: git refuses %q, another user owns it: git config --global --add safe.directory %q", ErrNotRepository, dir, dir)
 	}
 	said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), "\n")
 	if strings.HasPrefix(said, "not a git repository") {

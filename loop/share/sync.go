@@ -8,13 +8,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/duration"
 	"git-runr/loop/internal/notes"
 	"git-runr/loop/record"
@@ -71,12 +75,37 @@ func Sync(ctx context.Context, s *record.Store, remote string, terms Terms) (Syn
 	}
 	defer unlock()
 	defer x.says.Close()
-	if err := x.run(ctx); err != nil {
-		return x.done, err
+	err = x.run(ctx)
+	if met := noteMet(s, remote, err, x.done.Refused); err != nil || met != nil {
+		return x.done, errors.Join(err, met)
 	}
 	lost, err := lostBy(ctx, s, x.touched, x.fresh)
 	x.done.Lost = append(x.done.Lost, lost...)
 	return x.done, err
+}
+
+// metPath names the file that says what of the remote the last sync could not do; there is none after one that did all.
+func metPath(s *record.Store, remote string) string {
+	return filepath.Join(s.Repo.StateDir(), "sync-met-"+url.PathEscape(remote))
+}
+
+func noteMet(s *record.Store, remote string, err error, refused *gitstore.RefusedError) error {
+	if refused != nil {
+		err = refused
+	}
+	if errors.Is(err, gitstore.ErrRemote) {
+		return safefile.WriteFile(metPath(s, remote), []byte(err.Error()), 0o666)
+	}
+	if err := os.Remove(metPath(s, remote)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Met returns why the last sync with a remote did not do all, "" where it did.
+func Met(s *record.Store, remote string) string {
+	text, _ := safefile.ReadFile(metPath(s, remote))
+	return string(text)
 }
 
 // exchange is one Sync at work.
@@ -118,7 +147,7 @@ func (x *exchange) rounds(ctx context.Context) error {
 		}
 		raced := errors.Is(pushed.Log, gitstore.ErrLostRace)
 		switch {
-		case !raced && !errors.Is(pushed.Notes, gitstore.ErrLostRace):
+		case !raced && (!errors.Is(pushed.Notes, gitstore.ErrLostRace) || x.done.Refused != nil):
 			return nil
 		case try == logRetries:
 			return pushed.Log
@@ -266,9 +295,9 @@ func (x *exchange) heard(event record.Event) {
 	}
 }
 
-// notesToPush is the commit to push for the notes: the tree that they have here, on
-// the commit that the remote's are at, so that only what differs travels. "" is none
-// to push, and why says when the remote's are left as they are though they differ.
+// notesToPush puts the tree that the notes have here on the commit that the remote's are at, so that
+// only what differs travels and every push of it is a fast-forward. It returns that commit, or ""
+// when there is nothing to push; why says when the remote's are left as they are though they differ.
 func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why string, err error) {
 	tip, err := x.Repo.Ref(ctx, record.NotesRef)
 	if err != nil || tip == "" {
@@ -298,14 +327,32 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 			return "", "", err
 		}
 		theirs = empty
-	case theirs.Tree == mine.Tree:
+	case theirs.ID == tip:
 		return "", "", nil
 	case x.knowMore(theirs.Message):
 		return "", "those of the remote speak of logs that were not taken over here", nil
-	case !notes.Own(theirs.Message):
+	case theirs.Tree != mine.Tree && !notes.Own(theirs.Message):
 		x.done.Replaced = theirs.ID
 	}
-	view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
+	return x.rebaseNotes(ctx, tip, mine, theirs)
+}
+
+// rebaseNotes moves the notes here, which are mine at tip, onto those of the remote, and returns their commit
+// where the trees differ.
+func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
+	view = theirs.ID
+	if theirs.Tree != mine.Tree || theirs.Message != mine.Message {
+		view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
+	}
+	if err == nil && view != tip {
+		err = x.Repo.SwapRef(ctx, record.NotesRef, view, tip)
+	}
+	if errors.Is(err, gitstore.ErrLostRace) { // something was recorded meanwhile: the next sync moves them
+		err = nil
+	}
+	if theirs.Tree == mine.Tree {
+		return "", "", err
+	}
 	return view, "", err
 }
 

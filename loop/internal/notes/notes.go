@@ -1,7 +1,7 @@
 // Package notes derives git notes from logs: readable lines on the commits that entries speak of.
-// They are a projection: their one commit has no parent and depends on the entries alone, so
-// every clone that has the same entries has the same notes, to the byte. What an entry says is
-// its caller's to know.
+// They are a projection: their tree depends on the entries alone, so every clone that has the same
+// entries has the same tree, to the byte. Each write is a commit on top of the one before, so that
+// git's own push and fetch of them are fast-forwards. What an entry says is its caller's to know.
 package notes
 
 import (
@@ -54,9 +54,6 @@ func (p Projection) Project(ctx context.Context, afresh bool, heard *Heard) (err
 	return err
 }
 
-// errAfresh is notes that nobody can go on from.
-var errAfresh = errors.New("derive the notes afresh")
-
 func (p Projection) project(ctx context.Context, afresh bool, heard *Heard) error {
 	tips, err := p.Tips(ctx)
 	if err != nil {
@@ -71,34 +68,32 @@ func (p Projection) project(ctx context.Context, afresh bool, heard *Heard) erro
 			return err
 		}
 	}
-	if afresh || damaged || errors.Is(err, errAfresh) {
-		err = p.projectAll(ctx, tips, heard) // the notes speak of logs that are not here, or are damaged
+	if afresh || damaged {
+		return p.projectAll(ctx, tips, heard)
 	}
 	return err
 }
 
-// projectNew adds to the notes what the logs hold beyond them.
+// projectNew adds to the notes what the logs hold beyond them. It derives them again where there are
+// none, somebody else wrote them, or they mention logs that are not here.
 func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips, heard *Heard) error {
 	notes, err := p.Repo.OpenNotes(ctx, p.Ref)
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
 	}
 	known, newest := ReadMessage(notes.Message())
-	switch {
-	case maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == ""):
+	if maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == "") {
 		return nil
-	case len(known) == 0: // the first time, or somebody else wrote the ref
-		return errAfresh
 	}
-	for writer := range known {
-		if tips[writer] == "" {
-			return errAfresh
-		}
+	gone := func(writer string) bool { return tips[writer] == "" }
+	if len(known) == 0 || slices.ContainsFunc(slices.Collect(maps.Keys(known)), gone) {
+		notes.Clear()
+		known, newest = nil, noEntries
 	}
 	return p.add(ctx, notes, known, tips, heard, newest)
 }
 
-// projectAll derives the notes from nothing but the logs.
+// projectAll derives the notes from nothing but the logs, without a parent: it may be damaged.
 func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips, heard *Heard) error {
 	replaces, err := p.Repo.Ref(ctx, p.Ref)
 	if err != nil {

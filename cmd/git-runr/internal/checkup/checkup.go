@@ -20,6 +20,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 	"git-runr/loop/safetext"
+	"git-runr/loop/share"
 )
 
 // The states of what was looked at.
@@ -72,7 +73,7 @@ func Of(ctx context.Context, store *record.Store, conf *config.Config, unread er
 	if conf != nil {
 		all = append(all, agents(ctx, conf)...)
 	}
-	all = append(all, remote(ctx, store.Repo, conf, terms.Offline))
+	all = append(all, remote(ctx, store, conf, terms.Offline))
 	all = append(all, locks(store.Repo)...)
 	if op := store.Repo.Operation(); op != "" {
 		all = append(all, warn("git", "in the middle of a "+op+": no hook asks for reviews meanwhile", "git status"))
@@ -217,8 +218,8 @@ func asksOf(name, base string, a config.Agent, known bool) Result {
 	return ok(name, a.Version+", signed in: "+string(a.SignedIn))
 }
 
-func remote(ctx context.Context, repo *gitstore.Repo, conf *config.Config, offline bool) Result {
-	name := ""
+func remote(ctx context.Context, store *record.Store, conf *config.Config, offline bool) Result {
+	name, repo := "", store.Repo
 	if conf != nil {
 		name = conf.Sync.Remote
 	}
@@ -229,6 +230,8 @@ func remote(ctx context.Context, repo *gitstore.Repo, conf *config.Config, offli
 		return ok("remote", "none: nothing is shared")
 	case errors.As(err, &none):
 		return warn("remote", err.Error(), none.Try)
+	case share.Met(store, remote) != "":
+		return warn("remote", fmt.Sprintf("the last sync with %s met: %s", remote, share.Met(store, remote)), "git runr sync")
 	case offline:
 		return ok("remote", remote+", not asked")
 	}
@@ -245,7 +248,7 @@ func remote(ctx context.Context, repo *gitstore.Repo, conf *config.Config, offli
 	case push != nil:
 		return warn("remote", fmt.Sprintf("%s can be read, and takes no push: %v", remote, push), "git runr sync")
 	}
-	return ok("remote", fmt.Sprintf("%s can be read and pushed to; it has %s", remote, prose.Count(logs, "log")))
+	return ok("remote", fmt.Sprintf("%s can be read, and a trial push was accepted, of which its hooks were not asked; it has %s", remote, prose.Count(logs, "log")))
 }
 
 func locks(repo *gitstore.Repo) (all []Result) {

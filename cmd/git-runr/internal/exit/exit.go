@@ -256,7 +256,7 @@ func Endings(operation string) []string {
 func Refused(refused *gitstore.RefusedError) *Problem {
 	return Problemf(State, "%w", refused).WithHint(
 		"nothing is lost: what was recorded stays in this clone",
-		"when the remote lets you push refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
+		"when the remote takes and shows refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
 }
 
 // fullMessage keeps what was wrapped around a problem, but adds no words to one

@@ -52,7 +52,7 @@ func (d *Duty) Run(ctx context.Context) (queue []loop.Turn, err error) {
 		return nil, err
 	}
 	defer leave()
-	for {
+	for away := error(nil); ; { // why the remote could not be reached in the last round
 		tips, err := tipsOf(ctx, d.Store.Repo)
 		if err == nil {
 			queue, err = d.round(ctx)
@@ -62,11 +62,23 @@ func (d *Duty) Run(ctx context.Context) (queue []loop.Turn, err error) {
 			return nil, nil
 		case errors.Is(err, gitstore.ErrRemote) && ctx.Err() == nil && d.Mode == Watch:
 			d.Tell(err.Error())
+		case isAway(ctx, err):
+			if away == nil {
+				d.Tell(err.Error())
+			}
+			away = err
+			if duration.Sleep(ctx, othersPause) != nil {
+				return queue, away
+			}
+			continue
+		case away != nil && ctx.Err() != nil:
+			return queue, away
 		case err != nil:
 			return queue, err
 		case d.Mode == Drain && !pending(queue):
 			return queue, nil
 		}
+		away = nil
 		if err := d.wait(ctx, tips, queue); err != nil {
 			if d.Mode == Watch {
 				err = nil
@@ -74,6 +86,12 @@ func (d *Duty) Run(ctx context.Context) (queue []loop.Turn, err error) {
 			return queue, err
 		}
 	}
+}
+
+// isAway reports whether err is that the remote could not be reached, and ctx has time left in which it may come back.
+func isAway(ctx context.Context, err error) bool {
+	_, bounded := ctx.Deadline()
+	return bounded && ctx.Err() == nil && errors.Is(err, gitstore.ErrRemote) && !errors.As(err, new(*gitstore.RefusedError))
 }
 
 // Queue is what is left now.

@@ -91,7 +91,7 @@ func TestRewrites(t *testing.T) {
 				t.Errorf("the second clone sees:\n%s\nthe first:\n%s", other, got)
 			}
 			notes := func(clone string) string {
-				return testrepo.Git(t, filepath.Join(work, clone), "rev-parse", record.NotesRef)
+				return testrepo.Git(t, filepath.Join(work, clone), "rev-parse", record.NotesRef+"^{tree}")
 			}
 			if notes("r") != notes("other") {
 				t.Error("the clones have different notes")
