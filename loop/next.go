@@ -39,7 +39,7 @@ type Step struct {
 	Redo     bool               // the attempt was begun and never ended
 	Reason   string             // for stop and exhausted: a code of the registry
 	Detail   string
-	Repeated []string        // for exhausted: ids of findings that were unmet twice
+	Repeated []string        // for exhausted: ids of findings that were certainly unmet twice
 	Failure  *record.Failure // for stop: why no further call of an agent may begin
 }
 
@@ -333,15 +333,14 @@ func refusals(run record.Run, policy runplan.Policy) []record.Round {
 	return refused
 }
 
-// unmetTwice are the ids of findings that two attempts in a row were asked to fix
-// and did not, and the texts of requests that have none: they stand in each of the
-// last three refusals, in whatever words. The id is that of the newest wording.
+// unmetTwice returns the ids of findings that two attempts in a row were asked to fix and did not: they stand in each of
+// the last three refusals, in the same words and of the same line of a file that nobody changed.
 func unmetTwice(run record.Run, policy runplan.Policy) []string {
 	rounds := refusals(run, policy)
 	if len(rounds) < 3 {
 		return nil
 	}
-	return track.Repeated(record.TrackedRounds(rounds[len(rounds)-3:]))
+	return track.Repeated(run.Tracked(rounds[len(rounds)-3:]))
 }
 
 // afterResume takes the run up where it stopped. What was refused is not passed by

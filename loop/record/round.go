@@ -93,11 +93,23 @@ func EmptyReport() reply.Report {
 	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
-// TrackedRounds are rounds in the form in which track follows requests.
-func TrackedRounds(rounds []Round) []track.Round {
-	tracked := make([]track.Round, len(rounds))
-	for i, r := range rounds {
-		tracked[i] = track.Round{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
+// Tracked returns rounds of the run in the form in which track follows requests. What a revert or a person changed
+// counts as changed between any two of them.
+func (r Run) Tracked(rounds []Round) []track.Round {
+	var people []string
+	for _, iv := range r.Interventions {
+		people = append(people, iv.Files...)
+	}
+	tracked, before := make([]track.Round, len(rounds)), 0
+	for i, round := range rounds {
+		files := slices.Clone(people)
+		for _, a := range r.Attempts {
+			if a.Reverted != nil || before < a.Number && a.Number <= round.Attempt {
+				files = append(files, a.Files...)
+			}
+		}
+		before = round.Attempt
+		tracked[i] = track.Round{Number: round.Number, By: round.Reviewer, Report: round.Report, Failed: round.Failure != nil, Changed: files}
 	}
 	return tracked
 }
