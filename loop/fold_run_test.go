@@ -156,7 +156,7 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 	round := record.RoundPayload{Step: cmp.Or(values["step"], "review"), Round: record.Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
 	for id, severity := range values {
 		if strings.HasPrefix(id, "f-") {
-			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), Issue: "issue " + id})
+			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), File: "f.go", Line: 1, Issue: "issue " + id})
 		}
 	}
 	slices.SortFunc(report.Findings, func(a, b reply.Finding) int { return strings.Compare(a.ID, b.ID) })

@@ -29,6 +29,7 @@ const (
 type Request struct {
 	Text  string `json:"text"`         // the newest wording; a finding's begins with its place
 	ID    string `json:"id,omitempty"` // of a finding
+	Rule  string `json:"-"`            // of a finding
 	First int    `json:"first_round"`
 	Last  int    `json:"last_round"` // the newest round that asked for it
 	Times int    `json:"times"`      // rounds that asked for it
@@ -56,7 +57,7 @@ func Requests(rounds []Round) []Request {
 	})
 	tracked := make([]Request, len(threads))
 	for i, t := range threads {
-		tracked[i] = Request{Text: t.text, ID: t.id, First: rounds[t.seen[0]].Number, Last: rounds[t.newest()].Number, Times: len(t.seen)}
+		tracked[i] = Request{Text: t.text, ID: t.id, Rule: t.rule, First: rounds[t.seen[0]].Number, Last: rounds[t.newest()].Number, Times: len(t.seen)}
 		var other *thread
 		if tracked[i].State, other = t.state(threads, len(rounds)-1); other != nil {
 			tracked[i].Other = rounds[other.newest()].Number
@@ -98,7 +99,7 @@ type ask struct {
 	key
 	text     string
 	by       string
-	id       string         // of a finding
+	id, rule string         // of a finding
 	severity reply.Severity // of a finding
 	at       int            // place among its round's requests
 }
@@ -139,7 +140,7 @@ func asksOf(round Round) []ask {
 		if f.File != "" {
 			text = f.Place() + ": " + text
 		}
-		add(ask{key: keyOf(f), text: text, id: f.ID, severity: f.Severity})
+		add(ask{key: keyOf(f), text: text, id: f.ID, rule: f.Rule, severity: f.Severity})
 		for _, said := range []string{text, f.Issue, reply.RequestOf(f)} {
 			seen[key{words: words(said)}] = true
 		}
