@@ -279,7 +279,10 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 		return fmt.Errorf("compare snapshots: %w", err)
 	}
 	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
-	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
+	report := reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir))
+	if a.Claim(report); len(a.Files) == 0 && a.Mode == record.ModeFix && a.Status != reply.ExecutorFailed && a.Status != reply.ExecutorCheckpoint {
+		a.Refutes = beginning(report.Reason)
+	}
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)
 		if err := t.lostWork(a, before, after); err != nil {

@@ -142,6 +142,9 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		s.tree = gitstore.ID(cmp.Or(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
 		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
 	}
+	if slices.Contains(flags, "refutes") {
+		a.Refutes = "the finding is wrong"
+	}
 	a.Denied = values["denied"]
 	if slices.Contains(flags, "unclaimed") {
 		a.Unclaimed = []string{"mine.go"}

@@ -178,6 +178,8 @@ func afterAttempt(run record.Run, policy runplan.Policy) (Step, bool) {
 func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 	a := *run.LastAttempt()
 	switch {
+	case a.Refutes != "" && a.Mode == record.ModeFix && !refutedBefore(run):
+		return Step{}, false // the reviewer hears it
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
 		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
 	case run.Head() == run.Plan.Base && !ahead(run, policy, runplan.StepAgent) && a.Mode == record.ModeImplement:
@@ -187,6 +189,11 @@ func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
 	}
 	return Step{}, false
+}
+
+// refutedBefore reports whether the attempt before the last changed nothing either, and was heard.
+func refutedBefore(run record.Run) bool {
+	return len(run.Attempts) > 1 && run.Attempts[len(run.Attempts)-2].Refutes != ""
 }
 
 // denied adds to the detail of a stop what the attempt was not allowed to do.

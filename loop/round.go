@@ -51,6 +51,14 @@ func (t *turn) verification() string {
 	return ""
 }
 
+// refuted is why the newest implementer changed nothing, in its words.
+func (t *turn) refuted() []reply.Words {
+	if a := t.run.LastAttempt(); a != nil && a.Refutes != "" {
+		return []reply.Words{{By: a.By(a.Agent), Text: a.Refutes}}
+	}
+	return nil
+}
+
 // previous are the findings that the implementer was last asked to meet.
 func (t *turn) previous() []reply.Finding {
 	findings, _ := t.run.Open()
