@@ -234,7 +234,7 @@ func (t *turn) history(number int) []string {
 		line := fmt.Sprintf("attempt %d (%s): changed %s", a.Number, a.Mode, prose.Count(len(a.Files), "file"))
 		for _, round := range t.run.Rounds {
 			if round.Attempt == a.Number && round.Failure == nil {
-				line += fmt.Sprintf(", reviewed as %s", round.Report.Effective)
+				line += fmt.Sprintf(", reviewed as %s", round.Said())
 			}
 		}
 		if a.Reverted != nil {

@@ -96,7 +96,7 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 	if round.Failure != nil {
 		return "", ""
 	}
-	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.By(round.Reviewer)), round.Report.Effective, afterComma(round.Census.NotRun()))
+	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.By(round.Reviewer)), prose.OneLine(round.Said()), afterComma(round.Census.NotRun()))
 	if len(round.Report.Findings) == 0 {
 		return round.Commit, head + listNote(round.Report.Requests)
 	}

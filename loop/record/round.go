@@ -77,6 +77,19 @@ type Round struct {
 // ChecksFailed reports whether the round's evidence holds a failed check.
 func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
 
+// Said returns the reviewer's verdict, and beside it the checks that keep the change from passing: "PASS; check test failed".
+func (r Round) Said() string {
+	failing := CheckRun{Results: r.Checks}.Failing()
+	if failing == "" {
+		return string(r.Report.Effective)
+	}
+	own := r.Report.Effective
+	if own == reply.NeedsFix {
+		own = reply.EffectiveVerdict(r.Report.Verdict, r.Report.Findings, false)
+	}
+	return fmt.Sprintf("%s; check %s failed", own, failing)
+}
+
 // Words are the round in its reviewer's own words.
 func (r Round) Words() reply.Words {
 	return reply.Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}

@@ -229,7 +229,7 @@ func writeRound(w io.Writer, round record.Round, last bool) {
 		writePassedOver(w, "    ", round.Spent)
 		return
 	}
-	safetext.Fprintf(w, "  round %d by %s: %s, %s (%s)%s\n", round.Number, round.By(round.Reviewer), round.Report.Effective, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
+	safetext.Fprintf(w, "  round %d by %s: %s, %s (%s)%s\n", round.Number, round.By(round.Reviewer), round.Said(), prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
 	writePassedOver(w, "    ", round.Spent)
 	for _, f := range round.Report.Findings {
 		writeFinding(w, "    ", f)
