@@ -218,36 +218,37 @@ type Lost struct {
 
 // Review is a request for comments and what came of it, folded from its events.
 type Review struct {
-	ID            string                  `json:"review_id"`
-	Status        ReviewStatus            `json:"status"`
-	Request       ReviewRequest           `json:"request"`
-	RequestedBy   string                  `json:"requested_by"`
-	Source        string                  `json:"source"`
-	Writer        string                  `json:"writer"`
-	Clock         uint64                  `json:"clock"` // of the request: the order in which reviews were asked for
-	CreatedAt     time.Time               `json:"created_at"`
-	UpdatedAt     time.Time               `json:"updated_at"`
-	SubmittedAt   time.Time               `json:"submitted_at,omitzero"`
-	ResolvedAt    time.Time               `json:"resolved_at,omitzero"`
-	ResolvedBy    string                  `json:"resolved_by,omitempty"`
-	ClosedAt      time.Time               `json:"closed_at,omitzero"` // resolved or cancelled
-	Submissions   []Submission            `json:"submissions"`
-	Claim         *Claim                  `json:"claim,omitempty"`
-	Ended         []EndedClaim            `json:"ended_claims,omitempty"` // oldest first
-	Judgements    []Judgement             `json:"judgements,omitempty"`
-	Verifications []Verification          `json:"verifications,omitempty"`
-	Answers       []Answer                `json:"answers,omitempty"`  // what became of findings and comments, oldest first
-	Note          string                  `json:"note,omitempty"`     // of the resolution or cancellation
-	Reopened      bool                    `json:"reopened,omitempty"` // by somebody, and nothing was submitted since
-	Failure       *Failure                `json:"failure,omitempty"`  // the newest of Failures
-	Failures      []Failure               `json:"failures,omitempty"` // why reviewers could not be run, last time, one for each and each clone
-	Lost          []Lost                  `json:"lost,omitempty"`
-	Moves         []Move                  `json:"moves,omitempty"` // where its code went, as it was noticed
-	panel         [][]track.At            // findings of several agents that are the same, as submissions have them
-	alike         map[track.At][]track.At // for the first of a group, the findings of others that may be the same
-	same          [][]string              // their ids, where these differ
-	Usage         spend.Usage             `json:"usage,omitzero"` // of all calls, with those that gave no answer
-	Spending      spend.Spending          `json:"usage_by_agent,omitempty"`
+	ID            string         `json:"review_id"`
+	Status        ReviewStatus   `json:"status"`
+	Request       ReviewRequest  `json:"request"`
+	RequestedBy   string         `json:"requested_by"`
+	Source        string         `json:"source"`
+	Writer        string         `json:"writer"`
+	Clock         uint64         `json:"clock"` // of the request: the order in which reviews were asked for
+	CreatedAt     time.Time      `json:"created_at"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+	SubmittedAt   time.Time      `json:"submitted_at,omitzero"`
+	ResolvedAt    time.Time      `json:"resolved_at,omitzero"`
+	ResolvedBy    string         `json:"resolved_by,omitempty"`
+	ClosedAt      time.Time      `json:"closed_at,omitzero"` // resolved or cancelled
+	Submissions   []Submission   `json:"submissions"`
+	Claim         *Claim         `json:"claim,omitempty"`
+	Ended         []EndedClaim   `json:"ended_claims,omitempty"` // oldest first
+	Judgements    []Judgement    `json:"judgements,omitempty"`
+	Verifications []Verification `json:"verifications,omitempty"`
+	Answers       []Answer       `json:"answers,omitempty"`  // what became of findings and comments, oldest first
+	Note          string         `json:"note,omitempty"`     // of the resolution or cancellation
+	Reopened      bool           `json:"reopened,omitempty"` // by somebody, and nothing was submitted since
+	Failure       *Failure       `json:"failure,omitempty"`  // the newest of Failures
+	Failures      []Failure      `json:"failures,omitempty"` // why reviewers could not be run, last time, one for each and each clone
+	Lost          []Lost         `json:"lost,omitempty"`
+	Moves         []Move         `json:"moves,omitempty"` // where its code went, as it was noticed
+	panel         [][]track.At   // findings of several agents that are the same, as submissions have them
+	same          [][]string     // their ids, where these differ
+	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, with those that gave no answer
+	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
+
+	alike map[track.At][]track.At // for the first of a group, the findings of others that may be the same
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.
