@@ -58,7 +58,7 @@ func TestBlockTellsHowRequestsFared(t *testing.T) {
   Requests:
     - Fix type errors (unmet: asked for 3 times, first in round 1)
     - Remove the debug output (new)
-    - Rename the helper to parseDate (met: not asked for since round 1)
+    - Rename the helper to parseDate (not asked for again since round 1)
 `
 	if !strings.Contains(got, want) {
 		t.Errorf("block:\n%s\nwant in it:\n%s", got, want)

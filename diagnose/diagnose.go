@@ -21,7 +21,7 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		RunID: run.ID, Title: run.Plan.Entity.Name(),
 		Family: reason.Family, Resumable: reason.Resumable, ExitStatus: reason.Status,
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
-		Files: filesAtStop(run, stop), Requests: run.Requests(),
+		Files: filesAtStop(run, stop), Requests: fates(run, checks, known),
 		ResumeAfter: stop.ResumeAfter, Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy, Transcript: transcriptOf(run, reason.Family),
 	}
 	if stop.Reason == record.ReasonSpent {

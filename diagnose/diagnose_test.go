@@ -26,13 +26,35 @@ func TestRequestsOfTheLastRound(t *testing.T) {
 
 func TestRequestsOverTheRounds(t *testing.T) {
 	run := stoppedRun()
-	run.Rounds = []record.Round{asked(1, "Fix type errors", "Rename the helper"), asked(2, "Rename the helper"), asked(3, "Fix the type errors")}
+	run.Rounds = []record.Round{asked(1, "Fix type errors", "Rename the helper"), asked(2, "Rename the helper"), asked(3, "fix type errors.")}
 	got := map[string]track.State{}
 	for _, r := range diagnosisOf(run).Requests {
 		got[r.Text] = r.State
 	}
-	if len(got) != 2 || got["Fix the type errors"] != track.CameBack || got["Rename the helper"] != track.Met {
+	if len(got) != 2 || got["fix type errors."] != track.CameBack || got["Rename the helper"] != track.NotAsked {
 		t.Errorf("requests %v", got)
+	}
+}
+
+// "met" is said only where the newest evidence shows it.
+func TestMetIsShown(t *testing.T) {
+	run := stoppedRun()
+	check := record.Round{Number: 1, Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
+		{Severity: reply.Warning, Issue: "check lint: 2 problems", Rule: record.RuleOfCheck + "lint"},
+		{Severity: reply.Warning, Issue: "check typecheck: 3 errors", Rule: record.RuleOfCheck + "typecheck"},
+	}}}
+	run.Rounds = []record.Round{check, asked(2, "Provide the output of the lint check", "Please provide the typecheck output", "The lint rules are wrong"), asked(3, "Rename the helper")}
+	got := map[string]track.State{}
+	for _, r := range diagnosisOf(run).Requests {
+		got[r.Text] = r.State
+	}
+	for text, want := range map[string]track.State{
+		"check lint: 2 problems": track.Met, "check typecheck: 3 errors": track.NotAsked, "Provide the output of the lint check": track.Met,
+		"Please provide the typecheck output": track.NotAsked, "The lint rules are wrong": track.NotAsked, "Rename the helper": track.New,
+	} {
+		if got[text] != want {
+			t.Errorf("%q is %q, want %q", text, got[text], want)
+		}
 	}
 }
 

@@ -157,7 +157,13 @@ func header(stop record.Stop) string {
 func fateOf(t track.Request) string {
 	switch t.State {
 	case track.Met:
-		return fmt.Sprintf("met: not asked for since round %d", t.Last)
+		return "met: its check passes"
+	case track.NotAsked:
+		return fmt.Sprintf("not asked for again since round %d", t.Last)
+	case track.Similar:
+		return fmt.Sprintf("similar to a request of round %d", t.Other)
+	case track.Contradiction:
+		return fmt.Sprintf("contradicts round %d", t.Other)
 	case track.CameBack:
 		return fmt.Sprintf("came back: asked for %s, first in round %d", times(t.Times), t.First)
 	case track.Unmet:
@@ -179,7 +185,7 @@ func times(n int) string {
 // fate is how request fared over the rounds, in parentheses; "" where that is not known.
 func (d Diagnosis) fate(request string) string {
 	for _, t := range d.Requests {
-		if t.Text == request && t.State != track.Met {
+		if t.Text == request && t.State != track.Met && t.State != track.NotAsked {
 			return " (" + fateOf(t) + ")"
 		}
 	}

@@ -97,13 +97,12 @@ func (d Diagnosis) digestRequests(b *strings.Builder) {
 	for i, r := range d.LastReviewRequests {
 		safetext.Fprintf(b, "%d. %s%s\n", i+1, markdown(r), d.fate(r))
 	}
-	var met []string
+	gone := map[track.State][]string{}
 	for _, t := range d.Requests {
-		if t.State == track.Met {
-			met = append(met, t.Text)
-		}
+		gone[t.State] = append(gone[t.State], t.Text)
 	}
-	digestList(b, "Met since", met)
+	digestList(b, "Met since", gone[track.Met])
+	digestList(b, "Not asked for again", gone[track.NotAsked])
 }
 
 func digestList(b *strings.Builder, title string, items []string) {

@@ -103,6 +103,7 @@ type ReportRound struct {
 	Attempt  int             `json:"attempt"`
 	Reviewer string          `json:"reviewer"`
 	Verdict  reply.Verdict   `json:"verdict,omitempty"` // effective
+	Said     string          `json:"said"`              // the verdict of the reviewer, and beside it the checks that failed
 	Severity SeverityCounts  `json:"severities"`
 	Findings []reply.Finding `json:"findings"`
 	Requests []string        `json:"requests,omitempty"` // of a review without findings
@@ -287,7 +288,7 @@ func (r ReportRound) title() string {
 	case r.Census.Nothing():
 		return who + "nothing to review"
 	}
-	return fmt.Sprintf("%s%s, %s", who, r.Verdict, r.Severity)
+	return fmt.Sprintf("%s%s, %s", who, r.Said, r.Severity)
 }
 
 func (r ReportRound) lines() []string {

@@ -220,7 +220,7 @@ func checksState(checks []ReportCheck) string {
 func (t *timeline) round(entry *ReportEntry, e record.Event, round record.RoundPayload) {
 	r := &ReportRound{
 		Number: round.Number, Attempt: round.Attempt, Reviewer: round.Reviewer, Verdict: round.Report.Effective, Findings: round.Report.Findings,
-		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure, Spent: round.Spent,
+		Said: round.Said(), Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure, Spent: round.Spent,
 	}
 	if len(r.Findings) == 0 {
 		r.Findings, r.Requests = []reply.Finding{}, round.Report.Requests

@@ -11,6 +11,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
+	"git-runr/loop/track"
 )
 
 // UnmetCode is one code of Diagnosis.UnmetChecks and what it means. In codes,
@@ -93,6 +94,26 @@ func (u *unmet) ask(request string) {
 	if !mapped && asksForEvidence(request) {
 		u.add(evidenceIncomplete)
 	}
+}
+
+// fates returns what was asked for over the rounds. What the newest round does not ask for again is met where the newest
+// evidence shows that: the check that was the finding passes, or the one whose output was asked for.
+func fates(run record.Run, checks matcher, known proof) []track.Request {
+	tracked := run.Requests()
+	for i, t := range tracked {
+		if t.State == track.NotAsked && (checks.shows(t.Text, known) || known[strings.TrimPrefix(t.Rule, record.RuleOfCheck)].state == passed) {
+			tracked[i].State = track.Met
+		}
+	}
+	return tracked
+}
+
+// shows reports whether request asks for evidence, and each check that it mentions passed on the newest tree.
+func (m matcher) shows(request string, known proof) bool {
+	mentions := m.mentions(request)
+	return len(mentions) > 0 && asksForEvidence(request) && !slices.ContainsFunc(mentions, func(said mention) bool {
+		return said.check == nil || said.category == catCoverage || known.of(said.check.Check).state != passed
+	})
 }
 
 // filesMade are the paths that the run's attempts and people changed, whether or not

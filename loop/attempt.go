@@ -234,7 +234,7 @@ func (t *turn) history(number int) []string {
 		line := fmt.Sprintf("attempt %d (%s): changed %s", a.Number, a.Mode, prose.Count(len(a.Files), "file"))
 		for _, round := range t.run.Rounds {
 			if round.Attempt == a.Number && round.Failure == nil {
-				line += fmt.Sprintf(", reviewed as %s", round.Report.Says())
+				line += fmt.Sprintf(", reviewed as %s", round.Said())
 			}
 		}
 		if a.Reverted != nil {
@@ -279,7 +279,10 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 		return fmt.Errorf("compare snapshots: %w", err)
 	}
 	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
-	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
+	report := reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir))
+	if a.Claim(report); len(a.Files) == 0 && a.Mode == record.ModeFix && a.Status != reply.ExecutorFailed && a.Status != reply.ExecutorCheckpoint {
+		a.Refutes = beginning(report.Reason)
+	}
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)
 		if err := t.lostWork(a, before, after); err != nil {

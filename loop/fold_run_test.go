@@ -142,6 +142,9 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		s.tree = gitstore.ID(cmp.Or(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
 		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
 	}
+	if slices.Contains(flags, "refutes") {
+		a.Refutes = "the finding is wrong"
+	}
 	a.Denied = values["denied"]
 	if slices.Contains(flags, "unclaimed") {
 		a.Unclaimed = []string{"mine.go"}
@@ -156,7 +159,7 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 	round := record.RoundPayload{Step: cmp.Or(values["step"], "review"), Round: record.Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
 	for id, severity := range values {
 		if strings.HasPrefix(id, "f-") {
-			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), Issue: "issue " + id})
+			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), File: "f.go", Line: 1, Issue: "issue " + id})
 		}
 	}
 	slices.SortFunc(report.Findings, func(a, b reply.Finding) int { return strings.Compare(a.ID, b.ID) })

@@ -39,7 +39,7 @@ type Step struct {
 	Redo     bool               // the attempt was begun and never ended
 	Reason   string             // for stop and exhausted: a code of the registry
 	Detail   string
-	Repeated []string        // for exhausted: ids of findings that were unmet twice
+	Repeated []string        // for exhausted: ids of findings that were certainly unmet twice
 	Failure  *record.Failure // for stop: why no further call of an agent may begin
 }
 
@@ -178,6 +178,8 @@ func afterAttempt(run record.Run, policy runplan.Policy) (Step, bool) {
 func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 	a := *run.LastAttempt()
 	switch {
+	case a.Refutes != "" && a.Mode == record.ModeFix && !refutedBefore(run):
+		return Step{}, false // the reviewer hears it
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
 		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
 	case run.Head() == run.Plan.Base && !ahead(run, policy, runplan.StepAgent) && a.Mode == record.ModeImplement:
@@ -187,6 +189,11 @@ func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
 	}
 	return Step{}, false
+}
+
+// refutedBefore reports whether the attempt before the last changed nothing either, and was heard.
+func refutedBefore(run record.Run) bool {
+	return len(run.Attempts) > 1 && run.Attempts[len(run.Attempts)-2].Refutes != ""
 }
 
 // denied adds to the detail of a stop what the attempt was not allowed to do.
@@ -333,15 +340,14 @@ func refusals(run record.Run, policy runplan.Policy) []record.Round {
 	return refused
 }
 
-// unmetTwice are the ids of findings that two attempts in a row were asked to fix
-// and did not, and the texts of requests that have none: they stand in each of the
-// last three refusals, in whatever words. The id is that of the newest wording.
+// unmetTwice returns the ids of findings that two attempts in a row were asked to fix and did not: they stand in each of
+// the last three refusals, in the same words and of the same line of a file that nobody changed.
 func unmetTwice(run record.Run, policy runplan.Policy) []string {
 	rounds := refusals(run, policy)
 	if len(rounds) < 3 {
 		return nil
 	}
-	return track.Repeated(record.TrackedRounds(rounds[len(rounds)-3:]))
+	return track.Repeated(run.Tracked(rounds[len(rounds)-3:]))
 }
 
 // afterResume takes the run up where it stopped. What was refused is not passed by

@@ -38,7 +38,7 @@ func (t *turn) recordRound(round record.RoundPayload, raw string) error {
 	default:
 		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 		see(&round.Report, round.Census)
-		title = fmt.Sprintf("round %d %s", round.Number, record.ReportTitle(round.Report, round.Reviewer, round.By(round.Reviewer)))
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Said(), round.By(round.Reviewer), round.Report.Gist())
 	}
 	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).Attach("review.md", raw))
 }
@@ -49,6 +49,14 @@ func (t *turn) verification() string {
 		return a.Verification
 	}
 	return ""
+}
+
+// refuted is why the newest implementer changed nothing, in its words.
+func (t *turn) refuted() []reply.Words {
+	if a := t.run.LastAttempt(); a != nil && a.Refutes != "" {
+		return []reply.Words{{By: a.By(a.Agent), Text: a.Refutes}}
+	}
+	return nil
 }
 
 // previous are the findings that the implementer was last asked to meet.

@@ -189,7 +189,7 @@ func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, erro
 			t.takeChecks(round)
 			return question{transcript: transcript, checks: round.Checks, prompt: ReviewPrompt{
 				Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
-				Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(),
+				Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Refuted: t.refuted(),
 				People: t.run.FromPeople(), Scope: plan.ScopeText(), DoneChecks: doneEvidence(plan, round.Checks),
 			}}, nil
 		},

@@ -47,7 +47,8 @@ type Attempt struct {
 	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
 	Verification string               `json:"verification,omitempty"`
-	Session      spend.Session        `json:"session,omitzero"` // of its agent, that a fix can go on with
+	Refutes      string               `json:"refutes,omitempty"` // of a fix that changed nothing: why, in its words
+	Session      spend.Session        `json:"session,omitzero"`  // of its agent, that a fix can go on with
 	Warnings     []string             `json:"parse_warnings,omitempty"`
 	Failure      *Failure             `json:"failure,omitempty"`
 	Hook         *CheckResult         `json:"hook,omitempty"` // what the user's pre-commit hook said, where the plan asks for it

@@ -19,13 +19,13 @@ import (
 // finding after them. All of that follows from the events alone: who folds them elsewhere
 // comes to the same.
 
-// Joined is a finding with those who said it. Of a panel it is what several say of one
-// place, in the words of the worst; its id is that of these words.
+// Joined is a finding with those who said it: of a panel all who said the same of one place, with the worst severity.
 type Joined struct {
 	reply.Finding
 	SaidBy   []string `json:"said_by"`
 	Same     []string `json:"same,omitempty"`     // its other ids, in the answers of others: an answer to one is to all
-	Disputed bool     `json:"disputed,omitempty"` // fewer said it than the quorum
+	Similar  []string `json:"similar,omitempty"`  // ids of findings of others that may be the same; each is to be dealt with
+	Disputed bool     `json:"disputed,omitempty"` // fewer than the quorum said it or something similar
 	Judged   *Ruling  `json:"judged,omitempty"`   // what the judge says of it
 	place    track.At // of the words, in the order of submissions
 }
@@ -133,10 +133,10 @@ func (r Review) sameIDs(id string) []string {
 	return []string{id}
 }
 
-// join finds out which findings of several agents mean the same. They are taken in the order
+// join finds out which findings of several agents are the same, and which may be. They are taken in the order
 // in which they were asked, whoever was the quickest.
 func (r *Review) join() {
-	r.panel, r.same = nil, nil
+	r.panel, r.same, r.alike = nil, nil, nil
 	subs := slices.DeleteFunc(r.InOrder(), func(i int) bool {
 		return r.Submissions[i].Decision != "" || len(r.Submissions[i].Report.Findings) == 0
 	})
@@ -159,6 +159,19 @@ func (r *Review) join() {
 			r.same = append(r.same, ids)
 		}
 	}
+	r.alike = map[track.At][]track.At{}
+	for _, a := range r.panel {
+		for _, b := range r.panel {
+			if a[0].List != b[0].List && track.Alike(r.said(a[0]), r.said(b[0])) {
+				r.alike[a[0]] = append(r.alike[a[0]], b...)
+			}
+		}
+	}
+}
+
+// said is the finding at one place in the submissions.
+func (r Review) said(at track.At) reply.Finding {
+	return r.Submissions[at.List].Report.Findings[at.Index]
 }
 
 // askedAt is the place of a reviewer among those who were asked; whoever was not asked by
@@ -207,7 +220,15 @@ func (r Review) Joined() []Joined {
 	quorum := r.quorumCounts()
 	for i := range joined {
 		j := &joined[i]
-		j.Disputed = len(j.SaidBy) < quorum && r.Submissions[j.place.List].Decision == ""
+		sayers := slices.Clone(j.SaidBy)
+		for _, at := range r.alike[j.place] {
+			sayers = append(sayers, r.Submissions[at.List].Reviewer)
+			if id := r.said(at).ID; !slices.Contains(j.Similar, id) {
+				j.Similar = append(j.Similar, id)
+			}
+		}
+		slices.Sort(sayers)
+		j.Disputed = len(slices.Compact(sayers)) < quorum && r.Submissions[j.place.List].Decision == ""
 		j.Judged = r.ruling(j.ID)
 	}
 	return joined
@@ -256,15 +277,14 @@ func (r Review) SaidFirst(submission int) []Joined {
 
 // joinGroup is one finding of several agents.
 func (r Review) joinGroup(group []track.At) Joined {
-	said := func(at track.At) reply.Finding { return r.Submissions[at.List].Report.Findings[at.Index] }
-	j := Joined{Finding: said(group[0]), place: group[0]}
+	j := Joined{Finding: r.said(group[0]), place: group[0]}
 	for _, at := range group {
-		if f := said(at); reply.SeverityRank(f.Severity) < reply.SeverityRank(j.Severity) {
+		if f := r.said(at); reply.SeverityRank(f.Severity) < reply.SeverityRank(j.Severity) {
 			j.Finding = f
 		}
 	}
 	for _, at := range group {
-		f := said(at)
+		f := r.said(at)
 		j.SaidBy = append(j.SaidBy, r.Submissions[at.List].Reviewer)
 		if j.Fix == "" {
 			j.Fix = f.Fix

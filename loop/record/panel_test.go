@@ -64,7 +64,8 @@ func asked(panel Panel, names ...string) ReviewRequest {
 
 const (
 	divides = "critical a.go:3 Divide by zero when the cart is empty"
-	divided = "warning a.go:4 Divides by zero when the cart is empty, which happens often"
+	divided = "warning a.go:3 divide by zero when the cart is empty."
+	oftener = "warning a.go:4 Divides by zero when the cart is empty, which happens often"
 	closes  = "warning b.go:9 The opened file is never closed"
 )
 
@@ -105,7 +106,7 @@ func TestPanelVerdict(t *testing.T) {
 
 func TestPanelJoins(t *testing.T) {
 	first, second := said("a", reply.CriticalFail, divides, closes), said("b", reply.NeedsFix, divided)
-	want := "[critical a.go:3 [a b] same 1] [warning b.go:9 [a] same 0] "
+	want := "[critical a.go:3 [a b] same 0] [warning b.go:9 [a] same 0] "
 	for _, steps := range [][]any{{first, second}, {second, first}} { // whoever was the quickest
 		r := panelOf(t, asked(Panel{}, "a", "b"), steps...)
 		got := ""
@@ -123,6 +124,24 @@ func TestPanelJoins(t *testing.T) {
 		if r.Verdict() != reply.CriticalFail {
 			t.Error("what a person refutes changes no reviewer's verdict")
 		}
+	}
+}
+
+// What is similar is said of both findings and takes neither out of the list: only the answer to each settles it.
+func TestPanelKeepsWhatIsSimilar(t *testing.T) {
+	first, second := said("a", reply.CriticalFail, divides, closes), said("b", reply.NeedsFix, oftener)
+	r := panelOf(t, asked(Panel{Quorum: 2}, "a", "b", "c"), first, second, said("c", reply.Pass))
+	got := ""
+	for _, j := range r.Joined() {
+		got += fmt.Sprintf("[%s %v similar %v disputed %v] ", j.Place(), j.SaidBy, j.Similar, j.Disputed)
+	}
+	one, other := first.Report.Findings[0].ID, second.Report.Findings[0].ID
+	if want := "[a.go:3 [a] similar [" + other + "] disputed false] [b.go:9 [a] similar [] disputed true] [a.go:4 [b] similar [" + one + "] disputed false] "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	r = panelOf(t, asked(Panel{}, "a", "b"), first, second, Answer{Finding: one, Kind: AnswerRefuted, Reason: "no", Actor: "Ada"})
+	if open := r.Open(); len(open) != 2 || open[1].ID != other {
+		t.Errorf("left to fix: %v", open)
 	}
 }
 

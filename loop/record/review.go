@@ -245,10 +245,12 @@ type Review struct {
 	Failures      []Failure      `json:"failures,omitempty"` // why reviewers could not be run, last time, one for each and each clone
 	Lost          []Lost         `json:"lost,omitempty"`
 	Moves         []Move         `json:"moves,omitempty"` // where its code went, as it was noticed
-	panel         [][]track.At   // findings of several agents that mean the same, as submissions have them
+	panel         [][]track.At   // findings of several agents that are the same, as submissions have them
 	same          [][]string     // their ids, where these differ
 	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, with those that gave no answer
 	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
+
+	alike map[track.At][]track.At // for the first of a group, the findings of others that may be the same
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.

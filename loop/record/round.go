@@ -78,6 +78,20 @@ type Round struct {
 // ChecksFailed reports whether the round's evidence holds a failed check.
 func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
 
+// Said returns what the reviewer came to, and beside it the checks that keep the change from passing:
+// "PASS; check test failed".
+func (r Round) Said() string {
+	report, failing := r.Report, CheckRun{Results: r.Checks}.Failing()
+	if failing != "" && report.Effective == reply.NeedsFix {
+		report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
+	}
+	report.Effective = lookedBy(r.Reviewer, report.Format).Of(report.Effective)
+	if failing == "" {
+		return report.Says()
+	}
+	return fmt.Sprintf("%s; check %s failed", report.Says(), failing)
+}
+
 // Words are the round in its reviewer's own words.
 func (r Round) Words() reply.Words {
 	return reply.Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
@@ -94,11 +108,23 @@ func EmptyReport() reply.Report {
 	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
-// TrackedRounds are rounds in the form in which track follows requests.
-func TrackedRounds(rounds []Round) []track.Round {
-	tracked := make([]track.Round, len(rounds))
-	for i, r := range rounds {
-		tracked[i] = track.Round{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
+// Tracked returns rounds of the run in the form in which track follows requests. What a revert or a person changed
+// counts as changed between any two of them.
+func (r Run) Tracked(rounds []Round) []track.Round {
+	var people []string
+	for _, iv := range r.Interventions {
+		people = append(people, iv.Files...)
+	}
+	tracked, before := make([]track.Round, len(rounds)), 0
+	for i, round := range rounds {
+		files := slices.Clone(people)
+		for _, a := range r.Attempts {
+			if a.Reverted != nil || before < a.Number && a.Number <= round.Attempt {
+				files = append(files, a.Files...)
+			}
+		}
+		before = round.Attempt
+		tracked[i] = track.Round{Number: round.Number, By: round.Reviewer, Report: round.Report, Failed: round.Failure != nil, Changed: files}
 	}
 	return tracked
 }

@@ -206,7 +206,7 @@ func (r Run) Files() []string {
 }
 
 // Requests are what was asked for over the rounds of the run: see track.
-func (r Run) Requests() []track.Request { return track.Requests(TrackedRounds(r.Rounds)) }
+func (r Run) Requests() []track.Request { return track.Requests(r.Tracked(r.Rounds)) }
 
 // Failure is why the agent that the run waited for last gave no answer, or its checks none
 // that counts; nil when they did.

@@ -27,9 +27,7 @@ func ParseExecutor(text string) ExecutorReport {
 	report.Status = executorStatus(md, log)
 	report.Files = claimedFiles(md, log)
 	report.Verification = verificationIn(md)
-	if report.Status == ExecutorFailed || report.Status == ExecutorCheckpoint {
-		report.Reason = reasonIn(md)
-	}
+	report.Reason = reasonIn(md)
 	report.Warnings = log.All()
 	return report
 }

@@ -6,8 +6,8 @@ import (
 	"git-runr/loop/internal/markdown"
 )
 
-// reasonIn is what an implementer that did not finish says of it: what follows
-// "**Reason:**", then the sections that tell what it waits for.
+// reasonIn is what an implementer that did not finish, or refutes a finding, says of it: what follows
+// "**Reason:**", then the sections that tell what it waits for or what is wrong.
 func reasonIn(md markdown.Text) string {
 	var parts []string
 	for i, l := range md.Lines {
@@ -16,7 +16,7 @@ func reasonIn(md markdown.Text) string {
 		}
 	}
 	wanted := func(title string) bool {
-		return markdown.TitleIs(title, "reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details", "what i need", "what is needed")
+		return markdown.TitleIs(title, "reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details", "what i need", "what is needed", "refuted", "refutation")
 	}
 	for _, s := range md.Sections(wanted, true) {
 		_, told := statedReason(md.Lines[s.From-1])

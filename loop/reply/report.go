@@ -108,7 +108,7 @@ type ExecutorReport struct {
 	Status       ExecutorStatus `json:"status"`
 	Files        []string       `json:"files"`
 	Verification string         `json:"verification"`     // the "### Verification Results" section
-	Reason       string         `json:"reason,omitempty"` // why it did not finish, or what it waits for, in its words
+	Reason       string         `json:"reason,omitempty"` // why it did not finish, what it waits for, or what it calls wrong and why
 	Warnings     []string       `json:"parse_warnings"`
 }
 

@@ -1,6 +1,6 @@
-// Package track follows what reviewers ask for over the rounds of a run: which request of
-// this round is one of the last, in whatever words, and which was met. Two wordings are one
-// request when they name the same things and want the same of them; a doubt is none.
+// Package track follows what reviewers ask for over the rounds of a run: which requests stand, which are new, and which
+// the newest round does not ask for again. Two requests are the same where the place is the same by content and the
+// words are the same; everything else that looks alike is called similar, and nothing is decided by it.
 package track
 
 import (
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/internal/place"
 	"git-runr/loop/reply"
 )
 
@@ -15,276 +16,205 @@ import (
 type State string
 
 const (
-	New      State = "new"       // first asked in the newest round
-	Unmet    State = "unmet"     // asked in the newest round and in the one before it
-	CameBack State = "came_back" // absent in between and asked again
-	Met      State = "met"       // asked before and not in the newest round
+	New           State = "new"             // first asked in the newest round
+	Unmet         State = "unmet"           // asked in the newest round and in the one before it
+	CameBack      State = "came_back"       // absent in between and asked again
+	Similar       State = "similar"         // the newest round and an earlier one ask for things that may be the same
+	Contradiction State = "contradiction"   // the newest round asks for the opposite of the one before it
+	NotAsked      State = "not_asked_again" // asked before and not in the newest round
+	Met           State = "met"             // the same, and a check shows that it is done; whoever knows the checks says so
 )
 
 // Request is one request over the rounds of a run.
 type Request struct {
 	Text  string `json:"text"`         // the newest wording; a finding's begins with its place
-	ID    string `json:"id,omitempty"` // finding id of the newest wording, "" for prose
+	ID    string `json:"id,omitempty"` // of a finding
+	Rule  string `json:"-"`            // of a finding
 	First int    `json:"first_round"`
 	Last  int    `json:"last_round"` // the newest round that asked for it
 	Times int    `json:"times"`      // rounds that asked for it
 	State State  `json:"state"`
+	Other int    `json:"other_round,omitempty"` // the round of the request that this one is similar to or contradicts
 }
 
-// Requests follows the requests of the rounds that came to an answer, oldest first:
-// those of the newest such round in their order, then those that are met, newest
-// first. A round that neither passed nor asked for anything says nothing about
-// what was met, and does not count.
+// Round is what one round came to.
+type Round struct {
+	Number  int // from 1
+	By      string
+	Report  reply.Report
+	Failed  bool     // it came to no answer
+	Changed []string // files that changed since the round before it
+}
+
+// Requests follows the requests of the rounds that came to an answer, oldest first: those of the newest such round in
+// their order, then those that it does not ask for, newest first. A round that neither passed nor asked for anything
+// does not count.
 func Requests(rounds []Round) []Request {
-	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool { return !r.answered() })
+	rounds = answered(rounds)
 	threads := follow(rounds)
 	slices.SortStableFunc(threads, func(a, b *thread) int {
-		return cmp.Or(cmp.Compare(b.newest(), a.newest()), cmp.Compare(a.newestAsk.at, b.newestAsk.at))
+		return cmp.Or(cmp.Compare(b.newest(), a.newest()), cmp.Compare(a.at, b.at))
 	})
 	tracked := make([]Request, len(threads))
 	for i, t := range threads {
-		tracked[i] = Request{
-			Text: t.newestAsk.text, ID: t.newestAsk.id,
-			First: rounds[t.seen[0]].Number, Last: rounds[t.newest()].Number, Times: len(t.seen),
-			State: t.state(len(rounds) - 1),
+		tracked[i] = Request{Text: t.text, ID: t.id, Rule: t.rule, First: rounds[t.seen[0]].Number, Last: rounds[t.newest()].Number, Times: len(t.seen)}
+		var other *thread
+		if tracked[i].State, other = t.state(threads, len(rounds)-1); other != nil {
+			tracked[i].Other = rounds[other.newest()].Number
 		}
 	}
 	return tracked
 }
 
-// Round is what one round came to.
-type Round struct {
-	Number int // from 1
-	Report reply.Report
-	Failed bool // it came to no answer
-}
-
-// Repeated are the requests that stand in each of rounds, in whatever words, in the order of
-// the newest: the ids of findings in their newest wording, and the texts of requests that
-// have none. Notes are not among them.
-func Repeated(rounds []Round) []string {
-	var standing []ask
-	for _, t := range follow(rounds) {
-		if len(t.seen) == len(rounds) && t.newestAsk.severity != reply.Note {
-			standing = append(standing, t.newestAsk)
+// answered returns the rounds that tell which requests stand. What changed before a round that does not is part of what
+// changed before the next one that does.
+func answered(rounds []Round) []Round {
+	var telling []Round
+	var changed []string
+	for _, r := range rounds {
+		changed = slices.Concat(changed, r.Changed)
+		asks := len(r.Report.Findings)+len(r.Report.Requests) > 0
+		if !r.Failed && (asks || r.Report.Effective.Passed() || r.Report.Verdict.Passed()) {
+			r.Changed, changed = changed, nil
+			telling = append(telling, r)
 		}
 	}
-	slices.SortFunc(standing, func(a, b ask) int { return cmp.Compare(a.at, b.at) })
+	return telling
+}
+
+// Repeated returns the ids of the findings that stand in each of rounds, in the order they were first asked. Notes are not among
+// them, and neither is a finding without a file: nobody can say that its place is the same.
+func Repeated(rounds []Round) []string {
 	var repeated []string
-	for _, a := range standing {
-		repeated = append(repeated, cmp.Or(a.id, a.text))
+	for _, t := range follow(rounds) {
+		if len(t.seen) == len(rounds) && t.File != "" && t.severity != reply.Note {
+			repeated = append(repeated, t.id)
+		}
 	}
 	return repeated
 }
 
-// answered reports whether the round tells which requests stand.
-func (r Round) answered() bool {
-	asks := len(r.Report.Findings)+len(r.Report.Requests) > 0
-	return !r.Failed && (asks || r.Report.Effective.Passed() || r.Report.Verdict.Passed())
-}
-
 // ask is one request of one round.
 type ask struct {
+	key
 	text     string
-	id       string         // of a finding
-	severity reply.Severity // of a finding, "" for prose
-	rule     string
-	file     string
-	line     int
-	end      int // its last line; 0 when it is line
-	at       int // place among its round's requests
-	wording
+	by       string
+	id, rule string         // of a finding
+	severity reply.Severity // of a finding
+	at       int            // place among its round's requests
 }
 
-// asksOf are the requests of a round, each once: its findings, then the prose that
-// no finding says already.
+// key is a request as it is compared: requests with equal keys are the same where the file has not changed.
+type key struct {
+	place.Place // zero for the whole change
+	words       string
+}
+
+func keyOf(f reply.Finding) key {
+	return key{place.Place{File: f.File, Line: f.Line, End: cmp.Or(f.EndLine, f.Line)}, words(f.Issue)}
+}
+
+// words returns text without what a copy of it loses: line breaks, the full stop and the capital at the beginning.
+func words(text string) string {
+	text = strings.TrimRight(strings.Join(strings.Fields(text), " "), ".。")
+	first, rest, _ := strings.Cut(text, " ")
+	if first == "" || strings.ContainsFunc(first[1:], func(r rune) bool { return r < 'a' || r > 'z' }) {
+		return text
+	}
+	return strings.TrimSpace(strings.ToLower(first) + " " + rest)
+}
+
+// asksOf returns the requests of a round, each once: its findings, then the prose that no finding says already.
 func asksOf(round Round) []ask {
 	var asks []ask
-	seen := map[string]bool{}
-	add := func(a ask, keys ...string) {
-		if strings.TrimSpace(a.text) != "" && !seen[textKey(a.text)] {
-			a.at = len(asks)
+	seen := map[key]bool{}
+	add := func(a ask) {
+		if a.words != "" && !seen[a.key] {
+			a.at, a.by = len(asks), round.By
 			asks = append(asks, a)
 		}
-		for _, key := range keys {
-			seen[textKey(key)] = true
-		}
+		seen[a.key] = true
 	}
 	for _, f := range round.Report.Findings {
-		a := findingAsk(f)
-		add(a, a.text, f.Issue)
+		text := f.Issue
+		if f.File != "" {
+			text = f.Place() + ": " + text
+		}
+		add(ask{key: keyOf(f), text: text, id: f.ID, rule: f.Rule, severity: f.Severity})
+		for _, said := range []string{text, f.Issue, reply.RequestOf(f)} {
+			seen[key{words: words(said)}] = true
+		}
 	}
 	for _, text := range round.Report.Requests {
-		add(ask{text: text, wording: readWording(text)}, text)
+		add(ask{key: key{words: words(text)}, text: text})
 	}
 	return asks
 }
 
-// findingAsk is a finding as a request: its text begins with its place.
-func findingAsk(f reply.Finding) ask {
-	text := f.Issue
-	if place := f.Place(); place != "" {
-		text = place + ": " + text
-	}
-	words := readWording(f.Issue)
-	words.addFile(f.File)
-	return ask{text: text, id: f.ID, severity: f.Severity, rule: f.Rule, file: f.File, line: f.Line, end: f.EndLine, wording: words}
-}
-
-// textKey is what two spellings of one text share: see reply.RequestKey.
-func textKey(text string) string {
-	return cmp.Or(reply.RequestKey(text), strings.TrimSpace(text))
-}
-
-// thread is one request and the rounds that asked for it.
+// thread is one request, in its newest wording, and the rounds that asked for it.
 type thread struct {
-	newestAsk ask
-	ids       []string // of every wording
-	seen      []int    // indexes of rounds, ascending
+	ask
+	seen []int // indexes of rounds, ascending
 }
 
 func (t *thread) newest() int { return t.seen[len(t.seen)-1] }
 
-// state is how the request stands in the round of index last, the newest.
-func (t *thread) state(last int) State {
-	switch {
-	case t.newest() != last:
-		return Met
-	case len(t.seen) == 1:
-		return New
-	case t.seen[len(t.seen)-2] == last-1:
-		return Unmet
-	}
-	return CameBack
-}
-
-// follow joins the requests of rounds, oldest first, into threads, in the order in
-// which they were first asked. Within a round a thread continues at most once.
+// follow joins the requests of rounds, oldest first, into threads, in the order in which they were first asked.
 func follow(rounds []Round) []*thread {
 	var threads []*thread
+	latest := map[key]*thread{}
 	for i, round := range rounds {
-		asks := asksOf(round)
-		link := linkAsks(threads, asks, anywhere)
-		for j, a := range asks {
-			if link[j] == nil {
-				link[j] = &thread{}
-				threads = append(threads, link[j])
+		for _, a := range asksOf(round) {
+			t := latest[a.key]
+			if t == nil || changed(rounds[t.newest()+1:i+1], a.File) {
+				t = &thread{}
+				threads, latest[a.key] = append(threads, t), t
 			}
-			link[j].newestAsk = a
-			link[j].seen = append(link[j].seen, i)
-			if a.id != "" && !slices.Contains(link[j].ids, a.id) {
-				link[j].ids = append(link[j].ids, a.id)
-			}
+			t.ask, t.seen = a, append(t.seen, i)
 		}
 	}
 	return threads
 }
 
-// linkAsks gives each request the thread that it continues, nil for a new one:
-// first by the same words and place (of two findings with one issue the second's id
-// becomes the first's when that is met), then by the id, then the most similar pair first.
-// None continues one of which may says that it cannot.
-func linkAsks(threads []*thread, asks []ask, may func(a, b ask) bool) []*thread {
-	link := make([]*thread, len(asks))
-	taken := map[*thread]bool{}
-	join := func(i int, t *thread) {
-		if t != nil && link[i] == nil && !taken[t] && may(t.newestAsk, asks[i]) {
-			link[i], taken[t] = t, true
-		}
-	}
-	byID, byText := map[string]*thread{}, map[string]*thread{}
-	for _, t := range threads {
-		byText[textKey(t.newestAsk.text)] = t
-		for _, id := range t.ids {
-			byID[id] = t
-		}
-	}
-	for i, a := range asks {
-		join(i, byText[textKey(a.text)])
-	}
-	for i, a := range asks {
-		join(i, byID[a.id])
-	}
-	for _, p := range similarPairs(threads, asks, func(i int, t *thread) bool {
-		return link[i] == nil && !taken[t] && may(t.newestAsk, asks[i])
-	}) {
-		join(p.ask, p.thread)
-	}
-	return link
-}
-
-// anywhere is for requests of different rounds: code moves between them.
-func anywhere(ask, ask) bool { return true }
-
-// maxPairs bounds the work that a reviewer can cause by asking for thousands of
-// things: beyond it only what has the same words or id is the same.
-const maxPairs = 250_000
-
-type pair struct {
-	thread *thread
-	ask    int
-	score  int
-	lines  int // between the two places
-}
-
-// similarPairs are the pairs that may be the same request, the best first; of two
-// that are equally good the one asked more recently, then the nearer one.
-func similarPairs(threads []*thread, asks []ask, free func(int, *thread) bool) []pair {
-	if len(threads)*len(asks) > maxPairs {
-		return nil
-	}
-	var pairs []pair
-	for _, t := range threads {
-		for i, a := range asks {
-			if !free(i, t) {
-				continue
-			}
-			if score := sameAsk(t.newestAsk, a); score > 0 {
-				pairs = append(pairs, pair{thread: t, ask: i, score: score, lines: max(t.newestAsk.line-a.line, a.line-t.newestAsk.line)})
-			}
-		}
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.thread.newest(), a.thread.newest()), cmp.Compare(a.lines, b.lines))
+// changed reports whether file changed before one of rounds. Reviewers shorten paths, and lengthen them.
+func changed(rounds []Round, file string) bool {
+	return file != "" && slices.ContainsFunc(rounds, func(r Round) bool {
+		return slices.ContainsFunc(r.Changed, func(f string) bool { return endsAlike(f, file) })
 	})
-	return pairs
 }
 
-// sameAsk is how similar two requests of different rounds are; 0 when they are not the same.
-func sameAsk(a, b ask) int {
-	if a.rule != "" && b.rule != "" && a.rule != b.rule {
-		return 0
-	}
-	return similarity(a.wording, b.wording)
-}
+// maxCompared bounds the work that a reviewer can cause by asking for thousands of things: beyond it nothing is called
+// similar or a contradiction.
+const maxCompared = 500
 
-// Two wordings are the same when they share more than sameScore, of 1000, of all their
-// words, or containedScore of the shorter one's when it has enough of them.
-const (
-	sameScore       = 600
-	containedScore  = 800
-	containedWeight = 6
-)
-
-// similarity is the share of 1000 that two wordings have in common; 0 when they are not the
-// same request. They never are when they name different files or identifiers, or one wants
-// what the other does not ("log the token", "do not log the token"). Figures do not count.
-func similarity(a, b wording) int {
-	if a.weight == 0 || b.weight == 0 || differ(a, b) {
-		return 0
+// state returns how the request stands in the round of index last, the newest, and the request that it is similar to or
+// contradicts: of that round one that was asked earlier, and the other way round.
+func (t *thread) state(threads []*thread, last int) (state State, similar *thread) {
+	now := t.newest() == last
+	switch {
+	case !now:
+		state = NotAsked
+	case len(t.seen) == 1:
+		state = New
+	case t.seen[len(t.seen)-2] == last-1:
+		state = Unmet
+	default:
+		state = CameBack
 	}
-	common := min(a.weightIn(b), b.weightIn(a))
-	score := 1000 * common / (a.weight + b.weight - common)
-	least := min(a.weight, b.weight)
-	contained := least >= containedWeight && 1000*common >= containedScore*least
-	if score <= sameScore && !contained {
-		return 0
+	if len(threads) > maxCompared {
+		return state, nil
 	}
-	return max(score, 1)
-}
-
-// differ reports whether two wordings cannot be the same request, however many
-// words they share.
-func differ(a, b wording) bool {
-	return a.hasOwnFile(b) && b.hasOwnFile(a) || a.hasOwnName(b) && b.hasOwnName(a) || a.opposes(b.wish)
+	for _, other := range threads {
+		switch {
+		case (other.newest() == last) == now:
+		case min(t.newest(), other.newest()) == last-1 && t.by == other.by && opposite(t.key, other.key):
+			return Contradiction, other
+		case similar == nil && (t.File == "" || other.File == "" || endsAlike(t.File, other.File)) && alike(t.words, other.words):
+			similar = other
+		}
+	}
+	if similar != nil && (state == New || state == NotAsked) {
+		return Similar, similar
+	}
+	return state, nil
 }

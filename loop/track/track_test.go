@@ -32,40 +32,6 @@ func TestTrackCases(t *testing.T) {
 	})
 }
 
-// sameRequest reports whether a and b are taken for one request.
-func sameRequest(a, b string) bool {
-	return textKey(a) == textKey(b) || similarity(readWording(a), readWording(b)) > 0
-}
-
-func TestSameRequest(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want bool
-	}{
-		{"Fix type errors", "fix  TYPE errors", true},
-		{"???", "???", true},
-		{"", " ", true},
-		{"???", "!!!", false},
-		{"Typecheck output was not provided", "Please include the output of the type checker", true},
-		{"Provide typecheck output", "Provide test output", false},
-		{"Document `--dry-run` in the README", "The README does not mention the new `--dry-run` flag", true},
-		{"`handleUpload` does not limit the size of the file", "No size limit on files in `handleUpload`", true},
-		{"`handleUpload` does not limit the size of the file", "`handleUpload` does not check the type of the file", false},
-		{"Make the failing tests pass", "Tests are failing", true},
-		{"npm run lint reports 4 errors", "Fix the lint errors", true},
-		{"Ensure the token is logged", "Ensure the token is not logged", false},
-		{"Make the cache private", "Make the cache public", false},
-		{"Worker goroutine does not stop on context cancellation and leaks", "Goroutine leak: the worker never exits when the context is cancelled", true},
-	} {
-		if got := sameRequest(test.a, test.b); got != test.want {
-			t.Errorf("sameRequest(%q, %q) = %v", test.a, test.b, got)
-		}
-		if got := sameRequest(test.b, test.a); got != test.want {
-			t.Errorf("sameRequest(%q, %q) = %v", test.b, test.a, got)
-		}
-	}
-}
-
 func TestTrackCounts(t *testing.T) {
 	rounds := []Round{
 		readRound(1, "Fix type errors\n"),
@@ -82,6 +48,56 @@ func TestTrackCounts(t *testing.T) {
 	}
 	if got := Requests(nil); got == nil || len(got) != 0 {
 		t.Errorf("no rounds: %v", got)
+	}
+}
+
+// What a round asks for is the same only where its file is as it was; without a file the words decide.
+func TestTrackPlaces(t *testing.T) {
+	const asked = "a.go:3 warning: the error of Close is ignored\n"
+	for _, test := range []struct {
+		name, before, after string
+		changed             []string
+		want                State
+		old                 State // of the earlier request, where it is another
+	}{
+		{"the file is as it was", asked, asked, []string{"b.go"}, Unmet, ""},
+		{"the file changed", asked, asked, []string{"b.go", "a.go"}, Similar, Similar},
+		{"a shortened path", asked, asked, []string{"src/a.go"}, Similar, Similar},
+		{"another line", asked, "a.go:4 warning: the error of Close is ignored\n", nil, Similar, Similar},
+		{"other words", asked, "a.go:3 warning: Close ignores its error\n", nil, Similar, Similar},
+		{"another identifier", asked, "a.go:3 warning: the error of Write is ignored\n", nil, Similar, Similar},
+		{"another file", asked, "b.go:3 warning: the error of Close is ignored\n", nil, New, NotAsked},
+		{"another thing", asked, "a.go:3 warning: name the result\n", nil, New, NotAsked},
+		{"prose", "Fix type errors\n", "fix type errors.\n", []string{"a.go"}, Unmet, ""},
+		{"the opposite", "a.go:3 warning: Log the token\n", "a.go:3 warning: Do not log the token.\n", []string{"a.go"}, Contradiction, Contradiction},
+		{"the opposite elsewhere", "a.go:3 warning: Log the token\n", "a.go:9 warning: Do not log the token\n", nil, Similar, Similar},
+		{"the opposite order", "Add the gravity vector\n", "Remove the gravity vector\n", nil, Contradiction, Contradiction},
+		{"the other way round", "Use a mutex instead of a channel\n", "Use a channel instead of a mutex\n", nil, Contradiction, Contradiction},
+		{"not the other way round", "Only an admin may delete a user\n", "Only a user may delete an admin\n", nil, Similar, Similar},
+		{"the opposite and more", "Log the token\n", "Do not log the whole token\n", nil, Similar, Similar},
+	} {
+		second := readRound(2, test.after)
+		second.Changed = test.changed
+		got := Requests([]Round{readRound(1, test.before), second})
+		if got[0].State != test.want || len(got) > 1 != (test.old != "") || test.old != "" && got[1].State != test.old {
+			t.Errorf("%s: %+v", test.name, got)
+		}
+		if alone := test.want == New || test.want == Unmet; alone != (got[0].Other == 0) {
+			t.Errorf("%s: the other is of round %d", test.name, got[0].Other)
+		}
+	}
+}
+
+// A contradiction is one reviewer's, in its next answer.
+func TestContradictionIsOfOneReviewer(t *testing.T) {
+	rounds := []Round{readRound(1, "Log the token\n"), readRound(2, "Do not log the token\n")}
+	rounds[1].By = "another"
+	if got := Requests(rounds); got[0].State != Similar {
+		t.Errorf("two reviewers: %+v", got)
+	}
+	rounds = []Round{readRound(1, "Log the token\n"), readRound(2, "Name it\n"), readRound(3, "Do not log the token\n")}
+	if got := Requests(rounds); got[0].State != Similar {
+		t.Errorf("two rounds later: %+v", got)
 	}
 }
 
@@ -104,15 +120,11 @@ func FuzzTrack(f *testing.F) {
 			asked = append(asked, strings.Split(part, "\n")...)
 		}
 		checkTracked(t, rounds, Requests(rounds))
-		asked = asked[:min(len(asked), 6)]
 		for _, a := range asked {
-			for _, b := range asked {
-				if sameRequest(a, b) != sameRequest(b, a) {
+			for _, b := range asked[:min(len(asked), 6)] {
+				if alike(a, b) != alike(b, a) || opposite(key{words: words(a)}, key{words: words(b)}) != opposite(key{words: words(b)}, key{words: words(a)}) {
 					t.Fatalf("not symmetric: %q and %q", a, b)
 				}
-			}
-			if !sameRequest(a, a) {
-				t.Fatalf("not the same as itself: %q", a)
 			}
 		}
 	})
@@ -121,41 +133,30 @@ func FuzzTrack(f *testing.F) {
 // checkTracked: each request of the newest round that counts stands there once, in order, and
 // nothing else does but what is met.
 func checkTracked(t *testing.T, rounds []Round, tracked []Request) {
-	newest := -1
-	for i, r := range rounds {
-		if r.answered() {
-			newest = i
-		}
-	}
-	if newest < 0 {
+	telling := answered(rounds)
+	if len(telling) == 0 {
 		if len(tracked) > 0 {
 			t.Fatalf("nobody asked for %+v", tracked)
 		}
 		return
 	}
+	newest := telling[len(telling)-1]
 	open := 0
-	seen := map[string]bool{}
-	for _, r := range tracked {
-		if r.State == Met {
-			continue
+	for i, r := range tracked {
+		if r.Last == newest.Number {
+			open++
 		}
-		if open++; seen[textKey(r.Text)] || r.Last != rounds[newest].Number {
-			t.Fatalf("%+v twice, or not of round %d", r, rounds[newest].Number)
+		if (r.Last == newest.Number) != (i < open) {
+			t.Fatalf("%+v is not in its place", r)
 		}
-		seen[textKey(r.Text)] = true
 	}
-	asks := asksOf(rounds[newest])
+	asks := asksOf(newest)
 	if len(asks) != open {
 		t.Fatalf("%d requests, %d tracked", len(asks), open)
 	}
 	for i, a := range asks {
 		if tracked[i].Text != a.text || tracked[i].ID != a.id {
 			t.Fatalf("request %d is %+v, want %q", i, tracked[i], a.text)
-		}
-	}
-	for _, text := range rounds[newest].Report.Requests {
-		if strings.TrimSpace(text) != "" && !seen[textKey(text)] {
-			t.Fatalf("request %q is lost", text)
 		}
 	}
 }

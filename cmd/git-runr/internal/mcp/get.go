@@ -176,6 +176,9 @@ func writeSayers(b *strings.Builder, j record.Joined) {
 	if len(j.SaidBy) > 1 {
 		fmt.Fprintf(b, "  said by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
 	}
+	if len(j.Similar) > 0 {
+		fmt.Fprintf(b, "  similar: %s\n", line(strings.Join(j.Similar, ", "), 500))
+	}
 	if j.Disputed {
 		b.WriteString("  disputed: fewer said it than the quorum\n")
 	}

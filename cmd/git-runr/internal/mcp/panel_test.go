@@ -22,7 +22,8 @@ func TestInboxOfAPanel(t *testing.T) {
 	}
 	for _, sub := range []record.Submission{
 		{Reviewer: "ann", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 1, Issue: "Divide by zero when the cart is empty"}}}},
-		{Reviewer: "bob", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "Divides by zero when the cart is empty, which is often"}}}},
+		{Reviewer: "bob", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 1, Issue: "divide by zero when the cart is empty."}}}},
+		{Reviewer: "dan", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "Divides by zero when the cart is empty, which is often"}}}},
 		{Reviewer: "cyd", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "b.txt", Issue: "The name of it is misleading"}}}},
 	} {
 		reply.Identify(sub.Report.Findings)
@@ -36,6 +37,6 @@ func TestInboxOfAPanel(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, p.chat().call("review_inbox", args{"action": "get", "id": made.ID}), "only this kind of fault was looked for: tests",
-		"together: NEEDS_FIX, with a quorum of 2 of 3 who answered", "judged by jay: 1 confirmed",
-		"Divide by zero when the cart is empty\n  said by: ann, bob\n  confirmed by the judge: nothing guards it\n", "The name of it is misleading\n  disputed: fewer said it than the quorum\n")
+		"together: NEEDS_FIX, with a quorum of 2 of 4 who answered", "judged by jay: 1 confirmed",
+		"Divide by zero when the cart is empty\n  said by: ann, bob\n  similar: f-2f0a0d2a7e\n  confirmed by the judge: nothing guards it\n", "The name of it is misleading\n  disputed: fewer said it than the quorum\n")
 }

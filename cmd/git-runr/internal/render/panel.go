@@ -87,11 +87,14 @@ func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 	}
 }
 
-// besideFinding says who else said it, and that it is disputed.
+// besideFinding says who else said it, what may be the same, and whether it is disputed.
 func besideFinding(j record.Joined) string {
 	text := ""
 	if len(j.SaidBy) > 1 {
 		text += ", said by " + strings.Join(j.SaidBy, ", ")
+	}
+	if len(j.Similar) > 0 {
+		text += ", similar to " + strings.Join(j.Similar, ", ")
 	}
 	if j.Disputed {
 		text += ", disputed"

@@ -231,7 +231,7 @@ func writeRound(w io.Writer, round record.Round, last bool) {
 		writePassedOver(w, "    ", round.Spent)
 		return
 	}
-	said := record.Says(round.By(round.Reviewer), round.Report.Says(), len(round.Report.Findings))
+	said := record.Says(round.By(round.Reviewer), round.Said(), len(round.Report.Findings))
 	safetext.Fprintf(w, "  round %d %s, %s (%s)%s\n", round.Number, said, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
 	writePassedOver(w, "    ", round.Spent)
 	for _, f := range round.Report.Findings {

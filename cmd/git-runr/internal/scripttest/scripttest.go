@@ -24,7 +24,7 @@ import (
 var Groups = map[string][]string{
 	"inbox":  {"audit", "inbox", "log", "pager", "serve", "short", "status", "terminal", "verify", "web"},
 	"review": {"agent", "budget", "checks", "quota", "review"},
-	"runs":   {"feedback", "foreign", "intervene", "land", "report", "run", "stop", "undo", "unfinished", "what", "workflow"},
+	"runs":   {"feedback", "foreign", "intervene", "land", "refutes", "report", "run", "stop", "undo", "unfinished", "what", "workflow"},
 	"guard":  {"evidence", "in_place", "restore", "tampered", "worktree"},
 	"share":  {"backup", "commit", "hook", "newer", "pre_push", "state", "subjects", "sync", "work_"},
 	"other":  nil,

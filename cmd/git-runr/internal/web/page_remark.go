@@ -39,7 +39,8 @@ type remark struct {
 	CanHand   bool       // to a run
 	Proposals []proposal // other lines that it suggests
 	Runs      []record.RunSummary
-	Disputed  bool // fewer reviewers said it than the quorum
+	Disputed  bool // fewer reviewers than the quorum said it or something similar
+	Similar   []string
 	Ruling    record.RulingKind
 	RulingBy  string // the judge
 	RulingWhy string
@@ -145,7 +146,7 @@ func newFinding(review record.Review, sub record.Submission, f reply.Finding, qu
 // newJoined is a finding with all who said it.
 func newJoined(review record.Review, sub record.Submission, j record.Joined, quote []string) remark {
 	r := newFinding(review, sub, j.Finding, quote)
-	r.Author, r.Disputed = strings.Join(j.SaidBy, ", "), j.Disputed
+	r.Author, r.Disputed, r.Similar = strings.Join(j.SaidBy, ", "), j.Disputed, j.Similar
 	if j.Judged != nil {
 		r.Ruling, r.RulingBy, r.RulingWhy = j.Judged.Kind, review.Request.Judge, j.Judged.Reason
 	}
