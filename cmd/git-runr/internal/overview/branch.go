@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
@@ -18,8 +19,9 @@ import (
 type Branch struct {
 	Since string `json:"since,omitempty"` // what the branch left; "": the newest commits are looked at
 	lineage.CoverCounts
-	Unreviewed []lineage.Covered `json:"commits_unreviewed"` // newest first: unreviewed and stale
-	Skipped    []intake.Gated    `json:"skipped,omitempty"`  // those of them that nobody is to be asked for, and why
+	Unreviewed []lineage.Covered `json:"commits_unreviewed"`    // newest first: unreviewed and stale
+	Skipped    []intake.Gated    `json:"skipped,omitempty"`     // those of them that nobody is to be asked for, and why
+	RedOnBase  []string          `json:"red_on_base,omitempty"` // checks that fail without its newest reviewed commit too
 }
 
 // reviewsOfBranch is nil where there is no commit.
@@ -33,6 +35,9 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip)
 		return nil, err
 	}
 	r := &Branch{Since: since, CoverCounts: lineage.CountCovered(covered), Unreviewed: []lineage.Covered{}}
+	if r.RedOnBase, err = redOnBase(ctx, store, covered); err != nil {
+		return r, err
+	}
 	branch, err := store.Branch(ctx)
 	for i, c := range covered {
 		if c.State != lineage.CoverUnreviewed && c.State != lineage.CoverStale {
@@ -48,6 +53,31 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip)
 	return r, err
 }
 
+// redOnBase are the checks that, by the newest review of the branch that ran checks, fail on its base too.
+func redOnBase(ctx context.Context, store *record.Store, covered []lineage.Covered) (red []string, err error) {
+	for _, c := range covered {
+		if c.Review == "" || c.Run != "" {
+			continue
+		}
+		review, err := store.ReviewByID(ctx, c.Review)
+		if err != nil {
+			return nil, err
+		}
+		ran := false
+		for _, sub := range review.Submissions {
+			for _, check := range sub.Checks {
+				if ran = true; check.FailsOnBase && !slices.Contains(red, check.Name) {
+					red = append(red, check.Name)
+				}
+			}
+		}
+		if ran {
+			break
+		}
+	}
+	return red, nil
+}
+
 // unreviewedShown is how many commits that nobody reviewed are named.
 const unreviewedShown = 5
 
@@ -61,6 +91,9 @@ func (r *Branch) write(w io.Writer) {
 		of = "Since " + r.Since
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
+	for _, name := range r.RedOnBase {
+		safetext.Fprintf(w, "  check %s fails on the base as well, so it is left out of reviews\n", name)
+	}
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
 		safetext.Fprintf(w, "  %-10s  %s  %s\n", screen.Warning.Of(string(c.State)), c.Commit.Short(), prose.CutColumns(c.Title, 60))
 	}
