@@ -152,8 +152,8 @@ type keptCheck struct {
 
 // path is the file for check on what version is of: a commit or a tree.
 func (k keptChecks) path(ctx context.Context, check runplan.Check, version gitstore.ID) string {
-	if commit, err := k.store.Repo.ReadCommit(ctx, version); err == nil {
-		version = commit.Tree
+	if tree, err := k.store.Repo.TreeOf(ctx, version); err == nil {
+		version = tree
 	}
 	sum := sha256.Sum256([]byte(string(version) + "\x00" + check.Command))
 	return filepath.Join(checksDir(k.store), hex.EncodeToString(sum[:16]))
