@@ -21,7 +21,7 @@ type Branch struct {
 	lineage.CoverCounts
 	Unreviewed []lineage.Covered `json:"commits_unreviewed"`    // newest first: unreviewed and stale
 	Skipped    []intake.Gated    `json:"skipped,omitempty"`     // those of them that nobody is to be asked for, and why
-	RedOnBase  []string          `json:"red_on_base,omitempty"` // checks that fail without its newest reviewed commit too
+	RedOnBase  []string          `json:"red_on_base,omitempty"` // of its newest review, that fail without the change too
 }
 
 // reviewsOfBranch is nil where there is no commit.
@@ -35,8 +35,8 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip)
 		return nil, err
 	}
 	r := &Branch{Since: since, CoverCounts: lineage.CountCovered(covered), Unreviewed: []lineage.Covered{}}
-	if r.RedOnBase, err = redOnBase(ctx, store, covered); err != nil {
-		return r, err
+	if newest := slices.IndexFunc(covered, func(c lineage.Covered) bool { return c.Review != "" }); newest >= 0 {
+		r.RedOnBase = covered[newest].RedOnBase
 	}
 	branch, err := store.Branch(ctx)
 	for i, c := range covered {
@@ -51,31 +51,6 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip)
 		r.Unreviewed = append(r.Unreviewed, c)
 	}
 	return r, err
-}
-
-// redOnBase are the checks that, by the newest review of the branch that ran checks, fail on its base too.
-func redOnBase(ctx context.Context, store *record.Store, covered []lineage.Covered) (red []string, err error) {
-	for _, c := range covered {
-		if c.Review == "" || c.Run != "" {
-			continue
-		}
-		review, err := store.ReviewByID(ctx, c.Review)
-		if err != nil {
-			return nil, err
-		}
-		ran := false
-		for _, sub := range review.Submissions {
-			for _, check := range sub.Checks {
-				if ran = true; check.FailsOnBase && !slices.Contains(red, check.Name) {
-					red = append(red, check.Name)
-				}
-			}
-		}
-		if ran {
-			break
-		}
-	}
-	return red, nil
 }
 
 // unreviewedShown is how many commits that nobody reviewed are named.
