@@ -2,8 +2,16 @@ package loop
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/record"
 	"git-runr/loop/runplan"
 )
@@ -26,24 +34,33 @@ type checkup struct {
 	tree    gitstore.ID                   // that is in it
 	base    gitstore.ID                   // what it is compared with; there is none where it is no commit
 	changed []string                      // paths that differ between the two
+	fresh   bool                          // the change is in a checkout of its own, with nothing beside it
 	own     func(runplan.Check) bool      // checks that count although they fail on the base; nil: none
 	known   map[string]record.CheckResult // what checks came to on the base, by name; what is run is added
 }
 
 // check runs the checks of a change, and those that do not pass on its base too: what
-// failed before is not this change's fault. Nothing counts where one of them tampered with
-// the repository.
+// failed before is not this change's fault. One that fails only here is run once more: what
+// passes then is flaky. Nothing counts where one of them tampered with the repository.
 func check(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup) (_ []record.CheckResult, tampered *record.Failure, err error) {
 	results := []record.CheckResult{}
 	var asked []runplan.Check
+	kept := keptChecks{s, job.fresh}
 	for _, check := range job.checks {
-		p.Step("check", check.Name)
-		result, tampered, err := c.watched(ctx, job.watch("check "+check.Name+" ran"), check, job.tree)
+		result, known := kept.find(ctx, check, job.tree)
+		switch {
+		case !known:
+			p.Step("check", check.Name)
+			result, tampered, err = c.watched(ctx, job.watch("check "+check.Name+" ran"), check, job.tree)
+		case !result.OK():
+			result, tampered, err = c.again(ctx, p, job, check, result)
+		}
 		if tampered != nil || err != nil {
 			return nil, tampered, err
 		}
 		results = append(results, result)
-		_, known := job.known[check.Name]
+		kept.keep(ctx, c.Judge(result, nil, job.changed), job.tree)
+		_, known = job.known[check.Name]
 		if !result.OK() && result.Reason != record.NotInstalled && !known && (job.own == nil || !job.own(check)) {
 			asked = append(asked, check)
 		}
@@ -56,9 +73,25 @@ func check(ctx context.Context, s *record.Store, c Checker, p Progress, job chec
 		if b, known := job.known[check.Name]; known {
 			base = &b
 		}
+		if judged := c.Judge(results[i], base, job.changed); judged.Fails() && judged.Reason == "" && judged.Again == "" {
+			if results[i], tampered, err = c.again(ctx, p, job, check, results[i]); tampered != nil || err != nil {
+				return nil, tampered, err
+			}
+			kept.keep(ctx, results[i], job.tree)
+		}
 		results[i] = c.Judge(results[i], base, job.changed)
 	}
 	return results, nil, nil
+}
+
+// again runs a check that failed once more on the same tree: the result says what first said,
+// or that it is flaky.
+func (c Checker) again(ctx context.Context, p Progress, job checkup, check runplan.Check, first record.CheckResult) (record.CheckResult, *record.Failure, error) {
+	p.Step("check", check.Name+" once more")
+	second, tampered, err := c.watched(ctx, job.watch("check "+check.Name+" ran once more"), check, job.tree)
+	second.Flaky = second.OK()
+	second.Again = first.Output + "\n" // never empty: it ran twice
+	return second, tampered, err
 }
 
 // watched runs one check in the tree that is watched, whose files are those of id.
@@ -70,10 +103,22 @@ func (c Checker) watched(ctx context.Context, w watch, check runplan.Check, id g
 	return result, tampered, err
 }
 
-// checkBase fills in what checks come to on the base.
+// checkBase fills in what checks come to on the base. A failure there that is kept need not
+// be seen again; a pass must be, for the machine may have lost since what the check needs.
 func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup, checks []runplan.Check) (tampered *record.Failure, err error) {
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil, nil // all is well, or there is nothing before
+	}
+	kept := keptChecks{s, true}
+	checks = slices.DeleteFunc(checks, func(check runplan.Check) bool {
+		result, known := kept.find(ctx, check, job.base)
+		if known = known && !result.OK(); known {
+			job.known[check.Name] = result
+		}
+		return known
+	})
+	if len(checks) == 0 {
+		return nil, nil
 	}
 	err = inCheckout(ctx, s, job.base, func(ctx context.Context, tree *gitstore.Worktree) error {
 		for _, check := range checks {
@@ -85,8 +130,71 @@ func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job 
 				return err
 			}
 			job.known[check.Name] = result
+			kept.keep(ctx, c.Judge(result, nil, nil), job.base)
 		}
 		return nil
 	})
 	return tampered, err
+}
+
+// keptChecks are results of checks in this clone's cache, by tree and command: of fresh
+// checkouts alone, for a worktree that is worked in holds more than its tree.
+type keptChecks struct {
+	store *record.Store
+	fresh bool
+}
+
+// keptCheck is a result as it is kept.
+type keptCheck struct {
+	record.CheckResult
+	Again string `json:"again,omitempty"`
+}
+
+// path is the file for check on what version is of: a commit or a tree.
+func (k keptChecks) path(ctx context.Context, check runplan.Check, version gitstore.ID) string {
+	if tree, err := k.store.Repo.TreeOf(ctx, version); err == nil {
+		version = tree
+	}
+	sum := sha256.Sum256([]byte(string(version) + "\x00" + check.Command))
+	return filepath.Join(checksDir(k.store), hex.EncodeToString(sum[:16]))
+}
+
+func checksDir(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "cache", "checks") }
+
+func (k keptChecks) find(ctx context.Context, check runplan.Check, version gitstore.ID) (record.CheckResult, bool) {
+	var kept keptCheck
+	if !k.fresh {
+		return kept.CheckResult, false
+	}
+	data, err := safefile.ReadFile(k.path(ctx, check, version))
+	if err != nil || json.Unmarshal(data, &kept) != nil || kept.Command != check.Command {
+		return record.CheckResult{}, false
+	}
+	kept.Name, kept.Tree = check.Name, string(version)
+	kept.CheckResult.Again = kept.Again
+	return kept.CheckResult, true
+}
+
+// keep writes a judged result down that says something of the tree and nothing of the
+// machine. Without it the check is run again.
+func (k keptChecks) keep(ctx context.Context, result record.CheckResult, version gitstore.ID) {
+	if !k.fresh || result.NotRun != "" || result.Reason != "" {
+		return
+	}
+	data, err := json.Marshal(keptCheck{result, result.Again})
+	if err == nil {
+		path := k.path(ctx, runplan.Check{Command: result.Command}, version)
+		_ = os.MkdirAll(filepath.Dir(path), 0o777)
+		_ = safefile.WriteFile(path, data, 0o666)
+	}
+}
+
+// dropKeptChecks removes what was kept before then; what cannot be removed is found again.
+func dropKeptChecks(s *record.Store, then time.Time) {
+	files, _ := os.ReadDir(checksDir(s))
+	for _, file := range files {
+		if info, err := file.Info(); err == nil && info.ModTime().Before(then) {
+			_ = os.Remove(filepath.Join(checksDir(s), file.Name()))
+		}
+	}
 }

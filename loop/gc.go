@@ -276,6 +276,7 @@ func collect(ctx context.Context, s *record.Store, g Garbage) error {
 			return err
 		}
 	}
+	dropKeptChecks(s, g.ClosedBefore)
 	c, err := readCutoff(s)
 	if err != nil {
 		return err

@@ -239,6 +239,9 @@ func afterChecks(run record.Run, policy runplan.Policy) Step {
 	if checks.Failure != nil {
 		return stop(checks.Failure.Reason, checks.Failure.Detail)
 	}
+	if missing := notRun(*checks); missing != "" {
+		return stop(record.ReasonChecksNotRun, missing)
+	}
 	if !checks.Failed() || ahead(run, policy, runplan.StepReview) {
 		return onward(run, policy)
 	}
@@ -253,6 +256,18 @@ func afterChecks(run record.Run, policy runplan.Policy) Step {
 		return stop(record.ReasonChecksFailed, fmt.Sprintf("failing: %s; step %q failed %d times", checks.Failing(), checks.Step, failed))
 	}
 	return attempt(run, policy.Workflow[at], record.ModeFix)
+}
+
+// notRun says which checks of a step could not start, and why; "" when all did. A hook of the
+// user's that is not to be run is none of them.
+func notRun(checks record.CheckRun) string {
+	var missing []string
+	for _, c := range checks.Results {
+		if c.NotRun != "" && c.Name != commitHook {
+			missing = append(missing, c.Name+": "+c.NotRun)
+		}
+	}
+	return strings.Join(missing, "; ")
 }
 
 // ahead reports whether a step of kind is still to come.
@@ -368,7 +383,7 @@ func afterResume(run record.Run, policy runplan.Policy) Step {
 		return attemptResumed(run, policy, work)
 	case work.Kind == runplan.StepReview && run.LastRound() != nil:
 		return reviewResumed(run, policy, at)
-	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && run.LastChecks().Failure != nil:
+	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && (run.LastChecks().Failure != nil || notRun(*run.LastChecks()) != ""):
 		return Step{Action: DoChecks, Work: work}
 	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !ahead(run, policy, runplan.StepReview):
 		if fix := policy.FixStep(at); fix >= 0 {

@@ -140,7 +140,7 @@ func (w *sitting) question(ctx context.Context, review record.Review, change Cha
 			watch := func(while string) watch { return watchCheckout(w.Store, progress, tree, while) }
 			return w.checkOnce(change.Files, func() ([]record.CheckResult, *record.Failure, error) {
 				return check(ctx, w.Store, w.Checker, progress, checkup{
-					checks: checks, watch: watch, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
+					checks: checks, watch: watch, fresh: true, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
 				})
 			})
 		}

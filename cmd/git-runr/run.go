@@ -210,6 +210,7 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 	if plan.Base, err = store.Repo.Head(s.ctx); err != nil {
 		return plan, err
 	}
+	plan.Checks = conf.RunChecks(s.ctx, store, plan.Base)
 	if plan.Target, err = store.Branch(s.ctx); err != nil {
 		return plan, err
 	}

@@ -25,10 +25,11 @@ const (
 // recorded as what it ran on. The exit code is the shell's own (127 for a
 // command that it did not find). Reason is "" for a check that ended by itself,
 // otherwise timeout, cancelled, signal:NAME, not_found (no sh, no dir) or
-// not_started, and then Output ends with the cause. One whose first program is not
+// not_started, and then Output ends with the cause. Output is WithoutMachine. One whose first program is not
 // on PATH is not started: record.NotInstalled.
 func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
-	if name := firstProgram(c.Command); name != "" && errors.Is(onPath(name, env), ErrNotFound) {
+	if !Runnable(c.Command, env) {
+		name := firstProgram(c.Command)
 		return record.CheckResult{
 			Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled, NotRun: name + " is not installed",
 		}
@@ -42,12 +43,12 @@ func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tr
 		Merge:     true,
 	})
 	out := record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: res.ExitCode}
-	out.Output = plain(string(res.Stdout))
+	out.Output = WithoutMachine(plain(string(res.Stdout)), dir, env)
 	out.Duration = duration.Duration(res.Duration)
 	out.Reason = checkReason(res, err)
 	if err != nil {
 		out.ExitCode = -1
-		out.Output += fmt.Sprintf("%v\n", err)
+		out.Output += WithoutMachine(fmt.Sprintf("%v\n", err), "", env)
 	}
 	return out
 }
@@ -83,6 +84,13 @@ func firstProgram(command string) string {
 		return ""
 	}
 	return m[1]
+}
+
+// Runnable reports whether the program that command starts first is on the PATH of env, or cannot
+// be told without a shell.
+func Runnable(command string, env []string) bool {
+	name := firstProgram(command)
+	return name == "" || !errors.Is(onPath(name, env), ErrNotFound)
 }
 
 // shellWords are the keywords and builtins of the shells that sh may be.

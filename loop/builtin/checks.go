@@ -3,11 +3,9 @@ package builtin
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -27,12 +25,12 @@ func Judge(result record.CheckResult, base *record.CheckResult, changed []string
 		return result
 	}
 	lines := outputLines(result.Output)
-	now := readFailures(result, lines, changed)
+	now := readFailures(result, result.Output, changed)
 	fresh := now
 	if base != nil && !base.OK() && base.Reason != record.NotInstalled && notRun(*base, false) == "" {
-		was := readFailures(*base, outputLines(base.Output), changed)
-		fresh = missingFrom(was, now)
-		result.FailsOnBase = sameFailure(result, *base, now, was, fresh)
+		was := readFailures(*base, base.Output, changed)
+		fresh = missingFrom(was, now, unsteady(now, result, changed))
+		result.FailsOnBase = result.Reason == base.Reason && len(fresh) == 0 && (len(now) > 0 || len(was) == 0 && sameLines(result, *base))
 	}
 	result.FailuresOnBase = len(now) - len(fresh)
 	shown := ours(fresh)
@@ -44,52 +42,71 @@ func Judge(result record.CheckResult, base *record.CheckResult, changed []string
 	return result
 }
 
-// sameFailure reports whether a check fails on the change only as it fails on the base:
-// with failures that the base has too, or where none can be told apart in the same words.
-func sameFailure(result, base record.CheckResult, now, was, fresh []failure) bool {
-	if result.Reason != base.Reason {
+// unsteady are the keys of failures whose words a second run of the check on the same tree
+// did not repeat: what is random in them is not the change's.
+func unsteady(now []failure, result record.CheckResult, changed []string) map[string]bool {
+	if result.Again == "" {
+		return nil
+	}
+	words := map[string]bool{}
+	for _, f := range missingFrom(readFailures(result, result.Again, changed), now, nil) {
+		words[f.key()] = true
+	}
+	return words
+}
+
+// sameLines compares the ends of two outputs in which no failure can be read. Words that
+// differ between two runs on one tree are left out of it.
+func sameLines(result, base record.CheckResult) bool {
+	now, was := endWords(result.Output), endWords(base.Output)
+	again, wasAgain := now, was
+	if result.Again != "" {
+		again = endWords(result.Again)
+	}
+	if base.Again != "" {
+		wasAgain = endWords(base.Again)
+	}
+	if len(now) != len(again) || len(was) != len(wasAgain) {
+		return true // it says something else each time: nothing tells the change from the base
+	}
+	if len(now) != len(was) {
 		return false
 	}
-	if len(now)+len(was) == 0 {
-		return steady(lastLines(result)) == steady(lastLines(base))
+	for i := range now {
+		if now[i] != was[i] && now[i] == again[i] && was[i] == wasAgain[i] {
+			return false
+		}
 	}
-	return len(now) > 0 && len(fresh) == 0
+	return true
+}
+
+// endWords are the words of the last lines of output, with what changes from run to run levelled.
+func endWords(output string) []string {
+	return strings.Fields(steady(lastLines(record.CheckResult{Output: output})))
 }
 
 // checkFindings are the findings of a judged result: warnings with the places that its
-// output names for what failed, notes for what fails on the base too. A check that
-// could not be run says nothing about the change and is none.
+// output names for what failed. A check that could not be run, or that fails on the base
+// too, says nothing about the change and is none.
 func checkFindings(result record.CheckResult) []reply.Finding {
-	note := func(text string) reply.Finding {
-		return checkFinding(result.Name, reply.Note, record.CheckFailure{Message: text})
-	}
-	switch {
-	case result.OK(), result.NotRun != "":
+	if !result.Fails() {
 		return nil
-	case result.FailsOnBase:
-		return []reply.Finding{note("fails on the base too: " + lastLines(result))}
-	case len(result.Failures) == 0:
-		return []reply.Finding{checkFinding(result.Name, reply.Warning, record.CheckFailure{Message: "failed: " + lastLines(result)})}
+	}
+	if len(result.Failures) == 0 {
+		return []reply.Finding{checkFinding(result.Name, record.CheckFailure{Message: "failed: " + lastLines(result)})}
 	}
 	var found []reply.Finding
 	for _, f := range result.Failures {
-		found = append(found, checkFinding(result.Name, reply.Warning, f))
+		found = append(found, checkFinding(result.Name, f))
 	}
 	if left := result.FailuresMore; left > 0 {
 		found[len(found)-1].Issue += fmt.Sprintf(" (and %d more)", left)
 	}
-	if n := result.FailuresOnBase; n > 0 {
-		are := " are"
-		if n == 1 {
-			are = " is"
-		}
-		found = append(found, note(prose.Count(n, "failure")+are+" on the base too"))
-	}
 	return found
 }
 
-func checkFinding(name string, severity reply.Severity, f record.CheckFailure) reply.Finding {
-	place := reply.Finding{Severity: severity, File: f.File, Line: f.Line, Rule: record.RuleOfCheck + name}
+func checkFinding(name string, f record.CheckFailure) reply.Finding {
+	place := reply.Finding{Severity: reply.Warning, File: f.File, Line: f.Line, Rule: record.RuleOfCheck + name}
 	f.File = "" // it is the finding's
 	text, _ := RedactSecrets(oneLine(f.String(), 500))
 	place.Issue = "check " + oneLine(name, 60) + ": " + text
@@ -97,43 +114,52 @@ func checkFinding(name string, severity reply.Severity, f record.CheckFailure) r
 }
 
 // missingFrom gives the failures of now that was does not have. The same failure
-// may stand at another line.
-func missingFrom(was, now []failure) []failure {
+// may stand at another line; one whose words are unsteady is known by its file alone.
+func missingFrom(was, now []failure, unsteady map[string]bool) []failure {
 	seen := map[string]bool{}
 	for _, f := range was {
-		seen[f.key()] = true
+		seen[f.key()], seen[f.name] = true, true
 	}
-	return slices.DeleteFunc(slices.Clone(now), func(f failure) bool { return seen[f.key()] })
+	return slices.DeleteFunc(slices.Clone(now), func(f failure) bool {
+		return seen[f.key()] || unsteady[f.key()] && seen[f.name]
+	})
 }
 
-// notRunSigns are the words by which a tool says that it lacks something. Those
-// that a change can cause itself count only when the base has not passed.
-var notRunSigns = []struct {
-	pattern   func() *regexp.Regexp
-	byMachine bool
-}{
-	{lazy(`(?m)^(?:go: .*|.*proxy\.golang\.org.*)(?:dial tcp|lookup .*: |no such host|i/o timeout|connection refused|TLS handshake)`), true},
-	{lazy(`(?m)^npm (?:ERR!|error) (?:code |network )?(?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|network)`), true},
-	{lazy(`(?m)Could not resolve host|failed to download from|Temporary failure in name resolution|failed to get .* as a dependency of package`), true},
-	{lazy(`(?m)^go: (?:download go\S*|no such tool|go\.mod requires go >=|cannot find GOROOT).*`), true},
-	{lazy(`(?mi)^.*: (?:no space left on device|cannot allocate memory)$`), true},
-	{lazy(`(?m)(?:no required module provides package|missing go\.sum entry|cannot find module providing package).*`), false},
-	{lazy(`(?m)(?:build constraints exclude all Go files|no Go files in|matched no packages).*`), false},
-	{lazy(`(?m)Cannot find (?:module|package) '[^./'][^']*'`), false},
-	{lazy(`(?m)ModuleNotFoundError: No module named .*|No module named pytest`), false},
-	{lazy(`(?m)^(?:/bin/)?(?:sh|bash|dash|zsh)(?:: (?:line )?\d+)?: \S+: (?:command )?not found$`), false},
-}
+// machineSigns are the words by which a tool says that it lacks the network, its toolchain,
+// a program or room: no change is to blame for that.
+var machineSigns = lazy(`(?m)^(?:go: |.*proxy\.golang\.org).*(?:dial tcp|lookup .*: |no such host|i/o timeout|connection refused|TLS handshake).*` +
+	`|^.*(?:\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ERR_PNPM_META_FETCH_FAIL|ERR_SOCKET_TIMEOUT)\b|getaddrinfo|[Nn]etwork is unreachable).*` +
+	`|^.*(?:npm (?:ERR!|error)|registry\.|pypi\.org|crates\.io|repo\.maven).*(?:ETIMEDOUT|ECONNREFUSED|ECONNRESET|fetch failed|timed? ?out|network).*` +
+	`|^.*(?:Could not resolve host|Temporary failure in name resolution|Name or service not known|failed to download from|failed to get .* as a dependency of package).*` +
+	`|^go: (?:download go\S*|no such tool|go\.mod requires go >=|cannot find GOROOT).*|^.*toolchain not available.*` +
+	`|^error: (?:toolchain '[^']+' is not installed|no such command: .*|rustup could not).*` +
+	`|^.*(?:ERR_PNPM_UNSUPPORTED_ENGINE|EBADENGINE|Unsupported engine).*` +
+	`|(?i)^.*: (?:no space left on device|cannot allocate memory)$`)
 
-// notRun says why a check could not run for reasons of the machine, or "". What a
-// change can cause itself is its fault where the check passed on the base.
+// missingParts are the words by which a tool says that a library or program is not there,
+// which a change can cause itself: they count only where the base has not passed.
+var missingParts = lazy(`(?m)Cannot find (?:module|package) '[^./'][^']*'|ModuleNotFoundError: No module named .*|No module named pytest` +
+	`|.*(?:no required module provides package|missing go.sum entry|cannot find module providing package).*` +
+	`|.*(?:build constraints exclude all Go files|no Go files in|matched no packages).*` +
+	`|^(?:/bin/)?(?:sh|bash|dash|zsh)(?:: (?:line )?\d+)?: \S+: (?:command )?not found$` +
+	`|^make(?:\[\d+\])?: \*\*\* \[.*\] Error 12[67]$|^.*\bspawn \S+ ENOENT.*|^.*Command failed with exit code 127.*`)
+
+// notRun says why a check could not run for reasons of the machine, or "". A part that
+// is missing is the change's fault where the check passed on the base.
 func notRun(result record.CheckResult, basePassed bool) string {
 	switch {
 	case result.OK(), result.Reason == reasonTimeout:
 		return ""
 	case result.Reason != "" && !isCrash(result.Reason) && !(basePassed && strings.HasPrefix(result.Reason, "signal:")):
 		return strings.ReplaceAll(oneLine(result.Reason, 200), "_", " ")
-	case basePassed:
-		return signOf(result, true)
+	case namesTest(result):
+		return ""
+	}
+	if m := machineSigns().FindString(result.Output); m != "" {
+		return oneLine(m, 200)
+	}
+	if basePassed {
+		return ""
 	}
 	switch result.ExitCode {
 	case 126, 127:
@@ -141,29 +167,20 @@ func notRun(result record.CheckResult, basePassed bool) string {
 	case 130, 137, 143:
 		return fmt.Sprintf("it was killed (exit status %d)", result.ExitCode)
 	}
-	return signOf(result, false)
+	if m := missingParts().FindString(result.Output); m != "" {
+		return cmp.Or(missingProgram(result.Output), oneLine(m, 200))
+	}
+	return ""
+}
+
+// namesTest reports whether the output names a test that failed: then the check ran.
+func namesTest(result record.CheckResult) bool {
+	return slices.ContainsFunc(readFailures(result, result.Output, nil), func(f failure) bool { return f.test != "" })
 }
 
 // reasonTimeout is the Reason of a check that took longer than it may: it failed,
 // unless it does so on the base too.
 const reasonTimeout = "timeout"
-
-// signOf is what the output says that the machine lacks; only what no change can cause
-// with onlyMachine.
-func signOf(result record.CheckResult, onlyMachine bool) string {
-	if strings.Contains(result.Output, "--- FAIL: ") {
-		return ""
-	}
-	for _, sign := range notRunSigns {
-		if onlyMachine && !sign.byMachine {
-			continue
-		}
-		if m := sign.pattern().FindString(result.Output); m != "" {
-			return cmp.Or(missingProgram(m), oneLine(m, 200))
-		}
-	}
-	return ""
-}
 
 // missingSigns are the ways in which shells, env and make say that a program is not
 // there or cannot be started.
@@ -210,8 +227,8 @@ func lastLines(result record.CheckResult) string {
 }
 
 // readFailures reads the output of go test, then what any compiler or linter writes.
-func readFailures(result record.CheckResult, lines, changed []string) []failure {
-	at := newPlaces(result.Command, changed)
+func readFailures(result record.CheckResult, output string, changed []string) []failure {
+	lines, at := outputLines(output), newPlaces(result.Command, changed)
 	return append(goTestFailures(lines, at), placedFailures(lines, at)...)
 }
 

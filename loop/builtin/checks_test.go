@@ -9,6 +9,13 @@ import (
 	"git-runr/loop/reply"
 )
 
+// again is a check that failed twice on the same tree.
+func again(first, second string) record.CheckResult {
+	result := failed("", first)
+	result.Again = second
+	return result
+}
+
 func failed(command, output string) record.CheckResult {
 	return record.CheckResult{Name: "test", Command: command, ExitCode: 1, Output: output}
 }
@@ -251,6 +258,14 @@ func TestChecksThatCouldNotRun(t *testing.T) {
 		{"crashed", record.CheckResult{ExitCode: -1, Reason: "signal:SEGV"}, nil, true},
 		{"crashed below sh", record.CheckResult{ExitCode: 139}, nil, true},
 		{"no network", failed("", "go: example.com/x@v1: Get \"https://proxy.golang.org/x\": dial tcp: lookup proxy.golang.org: no such host\n"), pass, false},
+		{"pnpm without network", failed("", " ERR_PNPM_META_FETCH_FAIL  GET https://registry.npmjs.org/pnpm: request to https://registry.npmjs.org/pnpm failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org\n"), pass, false},
+		{"pip without network", failed("", "WARNING: Retrying after connection broken by 'NewConnectionError: Temporary failure in name resolution': /simple/x/\n"), pass, false},
+		{"cargo without network", failed("", "error: failed to download from `https://index.crates.io/config.json`\n"), pass, false},
+		{"another toolchain", failed("", "go: go.mod requires go >= 1.99 (running go 1.26.0; GOTOOLCHAIN=local)\n"), pass, false},
+		{"cargo without clippy", failed("", "error: no such command: `clippy`\n"), pass, false},
+		{"make without the linter", failed("make lint", "make: golangci-lint: No such file or directory\nmake: *** [Makefile:27: lint] Error 127\n"), nil, false},
+		{"make in sh without the linter", failed("make lint", "/bin/sh: 1: golangci-lint: not found\nmake: *** [Makefile:27: lint] Error 127\n"), nil, false},
+		{"a test that looks up a host", failed("npm test", "not ok 1 - looks up\n  ---\n  location: '/w/src/a.test.js:3:1'\n  error: 'getaddrinfo ENOTFOUND nowhere'\n  ...\n"), nil, true},
 		{"module missing", failed("", "a.go:3:8: no required module provides package example.com/x; to add it:\n"), nil, false},
 		{"module missing, base passes", failed("", "a.go:3:8: no required module provides package example.com/x; to add it:\n"), pass, true},
 		{"go.sum", failed("", "a.go:3:8: missing go.sum entry for module providing package x\n"), nil, false},
@@ -293,14 +308,20 @@ func TestChecksThatFailOnTheBase(t *testing.T) {
 		failed    bool
 		want      []string
 	}{
-		{"the same", failed("", goFailure), failed("", goFailure), false, []string{"note: check test: fails on the base too"}},
-		{"at another line", failed("", goFailure), failed("", moved), false, []string{"note: check test: fails on the base too"}},
-		{"fewer", failed("", goFailure), failed("", worse), false, []string{"note: check test: fails on the base too"}},
+		{"the same", failed("", goFailure), failed("", goFailure), false, nil},
+		{"at another line", failed("", goFailure), failed("", moved), false, nil},
+		{"fewer", failed("", goFailure), failed("", worse), false, nil},
 		{"one more", failed("", worse), failed("", goFailure), true, []string{
-			"warning: check test: TestNew: new", "note: check test: 2 failures are on the base too"}},
+			"warning: check test: TestNew: new"}},
 		{"others", failed("", goFailure), failed("", goBuild), true, []string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
-		{"unreadable, the same", failed("", "broke after 3 s\n"), failed("", "broke after 5 s\n"), false, []string{"note: check test: fails on the base too"}},
+		{"unreadable, the same", failed("", "broke after 3 s\n"), failed("", "broke after 5 s\n"), false, nil},
 		{"unreadable, others", failed("", "broke\n"), failed("", "burnt\n"), true, []string{"warning: check test: failed: broke"}},
+		{"unreadable, random letters", again("fetch _tmp_qvzk gone\n", "fetch _tmp_hwre gone\n"), failed("", "fetch _tmp_bcdn gone\n"), false, nil},
+		{"unreadable, random letters and a new word", again("fetch _tmp_qvzk gone\n", "fetch _tmp_hwre gone\n"), failed("", "fetch _tmp_bcdn late\n"), true,
+			[]string{"warning: check test: failed: fetch _tmp_qvzk gone"}},
+		{"random letters at a place", again("a/x.go:3: cannot open qvzk\n", "a/x.go:3: cannot open hwre\n"), failed("", "a/x.go:3: cannot open bcdn\n"), false, nil},
+		{"another fault at a place", again("a/x.go:3: cannot open x\n", "a/x.go:3: cannot open x\n"), failed("", "a/x.go:3: cannot open y\n"), true,
+			[]string{"warning: check test: cannot open x"}},
 		{"base passes", failed("", goFailure), record.CheckResult{}, true, []string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
 		{"base could not run", failed("", "broke\n"), record.CheckResult{ExitCode: 127, Output: "broke\n"}, true, []string{"warning: check test: failed: broke"}},
 	} {

@@ -18,15 +18,16 @@ const maxPackages = 20
 type tree struct {
 	has  func(path string) bool
 	read func(path string) ([]byte, error)
+	runs func(command string) bool // reports whether the program of a command is here
 }
 
 // Detect gives the standard checks for the changed paths of a project that
 // configured none: vet and test of the changed Go packages, cargo test, and the
 // test script of an npm package that needs no dependencies. has reports whether
-// a file is in the tree, read gives its content. The checks of the top are called
+// a file is in the tree, read gives its content, runs whether the program of a command is here. The checks of the top are called
 // vet and test, those of a module in a directory vet:DIR and test:DIR.
-func Detect(has func(path string) bool, read func(path string) ([]byte, error), changed []string) []runplan.Check {
-	t := tree{has, read}
+func Detect(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool, changed []string) []runplan.Check {
+	t := tree{has, read, runs}
 	var checks []runplan.Check
 	for _, dir := range t.roots(changed, "go.mod", isGoInput) {
 		checks = append(checks, t.goChecks(dir, changed)...)
@@ -39,7 +40,7 @@ func Detect(has func(path string) bool, read func(path string) ([]byte, error), 
 			checks = append(checks, check(dir, "test", "npm test"))
 		}
 	}
-	return unique(checks)
+	return t.runnable(checks)
 }
 
 func isGoInput(p string) bool {
@@ -200,9 +201,9 @@ func (t tree) testsWithoutDependencies(dir string) bool {
 
 // DetectAll gives the checks of the whole project for a first configuration, from
 // what lies at its top: go, npm (or pnpm, yarn, bun by the lock file), cargo,
-// pytest and make. Names are unique; the first that claims one keeps it.
-func DetectAll(has func(path string) bool, read func(path string) ([]byte, error)) []runplan.Check {
-	t := tree{has, read}
+// pytest and make, as far as their programs are here. Names are unique; the first that claims one keeps it.
+func DetectAll(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool) []runplan.Check {
+	t := tree{has, read, runs}
 	var checks []runplan.Check
 	add := func(name, command string) { checks = append(checks, runplan.Check{Name: name, Command: command}) }
 	if has("go.mod") {
@@ -213,22 +214,24 @@ func DetectAll(has func(path string) bool, read func(path string) ([]byte, error
 	if has("Cargo.toml") {
 		add("build", "cargo build")
 		add("test", "cargo test")
-		add("clippy", "cargo clippy")
+		if runs("cargo-clippy") {
+			add("clippy", "cargo clippy")
+		}
 	}
 	checks = append(checks, t.npmChecks()...)
 	if t.usesPytest() {
 		add("test", "pytest")
 	}
 	checks = append(checks, t.makeChecks()...)
-	return unique(checks)
+	return t.runnable(checks)
 }
 
-// unique keeps the first check of each name.
-func unique(checks []runplan.Check) []runplan.Check {
+// runnable keeps the first check of each name whose program is here.
+func (t tree) runnable(checks []runplan.Check) []runplan.Check {
 	seen := map[string]bool{}
 	var kept []runplan.Check
 	for _, c := range checks {
-		if !seen[c.Name] {
+		if !seen[c.Name] && t.runs(c.Command) {
 			seen[c.Name] = true
 			kept = append(kept, c)
 		}
@@ -279,24 +282,33 @@ func (t tree) makeChecks() []runplan.Check {
 	targets := t.makeTargets()
 	var checks []runplan.Check
 	for _, name := range []string{"test", "check", "lint"} {
-		if targets[name] {
+		if recipe, ok := targets[name]; ok && !slices.ContainsFunc(recipe, func(line string) bool { return !t.runs(line) }) {
 			checks = append(checks, runplan.Check{Name: name, Command: "make " + name})
 		}
 	}
 	return checks
 }
 
-// makeTargets reads the file that make would read.
-func (t tree) makeTargets() map[string]bool {
-	targets := map[string]bool{}
+// makeTargets reads the file that make would read: the lines of each target's recipe.
+func (t tree) makeTargets() map[string][]string {
+	targets := map[string][]string{}
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
 		data, err := t.read(name)
 		if err != nil {
 			continue
 		}
-		for _, m := range makeTarget().FindAllStringSubmatch(string(data), -1) {
-			for _, target := range strings.Fields(m[1]) {
-				targets[target] = true
+		var open []string
+		for line := range strings.SplitSeq(string(data), "\n") {
+			if m := makeTarget().FindStringSubmatch(line); m != nil {
+				open = strings.Fields(m[1])
+			}
+			recipe, isRecipe := strings.CutPrefix(line, "\t")
+			for _, target := range open {
+				lines := targets[target]
+				if isRecipe {
+					lines = append(lines, strings.TrimLeft(recipe, "@-+ "))
+				}
+				targets[target] = lines
 			}
 		}
 		return targets

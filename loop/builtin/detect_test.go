@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"git-runr/loop/runplan"
@@ -70,10 +71,28 @@ func TestDetect(t *testing.T) {
 		{"nothing changed", goTree, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := listChecks(Detect(c.tree.has, c.tree.read, c.changed)); !slices.Equal(got, c.want) {
+			if got := listChecks(Detect(c.tree.has, c.tree.read, allHere, c.changed)); !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func allHere(string) bool { return true }
+
+// What is not here is not proposed: on a machine with make and go, and no linter.
+func TestDetectAllProposesWhatIsHere(t *testing.T) {
+	files := project{
+		"go.mod": "module x\n", "Cargo.toml": "[package]\n", "package.json": `{"scripts":{"build":"tsc"}}`, "pytest.ini": "",
+		"Makefile": "lint:\n\t$(info lint)\n\t@golangci-lint run -v\n\ncheck: x.c\n\tgo vet ./...\n\nx.c:\n\tno-such-program\n",
+	}
+	runs := func(command string) bool {
+		program, _, _ := strings.Cut(command, " ")
+		return !slices.Contains([]string{"golangci-lint", "cargo", "cargo-clippy", "npm", "pytest", "no-such-program"}, program)
+	}
+	want := []string{"build: go build ./...", "vet: go vet ./...", "test: go test ./...", "check: make check"}
+	if got := listChecks(DetectAll(files.has, files.read, runs)); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -97,7 +116,7 @@ func TestDetectAll(t *testing.T) {
 		{"make, no such targets", project{"Makefile": "all:\n\techo test: x\nx: test\n"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := listChecks(DetectAll(c.tree.has, c.tree.read)); !slices.Equal(got, c.want) {
+			if got := listChecks(DetectAll(c.tree.has, c.tree.read, allHere)); !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

@@ -229,6 +229,11 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 	if len(failing) > 0 {
 		said += "; failing: " + oneLine(strings.Join(failing, ", "), 200)
 	}
+	for _, c := range in.Checks {
+		if c.Flaky {
+			said += "; flaky: " + oneLine(c.Name, 60)
+		}
+	}
 	if missing := checksNotRun(in.Checks); len(missing) > 0 {
 		said += "; not run: " + oneLine(strings.Join(missing, ", "), 300)
 	}

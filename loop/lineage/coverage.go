@@ -44,20 +44,21 @@ var Levels = []Level{LevelChecked, LevelReviewed, LevelApproved}
 // Covered is a commit and what stands on it: of what each reviewer said of one change the
 // newest word, of those the worst.
 type Covered struct {
-	Commit   gitstore.ID    `json:"commit"`
-	Title    string         `json:"title"`
-	State    CoverState     `json:"state"`
-	Level    Level          `json:"level,omitempty"`     // "" while nobody looked
-	Refused  bool           `json:"refused,omitempty"`   // a NEEDS_FIX or CRITICAL stands that nobody answered
-	Review   string         `json:"review_id,omitempty"` // that says the worst, is stale or is asked for
-	Run      string         `json:"run_id,omitempty"`    // whose review it is
-	From     gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
-	Outcome  record.Outcome `json:"outcome,omitempty"`
-	Verdict  reply.Verdict  `json:"verdict,omitempty"`
-	Open     int            `json:"open_findings,omitempty"`  // that are neither fixed nor refuted
-	LeftOut  int            `json:"left_out_files,omitempty"` // that the reviewer was not shown
-	reviewer string
-	Passed   bool `json:"passed"` // nothing that was found is in the way
+	Commit    gitstore.ID    `json:"commit"`
+	Title     string         `json:"title"`
+	State     CoverState     `json:"state"`
+	Level     Level          `json:"level,omitempty"`     // "" while nobody looked
+	Refused   bool           `json:"refused,omitempty"`   // a NEEDS_FIX or CRITICAL stands that nobody answered
+	Review    string         `json:"review_id,omitempty"` // that says the worst, is stale or is asked for
+	Run       string         `json:"run_id,omitempty"`    // whose review it is
+	From      gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
+	Outcome   record.Outcome `json:"outcome,omitempty"`
+	Verdict   reply.Verdict  `json:"verdict,omitempty"`
+	Open      int            `json:"open_findings,omitempty"`  // that are neither fixed nor refuted
+	LeftOut   int            `json:"left_out_files,omitempty"` // that the reviewer was not shown
+	RedOnBase []string       `json:"red_on_base,omitempty"`    // checks that fail without the change too
+	reviewer  string
+	Passed    bool `json:"passed"` // nothing that was found is in the way
 }
 
 // Seen reports whether rules or somebody have looked at what the commit does, or there is
@@ -254,7 +255,7 @@ func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cove
 // reviewCovers are what a review speaks for: what it was of, and where that went.
 func reviewCovers(r record.ReviewSummary) []cover {
 	c := cover{
-		Covered:   Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, reviewer: r.Reviewer},
+		Covered:   Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, RedOnBase: r.RedOnBase, reviewer: r.Reviewer},
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),

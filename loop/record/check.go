@@ -21,8 +21,10 @@ type CheckResult struct {
 	Tree     string            `json:"tree,omitempty"`       // the tree it ran on
 	Said     string            `json:"said,omitempty"`       // what the output says in a few words: see checklog.Said
 	Duration duration.Duration `json:"duration_ms,omitzero"` // wall time
+	Again    string            `json:"-"`                    // output of a second run on the same tree that failed too
 
 	NotRun         string         `json:"not_run,omitempty"`          // why it says nothing about the change: "eslint is not installed"
+	Flaky          bool           `json:"flaky,omitempty"`            // it failed, and passed when it was run once more on the same tree
 	FailsOnBase    bool           `json:"fails_on_base,omitempty"`    // it fails in the same way without the change
 	Failures       []CheckFailure `json:"failures,omitempty"`         // that the base does not have, the first few that the output names
 	FailuresMore   int            `json:"failures_more,omitempty"`    // how many more there are
@@ -65,6 +67,9 @@ func (c CheckResult) State() string {
 	}
 	if c.Said != "" {
 		state += " (" + prose.OneLine(c.Said) + ")"
+	}
+	if c.Flaky {
+		state += ", flaky: it failed before on the same tree"
 	}
 	if c.FailsOnBase {
 		state += ", as on the base"

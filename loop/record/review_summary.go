@@ -68,9 +68,11 @@ type ReviewSummary struct {
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as Submission has it
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, and nothing of it was shown
 	LeftOut int           `json:"left_out,omitempty"`       // files that were left out
-	Moves   []Move        `json:"moves,omitempty"`          // without what was said
-	Open    int           `json:"open_findings"`            // findings and comments that are neither fixed nor refuted
-	Usage   spend.Usage   `json:"usage,omitzero"`
+	// RedOnBase are checks that fail without the change too.
+	RedOnBase []string    `json:"red_on_base,omitempty"`
+	Moves     []Move      `json:"moves,omitempty"` // without what was said
+	Open      int         `json:"open_findings"`   // findings and comments that are neither fixed nor refuted
+	Usage     spend.Usage `json:"usage,omitzero"`
 
 	Spending spend.Spending `json:"usage_by_agent,omitempty"`
 }
@@ -106,6 +108,11 @@ func (r Review) Summary() ReviewSummary {
 		s.Change = cmp.Or(sub.Change, s.Change)
 		s.Unshown = s.Unshown || sub.Outcome == OutcomeNothing && sub.Census.Files > 0
 		s.LeftOut = max(s.LeftOut, len(sub.Census.LeftOut))
+		for _, c := range sub.Checks {
+			if c.FailsOnBase && !slices.Contains(s.RedOnBase, c.Name) {
+				s.RedOnBase = append(s.RedOnBase, c.Name)
+			}
+		}
 		for _, id := range sub.Unseen {
 			if !slices.Contains(s.Unseen, id) {
 				s.Unseen = append(s.Unseen, id)

@@ -57,6 +57,24 @@ func runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstor
 	return result
 }
 
+// RunChecks are the standard checks of a run that begins at base, where none are configured.
+func (c *Config) RunChecks(ctx context.Context, store *record.Store, base gitstore.ID) []runplan.Check {
+	if run, not := c.Checks(); len(run)+len(not) > 0 || !c.Review.DetectChecks {
+		return run
+	}
+	return detect(ctx, store, base, []string{"go.mod", "Cargo.toml", "package.json"})
+}
+
+// detect gives the standard checks for the changed paths of a tree whose programs are here.
+func detect(ctx context.Context, store *record.Store, tree gitstore.ID, changed []string) []runplan.Check {
+	read := func(file string) ([]byte, error) { return store.Repo.Blob(ctx, tree, file) }
+	exists := func(file string) bool { _, err := read(file); return err == nil }
+	return builtin.Detect(exists, read, Runnable, changed)
+}
+
+// Runnable reports whether the program that a command starts first is here.
+func Runnable(command string) bool { return agent.Runnable(command, agent.CheckEnviron(os.Environ())) }
+
 // reviewChecks are the checks to run for a review. Configured ones need trust
 // when the repository named them. Where none are configured, the project's
 // standard checks are found, and run only for code that is on a branch of this
@@ -68,10 +86,7 @@ func (c *Config) reviewChecks(ctx context.Context, store *record.Store, review r
 	if !c.Review.DetectChecks || review.Writer != store.Repo.Writer() { // found ones would be the requester's word
 		return nil, nil
 	}
-	tree := change.Tree
-	read := func(file string) ([]byte, error) { return store.Repo.Blob(ctx, tree, file) }
-	exists := func(file string) bool { _, err := read(file); return err == nil }
-	found := builtin.Detect(exists, read, change.Files)
+	found := detect(ctx, store, change.Tree, change.Files)
 	if len(found) == 0 {
 		return nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/diagnose"
@@ -18,8 +19,9 @@ import (
 type Branch struct {
 	Since string `json:"since,omitempty"` // what the branch left; "": the newest commits are looked at
 	lineage.CoverCounts
-	Unreviewed []lineage.Covered `json:"commits_unreviewed"` // newest first: unreviewed and stale
-	Skipped    []intake.Gated    `json:"skipped,omitempty"`  // those of them that nobody is to be asked for, and why
+	Unreviewed []lineage.Covered `json:"commits_unreviewed"`    // newest first: unreviewed and stale
+	Skipped    []intake.Gated    `json:"skipped,omitempty"`     // those of them that nobody is to be asked for, and why
+	RedOnBase  []string          `json:"red_on_base,omitempty"` // of its newest review, that fail without the change too
 }
 
 // reviewsOfBranch is nil where there is no commit.
@@ -33,6 +35,9 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip)
 		return nil, err
 	}
 	r := &Branch{Since: since, CoverCounts: lineage.CountCovered(covered), Unreviewed: []lineage.Covered{}}
+	if newest := slices.IndexFunc(covered, func(c lineage.Covered) bool { return c.Review != "" }); newest >= 0 {
+		r.RedOnBase = covered[newest].RedOnBase
+	}
 	branch, err := store.Branch(ctx)
 	for i, c := range covered {
 		if c.State != lineage.CoverUnreviewed && c.State != lineage.CoverStale {
@@ -61,6 +66,9 @@ func (r *Branch) write(w io.Writer) {
 		of = "Since " + r.Since
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
+	for _, name := range r.RedOnBase {
+		safetext.Fprintf(w, "  check %s fails on the base as well, so it is left out of reviews\n", name)
+	}
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
 		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Warning.Of(c.Words()), c.Commit.Short(), prose.CutColumns(c.Title, 60))
 	}

@@ -21,7 +21,7 @@ func Checks(top string) []runplan.Check {
 	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
 	exists := func(name string) bool { _, err := os.Stat(at(name)); return err == nil }
 	read := func(name string) ([]byte, error) { return os.ReadFile(at(name)) }
-	return append([]runplan.Check{}, builtin.DetectAll(exists, read)...)
+	return append([]runplan.Check{}, builtin.DetectAll(exists, read, config.Runnable)...)
 }
 
 // WriteConfig makes a checkout's .runr.toml, which must not be there, and remembers it.

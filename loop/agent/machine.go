@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// WithoutMachine replaces in text, which is recorded for others, what belongs to this machine:
+// the directory dir in which a command ran, PATH, the home and temporary directories of env, the
+// user's name and the host's. Paths below dir become relative to it.
+func WithoutMachine(text, dir string, env []string) string {
+	temp := cmp.Or(lastValue(env, "TMPDIR"), os.TempDir())
+	home := lastValue(env, "HOME")
+	if path := lastValue(env, "PATH"); len(path) > 1 {
+		text = strings.ReplaceAll(text, path, "<PATH>")
+	}
+	for _, name := range bothNames(dir) {
+		text = withoutDir(text, name, "", ".")
+	}
+	for _, name := range bothNames(temp) {
+		text = withoutDir(text, name, "<tmp>/", "<tmp>")
+	}
+	for _, name := range bothNames(home) {
+		text = withoutDir(text, name, "~/", "~")
+	}
+	host, _ := os.Hostname()
+	for mark, name := range map[string]string{"<user>": filepath.Base(home), "<host>": host} {
+		if len(name) > 2 && !slices.Contains(sharedNames, strings.ToLower(name)) {
+			text = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllLiteralString(text, mark)
+		}
+	}
+	return text
+}
+
+// sharedNames are names of users and hosts that tell nobody which machine it was, and words of
+// what checks say.
+var sharedNames = []string{"root", "user", "home", "test", "tests", "runner", "build", "builder", "admin", "nobody", "node", "localhost", "app", "work", "src"}
+
+// bothNames are dir and what its symbolic links lead to; none for "" and the root.
+func bothNames(dir string) []string {
+	if len(filepath.Clean(dir)) < 2 {
+		return nil
+	}
+	names := []string{filepath.Clean(dir)}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != names[0] {
+		names = append(names, real)
+	}
+	return names
+}
+
+// withoutDir writes below for dir with a separator behind it, and whole for dir alone.
+func withoutDir(text, dir, below, whole string) string {
+	text = strings.ReplaceAll(text, dir+string(filepath.Separator), below)
+	return regexp.MustCompile(regexp.QuoteMeta(dir)+`($|[^\w.-])`).ReplaceAllString(text, whole+"$1")
+}
