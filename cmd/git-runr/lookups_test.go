@@ -17,7 +17,7 @@ import (
 // everywhere are the programs that a test may start without looking for them: git, go, what
 // tests make themselves, and tools of POSIX.
 var everywhere = strings.Fields(`git git-runr go fake-agent ask-for-ever $RUNR
-	awk cat chmod cp find grep ln ls mkdir mkfifo mv rm sed sh sleep test touch true /bin/sh`)
+	awk cat chmod cp find grep ln ls mkdir mkfifo mv rm sed sh sleep test touch true wc /bin/sh`)
 
 // askedOfRoot are programs that tests start as root, and go on without.
 var askedOfRoot = []string{"chattr", "mount", "umount"}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"git-runr/loop/internal/markdown"
@@ -84,7 +85,7 @@ func (r *findingReader) line(i int, l readLine) {
 	case roleRow:
 		r.row(i, l)
 	case roleText:
-		if named := inFile.FindStringSubmatch(l.Text); named != nil {
+		if named := inFile().FindStringSubmatch(l.Text); named != nil {
 			r.flush()
 			r.file = named[1]
 			return
@@ -329,7 +330,7 @@ func (r *findingReader) flush() {
 	}
 	f := d.finding(r.plain, r.log)
 	if r.file != "" && f.File == "" {
-		lines := inLines.FindStringSubmatch(f.Issue + "\n")
+		lines := inLines().FindStringSubmatch(f.Issue + "\n")
 		if f.At(place.Read(r.file)); lines != nil {
 			f.At(place.Read(r.file + ":" + lines[1]))
 			f.Issue = strings.TrimSpace(lines[2])
@@ -340,8 +341,8 @@ func (r *findingReader) flush() {
 
 // inFile names the file of the findings below it, and inLines the lines of one of them: "Around line 12-14: it leaks".
 var (
-	inFile  = regexp.MustCompile("^In `@?([^`\\s]+)`:\\s*$")
-	inLines = regexp.MustCompile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`)
+	inFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^In `@?([^`\\s]+)`:\\s*$") })
+	inLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`) })
 )
 
 // findingScope says what a finding on a line is worth.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -308,7 +309,9 @@ func markIn(value string) (m severityMark, issue string, ok bool) {
 }
 
 // toldByTag are the attributes of a tag that are read: `<img alt="High">`, `<finding severity='critical'>`.
-var toldByTag = regexp.MustCompile(`\b(?:alt|severity)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+var toldByTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:alt|severity)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+})
 
 // withoutPictures writes the pictures at the start of an item, in HTML or not, as
 // their words in brackets, and drops the tags beside them.
@@ -322,7 +325,7 @@ func withoutPictures(item string) string {
 			words += "[" + alt + "] "
 			s = s[strings.IndexByte(s, ')')+1:]
 		case strings.HasPrefix(s, "<") && end > 0:
-			for _, told := range toldByTag.FindAllStringSubmatch(s[:end], -1) {
+			for _, told := range toldByTag().FindAllStringSubmatch(s[:end], -1) {
 				words += "[" + told[1] + told[2] + "] "
 			}
 			s = s[end+1:]

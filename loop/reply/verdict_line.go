@@ -3,6 +3,7 @@ package reply
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"git-runr/loop/internal/markdown"
 )
@@ -22,7 +23,9 @@ const (
 )
 
 // askedVerdict begins a verdict line as it is documented: nothing else states a pass.
-var askedVerdict = regexp.MustCompile(`^ {0,3}(?i:#+[ \t]*Verdict:|\*\*Verdict:\*\*)`)
+var askedVerdict = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ {0,3}(?i:#+[ \t]*Verdict:|\*\*Verdict:\*\*)`)
+})
 
 // verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
 // verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
@@ -43,7 +46,7 @@ func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
 	if strings.Contains(decor, "`") {
 		return v, false // a code span names a line and does not say it
 	}
-	v.asked = askedVerdict.MatchString(l.Text)
+	v.asked = askedVerdict().MatchString(l.Text)
 	for _, word := range []string{"final ", "overall ", "review "} {
 		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
 			s = s[len(word):]
