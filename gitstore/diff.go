@@ -26,6 +26,7 @@ type DiffSpec struct {
 	// IgnoreSpace takes lines that differ in white space alone for the same, in a patch that is
 	// read: what is counted, recorded or reviewed has every line.
 	IgnoreSpace bool
+	NoRenames   bool // a file that moved is one that goes and one that comes, with all its lines
 }
 
 // FileStat is one file of a difference.
@@ -69,6 +70,9 @@ func (d DiffSpec) pathspecs() []string {
 // to hide a file from its review by calling it binary.
 func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, options ...string) error {
 	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
+	if spec.NoRenames {
+		args = append(args, "--no-renames")
+	}
 	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
 	_, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, spec.pathspecs()...), Stdout: out, Env: r.noAttributes()})
 	if err != nil {

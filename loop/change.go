@@ -45,6 +45,14 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	if err != nil {
 		return change, err
 	}
+	if spec.NoRenames, err = movedIn(ctx, s, from, all, limits); err != nil {
+		return change, err
+	}
+	if spec.NoRenames {
+		if all, err = s.Repo.DiffStat(ctx, spec); err != nil {
+			return change, err
+		}
+	}
 	kept := slices.Clone(all)
 	if spec.Exclude = limits.Exclude; len(spec.Exclude) > 0 {
 		if kept, err = s.Repo.DiffStat(ctx, spec); err != nil {
@@ -92,6 +100,22 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	}
 	change.Patch = change.Parts[0].Patch
 	return change, nil
+}
+
+// movedIn reports whether a file came from where files are left out of reviews: nobody has seen its
+// lines, so that it is to be shown as a new one.
+func movedIn(ctx context.Context, s *record.Store, from gitstore.ID, all []gitstore.FileStat, limits role.Limits) (bool, error) {
+	var old []gitstore.FileStat
+	for _, f := range all {
+		if f.OldPath != "" {
+			old = append(old, gitstore.FileStat{Path: f.OldPath})
+		}
+	}
+	if len(old) == 0 || limits.Generated {
+		return false, nil
+	}
+	left, err := generated(ctx, s, from, old)
+	return len(left) > 0, err
 }
 
 // measure fills in the sizes of the binary files that are left out of change.
