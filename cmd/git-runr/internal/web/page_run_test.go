@@ -69,7 +69,7 @@ func (s *site) watched(during func(role.ImplementJob)) record.Run {
 		Checker: loop.Checker{
 			Run: func(_ context.Context, c runplan.Check, _ string, tree gitstore.ID) record.CheckResult {
 				if c.Name == "lint" {
-					return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 127, NotRun: "<linter> is not installed"}
+					return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "1 <old>", FailsOnBase: true}
 				}
 				return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
 			},
@@ -98,7 +98,7 @@ func TestRunPage(t *testing.T) {
 	page := s.page("/run/" + run.ID)
 	text := checkHTML(t, page)
 	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "a.txt", "<span>agents: 3,600 tokens, $0.75", `<br><span class="meta">1,200 tokens, $0.25</span>`,
-		`<span class="tag bad">test: exit 1 (2 &lt;failed&gt;)</span>`, `<span class="tag ">lint: not run: &lt;linter&gt; is not installed</span>`)
+		`<span class="tag bad">test: exit 1 (2 &lt;failed&gt;)</span>`, `<span class="tag ">lint: exit 1 (1 &lt;old&gt;), as on the base</span>`)
 	if !strings.Contains(text, "no test for <b>xss</b>") {
 		t.Error("the request is not shown as it was written")
 	}
