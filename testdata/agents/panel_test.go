@@ -149,12 +149,8 @@ func TestPanel(t *testing.T) {
 func panelScript(t *testing.T, a tool, pi model.Reply) model.Script {
 	first := finding{Severity: "warning", File: "sum.go", Line: 5, Issue: "The first element is never added to the sum", Fix: "Begin at 0"}
 	said := map[string]func(model.Request) model.Reply{
-		"codex": func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) },
-		"claude": func(r model.Request) model.Reply {
-			first := first
-			first.Line, first.Issue = 6, "The first element is never added"
-			return verdict(r, "NEEDS_FIX", first)
-		},
+		"codex":  func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) },
+		"claude": func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) }, // the same place and words
 		"gemini": func(r model.Request) model.Reply { return verdict(r, "PASS") },
 		"opencode": func(r model.Request) model.Reply {
 			return verdict(r, "CRITICAL", finding{Severity: "critical", File: "sum.go", Line: 4, Issue: "It overwrites what the caller passed", Fix: "Copy it"})
