@@ -379,7 +379,7 @@ func (a Audit) Text() string {
 	return b.String()
 }
 
-// CoverLine is counts of commits in words; what is always told is told when it is none.
+// CoverLine formats counts of commits for people. The first six are printed even when they are zero.
 func CoverLine(n lineage.CoverCounts) string {
 	line := fmt.Sprintf("%d checked, %d reviewed, %d approved, %d carried, %d stale, %d not looked at", n.Checked, n.Reviewed, n.Approved, n.Carried, n.Stale, n.Unreviewed)
 	if n.Refused > 0 {

@@ -40,57 +40,27 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	if err != nil {
 		return change, err
 	}
-	spec := gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}
-	all, err := s.Repo.DiffStat(ctx, spec)
+	files, err := listFiles(ctx, s, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}, limits)
 	if err != nil {
 		return change, err
 	}
-	if spec.NoRenames, err = movedIn(ctx, s, from, all, limits); err != nil {
+	if change.Census, err = files.census(ctx, s, limits); err != nil {
 		return change, err
 	}
-	if spec.NoRenames {
-		if all, err = s.Repo.DiffStat(ctx, spec); err != nil {
-			return change, err
-		}
-	}
-	kept := slices.Clone(all)
-	if spec.Exclude = limits.Exclude; len(spec.Exclude) > 0 {
-		if kept, err = s.Repo.DiffStat(ctx, spec); err != nil {
-			return change, err
-		}
-	}
-	left := map[string]string{}
-	if !limits.Generated {
-		if left, err = generated(ctx, s, from, kept); err != nil {
-			return change, err
-		}
-		kept = slices.DeleteFunc(kept, func(f gitstore.FileStat) bool { return left[f.Path] != "" })
-	}
-	var texts map[string]bool
-	if !limits.Opens {
-		if texts, err = textsTakenForBinary(ctx, s, subject.Tree, kept); err != nil {
-			return change, err
-		}
-	}
-	change.Census = census(all, kept, left, texts, limits)
-	change.Census.Overruled = overruled
-	if change.Census.Unmatched, err = unmatched(ctx, s, subject.Tree, limits, change.Census); err != nil {
-		return change, err
-	}
-	if change.Census.Nothing() {
+	if change.Census.Overruled = overruled; change.Census.Nothing() {
 		return change, nil
 	}
 	if err := measure(ctx, s, change); err != nil {
 		return change, err
 	}
-	patch, _, err := s.Repo.Diff(ctx, spec)
+	patch, _, err := s.Repo.Diff(ctx, files.spec)
 	if err != nil {
 		return change, err
 	}
-	if patch, err = without(patch, left); err != nil {
+	if patch, err = without(patch, files.left); err != nil {
 		return change, err
 	}
-	for _, f := range kept {
+	for _, f := range files.kept {
 		if !change.Census.Hides(f.Path) {
 			change.Files = append(change.Files, f.Path)
 		}
@@ -102,14 +72,67 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	return change, nil
 }
 
-// movedIn reports whether a file came from where files are left out of reviews: nobody has seen its
-// lines, so that it is to be shown as a new one.
+// fileList is the files of a change: all, those to show, and why others are left out, by path.
+type fileList struct {
+	spec gitstore.DiffSpec
+	all  []gitstore.FileStat
+	kept []gitstore.FileStat
+	left map[string]string
+}
+
+// listFiles lists the files that differ. A file that came from where files are left out of
+// reviews is listed as a new one, with all its lines: nobody has seen them.
+func listFiles(ctx context.Context, s *record.Store, spec gitstore.DiffSpec, limits role.Limits) (files fileList, err error) {
+	if files.all, err = s.Repo.DiffStat(ctx, spec); err != nil {
+		return files, err
+	}
+	if spec.NoRenames, err = movedIn(ctx, s, spec.From, files.all, limits); err != nil {
+		return files, err
+	}
+	if spec.NoRenames {
+		if files.all, err = s.Repo.DiffStat(ctx, spec); err != nil {
+			return files, err
+		}
+	}
+	files.kept = slices.Clone(files.all)
+	if spec.Exclude = limits.Exclude; len(spec.Exclude) > 0 {
+		if files.kept, err = s.Repo.DiffStat(ctx, spec); err != nil {
+			return files, err
+		}
+	}
+	if files.spec = spec; limits.Generated {
+		return files, nil
+	}
+	files.left, err = generated(ctx, s, spec.From, files.kept)
+	files.kept = slices.DeleteFunc(files.kept, func(f gitstore.FileStat) bool { return files.left[f.Path] != "" })
+	return files, err
+}
+
+// census counts what a reviewer is shown of the files.
+func (files fileList) census(ctx context.Context, s *record.Store, limits role.Limits) (c record.Census, err error) {
+	var texts map[string]bool
+	if !limits.Opens {
+		if texts, err = textsTakenForBinary(ctx, s, files.spec.To, files.kept); err != nil {
+			return c, err
+		}
+	}
+	c = census(files.all, files.kept, files.left, texts, limits)
+	c.Unmatched, err = unmatched(ctx, s, files.spec.To, limits, c)
+	return c, err
+}
+
+// movedIn reports whether a file came from a path that limits leave out of reviews.
 func movedIn(ctx context.Context, s *record.Store, from gitstore.ID, all []gitstore.FileStat, limits role.Limits) (bool, error) {
+	excluded := gitstore.CompileGlobs(limits.Exclude)
 	var old []gitstore.FileStat
 	for _, f := range all {
-		if f.OldPath != "" {
-			old = append(old, gitstore.FileStat{Path: f.OldPath})
+		if f.OldPath == "" {
+			continue
 		}
+		if excluded.Match(f.OldPath) {
+			return true, nil
+		}
+		old = append(old, gitstore.FileStat{Path: f.OldPath})
 	}
 	if len(old) == 0 || limits.Generated {
 		return false, nil

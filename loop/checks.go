@@ -109,7 +109,7 @@ func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job 
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil, nil // all is well, or there is nothing before
 	}
-	kept := keptChecks{s, true}
+	kept := keptChecks{s, job.fresh} // in a run an agent was at work beside the cache
 	checks = slices.DeleteFunc(checks, func(check runplan.Check) bool {
 		result, known := kept.find(ctx, check, job.base)
 		if known = known && !result.OK(); known {

@@ -20,7 +20,6 @@ import (
 // Bounds of what a push is held up for.
 const (
 	maxPushed  = 1000 // commits that are looked at, the newest
-	gatedShown = 10   // that are named
 	hintsShown = 3    // lines to type
 )
 
@@ -118,7 +117,7 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated)
 		of += " or more"
 	}
 	safetext.Fprintf(w, "git runr: %d of %s commits that are pushed: %s\n", len(held), of, what)
-	for _, c := range held[:min(len(held), gatedShown)] {
+	for _, c := range held[:min(len(held), intake.Named)] {
 		why := ""
 		if c.Skipped != "" {
 			why = " (skipped: " + c.Skipped + ")"
@@ -128,6 +127,6 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated)
 			safetext.Fprintf(w, "    %s\n", prose.CutColumns(c.Finding, 110))
 		}
 	}
-	render.More(w, "  ", len(held)-gatedShown)
+	render.More(w, "  ", len(held)-intake.Named)
 	render.Lines(w, intake.ToType(held, hintsShown))
 }

@@ -19,6 +19,10 @@ type Gated struct {
 	Finding string `json:"finding,omitempty"` // the worst that refuses it
 }
 
+// Named is how many of the commits that a gate holds are named to people; of the others Gate does
+// not read what refuses them.
+const Named = 10
+
 // Gate goes through commits and gives those that were not looked at as far as level, and those
 // that something refuses, oldest first. What is skipped is not looked at: a commit, or a file
 // of the repository, must not let itself through.
@@ -37,7 +41,7 @@ func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit,
 				return nil, err
 			}
 		}
-		if c.Refused && c.Review != "" {
+		if c.Refused && c.Review != "" && len(held) < Named {
 			review, err := s.Review(ctx, c.Review)
 			if err != nil {
 				return nil, err

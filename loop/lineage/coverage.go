@@ -435,15 +435,22 @@ func levelOf(looked record.Looked, outcome record.Outcome) Level {
 	return LevelReviewed
 }
 
-// levelIn is the farthest that those who said something have looked at commit.
+// levelIn returns the farthest that those who said something have looked at commit. A person who asks
+// for changes takes back the approvals before that: what was said since, of the same content, counts.
 func levelIn(said []cover, commit gitstore.LoggedCommit) Level {
-	level := Level("")
-	for _, c := range said {
+	level, changes := Level(""), (*cover)(nil)
+	for i, c := range said {
+		if c.reviewer == record.Human && c.Outcome == record.OutcomeFailed {
+			changes = said[i].newer(changes)
+		}
+	}
+	for i, c := range said {
 		if c.part || c.State != CoverReviewed && c.State != CoverCarried {
 			continue
 		}
 		at := c.Level
-		if at == LevelReviewed && slices.ContainsFunc(c.approvers, func(by [2]string) bool { return !wrote(commit, by) }) {
+		approves := slices.ContainsFunc(c.approvers, func(by [2]string) bool { return !wrote(commit, by) })
+		if at == LevelReviewed && approves && said[i].newer(changes) == &said[i] {
 			at = LevelApproved
 		}
 		if slices.Index(Levels, at) > slices.Index(Levels, level) {
