@@ -145,6 +145,12 @@ func (w *workers) calls() int {
 	return bytes.Count(data, []byte("\n"))
 }
 
+// callsBy is how often the agent was called by the clone that clone gave env for.
+func (w *workers) callsBy(env []string) int {
+	data, _ := os.ReadFile(filepath.Join(w.agent, "calls"))
+	return bytes.Count(data, []byte(filepath.Base(env[len(env)-1])+"\n"))
+}
+
 // checkDone wants every review done once, and of killed workers at most late answers that were
 // shared when another had done the same.
 func (w *workers) checkDone(store *record.Store, requests, late int) {
