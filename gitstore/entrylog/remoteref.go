@@ -2,7 +2,6 @@ package entrylog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -71,29 +70,37 @@ func (s *Store) FetchShared(ctx context.Context, remote, place string) error {
 	return nil
 }
 
+// maxFetches bounds the fetches of FetchCommits: a remote refuses a fetch as a whole for one commit that it
+// lacks, and anybody can ask for reviews of thousands of such.
+const maxFetches = 32
+
 // FetchCommits brings commits of the remote with their history; no ref names them. What the remote does
-// not have is left out. The error is ErrRemote when the remote cannot be reached.
+// not have is left out, and so may be others beside many that it does not have. The error is ErrRemote when the
+// remote cannot be reached.
 func (s *Store) FetchCommits(ctx context.Context, remote string, commits []odb.ID) error {
 	if err := s.checkRemote(remote); err != nil || len(commits) == 0 {
 		return err
 	}
-	names := make([]string, 0, len(commits))
-	for _, commit := range commits {
-		names = append(names, string(commit))
+	left := [][]odb.ID{commits}
+	for fetches := 0; len(left) > 0 && fetches < maxFetches; fetches++ {
+		some := left[0]
+		names := make([]string, len(some))
+		for i, commit := range some {
+			names[i] = string(commit)
+		}
+		err := s.fetchRefs(ctx, remote, names, "--no-prune")
+		switch left = left[1:]; {
+		case err == nil:
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case unconnected(err):
+			return remoteError(remote, err)
+		case len(some) > 1:
+			half := len(some) / 2
+			left = append(left, some[:half], some[half:])
+		}
 	}
-	err := s.fetchRefs(ctx, remote, names, "--no-prune")
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case unconnected(err):
-		return remoteError(remote, err)
-	case len(commits) == 1:
-		return nil
-	}
-	half := len(commits) / 2
-	return errors.Join(s.FetchCommits(ctx, remote, commits[:half]), s.FetchCommits(ctx, remote, commits[half:]))
+	return nil
 }
 
 // Deepen brings more of the history of a commit into a shallow clone: by generations beyond what is here. It

@@ -1,8 +1,12 @@
 package entrylog
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"git-runr/gitstore/gitdir"
@@ -82,5 +86,38 @@ func TestSharedRefWithoutTheRemote(t *testing.T) {
 	repo := openTestRepo(t, repos[0].dir.WorkTree)
 	if err := repo.SwapShared(ctx, "origin", sharedRef, heldBy(t, repo, "a"), ""); !errors.Is(err, gitdir.ErrRemote) {
 		t.Error(err)
+	}
+}
+
+// A commit that the remote lacks does not keep others from coming, and ten thousand of them
+// do not make as many fetches.
+func TestFetchCommits(t *testing.T) {
+	ctx := t.Context()
+	_, repos := newRemote(t, 2)
+	a, b := repos[0], repos[1]
+	wanted := heldBy(t, a, "wanted")
+	testGit(t, a.dir.WorkTree, "push", "-q", "origin", string(wanted)+":refs/heads/there")
+	missing := func(n int) (ids []odb.ID) {
+		for i := range n {
+			ids = append(ids, odb.ID(fmt.Sprintf("%040x", i+1)))
+		}
+		return ids
+	}
+	for _, c := range []struct {
+		commits []odb.ID
+		comes   bool
+	}{{append(missing(2), wanted), true}, {missing(10_000), false}} {
+		trace := filepath.Join(t.TempDir(), "trace")
+		t.Setenv("GIT_TRACE", trace)
+		if err := b.FetchCommits(ctx, "origin", c.commits); err != nil {
+			t.Fatal(err)
+		}
+		said, err := os.ReadFile(trace)
+		if fetches := bytes.Count(said, []byte("built-in: git fetch")); err != nil || fetches == 0 || fetches > maxFetches {
+			t.Errorf("%d fetches for %d commits, %v", fetches, len(c.commits), err)
+		}
+		if _, err := b.objects.ReadCommit(ctx, wanted); c.comes && err != nil {
+			t.Error(err)
+		}
 	}
 }
