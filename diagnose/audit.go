@@ -237,6 +237,12 @@ func coverText(c lineage.Covered) string {
 	if c.Passed && c.Outcome == record.OutcomeFailed {
 		of += ", and every finding is answered"
 	}
+	if c.Elsewhere {
+		of += ", and what settled it is in another line of history"
+	}
+	if c.Claimed > 0 {
+		of += fmt.Sprintf(", %d claimed fixed", c.Claimed)
+	}
 	if c.LeftOut > 0 {
 		of += ", " + prose.Count(c.LeftOut, "file") + " left out"
 	}

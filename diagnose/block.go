@@ -81,7 +81,7 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 func (d Diagnosis) writeWords(b *strings.Builder, place Place) {
 	var words strings.Builder
 	d.writeSaid(&words, "  ", max(place.Width, 40))
-	d.writeFailing(&words, "  ", max(place.Width, 40))
+	d.writeFailing(&words, "  ")
 	if words.Len() > 0 {
 		b.WriteString("\n" + strings.TrimSuffix(words.String(), "\n"))
 	}

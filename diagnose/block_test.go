@@ -83,7 +83,7 @@ func TestBlockSaysWhereAndWhen(t *testing.T) {
 func TestBlockNamesPlacesToEdit(t *testing.T) {
 	run := stoppedRun()
 	run.Rounds[2].Report.Findings = []reply.Finding{{File: "src/a.ts", Line: 12, Issue: "The type is wrong"}, {Issue: "No place"}}
-	if got := Block(run, Place{Width: 80}); !strings.Contains(got, "    4. Edit: src/a.ts:12  The type is wrong\n\n    Or use") {
+	if got := Block(run, Place{Width: 80}); !strings.Contains(got, "    6. Edit: src/a.ts:12  The type is wrong\n\n    Or use") {
 		t.Errorf("block:\n%s", got)
 	}
 }

@@ -37,14 +37,16 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 	d.SuggestedCommands = suggestions(run.Plan, checks, d.LastReviewRequests, known)
 	if run.Status == record.RunAborted || run.Status == record.RunSkipped { // there is nothing left to act on
 		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
+	} else if d.Checkpoint != nil && !slices.Contains(reason.Next, record.StepAccept) {
+		d.Accept = record.StepAccept.For(run.ID)
 	}
-	d.NextSteps = nextSteps(reason, run.ID)
+	d.NextSteps = d.nextSteps(reason)
 	d.PutBack = stop.Undo
-	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, stop, d.Files))
 	if reason.Intervene != "" {
 		d.intervention = intervention(run.ID, reason.Intervene, d.note(checks), d.SuggestedCommands)
 		d.Intervention = strings.Join(d.intervention, " ")
 	}
+	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, stop, d.Files))
 	return d
 }
 
@@ -186,11 +188,13 @@ func checkWith(checks []runplan.Check, command string) runplan.Check {
 // afterwards are the next steps for a run that somebody gave up.
 var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr report RUN", What: "see what each attempt did"}}
 
-// nextSteps are those of the registry, for the run called id.
-func nextSteps(reason record.Reason, id string) []record.NextStep {
+// nextSteps are those of the registry, for this run: the list of the footer and, with d.Accept, of the diagnosis.
+func (d Diagnosis) nextSteps(reason record.Reason) []record.NextStep {
 	steps := []record.NextStep{}
 	for _, s := range reason.Next {
-		steps = append(steps, record.NextStep{Command: s.For(id), What: s.What})
+		if d.Checkpoint != nil || s != record.StepAccept && s != record.StepAudit { // of no work
+			steps = append(steps, record.NextStep{Command: s.For(d.RunID), What: s.What})
+		}
 	}
 	return steps
 }

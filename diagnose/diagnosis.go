@@ -90,6 +90,7 @@ type Diagnosis struct {
 	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
 	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
 	NextSteps         []record.NextStep `json:"next_steps"`
+	Accept            string            `json:"accept,omitempty"`       // a line to type that accepts the work, where NextSteps have none
 	PutBack           []string          `json:"put_back,omitempty"`     // lines to type that undo what an agent did outside of its work
 	Intervention      string            `json:"intervention,omitempty"` // one line
 
@@ -116,13 +117,16 @@ func (d Diagnosis) runs() []Action {
 	return actions
 }
 
-// steps are the next steps that do something about the stop. The intervention has
-// a line of its own.
+// steps are the next steps, but for an intervention that is suggested in full: that has lines of its own.
 func (d Diagnosis) steps() []Action {
 	var actions []Action
-	for _, s := range d.NextSteps {
+	next := slices.Clone(d.NextSteps)
+	if d.Accept != "" {
+		next = append(next, record.NextStep{Command: d.Accept, What: record.StepAccept.What})
+	}
+	for _, s := range next {
 		verb, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "git runr "), " ")
-		if verb != "intervene" && verb != "audit" {
+		if verb != "intervene" || len(d.intervention) == 0 {
 			actions = append(actions, Action{Command: s.Command, Description: s.What, label: strings.ToUpper(verb[:1]) + verb[1:]})
 		}
 	}

@@ -57,27 +57,35 @@ func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 	}
 	safetext.Fprintf(b, "%s%s said:\n", indent, oneLine(cmp.Or(d.SaidBy, "the agent")))
 	for line := range strings.Lines(d.Said) {
-		safetext.Fprintf(b, "%s  > %s\n", indent, prose.CutColumns(safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)))
+		line, room := safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)
+		if prose.Columns(line) > room {
+			line = strings.TrimSuffix(wrap(line, room), "\n")
+		}
+		for row := range strings.SplitSeq(line, "\n") {
+			safetext.Fprintf(b, "%s  > %s\n", indent, row)
+		}
 	}
 	b.WriteString("\n")
 }
 
-// writeFailing lists the checks that fail.
-func (d Diagnosis) writeFailing(b *strings.Builder, indent string, width int) {
+// writeFailing lists the checks that fail, and of each what failed and where.
+func (d Diagnosis) writeFailing(b *strings.Builder, indent string) {
 	failing := d.failing()
 	if len(failing) == 0 {
 		return
 	}
 	safetext.Fprintf(b, "%sChecks that fail:\n", indent)
 	for _, c := range failing {
-		what := c.State
-		if len(c.Failures) > 0 {
-			what = c.Failures[0]
+		what := c.Failures
+		if len(what) == 0 {
+			what = []string{c.State}
 		}
-		if more := len(c.Failures) - 1 + c.More; more > 0 && len(c.Failures) > 0 {
-			what += fmt.Sprintf(" (and %d more)", more)
+		for _, failed := range what {
+			safetext.Fprintf(b, "%s  %s: %s\n", indent, oneLine(c.Check), failed)
 		}
-		safetext.Fprintf(b, "%s  %s\n", indent, prose.CutColumns(oneLine(c.Check+": "+what), max(width-len(indent)-2, 40)))
+		if c.More > 0 {
+			safetext.Fprintf(b, "%s  %s: … and %d more\n", indent, oneLine(c.Check), c.More)
+		}
 		if c.Log != "" {
 			safetext.Fprintf(b, "%s    %s\n", indent, c.Log)
 		}

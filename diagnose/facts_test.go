@@ -22,7 +22,7 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 	for _, part := range []string{
 		"\nA check still fails, and no further fix is allowed.\nfailing: test; the retries are used up\n\nChecks that fail:\n" +
 			"  typecheck: exit 2 (3 errors)\n" +
-			"  test: TestRate: panic: division by zero (tax.go:3) (and 1 more)\n    git show abc123422222:checks/test.log\n\n" +
+			"  test: TestRate: panic: division by zero (tax.go:3)\n  test: TestOther failed\n    git show abc123422222:checks/test.log\n\n" +
 			"Ended by loop.max_retries = 2 (default)\n\nCommands to satisfy:\n  cd \"/r/my tree\"\n  npm run typecheck ",
 		"--reason verification_failed \\\n    --note \"Ran typecheck and test\" \\\n",
 	} {
@@ -51,7 +51,7 @@ func TestFooterRepeatsWhoseWordsItIs(t *testing.T) {
 	run := stoppedFor(record.ReasonBlocked, "")
 	run.Stop.Said, run.Stop.SaidBy = "There is no key.\n\tAsk \x1b[31mBob\u202e.\n"+strings.Repeat("long ", 40), "impl"
 	got := Footer(run, Place{Width: 40, Files: "/r/runs/x"})
-	want := "impl said:\n  > There is no key.\n  >  Ask \\x1b[31mBob\\u{202e}.\n  > " + strings.Repeat("long ", 7)[:34] + "…\n\nWhat it wrote: /r/runs/x/attempt-3.log\n\n"
+	want := "impl said:\n  > There is no key.\n  >  Ask \\x1b[31mBob\\u{202e}.\n  > " + strings.Repeat(strings.Repeat("long ", 7)[:34]+"\n  > ", 5) + strings.Repeat("long ", 5)[:24] + "\n\nWhat it wrote: /r/runs/x/attempt-3.log\n\n"
 	if !strings.Contains(got, want) {
 		t.Errorf("no %q in:\n%s", want, got)
 	}

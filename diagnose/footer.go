@@ -13,8 +13,8 @@ import (
 // requestsShown is how many requests a footer lists.
 const requestsShown = 3
 
-// putBackTitle stands above the lines that undo what an agent did outside of its work.
-const putBackTitle = "To put back what changed"
+// putBackTitle stands above the lines that show, undo or accept what changed beside an agent's work.
+const putBackTitle = "To see what changed, put it back, or accept it"
 
 // ruleWidth is how wide the rules of a footer are where there is room.
 const ruleWidth = 49
@@ -35,10 +35,10 @@ func Footer(run record.Run, place Place) string {
 	case d.plain():
 		b.WriteString(d.paragraph(width) + "\n")
 		d.writeSaid(&b, "", width)
-		d.writeFailing(&b, "", width)
 	case len(run.Stop.Repeated) > 0 && run.Stop.Round <= run.Stop.MaxRounds: // its retries were not used up
 		b.WriteString(wrap(oneLine("Given up early: "+d.Detail), width) + "\n")
 	}
+	d.writeFailing(&b, "")
 	d.writeEnding(&b, place)
 	d.writeRequests(&b, width)
 	d.writeCommands(&b, place)

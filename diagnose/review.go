@@ -10,24 +10,24 @@ import (
 )
 
 // OfReview diagnoses a review that could not be done, saw nothing or asks for
-// changes; checks are those that are configured now. It is false when there is
-// nothing to say: nobody has reviewed yet, or nothing was found.
-func OfReview(review record.Review, checks []runplan.Check) (Diagnosis, bool) {
+// changes that nobody answered; checks are those that are configured now, and fix is the line that lets an
+// implementer go on, or says how there may be one. It is false when there is
+// nothing to say: nobody has reviewed yet, nothing was found, or all of it is answered.
+func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnosis, bool) {
 	reason, detail, ok := reviewReason(review)
 	if !ok {
 		return Diagnosis{}, false
 	}
 	run := reviewAsRun(review, checks)
 	d := Of(run, record.Stop{Reason: reason, Detail: detail})
-	d.ReviewID, d.Checkpoint, d.Requests = review.ID, nil, nil
+	d.ReviewID, d.Checkpoint, d.Requests, d.Accept = review.ID, nil, nil, ""
 	d.Resumable, d.intervention, d.Intervention = false, nil, ""
 	d.NextSteps = []record.NextStep{{Command: "git runr inbox get " + review.ID, What: "read the review"}}
 	switch {
 	case reason == record.ReasonReviewNotPassed:
 		d.Explanation = "The review asks for changes that nobody has made yet."
 		if review.Request.Subject.Commit != "" {
-			fix := record.NextStep{Command: "git runr run --review " + review.ID, What: "let an implementer fix what was found"}
-			d.NextSteps = slices.Insert(d.NextSteps, 0, fix)
+			d.NextSteps = slices.Insert(d.NextSteps, 0, record.NextStep{Command: fix, What: "let an implementer fix what was found"})
 		}
 	case unfinished(review):
 		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)
@@ -66,12 +66,13 @@ func unfinished(review record.Review) bool { return review.Failure != nil && !re
 
 // reviewReason is what is wrong with a review, as a code of the registry.
 func reviewReason(review record.Review) (code, detail string, ok bool) {
-	if unfinished(review) {
-		return review.Failure.Reason, review.Failure.Detail, true
-	}
-	asks := slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return len(s.Report.Requests)+len(s.Comments) > 0 })
+	found := review.Findings()
 	switch {
-	case len(review.Findings()) > 0 || asks || review.Outcome() == record.OutcomeFailed:
+	case !review.ClosedAt.IsZero():
+	case unfinished(review):
+		return review.Failure.Reason, review.Failure.Detail, true
+	case len(review.Open()) > 0, slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return len(reply.RequestsBeside(s.Report.Requests, found)) > 0 }),
+		review.Outcome() == record.OutcomeFailed && len(found) == 0:
 		return record.ReasonReviewNotPassed, "", true
 	case review.Outcome() == record.OutcomeNothing:
 		return record.ReasonNothing, "", true
@@ -81,18 +82,22 @@ func reviewReason(review record.Review) (code, detail string, ok bool) {
 	return "", "", false
 }
 
-// reviewAsRun is a run that has come as far as the review: what its submissions say
+// reviewAsRun is a run that has come as far as the review: what its submissions say that nobody answered
 // is one round, and their evidence is of the commit under review.
 func reviewAsRun(review record.Review, checks []runplan.Check) record.Run {
 	subject := review.Request.Subject
 	run := record.Run{Plan: runplan.Plan{
 		Entity: runplan.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
 	}}
-	round := record.Round{Number: 1, At: review.SubmittedAt, Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Findings()}}
+	answered := func(id string) bool { _, ok := review.AnswerTo(id); return ok }
+	settled := slices.DeleteFunc(review.Findings(), func(f reply.Finding) bool { return !answered(f.ID) })
+	round := record.Round{Number: 1, At: review.SubmittedAt, Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Open()}}
 	for _, sub := range review.Submissions {
-		round.Report.Requests = append(round.Report.Requests, sub.Report.Requests...)
+		round.Report.Requests = append(round.Report.Requests, reply.RequestsBeside(sub.Report.Requests, settled)...)
 		for _, c := range sub.Comments {
-			round.Report.Requests = append(round.Report.Requests, c.Comment)
+			if !answered(c.ID) {
+				round.Report.Requests = append(round.Report.Requests, c.Comment)
+			}
 		}
 		step := record.CheckRun{At: sub.At}
 		for _, c := range sub.Checks {

@@ -21,7 +21,7 @@ func TestReviewThatAsksForChanges(t *testing.T) {
 		Outcome: record.OutcomeFailed, Comments: []record.Comment{{File: "b.ts", StartLine: 3, Comment: "Run the lint check"}},
 		Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{{File: "a.ts", Line: 1, Issue: "Fix type errors"}}, Requests: []string{"a.ts:1: Fix type errors"}},
 		Checks: []record.CheckResult{{Name: "typecheck", ExitCode: 1, Said: "3 errors", Tree: "of the change"}},
-	}), npmChecks())
+	}), npmChecks(), "git runr run --review "+reviewID)
 	if !ok || d.ReviewID != reviewID || d.RunID != "" || d.StopReason != record.ReasonReviewNotPassed || d.Intervention != "" {
 		t.Fatalf("%v %+v", ok, d)
 	}
@@ -43,10 +43,29 @@ func TestReviewThatAsksForChanges(t *testing.T) {
 	}
 }
 
+// What is answered is neither named nor asked for, whoever found it.
+func TestReviewThatIsAnswered(t *testing.T) {
+	found := []reply.Finding{{ID: "f-1", File: "a.ts", Line: 1, Issue: "Fix type errors"}, {ID: "f-2", File: "b.ts", Line: 2, Issue: "Close the file"}}
+	review := reviewed(record.Submission{
+		Outcome: record.OutcomeFailed, Comments: []record.Comment{{ID: "c-1", File: "c.ts", StartLine: 3, Comment: "Name it"}},
+		Report: reply.Report{Effective: reply.NeedsFix, Findings: found, Requests: []string{"a.ts:1: Fix type errors", "b.ts:2: Close the file"}},
+	})
+	review.Answers = []record.Answer{{Finding: "f-1", Kind: record.AnswerFixed}, {Finding: "c-1", Kind: record.AnswerRefuted}}
+	d, ok := OfReview(review, npmChecks(), "git config runr.loop.implementer pi")
+	if got := d.Block(Place{Width: 80}); !ok || strings.Contains(got, "type errors") || strings.Contains(got, "Name it") || !strings.Contains(got, "Close the file") ||
+		!strings.Contains(got, "Git: git config runr.loop.implementer pi\n") || strings.Contains(got, "run --review") {
+		t.Errorf("%v\n%s", ok, got)
+	}
+	review.Answers = append(review.Answers, record.Answer{Finding: "f-2", Kind: record.AnswerDeferred})
+	if d, ok := OfReview(review, npmChecks(), ""); ok {
+		t.Errorf("all is answered, and it is diagnosed as %+v", d)
+	}
+}
+
 func TestReviewThatCouldNotBeDone(t *testing.T) {
 	review := reviewed()
 	review.Failure = &record.Failure{Reason: record.ReasonUntrusted, Detail: "agents.mine"}
-	d, ok := OfReview(review, nil)
+	d, ok := OfReview(review, nil, "")
 	if !ok || d.StopReason != record.ReasonUntrusted || d.Detail != "agents.mine" || d.NextSteps[0].Command != "git runr trust" || d.NextSteps[1].Command != "git runr work --retry" {
 		t.Errorf("%v %+v", ok, d)
 	}
@@ -55,11 +74,11 @@ func TestReviewThatCouldNotBeDone(t *testing.T) {
 func TestReviewWithNothingToSay(t *testing.T) {
 	pass := record.Submission{Outcome: record.OutcomePassed, Report: reply.Report{Effective: reply.Pass}}
 	for _, review := range []record.Review{reviewed(), reviewed(pass)} {
-		if d, ok := OfReview(review, npmChecks()); ok {
+		if d, ok := OfReview(review, npmChecks(), "git runr run --review "+reviewID); ok {
 			t.Errorf("diagnosed as %+v", d)
 		}
 	}
-	if d, ok := OfReview(reviewed(record.Submission{Outcome: record.OutcomeNothing}), nil); !ok || d.StopReason != record.ReasonNothing {
+	if d, ok := OfReview(reviewed(record.Submission{Outcome: record.OutcomeNothing}), nil, ""); !ok || d.StopReason != record.ReasonNothing {
 		t.Errorf("nothing to review: %v %+v", ok, d)
 	}
 }

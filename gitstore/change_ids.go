@@ -95,6 +95,19 @@ const maxPatches = 64 << 20
 // Unreachable are those of commits that no branch, tag, remote branch or worktree's HEAD
 // holds any more. What is not here at all is left out.
 func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
+	if len(commits) == 0 {
+		return nil, ctx.Err()
+	}
+	tips, err := r.codeTips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.NotIn(ctx, commits, tips...)
+}
+
+// NotIn are those of commits that none of tips has in its history. What is not here at all is left out. It is one
+// git process.
+func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error) {
 	var stdin bytes.Buffer
 	asked := map[ID]bool{}
 	for _, id := range commits {
@@ -105,10 +118,6 @@ func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
 	}
 	if len(asked) == 0 {
 		return nil, ctx.Err()
-	}
-	tips, err := r.codeTips(ctx)
-	if err != nil {
-		return nil, err
 	}
 	for _, tip := range tips {
 		stdin.WriteString("^" + string(tip) + "\n")
@@ -202,40 +211,6 @@ func (r *Repo) Between(ctx context.Context, from, to ID, max int) ([]ID, error) 
 		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
 	}
 	return idLines(out), nil
-}
-
-// OnlyAtHead are the commits that the branch at HEAD holds and no other branch, tag or
-// remote branch does, newest first.
-func (r *Repo) OnlyAtHead(ctx context.Context) ([]ID, error) {
-	head, branch, err := r.headAndBranch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var stdin bytes.Buffer
-	fmt.Fprintln(&stdin, head)
-	for _, prefix := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
-		refs, err := r.refs.Refs(ctx, prefix)
-		if err != nil {
-			return nil, fmt.Errorf("list branches: %w", err)
-		}
-		for name, id := range refs {
-			if name != branch && r.objects.Has(ctx, id) {
-				fmt.Fprintf(&stdin, "^%s\n", id)
-			}
-		}
-	}
-	out, err := r.dir.GitIn(ctx, stdin.Bytes(), "rev-list", "--stdin")
-	if err != nil {
-		return nil, fmt.Errorf("list commits of HEAD alone: %w", err)
-	}
-	return idLines(out), nil
-}
-
-func (r *Repo) headAndBranch(ctx context.Context) (head ID, branch string, err error) {
-	if head, err = r.Head(ctx); err == nil {
-		branch, err = r.Branch(ctx)
-	}
-	return head, branch, err
 }
 
 func idLines(out []byte) []ID {

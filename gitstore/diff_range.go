@@ -1,13 +1,17 @@
 package gitstore
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"git-runr/gitstore/odb"
 )
 
 // Range reads what a user names as the changes to look at: "A..B", "A...B" (from
@@ -15,12 +19,9 @@ import (
 // changes against its first parent. from is the empty tree for a first commit. What
 // does not exist is ErrNotFound with its name.
 func (r *Repo) Range(ctx context.Context, spec string) (from, to ID, err error) {
-	left, right, symmetric := strings.Cut(spec, "...")
-	if !symmetric {
-		var isRange bool
-		if left, right, isRange = strings.Cut(spec, ".."); !isRange {
-			return r.ownRange(ctx, spec)
-		}
+	left, right, symmetric, isRange := cutRange(spec)
+	if !isRange {
+		return r.ownRange(ctx, spec)
 	}
 	if from, err = r.Resolve(ctx, cmp.Or(left, "HEAD")); err != nil {
 		return "", "", err
@@ -32,6 +33,43 @@ func (r *Repo) Range(ctx context.Context, spec string) (from, to ID, err error) 
 		from, err = r.MergeBase(ctx, from, to)
 	}
 	return from, to, err
+}
+
+// cutRange cuts A..B and A...B into their ends; what is no range is left.
+func cutRange(spec string) (left, right string, symmetric, isRange bool) {
+	if left, right, symmetric = strings.Cut(spec, "..."); symmetric {
+		return left, right, true, true
+	}
+	left, right, isRange = strings.Cut(spec, "..")
+	return left, right, false, isRange
+}
+
+// Whole checks the commits of a range in a shallow clone: the error is a *MissingError where more of it is not here.
+func (r *Repo) Whole(spec string, commits []LoggedCommit) error {
+	cut := r.objects.CutOff()
+	if !slices.ContainsFunc(commits, func(c LoggedCommit) bool { return slices.Contains(cut, c.ID) }) {
+		return nil
+	}
+	return odb.NewMissing("more of "+spec+" is not in this clone, which is shallow", "git fetch --unshallow", ErrNotFound, nil)
+}
+
+// FetchEnds fetches what a revision or a range begins with where it is not here: a branch of the remote, such as
+// origin/main, or a whole id. In a shallow clone it fetches no history of them. It reports whether any came.
+func (r *Repo) FetchEnds(ctx context.Context, remote, spec string) (came bool, err error) {
+	left, right, _, _ := cutRange(spec)
+	for _, end := range []string{left, right} {
+		end, _, _ = strings.Cut(end, "~")
+		end, _, _ = strings.Cut(end, "^")
+		if _, err := r.Resolve(ctx, end); end == "" || !errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err := r.FetchRevision(ctx, remote, end); err != nil {
+			return came, err
+		}
+		_, err := r.Resolve(ctx, end)
+		came = came || err == nil
+	}
+	return came, nil
 }
 
 // ownRange is the range of one commit.
@@ -63,7 +101,17 @@ func (r *Repo) ContainedInBranch(ctx context.Context, id ID) (bool, error) {
 			return inHead, err
 		}
 	}
-	out, err := r.dir.Git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), "refs/heads/")
+	return r.contained(ctx, id, "refs/heads/")
+}
+
+// OnRemote reports whether a remote is known to have a commit: one of its branches here contains it.
+func (r *Repo) OnRemote(ctx context.Context, id ID) (bool, error) {
+	return r.contained(ctx, id, "refs/remotes/")
+}
+
+// contained reports whether a ref under prefix contains a commit.
+func (r *Repo) contained(ctx context.Context, id ID, prefix string) (bool, error) {
+	out, err := r.dir.Git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), prefix)
 	if err != nil {
 		return false, fmt.Errorf("branches with %s: %w", id.Short(), err)
 	}
@@ -73,7 +121,9 @@ func (r *Repo) ContainedInBranch(ctx context.Context, id ID) (bool, error) {
 // Operation names what git has begun and not ended in this worktree: rebase, am,
 // merge, cherry-pick, revert, bisect, or "". A rebase comes before the
 // cherry-pick that it is made of.
-func (r *Repo) Operation() string {
+func (r *Repo) Operation() string { return operationIn(r.GitDir) }
+
+func operationIn(gitDir string) string {
 	for _, sign := range []struct{ file, operation string }{
 		{"rebase-merge", "rebase"},
 		{"rebase-apply/applying", "am"},
@@ -83,9 +133,22 @@ func (r *Repo) Operation() string {
 		{"REVERT_HEAD", "revert"},
 		{"BISECT_LOG", "bisect"},
 	} {
-		if _, err := os.Lstat(filepath.Join(r.GitDir, filepath.FromSlash(sign.file))); err == nil {
+		if _, err := os.Lstat(filepath.Join(gitDir, filepath.FromSlash(sign.file))); err == nil {
 			return sign.operation
 		}
 	}
 	return ""
+}
+
+// Rebase returns what a rebase that is under way here, or that runs post-rewrite at its end, puts the
+// commits on, and the branch's commit before it; "" and "" without one.
+func (r *Repo) Rebase() (onto, was ID) {
+	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
+		onto, ontoErr := os.ReadFile(filepath.Join(r.GitDir, dir, "onto"))
+		was, wasErr := os.ReadFile(filepath.Join(r.GitDir, dir, "orig-head"))
+		if ontoErr == nil && wasErr == nil {
+			return ID(bytes.TrimSpace(onto)), ID(bytes.TrimSpace(was))
+		}
+	}
+	return "", ""
 }

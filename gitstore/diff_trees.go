@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"git-runr/gitstore/odb"
@@ -26,6 +27,18 @@ func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
 	return d.changes, nil
+}
+
+// ChangedOnDisk lists what Changed does, for trees that record files as they are on disk. Where core.fileMode is
+// false a mode on disk is no change, as for git.
+func (r *Repo) ChangedOnDisk(ctx context.Context, a, b ID) ([]Change, error) {
+	changes, err := r.Changed(ctx, a, b)
+	if r.Config.Get("core.filemode") == "" || r.Config.Bool("core.filemode") {
+		return changes, err
+	}
+	return slices.DeleteFunc(changes, func(c Change) bool {
+		return c.OldID == c.NewID && c.OldMode != ModeSymlink && c.NewMode != ModeSymlink
+	}), err
 }
 
 // treeDiff collects the differences of two trees.

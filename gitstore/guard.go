@@ -25,67 +25,97 @@ var ErrTampered = gitdir.ErrTampered
 // Guard is what an agent must leave alone in a repository, as it was before its turn: refs,
 // hooks and what git is configured by.
 type Guard struct {
-	repo    *Repo
-	tree    *Worktree
-	own     []string // full names of the branches that may move
-	config  []string // files that git is configured by, there or not
-	hooks   []string // directories
-	before  map[string]guarded
-	refs    map[string]ID
-	heads   map[string]head // of other working trees, by their git directory
-	stash   []Stashed
-	place   fs.FileInfo // of the repository's directory
-	tracing string      // directory of the trace, "" for none
+	guardState
+	repo  *Repo
+	place fs.FileInfo // of the repository's directory
+	file  string      // where the state lies on disk
+	free  func()      // lets go of the lock that says that this process has it
+}
+
+// guardState is what a guard knows from before. It lies on disk while the guard is open: where this process is
+// killed, the next one compares.
+type guardState struct {
+	While   string   // what goes on
+	GitDir  string   // of the agent's working tree
+	Own     []string // full names of the branches that may move
+	Config  []string // files that git is configured by, there or not
+	Hooks   []string // directories
+	Before  map[string]guarded
+	Tips    map[string]ID     // refs
+	Others  map[string]head   // HEADs of other working trees, by their git directory
+	Entries []Stashed         // of the stash
+	Under   map[string]string // operations of git that were under way, by git directory
+	Tracing string            // directory of the trace, "" for none
 }
 
 // guarded is a file as it was; with mode 0 there was none.
 type guarded struct {
-	mode fs.FileMode
-	link string // where a symbolic link leads
-	at   string // the path without links among the directories
-	real string // and without any
-	data []byte // of a link of what it leads to
+	Mode fs.FileMode
+	Link string // where a symbolic link leads
+	At   string // the path without links among the directories
+	Real string // and without any
+	Data []byte // of a link of what it leads to
+	Part bool   // Data is not what the file holds, which is too large or no regular file
 }
 
 func (g guarded) same(as guarded) bool {
-	return g.mode == as.mode && g.link == as.link && bytes.Equal(g.data, as.data)
+	return g.Mode == as.Mode && g.Link == as.Link && bytes.Equal(g.Data, as.Data)
 }
 
 // FileChange is a file that an agent must leave alone and that changed.
 type FileChange struct {
-	Path            string
-	At, Real        string      // before: without symbolic links among its directories, and without any
-	Was, Is         []byte      // nil where there was, or is, none
-	WasLink, IsLink string      // where it led or leads as a symbolic link, "" for none
-	Mode            fs.FileMode // before; of Is where there was none
-	Configures      bool        // git, or this tool, is configured by it: else it is a hook
-	watched         bool        // it is no file of git's
+	Path     string      `json:"path"`
+	At       string      `json:"at"`       // before: without symbolic links among its directories
+	Real     string      `json:"real"`     // and without any
+	Was      []byte      `json:"was"`      // nil where there was none; at most guardedSize bytes
+	Is       []byte      `json:"is"`       // nil where there is none
+	WasLink  string      `json:"was_link"` // where it led as a symbolic link, "" for none
+	IsLink   string      `json:"is_link"`  // where it leads
+	Mode     fs.FileMode `json:"mode"`     // before; of Is where there was none
+	Part     bool        `json:"part"`     // Was is not what the file held, which is too large or no regular file
+	IsMode   fs.FileMode `json:"is_mode"`  // now
+	Kind     FileKind    `json:"kind"`     // what it is to git
+	Outside  bool        `json:"outside"`  // it does not lie in the repository
+	Executes string      `json:"executes"` // what git, or this tool, would run or follow because of it; "" for nothing
+	Settings []string    `json:"settings"` // the keys that changed, of a configuration
 }
+
+// FileKind is what a guarded file is to git.
+type FileKind string
+
+const (
+	KindConfig FileKind = "config"
+	KindHook   FileKind = "hook"
+	KindOwn    FileKind = "own" // this tool's: the user's configuration, what is trusted
+	KindOther  FileKind = "other"
+)
 
 // RefChange is a ref that moved. Old or New is "" where there was, or is, none, and
 // "ref: REF" where it was or is symbolic.
 type RefChange struct {
-	Ref      string
-	Old, New ID
-	ByAgent  bool // its own git says so, or no person's work looks like it; else it may have been anybody
+	Ref     string `json:"ref"`
+	Old     ID     `json:"old"`
+	New     ID     `json:"new"`
+	ByAgent bool   `json:"by_agent"` // its own git says so, or no person's work looks like it; else it may have been anybody
 }
 
 // HeadChange is a working tree whose HEAD changed: what it said and says, a full ref name or
 // a commit.
 type HeadChange struct {
-	GitDir  string
-	Was, Is string
-	ByAgent bool // no git checked it out
+	GitDir  string `json:"git_dir"`
+	Was     string `json:"was"`
+	Is      string `json:"is"`
+	ByAgent bool   `json:"by_agent"` // no git checked it out
 }
 
 // Stashed is an entry of the stash.
 type Stashed struct {
-	ID      ID
-	Message string
+	ID      ID     `json:"id"`
+	Message string `json:"message"`
 }
 
 // head is what a HEAD says, and its reflog.
-type head struct{ says, log string }
+type head struct{ Says, Log string }
 
 const (
 	guardedSize  = 1 << 20 // bytes of a file that are compared
@@ -93,52 +123,57 @@ const (
 	tracedRefs   = 2000    // with more, the trace of a git that lists them is too long
 )
 
-// Guard notes what an agent that works in tree must leave alone. own are the full names
-// of branches that it may move. The caller closes it.
-func (r *Repo) Guard(ctx context.Context, tree *Worktree, own ...string) (*Guard, error) {
-	g := &Guard{repo: r, tree: tree, own: own}
+// Guard notes what an agent that works in tree must leave alone, and while what: "implementer NAME worked". own
+// are the full names of branches that it may move. The caller closes it.
+func (r *Repo) Guard(ctx context.Context, tree *Worktree, while string, own ...string) (*Guard, error) {
+	g := &Guard{repo: r, guardState: guardState{While: while, GitDir: tree.GitDir, Own: own}}
 	var err error
-	if g.config, err = r.configFiles(ctx, tree); err != nil {
+	if g.Config, err = r.configFiles(ctx, tree); err != nil {
 		return nil, fmt.Errorf("guard repository: %w", err)
 	}
-	g.hooks = []string{filepath.Join(r.CommonDir, "hooks")}
+	g.Hooks, _ = filepath.Glob(filepath.Join(gitdir.GlobQuote(r.CommonDir), "modules", "*", "hooks"))
+	g.Hooks = append(g.Hooks, filepath.Join(r.CommonDir, "hooks"))
 	if dir, err := r.HooksDir(ctx); err == nil && dir.Path != os.DevNull { // else git finds none either
-		g.hooks = append(g.hooks, dir.Path)
+		g.Hooks = append(g.Hooks, dir.Path)
 	}
-	for _, dir := range slices.Clone(g.hooks) {
+	for _, dir := range slices.Clone(g.Hooks) {
 		if to, err := filepath.EvalSymlinks(dir); err == nil && to != dir {
-			g.hooks = append(g.hooks, to)
+			g.Hooks = append(g.Hooks, to)
 		}
 	}
 	if g.place, err = os.Lstat(r.CommonDir); err != nil {
 		return nil, fmt.Errorf("guard repository: %w", err)
 	}
-	g.before, g.heads, g.stash = g.look(), g.readHeads(), r.stashed()
-	if g.refs, err = r.guardedRefs(ctx); err != nil {
+	g.Before, g.Others, g.Entries, g.Under = g.look(), g.readHeads(), r.stashed(), g.operations()
+	if g.Tips, err = r.guardedRefs(ctx); err != nil {
 		return nil, fmt.Errorf("guard repository: %w", err)
 	}
-	if len(g.refs) <= tracedRefs {
-		if g.tracing, err = os.MkdirTemp("", "git-runr-"); err != nil {
+	if len(g.Tips) <= tracedRefs {
+		if g.Tracing, err = os.MkdirTemp("", "git-runr-"); err != nil {
 			return nil, fmt.Errorf("guard repository: %w", err)
 		}
+	}
+	if err := g.save(); err != nil {
+		return nil, fmt.Errorf("guard repository: %w", err)
 	}
 	return g, nil
 }
 
 // Close removes what the guard had on disk.
 func (g *Guard) Close() {
-	if g.tracing != "" {
-		_ = os.RemoveAll(g.tracing)
+	g.forget()
+	if g.Tracing != "" {
+		_ = os.RemoveAll(g.Tracing)
 	}
 }
 
 // Trace is the file in which the agent's git says which refs it moves, when GIT_TRACE_REFS
 // names it; "" for none.
 func (g *Guard) Trace() string {
-	if g.tracing == "" {
+	if g.Tracing == "" {
 		return ""
 	}
-	return filepath.Join(g.tracing, "refs")
+	return filepath.Join(g.Tracing, "refs")
 }
 
 // configFiles are the files by which git is configured in this repository, there or not.
@@ -160,14 +195,28 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 			files = append(files, filepath.Clean(path))
 		}
 	}
-	for _, name := range []string{"config", "config.worktree", "info/attributes", "info/exclude", "info/grafts", "shallow", "objects/info/alternates"} {
+	for _, name := range []string{
+		"config", "config.worktree", "commondir", "info/attributes", "info/exclude", "info/grafts", "shallow", "objects/info/alternates",
+	} {
 		files = append(files, filepath.Join(r.CommonDir, filepath.FromSlash(name)))
+	}
+	for _, pattern := range []string{"modules/*/config", "modules/*/*/config"} {
+		found, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(r.CommonDir), filepath.FromSlash(pattern)))
+		files = append(files, found...)
+	}
+	registered, _ := r.registrations() // without them there are none to guard
+	for _, g := range registered {
+		files = append(files, filepath.Join(g.gitDir, "config.worktree"), filepath.Join(g.gitDir, "commondir"))
+		if g.dir != "" && !g.own() {
+			files = append(files, filepath.Join(g.dir, ".git"))
+		}
 	}
 	for _, name := range []string{"config.worktree", "commondir", "gitdir", "runr/shadow/commondir"} {
 		files = append(files, filepath.Join(tree.GitDir, filepath.FromSlash(name)))
 	}
 	if home := os.Getenv("HOME"); home != "" && os.Getenv("GIT_CONFIG_GLOBAL") == "" {
-		files = append(files, filepath.Join(home, ".gitconfig"))
+		xdg := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(xdg, "git", "config"))
 	}
 	files = append(files, r.Watched...)
 	slices.Sort(files)
@@ -177,10 +226,10 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 // look reads what is guarded as it is now.
 func (g *Guard) look() map[string]guarded {
 	now := map[string]guarded{}
-	for _, path := range g.config {
+	for _, path := range g.Config {
 		now[path] = lookAt(path)
 	}
-	for _, dir := range g.hooks {
+	for _, dir := range g.Hooks {
 		for _, path := range filesIn(dir) {
 			now[path] = lookAt(path)
 		}
@@ -204,37 +253,29 @@ func filesIn(dir string) (files []string) {
 	return files
 }
 
-// GuardedContent is what a file holds now, and where it leads; nil when there is none.
-func GuardedContent(path string) []byte {
-	if now := lookAt(path); now.mode != 0 {
-		return append([]byte(now.link+"\x00"), now.data...)
-	}
-	return nil
-}
-
 func lookAt(path string) guarded {
-	g := guarded{at: path}
+	g := guarded{At: path}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		g.at = filepath.Join(dir, filepath.Base(path))
+		g.At = filepath.Join(dir, filepath.Base(path))
 	}
-	g.real = g.at
+	g.Real = g.At
 	info, err := os.Lstat(path)
 	if err != nil {
 		return g
 	}
-	g.mode = info.Mode()
+	g.Mode = info.Mode()
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		g.link, _ = os.Readlink(path)
+		g.Link, _ = os.Readlink(path)
 		if to, err := filepath.EvalSymlinks(path); err == nil {
-			g.real = to
+			g.Real = to
 		}
 		data, _ := os.ReadFile(path) // what git reads
-		g.data = data[:min(len(data), guardedSize)]
+		g.Data, g.Part = data[:min(len(data), guardedSize)], len(data) > guardedSize
 	case info.Mode().IsRegular() && info.Size() <= guardedSize:
-		g.data, _ = os.ReadFile(path)
+		g.Data, _ = os.ReadFile(path)
 	default:
-		g.data = fmt.Append(nil, info.Size(), info.ModTime())
+		g.Data, g.Part = fmt.Append(nil, info.Size(), info.ModTime()), true
 	}
 	return g
 }
@@ -249,56 +290,48 @@ func (g *Guard) Gone() bool {
 	return err != nil
 }
 
-// Files are the guarded files that changed. No git is run.
-func (g *Guard) Files() []FileChange {
+// Files are the guarded files that changed, but for what this program itself wrote.
+func (g *Guard) Files(ctx context.Context) []FileChange {
 	changes := []FileChange{}
 	now := g.look()
 	paths := maps.Clone(now)
-	maps.Copy(paths, g.before)
+	maps.Copy(paths, g.Before)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		was, is := g.before[path], now[path]
+		was, is := g.Before[path], now[path]
 		if was.same(is) {
 			continue
 		}
-		c := FileChange{Path: path, At: cmp.Or(was.at, path), Real: cmp.Or(was.real, path), WasLink: was.link, IsLink: is.link, Mode: was.mode, Configures: slices.Contains(g.config, path), watched: slices.Contains(g.repo.Watched, path)}
-		if was.mode != 0 {
-			c.Was = append([]byte{}, was.data...)
+		c := FileChange{
+			Path: path, At: cmp.Or(was.At, path), Real: cmp.Or(was.Real, path), WasLink: was.Link, IsLink: is.Link,
+			Mode: was.Mode, IsMode: is.Mode, Part: was.Part, Kind: g.kindOf(path), Outside: !gitdir.Below(path, g.repo.CommonDir),
 		}
-		if is.mode != 0 {
-			c.Is = append([]byte{}, is.data...)
+		if was.Mode != 0 {
+			c.Was = append([]byte{}, was.Data...)
 		}
-		if was.mode == 0 {
-			c.Mode = is.mode
+		if is.Mode != 0 {
+			c.Is = append([]byte{}, is.Data...)
 		}
-		changes = append(changes, c)
+		if was.Mode == 0 {
+			c.Mode = is.Mode
+		}
+		if g.repo.judge(ctx, &c) {
+			changes = append(changes, c)
+		}
 	}
 	return changes
 }
 
-// harmlessKeys are settings that people and git itself write while they work, and that
-// neither run anything nor say where anything goes.
-var harmlessKeys = lazyPattern(`^(branch\..*\.[^.]*|submodule\..*\.(url|active)|runr\.writer)$`)
-
-// Harmless reports whether a change of a configuration file is of such settings only, as a
-// git push -u or a new branch makes. Nothing that the file configures counts meanwhile.
-func (c FileChange) Harmless(ctx context.Context) bool {
-	name := filepath.Base(c.Path)
-	if !c.Configures || c.watched || !strings.Contains(name, "config") || c.WasLink != c.IsLink {
-		return false
+func (g *Guard) kindOf(path string) FileKind {
+	name := filepath.Base(path)
+	switch {
+	case slices.Contains(g.repo.Watched, path):
+		return KindOwn
+	case !slices.Contains(g.Config, path):
+		return KindHook
+	case strings.Contains(name, "config"):
+		return KindConfig
 	}
-	was, err := settingsOf(ctx, c.Was)
-	is, isErr := settingsOf(ctx, c.Is)
-	if err != nil || isErr != nil {
-		return false
-	}
-	keys := maps.Clone(was)
-	maps.Copy(keys, is)
-	for key := range keys {
-		if !slices.Equal(was[key], is[key]) && !harmlessKeys().MatchString(key) {
-			return false
-		}
-	}
-	return true
+	return KindOther
 }
 
 func settingsOf(ctx context.Context, file []byte) (Config, error) {
@@ -315,14 +348,6 @@ func (r *Repo) Stop() { r.dir.Gate.Shut.Store(true) }
 
 // Stopped reports whether Stop was called.
 func (r *Repo) Stopped() bool { return r.dir.Gate.Shut.Load() }
-
-// Before has check say before each run of git here why it is not to be run: this process may
-// live longer than what it knew when it opened the repository is true.
-func (r *Repo) Before(check func() error) { r.dir.Gate.Before.Store(&check) }
-
-// MayRun returns why git is not to be run here now, nil where it may be: for what changes
-// something without running git.
-func (r *Repo) MayRun() error { return r.dir.Gate.Pass() }
 
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
 	all := map[string]ID{}
@@ -354,7 +379,7 @@ func (r *Repo) stashed() (entries []Stashed) {
 // agent's git dropped one.
 func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 	now := g.repo.stashed()
-	for _, s := range g.stash {
+	for _, s := range g.Entries {
 		if !slices.ContainsFunc(now, func(other Stashed) bool { return other.ID == s.ID }) {
 			gone = append(gone, s)
 		}
@@ -371,17 +396,17 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, _ := os.ReadFile(filepath.Join(g.tree.GitDir, "HEAD"))
+	head, _ := os.ReadFile(filepath.Join(g.GitDir, "HEAD"))
 	on := strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))
 	traced, changes := readTrace(g.Trace()), []RefChange{}
 	refs := maps.Clone(now)
-	maps.Copy(refs, g.refs)
+	maps.Copy(refs, g.Tips)
 	for _, ref := range slices.Sorted(maps.Keys(refs)) {
-		c := RefChange{Ref: ref, Old: g.refs[ref], New: now[ref]}
-		if c.Old == c.New || slices.Contains(g.own, ref) || ref == on && c.Old == "" {
+		c := RefChange{Ref: ref, Old: g.Tips[ref], New: now[ref]}
+		if c.Old == c.New || slices.Contains(g.Own, ref) || ref == on && c.Old == "" {
 			continue
 		}
-		c.ByAgent = slices.Contains(traced[ref], c.New) || g.past(ctx, c)
+		c.ByAgent = slices.Contains(traced[ref], c.New) && c.costs() || g.past(ctx, c)
 		if c.ByAgent || !strings.HasPrefix(ref, "refs/runr/") && !strings.HasPrefix(ref, "refs/heads/runr/") {
 			changes = append(changes, c)
 		}
@@ -389,15 +414,13 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	return changes, nil
 }
 
-// past reports whether a ref was moved as no person does while an agent works: a tag that
-// was there, a branch that became symbolic, one that was moved past git or back by nothing
+// past reports whether a ref was moved as no person does while an agent works: a replaced object,
+// a branch that became symbolic, one that was moved past git or back by nothing
 // that says what it is.
 func (g *Guard) past(ctx context.Context, c RefChange) bool {
 	switch branch := strings.HasPrefix(c.Ref, "refs/heads/"); {
 	case strings.HasPrefix(c.Ref, "refs/replace/"), branch && !isCommit(c.New) && c.New != "":
 		return true
-	case strings.HasPrefix(c.Ref, "refs/tags/"):
-		return c.Old != ""
 	case g.repo.Reftable || c.Old == "" || c.New == "" || !branch:
 		return false
 	}
@@ -416,6 +439,10 @@ func (g *Guard) past(ctx context.Context, c RefChange) bool {
 	forward, err := g.repo.IsAncestor(ctx, c.Old, c.New)
 	return err != nil || !forward
 }
+
+// costs reports whether somebody could lose work, or get something else, by the change: not by a new branch,
+// and not by a tag, which every fetch may bring.
+func (c RefChange) costs() bool { return c.Old != "" && !strings.HasPrefix(c.Ref, "refs/tags/") }
 
 func isCommit(id ID) bool { return !strings.HasPrefix(string(id), "ref:") && id != "?" }
 
@@ -461,7 +488,7 @@ func (g *Guard) readHeads() map[string]head {
 	heads := map[string]head{}
 	linked, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(g.repo.CommonDir), "worktrees", "*"))
 	for _, dir := range append(linked, g.repo.CommonDir) {
-		if text, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.tree.GitDir && !(registration{gitDir: dir}).own() {
+		if text, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.GitDir && !(registration{gitDir: dir}).own() {
 			log, _ := os.ReadFile(filepath.Join(dir, "logs", "HEAD"))
 			says := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref:"))
 			heads[dir] = head{says, string(log)}
@@ -475,18 +502,40 @@ func (g *Guard) readHeads() map[string]head {
 func (g *Guard) Heads(ctx context.Context) (changed []HeadChange) {
 	now := g.readHeads()
 	for _, dir := range slices.Sorted(maps.Keys(now)) {
-		was, is := g.heads[dir], now[dir]
-		if was.says == "" || was.says == is.says {
+		was, is := g.Others[dir], now[dir]
+		if was.Says == "" || was.Says == is.Says {
 			continue
 		}
-		c := HeadChange{GitDir: dir, Was: was.says, Is: is.says}
-		if was.log == is.log && was.log != "" {
-			at, err := g.repo.Ref(ctx, is.says)
+		c := HeadChange{GitDir: dir, Was: was.Says, Is: is.Says}
+		if was.Log == is.Log && was.Log != "" {
+			at, err := g.repo.Ref(ctx, is.Says)
 			c.ByAgent = err != nil || at != ""
 		}
 		changed = append(changed, c)
 	}
 	return changed
+}
+
+// operations are what git has begun in the working trees but those of this tool, by git directory.
+func (g *Guard) operations() map[string]string {
+	begun := map[string]string{}
+	for dir := range g.readHeads() {
+		if operation := operationIn(dir); operation != "" {
+			begun[dir] = operation
+		}
+	}
+	return begun
+}
+
+// Begun are the operations of git that were begun since, in working trees that are not this tool's.
+func (g *Guard) Begun() (begun []Begun) {
+	now := g.operations()
+	for _, dir := range slices.Sorted(maps.Keys(now)) {
+		if g.Under[dir] != now[dir] {
+			begun = append(begun, Begun{dir, now[dir]})
+		}
+	}
+	return begun
 }
 
 // PutBackOwn puts a ref of this tool's own back to what it was, unless its new commits follow

@@ -33,8 +33,8 @@ func (w *Worktree) mayMoveHead(ctx context.Context, from Snapshot) error {
 // headIsFree is an *UnfinishedError while a merge or the like needs HEAD where it is; a
 // bisect does not.
 func (w *Worktree) headIsFree() error {
-	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
-		return &UnfinishedError{operation}
+	if e := w.repo.Unfinished(); e != nil && e.Operation != "bisect" {
+		return e
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ type LandSpec struct {
 	When    time.Time // of that commit, and the committer's time of every new one; zero is now
 	Started *Snapshot // the user's working tree that the work began from, nil for none
 
+	Reword func(work []Commit) []Commit // gives commits that are made again their messages; nil keeps them
+
 	AllowDeletions bool      // also when it removes more than half of the branch's files
 	Op             Operation // as what it is recorded, so that it can be undone
 }
@@ -143,10 +145,19 @@ func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	return r.landCommit(ctx, old, Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, Message: spec.Message}, spec.When)
 }
 
+// workOf returns the commits of the work, oldest first, with the messages that they have when they are made again.
+func (r *Repo) workOf(ctx context.Context, spec LandSpec) ([]Commit, error) {
+	work, err := r.firstParents(ctx, spec.Base, spec.Result)
+	if err != nil || spec.Reword == nil {
+		return work, err
+	}
+	return spec.Reword(work), nil
+}
+
 // replay makes the commits of the work again on top of old, each with its author
 // and message. What a merge among them brought in comes as one commit.
 func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
-	work, err := r.firstParents(ctx, spec.Base, spec.Result)
+	work, err := r.workOf(ctx, spec)
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ func (r *Repo) LandedAs(ctx context.Context, spec LandSpec, done Landed) ([]Move
 	if done.Commit == spec.Result || done.Commit == done.Old {
 		return nil, nil
 	}
-	work, err := r.firstParents(ctx, spec.Base, spec.Result)
+	work, err := r.workOf(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("pair landed commits: %w", err)
 	}

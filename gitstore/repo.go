@@ -37,6 +37,7 @@ type (
 var (
 	ErrNoGit         = gitdir.ErrNoGit
 	ErrNotRepository = gitdir.ErrNotRepository
+	ErrUnopened      = gitdir.ErrUnopened
 	ErrNotFound      = gitdir.ErrNotFound
 	ErrNoIdentity    = gitdir.ErrNoIdentity
 	ErrBusy          = gitdir.ErrBusy
@@ -92,6 +93,10 @@ type Repo struct {
 	// Watched are files outside of git by which this tool is configured, that an agent must
 	// leave alone as it must git's.
 	Watched []string
+	// Program is this program's file, absolute; OurHook reports whether a hook of that name, which was as it was,
+	// is what this program makes of it. A guard has nothing against either.
+	Program string
+	OurHook func(hook string, was, is []byte) bool
 }
 
 // What a Repo has of the packages below, which document it; what else they can do is for
@@ -140,7 +145,19 @@ func opened(dir *gitdir.Dir, err error) (*Repo, error) {
 	}
 	objects := odb.New(dir)
 	refs := refdb.New(dir, objects)
-	return &Repo{dir.Place, entrylog.New(dir, objects, refs), dir, objects, refs, dir, objects, refs, new(atomic.Pointer[TreePlace]), nil}, nil
+	repo := &Repo{Store: entrylog.New(dir, objects, refs), trees: new(atomic.Pointer[TreePlace])}
+	repo.lieIn(dir, objects, refs)
+	if dir.Gate != nil {
+		standing := repo.Altered
+		dir.Gate.Before.Store(&standing)
+	}
+	return repo, nil
+}
+
+// lieIn sets where the repository is seen from.
+func (r *Repo) lieIn(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) {
+	r.Place, r.dir, r.objects, r.refs = dir.Place, dir, objects, refs
+	r.ofDir, r.ofObjects, r.ofRefs = dir, objects, refs
 }
 
 // at is the same repository seen from another place of it: a linked worktree.
@@ -148,5 +165,8 @@ func (r *Repo) at(place gitdir.Place) *Repo {
 	dir := r.dir.At(place)
 	objects := r.objects.At(dir)
 	refs := refdb.New(dir, objects)
-	return &Repo{dir.Place, r.Store.At(dir, objects, refs), dir, objects, refs, dir, objects, refs, r.trees, r.Watched}
+	view := *r
+	view.Store = r.Store.At(dir, objects, refs)
+	view.lieIn(dir, objects, refs)
+	return &view
 }

@@ -37,6 +37,9 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, also ...listing) (g
 	}
 	slices.Sort(found)
 	todo := w.sortChanges(slices.Compact(found))
+	if err := w.addRecased(ctx, c, &todo); err != nil {
+		return nil, err
+	}
 	if err := w.updateIndex(ctx, c, todo.remove, "--force-remove"); err != nil {
 		return nil, err
 	}
@@ -96,6 +99,45 @@ func (w *Worktree) sortChanges(paths []string) changes {
 		}
 	}
 	return todo
+}
+
+// addRecased adds the files whose names differ from tracked ones in case alone: where core.ignoreCase is true git does
+// not list them. Excludes go on ignoring case, so no other path is taken from the listing.
+func (w *Worktree) addRecased(ctx context.Context, c gitdir.Call, todo *changes) error {
+	if !w.repo.Config.Bool("core.ignorecase") {
+		return nil
+	}
+	others, err := w.listed(c, "-c", "core.ignoreCase=false", "ls-files", "-z", "--others", "--exclude-standard")(ctx)
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	tracked, err := w.listed(c, "ls-files", "-z", "--cached")(ctx)
+	folded := map[string]string{}
+	for _, path := range tracked {
+		folded[strings.ToLower(path)] = path
+	}
+	parents := map[string]bool{}
+	for _, path := range others {
+		old, ok := folded[strings.ToLower(path)]
+		if !ok || w.kindOf(path, parents) != kindFile || slices.Contains(todo.add, path) {
+			continue
+		}
+		todo.add = append(todo.add, path)
+		if w.sameFile(old, path) { // the file system ignores case as well, so that nothing lists the old name
+			todo.remove = append(todo.remove, old)
+			todo.add = slices.DeleteFunc(todo.add, func(name string) bool { return name == old })
+		}
+	}
+	return err
+}
+
+func (w *Worktree) sameFile(a, b string) bool {
+	is, err := os.Lstat(filepath.Join(w.Dir, a))
+	if err != nil {
+		return false
+	}
+	other, err := os.Lstat(filepath.Join(w.Dir, b))
+	return err == nil && os.SameFile(is, other)
 }
 
 type fileKind int

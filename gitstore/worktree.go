@@ -211,6 +211,16 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 	return w, nil
 }
 
+// MendHead has HEAD stand on the branch ref again where a killed git left it empty or
+// took it away. Without a HEAD git does not know the worktree.
+func (w *Worktree) MendHead(ref string) error {
+	path := filepath.Join(w.GitDir, "HEAD")
+	if text, err := os.ReadFile(path); err == nil && len(text) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return safefile.WriteFile(path, []byte("ref: "+ref+"\n"), 0o666)
+}
+
 // RemoveWorktree removes a worktree that AddWorktree made, whatever is in it, and
 // its registration; its branch stays. Nothing outside is touched: symbolic links
 // are removed, not followed. It is no error when the worktree is gone already.

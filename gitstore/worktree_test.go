@@ -374,3 +374,22 @@ func TestWorktreesSideBySide(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// A second link stands for a file system that ignores case, where both names are one file.
+func TestNormalTreeRenamesByCase(t *testing.T) {
+	repo := newTestRepo(t)
+	testGit(t, repo.WorkTree, "config", "core.ignoreCase", "true")
+	if err := os.Link(filepath.Join(repo.WorkTree, "a.txt"), filepath.Join(repo.WorkTree, "A.txt")); err != nil {
+		t.Fatal(err)
+	}
+	writeTestFile(t, repo.WorkTree, ".gitignore", "build/\n")
+	writeTestFile(t, repo.WorkTree, "Build/x", "ignored, whatever its case is\n")
+	w := checkoutOf(t, openTestRepo(t, repo.WorkTree))
+	tree, err := w.NormalTree(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := testGit(t, repo.WorkTree, "ls-tree", "-r", "--name-only", string(tree)); got != ".gitignore\nA.txt" {
+		t.Errorf("the tree has %q", got)
+	}
+}

@@ -173,6 +173,22 @@ func withoutBlock(text string) (string, error) {
 	return before + text[old.end:], nil
 }
 
+// Ours reports whether is, a hook that was was, is what Install or Uninstall makes of that: it differs in the block
+// alone, and the block calls program.
+func Ours(hook, program string, was, is []byte) bool {
+	before, err := withoutBlock(string(was))
+	after, afterErr := withoutBlock(string(is))
+	if err != nil || afterErr != nil || before != after && (len(was) > 0 || after != skeleton) {
+		return false
+	}
+	at, _ := findBlock(string(is))
+	if had, _ := findBlock(string(was)); at == nil {
+		return had != nil // it was taken out
+	}
+	calls, current := programOf(hook, string(is)[at.start:at.end])
+	return current && (calls == program || calls == "")
+}
+
 // topComments is the run of comment lines at the top, the #! line included.
 func topComments(text string) string {
 	at := 0

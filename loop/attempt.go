@@ -24,12 +24,12 @@ func (t *turn) attempt(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
 	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
 	t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
-	if step.Redo {
+	if step.Redo && !step.Kept {
 		if err := t.takeUp(); err != nil {
 			return err
 		}
 	}
-	before, err := t.stateBefore(a)
+	before, err := t.stateBefore(a, step.Kept)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,11 @@ func (t *turn) attempt(step Step) error {
 	return t.finish(a, before, answer)
 }
 
-// stateBefore is the working tree as the attempt finds it.
-func (t *turn) stateBefore(a record.Attempt) (gitstore.Snapshot, error) {
+// stateBefore is the working tree as the attempt finds it, or as the kept first try of it did.
+func (t *turn) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot, error) {
+	if kept {
+		return t.Store.Repo.ReadSnapshot(t.ctx, t.run.LastAttempt().Before)
+	}
 	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
 	}
@@ -62,6 +65,10 @@ func (t *turn) stateBefore(a record.Attempt) (gitstore.Snapshot, error) {
 
 // implement has the work done. What was done elsewhere before is not in before.
 func (t *turn) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
+	if step.Kept {
+		t.Progress.Say(fmt.Sprintf("what attempt %d changed is kept", a.Number))
+		return role.ImplementAnswer{}, nil
+	}
 	if a.Mode == record.ModeGiven {
 		return t.takeOver(a, before)
 	}
@@ -133,8 +140,8 @@ func (t *turn) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	var paths []string
-	if err := t.addFiles(&paths, before.Tree, now.Tree); err != nil || len(paths) == 0 {
+	paths, err := t.changedOnDisk(before.Tree, now.Tree)
+	if err != nil || len(paths) == 0 {
 		return err == nil, err
 	}
 	if t.run.Plan.InPlace {
@@ -160,7 +167,7 @@ func (t *turn) watch(while string) watch {
 	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
 		own = append(own, branch)
 	}
-	return watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, dir: workspace.FilesDir(t.Store, t.run.ID), while: while, meanwhile: &t.meanwhile}
+	return watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, while: while, meanwhile: &t.meanwhile}
 }
 
 // session is what a fix goes on with: that of the newest attempt, where the same agent made
@@ -275,13 +282,13 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 		return err
 	}
 	a.After = after.ID
-	if err := t.addFiles(&a.Files, before.Tree, after.Tree); err != nil {
+	if a.Files, err = t.changedOnDisk(before.Tree, after.Tree); err != nil {
 		return fmt.Errorf("compare snapshots: %w", err)
 	}
 	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
 	report := reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir))
 	if a.Claim(report); len(a.Files) == 0 && a.Mode == record.ModeFix && a.Status != reply.ExecutorFailed && a.Status != reply.ExecutorCheckpoint {
-		a.Refutes = beginning(report.Reason)
+		a.Refutes = prose.CutMiddle(cleaned(report.Reason), reply.MaxText)
 	}
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)
@@ -292,10 +299,35 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 	if outside := t.run.Plan.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
 		a.Failure = &record.Failure{Reason: record.ReasonScope, Detail: t.run.Plan.Violations(outside)}
 	}
-	if a.Failure != nil {
-		return nil
+	if a.Failure == nil {
+		if err := t.commit(a); err != nil {
+			return err
+		}
 	}
-	return t.commit(a)
+	return t.leaveInSubmodules(a, after)
+}
+
+// leaveInSubmodules takes files inside a submodule out of the attempt's and names them as not carried. A submodule
+// whose directory has no repository of its own is missing in the snapshot, or has its files there.
+func (t *turn) leaveInSubmodules(a *record.Attempt, after gitstore.Snapshot) error {
+	changes, err := t.Store.Repo.Changed(t.ctx, cmp.Or(a.Commit, a.From), after.Tree)
+	for _, c := range changes {
+		if c.OldMode != gitstore.ModeCommit || c.NewMode != "" {
+			continue
+		}
+		left := record.NotCarried{Submodule: c.Path}
+		a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(file string) bool {
+			name, inside := strings.CutPrefix(file, c.Path+"/")
+			if inside {
+				left.Files = append(left.Files, name)
+			}
+			return inside
+		})
+		if len(left.Files) > 0 {
+			a.NotCarried = append(a.NotCarried, left)
+		}
+	}
+	return err
 }
 
 // stateAfter is the working tree as the attempt leaves it.
@@ -387,6 +419,16 @@ func (t *turn) addFiles(files *[]string, from, to gitstore.ID) error {
 		}
 	}
 	return err
+}
+
+// changedOnDisk lists the paths whose files differ between two trees or commits.
+func (t *turn) changedOnDisk(from, to gitstore.ID) ([]string, error) {
+	changes, err := t.Store.Repo.ChangedOnDisk(t.ctx, from, to)
+	files := make([]string, 0, len(changes)) // not nil, for JSON
+	for _, c := range changes {
+		files = append(files, c.Path)
+	}
+	return files, err
 }
 
 // workNow is the tree that the attempt's files are taken from.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +21,7 @@ import (
 const (
 	boardPause   = time.Second // how long the file stays as it is although an agent writes lines
 	maxBoardLine = 200         // bytes of a line
+	maxBoardSaid = 2 * maxEarly
 )
 
 // board is the file beside a review's lock that says what its reviewers are doing. It is
@@ -37,6 +40,7 @@ type board struct {
 type atWork struct {
 	Since time.Time `json:"since"`
 	Line  string    `json:"line,omitempty"` // of its output, the last one
+	Said  []string  `json:"said,omitempty"` // that people must know
 }
 
 func boardPath(s *record.Store, id string) string {
@@ -59,6 +63,15 @@ func readBoard(s *record.Store, id string) map[string]atWork {
 		return nil
 	}
 	return at
+}
+
+// SoFar returns what the reviewers at work on a review in this clone have said that people must know.
+func SoFar(s *record.Store, id string) (said []string) {
+	at := readBoard(s, id)
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		said = append(said, at[name].Said...)
+	}
+	return said
 }
 
 // dropBoards removes the locks of reviews that killed workers have left, and what is beside them.
@@ -138,6 +151,17 @@ func (b *board) line(name, text string) {
 	}
 }
 
+// say keeps what a reviewer said until it ends, and writes it at once.
+func (b *board) say(name, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, known := b.at[name]; known && len(at.Said) < maxBoardSaid {
+		at.Said = append(at.Said, prose.Cut(safetext.Line(text), 2*maxBoardLine))
+		b.at[name] = at
+		b.write()
+	}
+}
+
 func (b *board) write() {
 	if data, err := json.Marshal(b.at); err == nil && b.at != nil {
 		_ = safefile.WriteFile(b.path, data, 0o600)
@@ -153,4 +177,9 @@ type boardProgress struct {
 func (p boardProgress) Line(text string) {
 	p.board.line(p.name, text)
 	p.Progress.Line(text)
+}
+
+func (p boardProgress) Say(text string) {
+	p.board.say(p.name, text)
+	p.Progress.Say(text)
 }

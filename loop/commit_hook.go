@@ -62,6 +62,8 @@ func (t *turn) noHook(dir gitstore.HooksDir, changes []gitstore.Change) string {
 	switch {
 	case own >= 0:
 		return fmt.Sprintf("the run changes %s, by which the hook is told what to run", safetext.Line(changes[own].Path))
+	case t.Store.Repo.AlteredBelow(t.ctx, dir.Path):
+		return "a hook changed while an agent worked, and nobody has accepted it: git runr guard"
 	case t.run.Plan.InPlace && t.run.Plan.Context != nil:
 		return "the executor's work lies in the checkout among other changes, which the hook would see as well"
 	}

@@ -34,21 +34,18 @@
 // files, at hooks and at what configures git; then at refs. So does that of a check and of the
 // user's pre-commit hook, which run what an agent wrote.
 //
-//	hooks changed                     the run stops: tampered
-//	configuration, attributes,        likewise, and this process runs no git any more; others, a
-//	alternates, shallow changed, or   server too, do not until it is put back or accepted (Untampered);
-//	git-runr's own files outside      refs are compared by reading files: with reftable they are not
-//	settings of branches, submodules  asked about: people and git write them all the time
-//	a ref moved, the stash dropped    tampered, but for the run's own branch, and a new one that
-//	by the agent's git                the agent's own working tree is on; event logs are put back
-//	a tag moved or deleted, a branch  tampered, whatever the agent's git says
-//	moved past git or symbolic, a
-//	replacement, HEAD past git
-//	another ref moved, HEAD elsewhere asked about: a person may be at work
+//	configuration, attributes and     the run stops (tampered) where git or this tool would run or follow
+//	hooks changed                     something because of it; else it is mentioned
+//	a branch that was there moved,    tampered; event logs are put back
+//	the stash dropped by the agent's
+//	git; a replacement, a symbolic
+//	branch, HEAD past git
+//	another ref moved, HEAD elsewhere mentioned: a person may be at work
+//	a rebase or the like was begun    mentioned, and never recommended
 //	the repository removed, replaced  the run ends with an error, and nothing is written
 //
-// Of a reviewer the same holds, and nothing is asked. What was there before is kept beside
-// the run's files, and the stop has the lines that put it back.
+// Of a reviewer the same holds, and nothing is mentioned. gitstore.Alteration keeps what was there before; while
+// a setting of it stands, only calls of git are made that run nothing (gitdir.Gate).
 //
 // Every step can be done twice. One that was killed is done again by the next process
 // from the events, the refs and the files as they are: a branch that was moved before

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"git-runr/loop/agent"
 	"git-runr/loop/checklog"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
@@ -67,7 +68,7 @@ func evidenceLeft(r record.Run, dir string) ([]record.Evidence, error) {
 	return found, nil
 }
 
-// readEvidence is the end of a plain file, and when it was written.
+// readEvidence is the end of a plain file, without what is of this machine, and when it was written.
 func readEvidence(path string) (text string, at time.Time, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -81,7 +82,8 @@ func readEvidence(path string) (text string, at time.Time, err error) {
 	from := max(info.Size()-maxEvidence, 0)
 	data, err := io.ReadAll(io.NewSectionReader(file, from, maxEvidence))
 	text, _ = markdown.Clean(string(data), &markdown.Warnings{})
-	return strings.TrimSpace(text), info.ModTime().UTC().Truncate(time.Millisecond), err
+	text = agent.WithoutMachine(strings.TrimSpace(text), "", os.Environ())
+	return text, info.ModTime().UTC().Truncate(time.Millisecond), err
 }
 
 // read fills in what the text says.

@@ -104,3 +104,15 @@ func TestEvidenceIsOfAfterTheStop(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
+
+// What a person leaves is recorded for others, who are not to read of this machine.
+func TestEvidenceIsWithoutMachine(t *testing.T) {
+	t.Setenv("HOME", "/home/zenobia")
+	path := filepath.Join(t.TempDir(), "test.log")
+	if err := os.WriteFile(path, []byte("zenobia ran /home/zenobia/go/bin/x: 3 errors\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, _, err := readEvidence(path); err != nil || text != "<user> ran ~/go/bin/x: 3 errors" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -73,7 +73,7 @@ func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling
 		}
 		after, err := tree.NormalTree(ctx)
 		if err == nil && after != before {
-			failure = &record.Failure{Reason: record.ReasonTampered, Detail: e.name + " changed files that it was only to read"}
+			failure, err = tamperedWith(ctx, e.store.Repo, before, after, e.name+" changed files that it was only to read: ")
 		}
 		return err
 	})

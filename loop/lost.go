@@ -44,8 +44,7 @@ func (t *turn) lostWork(a *record.Attempt, before, after gitstore.Snapshot) erro
 
 // paths are those that differ between two trees or commits.
 func (t *turn) paths(from, to gitstore.ID) (map[string]bool, error) {
-	var files []string
-	err := t.addFiles(&files, from, to)
+	files, err := t.changedOnDisk(from, to)
 	all := map[string]bool{}
 	for _, f := range files {
 		all[f] = true

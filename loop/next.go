@@ -37,6 +37,7 @@ type Step struct {
 	Mode     record.AttemptMode // for attempt
 	Number   int                // of the attempt or round; for revert, of the attempt to undo
 	Redo     bool               // the attempt was begun and never ended
+	Kept     bool               // what it changed is there and is taken for what it did, without asking again
 	Reason   string             // for stop and exhausted: a code of the registry
 	Detail   string
 	Repeated []string        // for exhausted: ids of findings that were certainly unmet twice
@@ -196,8 +197,11 @@ func refutedBefore(run record.Run) bool {
 	return len(run.Attempts) > 1 && run.Attempts[len(run.Attempts)-2].Refutes != ""
 }
 
-// denied adds to the detail of a stop what the attempt was not allowed to do.
+// denied adds to the detail of a stop what the attempt wrote that is not carried, and what it was not allowed to do.
 func denied(detail string, a record.Attempt) string {
+	for _, left := range a.NotCarried {
+		detail += "; " + left.String()
+	}
 	if a.Denied == "" {
 		return detail
 	}
@@ -284,24 +288,14 @@ func afterRound(run record.Run, policy runplan.Policy) Step {
 	case round.Census.Nothing():
 		return stop(record.ReasonNothing, "")
 	case round.Report.Unreadable() && policy.Blocks(round.Report, round.ChecksFailed()):
-		return afterUnreadable(run, policy)
+		// The call for the block alone was the second try: an implementer can do nothing with such an answer.
+		return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read"}
 	case !policy.Blocks(round.Report, round.ChecksFailed()) && round.Census.Partial():
 		return Step{Action: DoExhaust, Reason: record.ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
 	case !policy.Blocks(round.Report, round.ChecksFailed()):
 		return onward(run, policy)
 	}
 	return refused(run, policy)
-}
-
-// afterUnreadable asks the reviewer once more: an implementer can do nothing with
-// an answer that asks for nothing.
-func afterUnreadable(run record.Run, policy runplan.Policy) Step {
-	rounds := run.Rounds[min(run.Since, len(run.Rounds)):]
-	again := len(rounds) > 1 && rounds[len(rounds)-2].Report.Unreadable()
-	if at := run.Position - 1; !again && at >= 0 {
-		return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
-	}
-	return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read twice"}
 }
 
 // refused is what follows a review that did not pass.
@@ -372,7 +366,8 @@ func afterResume(run record.Run, policy runplan.Policy) Step {
 		return step
 	}
 	if a := run.LastAttempt(); a != nil && a.Failed() && run.ByPeople(len(run.Attempts)) == "" {
-		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
+		kept := a.Failure != nil && a.Failure.Reason == record.ReasonTamperedRepo && a.After != "" && !run.Plan.InPlace
+		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true, Kept: kept}
 	}
 	at := run.Position - 1
 	if at < 0 || at >= len(policy.Workflow) {

@@ -397,12 +397,12 @@ func TestNextAfterPeople(t *testing.T) {
 	}
 }
 
-func TestNextAsksAnUnreadableReviewerAgain(t *testing.T) {
+// TestNextOfAnUnreadableReview: the reviewer was asked for its block already, and no whole round follows.
+func TestNextOfAnUnreadableReview(t *testing.T) {
 	for _, test := range []nextTest{
-		{"once", "implement; check ok; review NEEDS_FIX unreadable", "review 2 at review"},
-		{"not twice", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX unreadable", "exhausted review_parse_failed"},
-		{"it costs no retry", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix; check ok; review PASS", "complete"},
-		{"and again when resumed", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX unreadable; stop review_parse_failed; resume", "review 3 at review"},
+		{"at once", "implement; check ok; review NEEDS_FIX unreadable", "exhausted review_parse_failed"},
+		{"it costs no retry", "implement; check ok; review NEEDS_FIX unreadable; stop review_parse_failed; resume; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix; check ok; review PASS", "complete"},
+		{"and again when resumed", "implement; check ok; review NEEDS_FIX unreadable; stop review_parse_failed; resume", "review 2 at review"},
 	} {
 		test.check(t, runtest.Plan())
 	}

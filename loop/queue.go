@@ -10,6 +10,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/duration"
+	"git-runr/loop/intake"
 	"git-runr/loop/record"
 	"git-runr/loop/share"
 )
@@ -102,7 +103,8 @@ const (
 
 // Turn is an agent that a review waits for.
 type Turn struct {
-	Review   string            `json:"review_id"`
+	Review   string            `json:"review_id"`        // "" until it is recorded: see intake.Noted
+	Commit   gitstore.ID       `json:"commit,omitempty"` // where there is no Review
 	Reviewer string            `json:"reviewer"`
 	Title    string            `json:"title"`
 	State    TurnState         `json:"state"`
@@ -113,6 +115,9 @@ type Turn struct {
 	By       string            `json:"leased_by,omitempty"` // elsewhere: whose clone it is
 	Failure  *record.Failure   `json:"failure,omitempty"`   // later and failed
 }
+
+// Of names what the agent looks at: the review, or the commit where none is recorded yet.
+func (t Turn) Of() string { return cmp.Or(t.Review, t.Commit.Short()) }
 
 // Wants reports whether the agent waits for want of an object: that comes with somebody's fetch.
 func (t Turn) Wants() bool { return t.Failure != nil && t.Failure.Reason == record.ReasonObjects }
@@ -139,7 +144,29 @@ func (w *Worker) Queue(ctx context.Context) ([]Turn, error) {
 			queue = append(queue, turn)
 		}
 	}
-	return queue, nil
+	return w.addNoted(queue)
+}
+
+// addNoted adds the commits that hooks noted.
+func (w *Worker) addNoted(queue []Turn) ([]Turn, error) {
+	all, err := intake.AllNoted(w.Store)
+	for _, noted := range all {
+		subject := noted.Request.Subject
+		turn := Turn{Commit: subject.Commit, Reviewer: record.Builtin, Title: subject.Title, State: TurnDue}
+		if working, running := readBoard(w.Store, string(subject.Commit))[record.Builtin]; running {
+			turn.working(working)
+		}
+		queue = append(queue, turn)
+	}
+	return queue, err
+}
+
+// working fills in that a reviewer is at work.
+func (t *Turn) working(at atWork) {
+	t.State, t.Since, t.Line = TurnRunning, at.Since, at.Line
+	if t.Line == "" && len(at.Said) > 0 {
+		t.Line = at.Said[0]
+	}
 }
 
 // leases are those of other clones, as far as this one knows.
@@ -156,7 +183,7 @@ func (w *Worker) turn(ctx context.Context, r record.ReviewSummary, name string, 
 	working, running := at[name]
 	switch {
 	case running:
-		turn.State, turn.Since, turn.Line = TurnRunning, working.Since, working.Line
+		turn.working(working)
 		return turn, nil
 	case leased != nil:
 		turn.State, turn.Until, turn.By = TurnElsewhere, leased.Until, leased.By

@@ -184,8 +184,8 @@ func (t *turn) takeUpKilled(a record.Attempt) error {
 	if err != nil {
 		return err
 	}
-	var paths []string
-	if err := t.addFiles(&paths, before.Tree, now.Tree); err != nil || len(paths) == 0 {
+	paths, err := t.changedOnDisk(before.Tree, now.Tree)
+	if err != nil || len(paths) == 0 {
 		return err
 	}
 	if t.run.Plan.InPlace && !t.Keep {

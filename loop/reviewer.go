@@ -71,6 +71,9 @@ func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census r
 		answer, err = reviewParts(ctx, q.reviewer, change, asked, q.progress)
 		return answer, change.Census, asked.checks, err
 	}
+	if err = q.sayEarly(ctx, change, asked); err != nil {
+		return answer, change.Census, nil, err
+	}
 	err = inCheckout(ctx, q.store, q.subject.Tree, func(ctx context.Context, tree *gitstore.Worktree) error {
 		if asked.check != nil {
 			if asked.checks, answer.Failure, err = asked.check(ctx, tree); err != nil || answer.Failure != nil {
@@ -82,6 +85,26 @@ func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census r
 		return err
 	})
 	return answer, change.Census, asked.checks, err
+}
+
+// maxEarly is how many findings are said before the checks.
+const maxEarly = 10
+
+// sayEarly says what a reviewer that reads the patch alone finds in it before the checks begin, the
+// worst first: a leaked key is known at once. Its answer is what it says after them.
+func (q inquiry) sayEarly(ctx context.Context, change Change, asked question) error {
+	if q.reviewer.NeedsCheckout() {
+		return nil
+	}
+	answer, err := reviewParts(ctx, q.reviewer, change, asked, q.progress)
+	for i, f := range answer.Report.Findings {
+		if i == maxEarly {
+			q.progress.Say(fmt.Sprintf("before the checks: %d more", len(answer.Report.Findings)-i))
+			break
+		}
+		q.progress.Say(fmt.Sprintf("before the checks: %s %s: %s", f.Severity, f.Place(), f.Issue))
+	}
+	return err
 }
 
 // reviewReadOnly asks the reviewer and makes its answer void when it changed the
@@ -106,21 +129,28 @@ func (q inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 		return answer, err
 	}
 	after, err := tree.NormalTree(ctx)
-	if err != nil || after == before {
-		return answer, err
+	if err == nil && after != before {
+		answer.Failure, err = tamperedWith(ctx, q.store.Repo, before, after, "it changed ")
 	}
-	changes, err := q.store.Repo.Changed(ctx, before, after)
-	var paths []string
-	for _, c := range changes {
-		paths = append(paths, c.Path)
-	}
-	answer.Failure = &record.Failure{Reason: record.ReasonTampered, Detail: "it changed " + prose.Names(paths)}
 	return answer, err
+}
+
+// filesTampered is how many of the files that a reviewer changed are named.
+const filesTampered = 50
+
+// tamperedWith is the failure of a reviewer that made of tree before what after is: what, and the files.
+func tamperedWith(ctx context.Context, repo *gitstore.Repo, before, after gitstore.ID, what string) (*record.Failure, error) {
+	changes, err := repo.Changed(ctx, before, after)
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = c.Path
+	}
+	return &record.Failure{Reason: record.ReasonTampered, Detail: what + prose.FirstNames(paths, filesTampered)}, err
 }
 
 // watchCheckout is how a checkout is watched while something goes on in it.
 func watchCheckout(s *record.Store, p Progress, tree *gitstore.Worktree, while string) watch {
-	return watch{store: s, progress: p, tree: tree, dir: s.Repo.StateDir(), while: while, alone: true}
+	return watch{store: s, progress: p, tree: tree, while: while, alone: true}
 }
 
 // newNonce is what a reviewer's answer must carry, so that no text in the change

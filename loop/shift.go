@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -20,7 +21,8 @@ type shift struct {
 	running  int
 	ended    chan shiftEnd
 	worked   Worked
-	refusals []error // git's refusals of single reviews
+	answered []string // reviews that agents answered
+	refusals []error  // git's refusals of single reviews
 }
 
 // shiftEnd is how one review ended.
@@ -96,7 +98,10 @@ func (s *shift) pick(ctx context.Context) (place func(), next string, err error)
 	if place, err = s.places.take(); place == nil {
 		return nil, "", err
 	}
-	if next, err = s.next(ctx, s.seen); next == "" {
+	if next, err = s.nextNoted(s.seen); next == "" && err == nil {
+		next, err = s.next(ctx, s.seen)
+	}
+	if next == "" {
 		place()
 	} else if err == nil { // its commit may have been made of reviewed ones since: then it is closed when it is taken
 		err = s.follow(ctx)
@@ -109,14 +114,22 @@ func (s *shift) start(ctx context.Context, id string, place func()) {
 	s.seen[id] = true
 	s.running++
 	go func() {
-		var done turnsDone
-		review, err := s.Store.Review(ctx, id)
-		if err == nil {
-			_, done, err = s.take(ctx, review, s.places.with())
-		}
+		done, err := s.one(ctx, id)
 		place()
 		s.ended <- shiftEnd{id, done, err}
 	}()
+}
+
+// one does a review, or looks at a noted commit.
+func (s *shift) one(ctx context.Context, id string) (done turnsDone, err error) {
+	if !strings.Contains(id, "-") {
+		return s.takeNoted(ctx, gitstore.ID(id))
+	}
+	review, err := s.Store.Review(ctx, id)
+	if err == nil {
+		_, done, err = s.take(ctx, review, s.places.with())
+	}
+	return done, err
 }
 
 // count takes the end of a review into account; an error ends the shift.
@@ -134,6 +147,7 @@ func (s *shift) count(end shiftEnd) error {
 		s.worked.Failed++
 	case end.done.answered > 0:
 		s.worked.Reviews++
+		s.answered = append(s.answered, end.review)
 	}
 	return nil
 }

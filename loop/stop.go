@@ -69,6 +69,9 @@ const (
 func (t *turn) said(stop record.Stop) (by, text string) {
 	switch a, round := t.run.LastAttempt(), t.run.LastRound(); stop.Reason {
 	case record.ReasonBlocked, record.ReasonCheckpoint, record.ReasonNoChange:
+		if a != nil && a.Refutes != "" {
+			return a.Agent, a.Refutes
+		}
 		if a != nil && a.Event != "" {
 			answer, _ := t.Store.Attachment(t.ctx, a.Event, "executor.md") // none: it said nothing
 			return a.Agent, beginning(cmp.Or(reply.ParseExecutor(string(answer)).Reason, string(answer)))
@@ -83,14 +86,19 @@ func (t *turn) said(stop record.Stop) (by, text string) {
 
 // beginning is as much of the start of text as a stop repeats.
 func beginning(text string) string {
-	text, _ = markdown.Clean(text, &markdown.Warnings{})
-	text = strings.TrimSpace(text)
+	text = cleaned(text)
 	lines := strings.SplitAfterN(text, "\n", saidLines+1)
 	short := prose.Cut(strings.Join(lines[:min(len(lines), saidLines)], ""), saidBytes)
 	if len(short) < len(text) {
 		return strings.TrimRight(short, " \t\n") + " …"
 	}
 	return short
+}
+
+// cleaned is an agent's text without what only a terminal or a browser would act on.
+func cleaned(text string) string {
+	text, _ = markdown.Clean(text, &markdown.Warnings{})
+	return strings.TrimSpace(text)
 }
 
 func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload]) error {

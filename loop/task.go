@@ -129,6 +129,8 @@ func criteriaParts(criteria string) (items, commands []string) {
 			add(&commands, strings.TrimPrefix(text, "$ "))
 		case l.Kind == markdown.LineText && listed:
 			add(&items, strings.TrimPrefix(strings.TrimPrefix(item, "[ ]"), "[x]"))
+		case l.Kind == markdown.LineText && text != "" && len(items) > 0 && markdown.IndentOf(l.Text) > 0:
+			items[len(items)-1] += " " + text
 		}
 	}
 	return items, commands

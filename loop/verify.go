@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,12 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/runplan"
 	"git-runr/loop/spend"
 	"git-runr/loop/unidiff"
 )
 
-// Verifier holds findings that nobody answered against the code of now.
+// Verifier holds findings that nobody answered, and those that are only claimed to be fixed, against the code of now.
 type Verifier struct {
 	Store    *record.Store                                      // required
 	Rules    role.Reviewer                                      // the built-in reviewer, whose findings its own rules judge; required
@@ -26,6 +28,8 @@ type Verifier struct {
 	Terms    Terms
 	Closing  closing.Rule
 	Progress Progress // required
+	// Machine leaves alone what people and agents found: only rules and checks are asked again.
+	Machine bool
 }
 
 // Verified is what came of one finding.
@@ -38,13 +42,20 @@ type Verified struct {
 	By      string            `json:"by,omitempty"`     // who says so
 	Reason  string            `json:"reason"`
 	Failure string            `json:"failure,omitempty"` // why the judge said nothing: a stop reason
+	there   bool              // it is still there: no doubt, as when its lines were changed
 }
 
-// Verify checks the open findings of a review, records what is settled, and gives all of
-// them in order, with what calls of the judge took. A finding stands unless its rule finds nothing there any more, its lines
+// Stands reports whether the finding is open.
+func (r Verified) Stands() bool { return r.Kind == "" || r.Kind == record.AnswerOpen }
+
+// Verify checks the findings of a review that are open or claimed to be fixed, records what is settled, and gives
+// all of them in order, with what calls of the judge took. A finding stands unless its rule finds nothing there any more, its lines
 // were deleted, or the judge says so in the form that it is asked for.
 func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []Verified, took spend.Usage, err error) {
-	open := review.Open()
+	open := slices.DeleteFunc(review.Findings(), func(f reply.Finding) bool {
+		answer, _ := review.AnswerTo(f.ID)
+		return !review.IsOpen(f) && !answer.Claimed()
+	})
 	if len(open) == 0 {
 		return nil, took, nil
 	}
@@ -59,7 +70,7 @@ func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []
 	if at == "" {
 		return results, took, nil
 	}
-	scene := &scene{v: v, review: review, at: at, rules: map[string][]reply.Finding{}}
+	scene := v.scene(review, at)
 	for i, f := range open {
 		if err := scene.judge(ctx, f, &results[i]); err != nil {
 			return results, took, fmt.Errorf("review %s, finding %s: %w", review.ID, f.ID, err)
@@ -73,12 +84,51 @@ func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []
 	return results, took, v.record(ctx, review, at, results)
 }
 
-// record answers what is settled. What somebody else has claimed is left to them.
+// Look completes an answer that says of a finding that it is fixed or gone, by what the rule that found it and
+// deletions say of the commit that it names. It is a *record.InputError where the finding is still there.
+func (v *Verifier) Look(ctx context.Context, review record.Review, answer record.Answer) (record.Answer, error) {
+	f, known := review.Finding(answer.Finding)
+	if !known || !answer.Claimed() || answer.Commit == "" {
+		return answer, nil
+	}
+	result := Verified{}
+	if err := v.scene(review, answer.Commit).judge(ctx, f.Finding, &result); err != nil {
+		return answer, gitstore.IgnoreNotFound(err) // not all of it is in this clone
+	}
+	now, err := v.Store.Repo.TreeOf(ctx, answer.Commit)
+	was, wasErr := v.Store.Repo.TreeOf(ctx, review.Request.Subject.Tree)
+	if err == nil && wasErr == nil && now == was && !result.there {
+		result.remains("", "its files are those that were reviewed")
+	}
+	if result.there {
+		at := cmp.Or(result.Now, f.Place())
+		why := fmt.Sprintf("%s is not %s in %s, at %s: %s", answer.Finding, answer.Kind, answer.Commit.Short(), at, result.Reason)
+		return answer, &record.InputError{Why: why}
+	}
+	answer.ConfirmedBy = result.By
+	return answer, nil
+}
+
+func (v *Verifier) scene(review record.Review, at gitstore.ID) *scene {
+	return &scene{v: v, review: review, at: at, rules: map[string][]reply.Finding{}}
+}
+
+// record answers what is settled, and contradicts what is claimed and still there: a review that only claims have
+// ended is opened again. What somebody else has claimed is left to them.
 func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore.ID, results []Verified) error {
 	for i := range results {
 		r := &results[i]
+		if answer, _ := review.AnswerTo(r.Finding); r.there && answer.Claimed() {
+			r.Kind, r.By = record.AnswerOpen, cmp.Or(r.By, record.Itself)
+		}
 		if r.Kind == "" {
 			continue
+		}
+		if r.Kind == record.AnswerOpen && review.Status == record.ReviewResolved && review.ResolvedBy == record.Itself {
+			var err error
+			if review, err = v.Store.ReopenReview(ctx, review.ID, record.Itself); err != nil {
+				return err
+			}
 		}
 		answer := record.Answer{Finding: r.Finding, Kind: r.Kind, Commit: at, Reason: r.Reason, Actor: r.By}
 		answered, err := v.Store.AnswerFinding(ctx, review.ID, answer, false)
@@ -133,6 +183,14 @@ type scene struct {
 
 // judge says what can be told of a finding without an agent.
 func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) error {
+	if name, ofCheck := strings.CutPrefix(f.Rule, record.RuleOfCheck); ofCheck {
+		s.byCheck(ctx, name, result)
+		return nil
+	}
+	if s.v.Machine && !s.byRules(f) {
+		result.Reason = "no rule found it"
+		return nil
+	}
 	if f.File == "" {
 		result.Reason = "it names no file"
 		return nil
@@ -165,6 +223,9 @@ func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) er
 	return nil
 }
 
+// remains says why the finding is still there, by whom; "" where a rule finds it.
+func (r *Verified) remains(by, reason string) { r.there, r.By, r.Reason = true, by, reason }
+
 func (r *Verified) settle(kind record.AnswerKind, by, reason string) {
 	r.Kind, r.By, r.Reason = kind, by, reason
 }
@@ -174,6 +235,26 @@ func (s *scene) byRules(f reply.Finding) bool {
 	return f.Rule != "" && !strings.HasPrefix(f.Rule, record.RuleOfCheck) && slices.ContainsFunc(s.review.Submissions, func(sub record.Submission) bool {
 		return sub.Reviewer == role.Builtin && slices.ContainsFunc(sub.Report.Findings, func(o reply.Finding) bool { return o.ID == f.ID })
 	})
+}
+
+// byCheck settles the finding of a check that passes on the tree of now, as this clone has seen it do.
+func (s *scene) byCheck(ctx context.Context, name string, result *Verified) {
+	result.Reason = fmt.Sprintf("check %s was not run on %s", name, s.at.Short())
+	for _, sub := range s.review.Submissions {
+		for _, c := range sub.Checks {
+			if c.Name != name {
+				continue
+			}
+			now, known := keptChecks{s.v.Store, true}.find(ctx, runplan.Check{Name: name, Command: c.Command}, s.at)
+			switch {
+			case known && now.OK():
+				result.settle(record.AnswerFixed, record.Itself, fmt.Sprintf("check %s passes on %s", name, s.at.Short()))
+				return
+			case known:
+				result.Reason = fmt.Sprintf("check %s still fails on %s", name, s.at.Short())
+			}
+		}
+	}
 }
 
 // placeFinding is where a finding of a review is in a commit or tree; nil when what was
@@ -214,13 +295,9 @@ func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed
 		return err
 	}
 	at := func(o hit) bool { return o.Line == f.Line }
-	if len(before) > 0 && !slices.ContainsFunc(before, at) {
-		result.Reason = fmt.Sprintf("rule %s says it of other lines when it sees the whole file", f.Rule)
+	if !slices.ContainsFunc(before, at) {
+		result.Reason = fmt.Sprintf("rule %s does not say it of these lines when it sees the whole file", f.Rule)
 		return nil
-	}
-	secret := ""
-	if f.Rule == "secret" {
-		secret = "; it is still in the history: revoke it"
 	}
 	here := func(o hit) bool { return !place.Outdated && (f.Line == 0 || o.Line == place.StartLine) }
 	others := map[string]bool{}
@@ -231,15 +308,45 @@ func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed
 	now = slices.DeleteFunc(now, another)
 	switch {
 	case slices.ContainsFunc(now, here):
-		result.Reason = fmt.Sprintf("rule %s still finds it", f.Rule)
+		result.remains("", fmt.Sprintf("rule %s still finds it", f.Rule))
 	case place.Outdated && len(now) > 0:
 		result.Reason = fmt.Sprintf("%s, and rule %s still finds something at %s", place.Why, f.Rule, now[0].Place())
+	case f.Rule == record.RuleSecret:
+		return s.leaked(ctx, f, result)
 	case place.Outdated:
-		result.settle(record.AnswerGone, record.Itself, fmt.Sprintf("%s, and rule %s finds nothing there any more%s", place.Why, f.Rule, secret))
+		result.settle(record.AnswerGone, record.Itself, fmt.Sprintf("%s, and rule %s finds nothing there any more", place.Why, f.Rule))
 	default:
-		result.settle(record.AnswerFixed, record.Itself, fmt.Sprintf("rule %s finds nothing there any more%s", f.Rule, secret))
+		result.settle(record.AnswerFixed, record.Itself, fmt.Sprintf("rule %s finds nothing there any more", f.Rule))
 	}
 	return nil
+}
+
+// leaked says where a secret still is that was taken out of its file. A commit that follows takes it out of no
+// history: it is gone when no branch holds a commit that has it any more.
+func (s *scene) leaked(ctx context.Context, f reply.Finding, result *Verified) error {
+	repo := s.v.Store.Repo
+	var having []gitstore.ID
+	for _, id := range s.review.Summary().Places() {
+		if hits, err := s.found(ctx, id, f.File, f.Rule); err != nil || len(hits) > 0 {
+			having = append(having, id) // what cannot be read may have it
+		}
+	}
+	gone, err := repo.Unreachable(ctx, having)
+	if err != nil {
+		return err
+	}
+	still := slices.DeleteFunc(having, func(id gitstore.ID) bool { return slices.Contains(gone, id) })
+	if len(still) == 0 {
+		result.settle(record.AnswerGone, record.Itself, "no branch has a commit with it any more")
+		return nil
+	}
+	pushed, err := repo.OnRemote(ctx, still[0])
+	reason := fmt.Sprintf("it is still in commit %s: amend or rebase before you push", still[0].Short())
+	if pushed {
+		reason = fmt.Sprintf("it is still in commit %s, which was pushed: revoke it and say refuted", still[0].Short())
+	}
+	result.remains("", reason)
+	return err
 }
 
 // hit is a finding of a rule with the line that it is in.

@@ -43,7 +43,7 @@ func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verifie
 		case said[i].Settles:
 			r.settle(record.AnswerFixed, told.Spent.By(told.By), said[i].Why)
 		default:
-			r.By, r.Reason = told.Spent.By(told.By), said[i].Why
+			r.remains(told.Spent.By(told.By), said[i].Why)
 		}
 	}
 	return told.Usage, nil

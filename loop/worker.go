@@ -73,6 +73,7 @@ func (w *Worker) Work(ctx context.Context) (Worked, error) {
 		s.seen[review] = true
 	}
 	err = s.run(ctx)
+	w.confirm(ctx, s.answered)
 	return s.worked, errors.Join(append(s.refusals, err)...)
 }
 

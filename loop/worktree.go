@@ -58,7 +58,7 @@ func (t *turn) openWorktree() (*gitstore.Worktree, error) {
 
 func (t *turn) findWorktree() (*gitstore.Worktree, error) {
 	repo, dir := t.Store.Repo, workspace.TreeDir(t.Store, t.run.ID)
-	tree, err := repo.OpenWorktree(t.ctx, dir)
+	tree, err := openTree(t.ctx, t.Store, t.run)
 	switch {
 	case err == nil && !tree.Half:
 		return tree, nil
@@ -74,6 +74,15 @@ func (t *turn) findWorktree() (*gitstore.Worktree, error) {
 		return nil, fmt.Errorf("make worktree: %w", err)
 	}
 	return tree, nil
+}
+
+// openTree opens the worktree of a run, which gets the HEAD back that a killed git took.
+func openTree(ctx context.Context, s *record.Store, run record.Run) (*gitstore.Worktree, error) {
+	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))
+	if err != nil || !tree.Own {
+		return tree, err
+	}
+	return tree, tree.MendHead(run.Plan.BranchRef())
 }
 
 // dropHalfMade removes a worktree whose files were never all there. No agent has
@@ -176,7 +185,7 @@ func removedTree(name string) *record.Failure {
 // where there is nothing.
 func removeTree(ctx context.Context, s *record.Store, run record.Run) (left gitstore.ID, err error) {
 	dir := workspace.TreeDir(s, run.ID)
-	tree, err := s.Repo.OpenWorktree(ctx, dir)
+	tree, err := openTree(ctx, s, run)
 	if err == nil {
 		left, err = keepLeft(ctx, s, run, tree)
 	}

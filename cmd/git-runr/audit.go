@@ -36,6 +36,7 @@ func (p *program) auditCommand() *cli.Command {
 			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "end with 1 when less than `N` percent are accounted for"},
 			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same for `N` percent, with those inferred"},
 			&cli.StringFlag{Name: "require", Usage: "end with 1 when a commit is not `checked`, reviewed or approved, or something refuses it"},
+			deepenFlag(),
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: auditLimit, Usage: "the newest `N`; 0 for all"},
 		},
 		Action: p.action(audit),
@@ -56,7 +57,11 @@ func audit(s *session) error {
 	if err != nil {
 		return err
 	}
-	span, err := s.auditSpan(store)
+	var span audited
+	err = s.deepened(store, s.Args().First(), func() (err error) {
+		span, err = s.auditSpan(store)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -159,6 +164,9 @@ func (s *session) auditSpan(store *record.Store) (audited, error) {
 		return span, err
 	}
 	span.commits, err = store.Repo.LogMessages(s.ctx, from, to, limit)
+	if err == nil && from != "" && limit == 0 {
+		err = store.Repo.Whole(rev, span.commits)
+	}
 	return span, err
 }
 

@@ -59,19 +59,19 @@ func TestCosts(t *testing.T) {
 		argv   []string
 		most   cost // programs, syncs, files that got their name, files opened, KiB read
 	}{
-		{"review", closed, runr("review", "--reviewer", "human", "--no-serve"), cost{0, 4, 2, 44, 40, 0}},
-		{"submit", func() { closed(); asked() }, submit, cost{0, 4, 8, 125, 250, 0}},
-		{"submit that ends another", func() { submitted(); asked() }, submit, cost{0, 8, 10, 170, 380, 0}},
-		{"approve", func() { closed(); asked() }, runr("inbox", "submit", "latest", "--approve"), cost{0, 8, 10, 160, 400, 0}},
-		{"claim", submitted, runr("inbox", "claim", "latest"), cost{0, 4, 2, 44, 90, 0}},
-		{"list", run("inbox", "list"), list, cost{0, 0, 0, 18, 60, 0}},
-		{"get", run("inbox", "list"), runr("inbox", "get", "latest"), cost{0, 0, 0, 24, 70, 0}},
-		{"log", run("inbox", "list"), runr("log", "--limit", "5"), cost{0, 0, 0, 20, 45, 0}},
-		{"status", run("inbox", "list"), runr("status"), cost{3, 0, 0, 140, 290, 0}},
-		{"cold list", func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }, list, cost{2, 0, 2, 440, 320, 0}},
-		{"hook, nothing to do", hook("off"), runr("hooks", "run", "post-commit"), cost{0, 0, 0, 9, 30, 0}},
-		{"commit with the hook, nothing to do", hook("off"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 0, 2, 70, 70, 0}},
-		{"commit with the hook, for a person", hook("review"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 4, 4, 105, 110, 0}},
+		{"review", closed, runr("review", "--reviewer", "human", "--no-serve"), cost{0, 4, 2, 40, 20, 0}},
+		{"submit", func() { closed(); asked() }, submit, cost{0, 4, 7, 100, 60, 0}},
+		{"submit that ends another", func() { submitted(); asked() }, submit, cost{0, 8, 9, 135, 90, 0}},
+		{"approve", func() { closed(); asked() }, runr("inbox", "submit", "latest", "--approve"), cost{0, 8, 9, 128, 100, 0}},
+		{"claim", submitted, runr("inbox", "claim", "latest"), cost{0, 4, 2, 37, 45, 0}},
+		{"list", run("inbox", "list"), list, cost{0, 0, 0, 15, 40, 0}},
+		{"get", run("inbox", "list"), runr("inbox", "get", "latest"), cost{0, 0, 0, 20, 45, 0}},
+		{"log", run("inbox", "list"), runr("log", "--limit", "5"), cost{0, 0, 0, 18, 35, 0}},
+		{"status", run("inbox", "list"), runr("status"), cost{3, 0, 0, 112, 90, 0}},
+		{"cold list", func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }, list, cost{0, 0, 1, 115, 120, 0}},
+		{"hook, nothing to do", hook("off"), runr("hooks", "run", "post-commit"), cost{0, 0, 0, 8, 20, 0}},
+		{"commit with the hook, nothing to do", hook("off"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 0, 2, 66, 45, 0}},
+		{"commit with the hook, for a person", hook("review"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 4, 4, 95, 75, 0}},
 	} {
 		least := cost{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 0}
 		for range 3 {

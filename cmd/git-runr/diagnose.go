@@ -141,7 +141,7 @@ func (s *session) diagnoseReview(store *record.Store, review record.Review) erro
 		return err
 	}
 	checks, _ := conf.Checks() // what nobody approved is not offered for pasting
-	d, ok := diagnose.OfReview(review, checks)
+	d, ok := diagnose.OfReview(review, checks, conf.FixLine(review.ID))
 	if !ok {
 		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).WithHint("git runr show " + review.ID)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"git-runr/cmd/git-runr/internal/config"
@@ -54,17 +55,10 @@ func (s *session) gate(store *record.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	var tips, old []gitstore.ID
-	for _, ref := range refs {
-		if ref.Old != "" {
-			old = append(old, ref.Old)
-		}
-		if ref.New != "" && isCode(ref.Remote) {
-			tips = append(tips, ref.New)
-		}
-	}
-	commits, err := store.Repo.Unpushed(s.ctx, s.Args().Get(1), tips, old, maxPushed)
-	if err != nil || len(commits) == 0 {
+	remote := s.Args().Get(1)
+	tips, old, private := sortPushed(refs)
+	commits, err := store.Repo.Unpushed(s.ctx, remote, tips, old, maxPushed)
+	if err != nil || len(commits)+len(private) == 0 {
 		return err
 	}
 	branch, err := store.Branch(s.ctx)
@@ -72,12 +66,17 @@ func (s *session) gate(store *record.Store, conf *config.Config) error {
 		return err
 	}
 	held, err := intake.Gate(s.ctx, store, commits, config.Level(conf.Hooks.PrePushRequire), conf.Hooks.Skip, branch)
-	if err != nil || len(held) == 0 {
+	if err != nil || len(held)+len(private) == 0 {
 		return err
 	}
-	writeHeldUp(s.out, conf, len(commits), held)
+	if len(held) > 0 {
+		writeHeldUp(s.out, conf, len(commits), held)
+	}
+	if len(private) > 0 {
+		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), private)
+	}
 	if conf.Hooks.PrePush == "warn" {
-		fmt.Fprintln(s.out, "They are pushed all the same: hooks.pre_push is warn.")
+		fmt.Fprintln(s.out, "It is pushed all the same: hooks.pre_push is warn.")
 		return nil
 	}
 	fmt.Fprintln(s.out, "Refused; to push all the same: git push --no-verify")
@@ -94,6 +93,46 @@ func (s *session) closed(err error) error {
 // notes or ours.
 func isCode(ref string) bool {
 	return !strings.HasPrefix(ref, "refs/notes/") && !strings.HasPrefix(ref, "refs/runr/")
+}
+
+// sortPushed returns the tips of code that is pushed, what the refs are at on the remote, and which refs are
+// of this clone alone.
+func sortPushed(refs []hooks.Push) (tips, old []gitstore.ID, private []string) {
+	for _, ref := range refs {
+		if ref.Old != "" {
+			old = append(old, ref.Old)
+		}
+		switch {
+		case isPrivate(ref.Local):
+			private = append(private, ref.Local)
+		case ref.New != "" && isCode(ref.Remote):
+			tips = append(tips, ref.New)
+		}
+	}
+	return tips, old, private
+}
+
+// isPrivate reports whether a ref is of this clone alone. Git has no setting that keeps such refs back from
+// push --mirror, and loses in gc what is not below refs/.
+func isPrivate(ref string) bool {
+	return strings.HasPrefix(ref, "refs/runr-local/") || strings.HasPrefix(ref, "refs/runr-remotes/")
+}
+
+// writePrivate names the refs that stay here, and prints the line that pushes what push --mirror does beside them.
+func writePrivate(w io.Writer, remote string, named bool, refs []string) {
+	what := refs[0] + " is"
+	if len(refs) > 1 {
+		what = fmt.Sprintf("%s and %d more are", refs[0], len(refs)-1)
+	}
+	argv := []string{"git"}
+	if named { // where it is set, git takes no refspecs
+		argv = append(argv, "-c", "remote."+remote+".mirror=false")
+	}
+	argv = append(argv, "push", "--prune", remote, "+refs/*:refs/*", "^refs/runr-local/*", "^refs/runr-remotes/*")
+	safetext.Fprintf(w, "git runr: %s of this clone alone; to push all other refs:\n", what)
+	if line, ok := safetext.CommandLine(argv...); ok {
+		render.Lines(w, []string{line})
+	}
 }
 
 // writeHeldUp names the commits that are held up, why, and what to type.

@@ -207,7 +207,7 @@ func (s *session) postCommit(store *record.Store) error {
 	if err != nil || conf.Hooks.PostCommit != "review" {
 		return err
 	}
-	asked, err := intake.AskForCommit(s.ctx, store, conf.Request(), conf.Hooks.Skip)
+	asked, err := intake.AskForCommit(s.ctx, store, conf.Request(), conf.Hooks.Skip, conf.Batch())
 	if err != nil || !asked || conf.Review.Reviewer == record.Human {
 		return err
 	}
@@ -234,7 +234,7 @@ func (s *session) postMerge(store *record.Store) error {
 		return err
 	}
 	if conf.Hooks.PostCommit == "review" {
-		_, err = intake.AskForMerge(s.ctx, store, conf.Request(), conf.Hooks.Skip)
+		_, err = intake.AskForMerge(s.ctx, store, conf.Request(), conf.Hooks.Skip, conf.Batch())
 	}
 	return errors.Join(err, background.Work(store.Repo))
 }

@@ -89,7 +89,7 @@ func inboxGet(s *session) error {
 	if err != nil {
 		return err
 	}
-	doc := render.NewReviewDocument(review)
+	doc := s.reviewDocument(store, review)
 	if err := doc.Place(s.ctx, store); err != nil {
 		return err
 	}

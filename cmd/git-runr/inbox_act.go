@@ -78,7 +78,14 @@ func (s *session) claimedHint(err error, review record.Review) error {
 	if review.Claim != nil && !review.Claim.Until.IsZero() {
 		claimed = claimed.WithHint(strings.TrimSpace(render.Until(review.Claim)))
 	}
-	return claimed.WithHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
+	words := []string{"git", "runr", "inbox", s.Command.Name, "--force"}
+	for _, flag := range []string{"--commit", "--as", "-m"} {
+		if value := s.String(strings.TrimLeft(flag, "-")); value != "" {
+			words = append(words, flag, value)
+		}
+	}
+	words = append(append(words, review.ID), s.Args().Tail()...)
+	return claimed.WithHint(safetext.ShellLine(words...) + "   although somebody else has it")
 }
 
 // actorDone is the answer of claim, release, resolve, cancel, reopen and answer.

@@ -13,8 +13,10 @@ import (
 
 func (p *program) inboxAnswerCommand() *cli.Command {
 	return &cli.Command{
-		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred|gone",
-		Description: "fixed and gone want --commit REV, refuted wants the reason (-m). The ids are in git runr inbox get ID.",
+		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred|gone|open",
+		Description: "fixed and gone want --commit REV, refuted wants the reason (-m). What is fixed is claimed fixed until who\n" +
+			"objected, a rule or git runr verify confirms it, and a critical finding stays open until then; open takes an\n" +
+			"answer back. The ids are in git runr inbox get ID.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "commit", Usage: "the commit `REV` that fixed it, or in which the code is gone"},
 			&cli.StringFlag{Name: "m", Usage: "the reason; - reads standard input"}, asFlag(), forceFlag(),
@@ -48,7 +50,8 @@ func inboxAnswer(s *session) error {
 		return s.claimedHint(err, review)
 	}
 	return s.showAct(store, review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
-		safetext.Fprintf(w, "%s %s; %s of %s without an answer.\n", answer.Finding, answer.Kind, prose.Count(done.Open, "finding"), done.ID)
+		given, _ := review.AnswerTo(answer.Finding)
+		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"), done.ID)
 		if done.Status == record.ReviewResolved {
 			safetext.Fprintf(w, "Resolved %s.\n", done.ID)
 		}

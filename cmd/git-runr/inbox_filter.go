@@ -21,7 +21,8 @@ func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
 		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
-		&cli.StringFlag{Name: "verdict", Usage: "only those with this `VERDICT`: critical, needs_fix, pass_with_notes, pass, checked, partial, commented, nothing, or none while nobody gave one"},
+		&cli.StringFlag{Name: "verdict", Usage: "only those with this `VERDICT`: critical, needs_fix, " +
+			"pass_with_notes, pass, checked, partial, commented, nothing, unreadable, or none while nobody gave one"},
 		&cli.StringFlag{Name: "branch", Usage: "only what was asked for on `BRANCH`"},
 		&cli.StringFlag{Name: "since", Usage: "only what was asked for since `TIME`: a duration such as 2d or 3h, or a date such as 2026-01-31 or 2026-01-31T15:04Z"},
 		&cli.StringFlag{Name: "author", Usage: "only commits of an author whose name or address has `TEXT` in it"},

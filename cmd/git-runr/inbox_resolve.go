@@ -26,7 +26,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 			return s.actEach(inboxStep{"inbox", "Resolve", resolve, func(w io.Writer, done actorDone) {
 				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
 				if done.Open > 0 {
-					safetext.Fprintf(w, "%s without an answer.\n", prose.Count(done.Open, "finding"))
+					safetext.Fprintf(w, "%s still open.\n", prose.Count(done.Open, "finding"))
 				}
 			}})
 		}),

@@ -45,12 +45,18 @@ func inboxSubmit(s *session) error {
 	if err != nil {
 		return err
 	}
+	defer store.Together()()
 	if person.Actor, err = s.person(store); err != nil {
 		return err
 	}
 	review, err := store.Review(s.ctx, id)
 	if err != nil {
 		return err
+	}
+	if review.Request.Reviewer == record.Human {
+		if err := s.byPerson(); err != nil {
+			return err
+		}
 	}
 	draft, err := store.Draft(review, person.Actor)
 	if err != nil {

@@ -91,7 +91,7 @@ func (p *program) commands() []*cli.Command {
 		p.runCommand(), p.continueCommand(), p.resumeCommand(), p.interveneCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(), p.importCommand(),
 		p.undoCommand(), p.snapshotsCommand(), p.restoreCommand(),
 		p.statusCommand(), p.promptCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),
-		p.syncCommand(), p.serveCommand(), p.tuiCommand(), p.mcpCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(), p.gcCommand(),
+		p.syncCommand(), p.serveCommand(), p.tuiCommand(), p.mcpCommand(), p.hooksCommand(), p.trustCommand(), p.guardCommand(), p.fsckCommand(), p.gcCommand(),
 		p.parseCommand(), p.agentsCommand(), p.demoCommand(),
 		p.configCommand(), p.doctorCommand(), p.uninstallCommand(), p.manCommand(), p.installExtrasCommand(), p.versionCommand(), p.helpCommand(),
 		p.demoAgentCommand(), p.completeCommand(),

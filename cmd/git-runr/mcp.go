@@ -61,7 +61,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	}
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
-		Taker: each.steps(store), Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
+		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
 		Ask:         conf.RequestOf,
 		StartWorker: func() error { return background.Work(store.Repo) },
 		Page: func(review record.Review) string {

@@ -13,6 +13,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 	"git-runr/loop/workspace"
 )
 
@@ -78,6 +79,9 @@ func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
 		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
 	}
 	screen.Document(w, "\n"+diagnose.Footer(run, s.placeOf(store, run)))
+	if accept := diagnose.Of(run, *run.Stop).Accept; accept != "" {
+		safetext.Fprintf(w, "Or accept what there is, with its open findings: %s\n", accept)
+	}
 }
 
 // offered is run with those checks alone that may be shown as something to type here.

@@ -17,6 +17,7 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/intake"
 	"git-runr/loop/record"
@@ -31,7 +32,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
-			&cli.BoolFlag{Name: "deepen", Usage: "in a shallow clone fetch the history that is missing", DefaultText: "where CI is set"},
+			deepenFlag(),
 			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
 			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
@@ -39,6 +40,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "judge", Usage: "an agent, `NAME`, rules on each finding after them", DefaultText: "review.judge"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
+			&cli.BoolFlag{Name: "again", Usage: "ask also who has answered the same about this commit"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
 			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
 		},
@@ -61,7 +63,11 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
-	request, err := s.deepenedRequest(store, conf)
+	var request record.ReviewRequest
+	err = s.deepened(store, s.Args().First(), func() (err error) {
+		request, err = s.reviewRequest(store, conf)
+		return err
+	})
 	if nothing := new(intake.NothingError); errors.As(err, &nothing) {
 		return s.showNothing(nothing)
 	}
@@ -73,6 +79,16 @@ func review(s *session) error {
 	}
 	if s.Bool("edit") {
 		return s.editNew(store, request)
+	}
+	if run, not := conf.Checks(); !s.Bool("again") {
+		known, answered, err := intake.Answered(s.ctx, store, request, run, not)
+		if err != nil {
+			return err
+		}
+		if answered {
+			s.say("answered already, for exactly this change; --again asks anew")
+			return s.showReview(store, known)
+		}
 	}
 	made, err := store.RequestReview(s.ctx, request, "cli")
 	if err != nil {
@@ -145,27 +161,50 @@ func requestedLines(made record.Review, url, hint string) []string {
 	return append(lines, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.", "What passes without notes leaves the list; inbox get shows it.")
 }
 
+func deepenFlag() cli.Flag {
+	return &cli.BoolFlag{
+		Name: "deepen", DefaultText: "where CI is set",
+		Usage: "fetch a base that is not here and, in a shallow clone, the history that is missing",
+	}
+}
+
 // maxDeepen bounds the commits that one fetch deepens a shallow clone by: a remote that is shallow itself has no more.
 const maxDeepen = 1 << 20
 
-// deepenedRequest reads the command line. Where that needs history that a shallow clone lacks, it fetches more of
-// it with --deepen, and in a pipeline, until it is there.
-func (s *session) deepenedRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
-	request, err := s.reviewRequest(store, conf)
+// deepened calls read. Where that needs commits or history that this clone lacks, it fetches them with --deepen,
+// and in a pipeline, until read has what it needs.
+func (s *session) deepened(store *record.Store, spec string, read func() error) error {
+	err := read()
 	deepen := s.Bool("deepen") || !s.IsSet("deepen") && s.getenv("CI") != ""
-	for by := 1; deepen && by <= maxDeepen && errors.As(err, new(*gitstore.MissingError)); by *= 2 {
-		remote, noRemote := store.Repo.ElectRemote(conf.Sync.Remote)
-		head, noHead := store.Repo.Head(s.ctx)
-		if noRemote != nil || noHead != nil {
-			return request, err
+	for by := 1; deepen && by <= maxDeepen && errors.Is(err, gitstore.ErrNotFound); by *= 2 {
+		remote, head, ok := s.deepenFrom(store)
+		if !ok {
+			return err
 		}
-		deeper, failed := store.Repo.Deepen(s.ctx, remote, head, by)
-		if failed != nil || !deeper {
-			return request, errors.Join(err, failed)
+		more, failed := store.Repo.FetchEnds(s.ctx, remote, spec)
+		if !more && failed == nil && errors.As(err, new(*gitstore.MissingError)) {
+			more, failed = store.Repo.Deepen(s.ctx, remote, head, by)
 		}
-		request, err = s.reviewRequest(store, conf)
+		if failed != nil {
+			return fmt.Errorf("%w; %w", err, failed)
+		}
+		if !more {
+			return err
+		}
+		err = read()
 	}
-	return request, err
+	return err
+}
+
+// deepenFrom returns the elected remote, and the commit whose history it is asked for.
+func (s *session) deepenFrom(store *record.Store) (remote string, head gitstore.ID, ok bool) {
+	conf, noConf := config.Read(s.ctx, store.Repo, s.getenv)
+	if noConf != nil {
+		return "", "", false
+	}
+	remote, noRemote := store.Repo.ElectRemote(conf.Sync.Remote)
+	head, noHead := store.Repo.Head(s.ctx)
+	return remote, head, noRemote == nil && noHead == nil
 }
 
 // reviewRequest reads the command line.
@@ -271,7 +310,7 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 	if awaited(done) {
 		return s.awaitReview(store, done)
 	}
-	return s.showReview(done)
+	return s.showReview(store, done)
 }
 
 // awaited reports whether somebody is waited for. A person is not where an agent could not
@@ -291,12 +330,22 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 	if err != nil {
 		return err
 	}
-	return s.showReview(review)
+	return s.showReview(store, review)
+}
+
+// reviewDocument is a review as it is shown here, with the line that has its findings fixed.
+func (s *session) reviewDocument(store *record.Store, review record.Review) render.ReviewDocument {
+	doc := render.NewReviewDocument(review)
+	doc.SoFar = loop.SoFar(store, review.ID)
+	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // else no run would begin
+		doc.Fix = conf.FixLine(review.ID)
+	}
+	return doc
 }
 
 // showReview prints a review and turns what came of it into the exit status.
-func (s *session) showReview(review record.Review) error {
-	doc := render.NewReviewDocument(review)
+func (s *session) showReview(store *record.Store, review record.Review) error {
+	doc := s.reviewDocument(store, review)
 	if s.Bool("require-checks") {
 		doc.ChecksMissing = render.ChecksMissing(review)
 	}

@@ -46,6 +46,9 @@ func (p *program) runCommand() *cli.Command {
 
 func run(s *session) error {
 	store, conf, err := s.configured()
+	if err == nil {
+		err = store.Repo.Altered(s.ctx) // before anything is recorded
+	}
 	if err != nil {
 		return err
 	}
@@ -171,12 +174,16 @@ func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (runplan.Cho
 // endJSON is how a run ended, with the result object that orchestrators read.
 type endJSON struct {
 	record.RunSummary
-	Outcome loop.Result  `json:"outcome"`
-	Stop    *record.Stop `json:"stop,omitempty"`
+	Outcome  loop.Result          `json:"outcome"`
+	Stop     *record.Stop         `json:"stop,omitempty"`
+	Criteria []diagnose.Criterion `json:"criteria,omitempty"`
 }
 
 func (s *session) showEnd(store *record.Store, run record.Run) error {
-	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, loop.ExecutorText(s.ctx, store, run)), Stop: run.Stop}
+	doc := endJSON{
+		RunSummary: run.Summary(), Outcome: loop.ResultOf(run, loop.ExecutorText(s.ctx, store, run)),
+		Stop: run.Stop, Criteria: diagnose.Criteria(run),
+	}
 	err := s.print(doc, func(w io.Writer) {
 		render.Run(w, run, false, treeDir(store, run.ID))
 		switch {
@@ -186,6 +193,7 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 				safetext.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
 		case run.Status == record.RunCompleted:
+			render.Criteria(w, doc.Criteria)
 			render.Completed(w, run)
 		}
 	})

@@ -45,7 +45,7 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 	if review, err = s.claim(store, review.ID, hold); err != nil {
 		var state *record.StateError
 		if errors.As(err, &state) && state.Holder != "" {
-			err = exit.Problemf(exit.Claimed, "%w", err).WithHint("git runr inbox claim " + review.ID + " --force   although it is somebody else's")
+			err = exit.Problemf(exit.Claimed, "%w", err).WithHint("git runr inbox claim " + review.ID + " --force   although somebody else has it")
 		}
 		return nothing, err
 	}
@@ -153,7 +153,7 @@ func (s *session) detachedActor(store *record.Store, review string) (string, err
 	case claim.By == person:
 		return person, nil
 	case claim.By != actor:
-		return "", exit.Problemf(exit.Claimed, "%w", &record.StateError{What: "review " + review, Holder: claim.By}).WithHint("git runr inbox claim " + review + " --force   although it is somebody else's")
+		return "", exit.Problemf(exit.Claimed, "%w", &record.StateError{What: "review " + review, Holder: claim.By}).WithHint("git runr inbox claim " + review + " --force   although somebody else has it")
 	}
 	return actor, err
 }

@@ -21,7 +21,7 @@ import (
 	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/hooks"
 	"git-runr/loop/builtin"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -85,12 +85,11 @@ func (s *session) open() (*record.Store, error) {
 	if key, value := screen.BadColour(repo.Config.Get); key != "" && !s.Command.Hidden {
 		return nil, exit.Problemf(exit.Usage, "bad boolean config value %q for %q", value, key).WithHint("git config " + key + " auto")
 	}
-	untampered := func() error { return loop.Untampered(repo) }
-	if err := untampered(); err != nil {
-		return nil, err
-	}
-	repo.Before(untampered)
 	repo.Watched = config.Outside(s.getenv, repo.CommonDir)
+	if program, err := os.Executable(); err == nil {
+		repo.Program = program
+		repo.OurHook = func(hook string, was, is []byte) bool { return hooks.Ours(hook, program, was, is) }
+	}
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := record.NewStore(repo, s.now)
 	store.Redact, store.Tell = redact, s.tell

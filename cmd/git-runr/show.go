@@ -8,6 +8,7 @@ import (
 	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/diagnose"
 	"git-runr/loop/record"
 	"git-runr/loop/workspace"
 )
@@ -27,10 +28,16 @@ func (p *program) showCommand() *cli.Command {
 			if run != nil {
 				return s.showRun(store, *run, s.printPaged)
 			}
-			doc := render.NewReviewDocument(*review)
+			doc := s.reviewDocument(store, *review)
 			return s.printPaged(doc, func(w io.Writer) { render.Review(w, doc) })
 		}),
 	}
+}
+
+// runJSON is a run in full, with what is known of its task's done criteria.
+type runJSON struct {
+	record.Run
+	Criteria []diagnose.Criterion `json:"criteria,omitempty"`
 }
 
 // showRun shows a run in full.
@@ -39,12 +46,14 @@ func (s *session) showRun(store *record.Store, run record.Run, show func(doc any
 	if err != nil {
 		return err
 	}
-	return show(run, func(w io.Writer) {
+	doc := runJSON{run, diagnose.Criteria(run)}
+	return show(doc, func(w io.Writer) {
 		live := workspace.Live(store, run.ID)
 		render.Run(w, run, live, treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}
+		render.Criteria(w, doc.Criteria)
 		writeStop(w, s, store, run)
 		render.CutShort(w, cut)
 		if next := overview.Next(run, live, cut); run.Stop == nil && next != "" {

@@ -23,8 +23,13 @@ import (
 
 func (p *program) verifyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "verify", Usage: "check open findings against the code of now", ArgsUsage: "ID | --all",
-		Description: "Holds each finding that nobody answered against HEAD, or the branch that was reviewed, and answers\nit where it is settled: fixed, when the built-in reviewer's rule finds nothing there any more; gone,\nwhen the code was deleted. With --reviewer an agent judges the rest one by one: fixed, if it says so\nin the form that it is asked for. In doubt a finding stands. A review whose findings are all answered\nis resolved then.",
+		Name: "verify", Usage: "check open findings, and those claimed fixed, against the code of now", ArgsUsage: "ID | --all",
+		Description: "Holds each finding that nobody answered, or that somebody claims to have fixed, against HEAD or the\n" +
+			"branch that was reviewed, and answers it where it is settled: fixed, when the built-in reviewer's rule finds\n" +
+			"nothing there any more or the check that failed passes; gone, when the code was deleted. A secret stands while\n" +
+			"a branch has a commit with it. The worker does this after each commit for what rules and checks found. With\n" +
+			"--reviewer an agent judges the rest one by one: fixed, if it says so in the form that it is asked for. In doubt\n" +
+			"a finding stands; a claim that is not so is answered open. A review whose findings are all answered is resolved.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "every review with open findings that these filters fit"},
 			&cli.StringFlag{Name: "reviewer", Usage: "have the agent `NAME` judge what no rule can"},
@@ -76,7 +81,7 @@ func verify(s *session) error {
 	}
 	failed := ""
 	for _, f := range doc.Findings {
-		if f.Kind == "" {
+		if f.Stands() {
 			doc.Open++
 		}
 		failed = cmp.Or(failed, f.Failure)
@@ -125,7 +130,7 @@ func (s *session) verifiable(store *record.Store) ([]string, error) {
 		return nil, err
 	}
 	found, _, err := store.Reviews(s.ctx, record.Filter{Status: record.WaitingStatus, ByNeed: true, Review: func(r record.ReviewSummary) bool {
-		return r.Critical+r.Warnings+r.Notes > 0 && (wanted == nil || wanted(r))
+		return r.Critical+r.Warnings+r.Notes+r.Claimed > 0 && (wanted == nil || wanted(r))
 	}})
 	ids := make([]string, len(found))
 	for i, r := range found {

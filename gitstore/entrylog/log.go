@@ -88,6 +88,7 @@ func (s *Store) moveTo(ctx context.Context, tail *logTail, entry Entry, objects 
 		}
 	} // else it has moved, whatever came after that
 	_ = tail.confirm() // whoever writes next finds out without it
+	s.stood.Store(entry.ID)
 	return nil
 }
 

@@ -266,15 +266,18 @@ const readableTries = 16
 // few: what a fetch brings again, it brings together.
 func (s *Store) AnyReadable(ctx context.Context, ids []odb.ID) bool {
 	return slices.ContainsFunc(ids[:min(len(ids), readableTries)], func(id odb.ID) bool {
-		var err error
-		switch {
-		case !s.objects.ValidID(id):
-			return false
-		case s.dir.SHA256():
-			_, _, err = s.objects.CatFile(ctx, id, odb.MaxObject)
-		default: // not through git, which would ask a promisor remote
-			_, _, err = s.objects.ReadHere(id, odb.MaxObject)
-		}
+		_, _, err := s.readHere(ctx, id)
 		return err == nil
 	})
+}
+
+// readHere reads an object without asking a promisor remote for it, where the repository is not of SHA-256.
+func (s *Store) readHere(ctx context.Context, id odb.ID) (kind string, data []byte, err error) {
+	switch {
+	case !s.objects.ValidID(id):
+		return "", nil, gitdir.ErrNotFound
+	case s.dir.SHA256():
+		return s.objects.CatFile(ctx, id, odb.MaxObject)
+	}
+	return s.objects.ReadHere(id, odb.MaxObject)
 }

@@ -58,10 +58,14 @@ func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (
 }
 
 // logStands reports whether the log ends where its writer left it. It takes no lock:
-// what a writer does at the same time is looked at once more.
+// what a writer does at the same time is looked at once more. Where the ref stands as it
+// did when this process looked last, the tail need not be read again.
 func (s *Store) logStands(ctx context.Context, writer string) bool {
 	for range 3 {
 		have, err := s.refs.Ref(ctx, logPrefix+writer)
+		if err == nil && have != "" && s.stood.Load() == have {
+			return s.objects.Has(ctx, have)
+		}
 		last, before, tailErr := s.tailEnd(writer)
 		if last == "" && tailErr == nil {
 			last, tailErr = s.refs.Ref(ctx, keptPrefix+writer)
@@ -71,6 +75,7 @@ func (s *Store) logStands(ctx context.Context, writer string) bool {
 			return true // whoever reads the log will say what is wrong
 		}
 		if last == "" || have == last || have == before {
+			s.stood.Store(have)
 			return have == "" || s.objects.Has(ctx, have)
 		}
 	}

@@ -48,15 +48,15 @@ func (s *Store) fewReads() int {
 	return walkReads
 }
 
-// walkBack reads entries from tip towards known, newest first, and gives up
-// (complete is false) when there are more than reads.
+// walkBack reads entries from tip towards known, newest first. Complete is false when there
+// are more than reads.
 func (s *Store) walkBack(ctx context.Context, tip, known odb.ID, reads int) (entries []Entry, complete bool, err error) {
 	for id := tip; id != known; {
 		if id == "" {
 			return nil, false, notIn(known)
 		}
 		if len(entries) == reads {
-			return nil, false, nil
+			return entries, false, nil
 		}
 		entry, err := s.Entry(ctx, id)
 		if err != nil && isDamage(err) {

@@ -94,7 +94,7 @@ func back(t *testing.T, repo *Store, id odb.ID, n int) odb.ID {
 func TestWalkAll(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		repo := newTestRepoFormat(t, format)
-		tips := importLogs(t, repo, 1, 3, 40, 200, 90)
+		tips := importLogs(t, repo, 1, 3, 40, streamReads+90, 90)
 		appended := mustAppend(t, repo, Record{Message: "one more"}) // loose
 		tips[repo.Writer()] = appended.ID
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -142,18 +142,14 @@ func countGit(t *testing.T) func() int {
 	}
 }
 
-// A few new entries need no process.
+// A few hundred entries need no process, whether anything was known or not.
 func TestWalkAllOfFew(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
-	tips := importLogs(t, repo, 100, 100, 100)
-	known := Tips{}
-	for writer, tip := range tips {
-		known[writer] = back(t, repo, tip, walkReads/3)
-	}
+	tips := importLogs(t, repo, 100, 100, streamReads-200)
 	count := countGit(t)
 	testGit(t, repo.dir.GitDir, "version") // so that there is a trace
-	got, err := walkAll(context.Background(), repo, tips, known)
-	if err != nil || len(got) != 3 || len(got[testWriter(0)]) != walkReads/3 {
+	got, err := walkAll(context.Background(), repo, tips, nil)
+	if err != nil || len(got) != 3 || len(got[testWriter(2)]) != streamReads-200 {
 		t.Errorf("%d logs, %v", len(got), err)
 	}
 	if n := count(); n != 1 {
@@ -163,7 +159,7 @@ func TestWalkAllOfFew(t *testing.T) {
 
 func TestWalkAllRefuses(t *testing.T) {
 	missing := odb.ID(strings.Repeat("ab", 20))
-	for _, n := range []int{10, 150} { // read one by one, and by git
+	for _, n := range []int{10, streamReads + 90} { // read one by one, and by git
 		repo := newTestRepoFormat(t, "sha1")
 		tips := importLogs(t, repo, n, n, n)
 		a, b := testWriter(0), testWriter(1)
@@ -209,10 +205,16 @@ func TestWalkAllOfSharedHistory(t *testing.T) {
 			return tips, Tips{testWriter(0): back(t, r, tips[testWriter(0)], 90)}
 		},
 	} {
-		repo := newTestRepoFormat(t, "sha1")
-		tips, known := change(repo, importLogs(t, repo, 150, 150))
-		if _, err := walkAll(context.Background(), repo, tips, known); !errors.Is(err, ErrEntangled) {
-			t.Errorf("%s: %v", name, err)
+		for _, n := range []int{150, streamReads + 90} {
+			repo := newTestRepoFormat(t, "sha1")
+			tips, known := change(repo, importLogs(t, repo, n, n))
+			got, err := walkAll(context.Background(), repo, tips, known)
+			if err == nil && (!reflect.DeepEqual(got, walkEach(t, repo, tips, known))) || err != nil && !errors.Is(err, ErrEntangled) {
+				t.Errorf("%s, logs of %d: %d logs, %v", name, n, len(got), err)
+			}
+			if n > streamReads && known == nil && err == nil { // git reads what remains of both
+				t.Errorf("%s, logs of %d: not told", name, n)
+			}
 		}
 	}
 }
@@ -226,12 +228,12 @@ func fork(t *testing.T, repo *Store, of odb.ID) odb.ID {
 // What is lost or damaged is said, wherever it is.
 func TestWalkAllOfDamage(t *testing.T) {
 	for name, how := range map[string]func(*testing.T, *Store, odb.ID){"missing": loseObject, "damaged": damageObject, "damaged in a pack": damagePacked} {
-		for _, n := range []int{10, 150} {
+		for _, n := range []int{10, streamReads + 60} {
 			repo := newTestRepoFormat(t, "sha1")
 			tips := importLogs(t, repo, n, n)
 			onePack(t, repo)
 			allLoose(t, repo)
-			how(t, repo, back(t, repo, tips[testWriter(0)], n/2))
+			how(t, repo, back(t, repo, tips[testWriter(0)], n-5))
 			if _, err := walkAll(context.Background(), openTestRepo(t, repo.dir.WorkTree), tips, nil); !errors.Is(err, gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrNotFound) {
 				t.Errorf("%s, logs of %d: %v", name, n, err)
 			}
@@ -265,8 +267,8 @@ func damagePacked(t *testing.T, repo *Store, id odb.ID) {
 // In a shallow clone a log ends before its beginning.
 func TestWalkAllOfCutLogs(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
-	tips := importLogs(t, repo, 150)
-	cut := back(t, repo, tips[testWriter(0)], 80)
+	tips := importLogs(t, repo, streamReads+90)
+	cut := back(t, repo, tips[testWriter(0)], streamReads+20)
 	writeTestFile(t, repo.dir.GitDir, "shallow", string(cut)+"\n")
 	if got, err := walkAll(context.Background(), repo, tips, nil); !errors.Is(err, ErrEntangled) {
 		t.Errorf("%d entries, %v", len(got[testWriter(0)]), err)
@@ -276,9 +278,9 @@ func TestWalkAllOfCutLogs(t *testing.T) {
 // Replacements, which somebody may have put in an entry's place, do not count.
 func TestWalkAllIgnoresReplacements(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
-	tips := importLogs(t, repo, 150)
-	testGit(t, repo.dir.GitDir, "replace", "--graft", string(back(t, repo, tips[testWriter(0)], 70)))
-	if got, err := walkAll(context.Background(), repo, tips, nil); err != nil || len(got[testWriter(0)]) != 150 {
+	tips := importLogs(t, repo, streamReads+90)
+	testGit(t, repo.dir.GitDir, "replace", "--graft", string(back(t, repo, tips[testWriter(0)], streamReads+20)))
+	if got, err := walkAll(context.Background(), repo, tips, nil); err != nil || len(got[testWriter(0)]) != streamReads+90 {
 		t.Errorf("%d entries, %v", len(got[testWriter(0)]), err)
 	}
 }
@@ -294,7 +296,14 @@ func TestWalkAllLeavesNoProcess(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		want := map[string]error{"stopped": stop, "cancelled": context.Canceled}[name]
-		if err := repo.WalkAll(ctx, tips, nil, func(Entry) error { return visit(cancel) }); !errors.Is(err, want) {
+		seen := 0
+		err := repo.WalkAll(ctx, tips, nil, func(Entry) error {
+			if seen++; seen <= streamReads { // git has not been started yet
+				return nil
+			}
+			return visit(cancel)
+		})
+		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		cancel()

@@ -25,7 +25,7 @@ func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
-	n.was, n.opened, n.keep = commit, true, odb.Unsynced
+	n.was, n.parents, n.keep = commit, []odb.ID{tip}, odb.Unsynced
 	if err := n.unpack(ctx, n.root, 0, &noteItem{id: commit.Tree}); err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
@@ -33,7 +33,7 @@ func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 }
 
 // NewNotes begins notes from nothing, to replace what the ref is at: "" when there
-// is no ref. Nothing of what it replaces is read, so it does not become the parent.
+// is no ref. Nothing of what it replaces is read, so it does not become the parent: see RenewNotes.
 func (s *Store) NewNotes(ref string, replaces odb.ID) *Notes {
 	return &Notes{repo: s, ref: ref, replaces: replaces, root: &noteNode{}, pending: map[odb.ID][]byte{}, keep: odb.Synced}
 }
@@ -43,6 +43,9 @@ func (n *Notes) Clear() { n.root, n.others, n.keep = &noteNode{}, nil, odb.Synce
 
 // Message is the message of the commit that the notes were read from, "" for none.
 func (n *Notes) Message() string { return n.was.Message }
+
+// Was returns the commit that the notes are committed on, of several the first; the zero Commit for none.
+func (n *Notes) Was() odb.Commit { return n.was }
 
 // CanHold reports whether a note can be on commit: whether that is a whole object id.
 func (n *Notes) CanHold(commit odb.ID) bool { return n.repo.objects.ValidID(commit) }
@@ -82,8 +85,7 @@ func (n *Notes) Set(ctx context.Context, commit odb.ID, text []byte) error {
 
 // Commit writes the notes as a commit by a fixed author at the time given, on top of the commit
 // that they were read from, and moves the ref to it; it returns the commit. It writes nothing when
-// tree and message are those of the ref, but for notes made from nothing, of which it mends what is
-// missing or damaged. Notes that were read and added to are not synced, as those of git notes are
+// tree and message are those of the one parent; a commit that is there already it mends. Notes that were read and added to are not synced, as those of git notes are
 // not: what a power cut takes of them can be made from nothing. The error is ErrLostRace when the
 // ref moved since the notes were opened: open them again and set what there is to set.
 func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb.ID, error) {
@@ -101,8 +103,8 @@ func (n *Notes) commit(ctx context.Context, message string, when time.Time) (odb
 	}
 	id := objects[len(objects)-1].ID
 	switch {
-	case n.opened && commit.Tree == n.was.Tree && commit.Message == n.was.Message:
-		return n.replaces, nil
+	case len(n.parents) == 1 && commit.Tree == n.was.Tree && commit.Message == n.was.Message:
+		return n.was.ID, n.moveBack(ctx)
 	case id == n.replaces:
 		return id, n.repo.mend(ctx, objects)
 	}
@@ -118,9 +120,18 @@ func (n *Notes) commit(ctx context.Context, message string, when time.Time) (odb
 	if err := n.repo.refs.MoveToNew(ctx, n.ref, id, n.replaces, objects); err != nil {
 		return "", err
 	}
-	n.replaces, n.was, n.opened = id, commit, true
+	commit.ID = id
+	n.replaces, n.was, n.parents = id, commit, []odb.ID{id}
 	clear(n.pending)
 	return id, nil
+}
+
+// moveBack moves the ref to the one parent, which says all that there is to say.
+func (n *Notes) moveBack(ctx context.Context) error {
+	if n.was.ID == n.replaces {
+		return nil
+	}
+	return n.repo.refs.SwapRef(ctx, n.ref, n.was.ID, n.replaces)
 }
 
 // withoutShared leaves out what of the objects the notes of a remote hold: it came with the
@@ -195,11 +206,8 @@ func (n *Notes) encode(ctx context.Context, message string, when time.Time) (obj
 	if err != nil {
 		return nil, commit, err
 	}
-	commit = odb.Commit{Tree: tree, Author: notesIdentity, Committer: notesIdentity,
+	commit = odb.Commit{Tree: tree, Parents: n.parents, Author: notesIdentity, Committer: notesIdentity,
 		AuthorWhen: when, CommitterWhen: when, Message: message}
-	if n.opened {
-		commit.Parents = []odb.ID{n.replaces}
-	}
 	data, err := odb.EncodeCommit(commit)
 	if err != nil {
 		return nil, commit, err

@@ -15,11 +15,11 @@ type Notes struct {
 	repo     *Store
 	ref      string
 	replaces odb.ID     // what the ref must be at when the notes are committed
-	was      odb.Commit // what is there, where it was read
+	parents  []odb.ID   // what they are committed on
+	was      odb.Commit // the first parent, where there is one
 	root     *noteNode
 	others   []otherEntry      // what is in the tree and no note; it is kept
 	pending  map[odb.ID][]byte // blobs that are not written yet
-	opened   bool              // from what is stored, which can be read then
 	keep     odb.Durability    // of the objects; the ref is never synced
 }
 

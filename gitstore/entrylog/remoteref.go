@@ -103,6 +103,32 @@ func (s *Store) FetchCommits(ctx context.Context, remote string, commits []odb.I
 	return nil
 }
 
+// FetchRevision brings a branch of the remote to its ref below refs/remotes/, or a commit; what is neither, or is not
+// there, is left out. A shallow clone gets no history with it. The error is ErrRemote when the remote cannot be reached.
+func (s *Store) FetchRevision(ctx context.Context, remote, rev string) error {
+	if err := s.checkRemote(remote); err != nil {
+		return err
+	}
+	refspec := rev
+	if branch, ok := strings.CutPrefix(rev, remote+"/"); ok && refdb.CheckRefName("refs/remotes/"+rev) == nil {
+		refspec = "+refs/heads/" + branch + ":refs/remotes/" + rev
+	} else if !s.objects.ValidID(odb.ID(rev)) {
+		return nil
+	}
+	options := []string{"--no-prune"}
+	if s.objects.Shallow() {
+		options = append(options, "--depth=1")
+	}
+	err := s.fetchRefs(ctx, remote, []string{refspec}, options...)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if unconnected(err) {
+		return remoteError(remote, err)
+	}
+	return nil
+}
+
 // Deepen brings more of the history of a commit into a shallow clone: by generations beyond what is here. It
 // reports false where the clone is not shallow.
 func (s *Store) Deepen(ctx context.Context, remote string, commit odb.ID, by int) (deeper bool, err error) {

@@ -226,22 +226,3 @@ func (s *Store) SharedNotes(ctx context.Context, remote string) (odb.Commit, err
 	}
 	return commit, nil
 }
-
-// ForgetSharedNotes drops what is known of the notes of remotes: a sync brings them
-// again. What is missing of them would stop git's own gc.
-func (s *Store) ForgetSharedNotes(ctx context.Context) error {
-	staged, err := s.refs.Refs(ctx, remotesPrefix)
-	if err != nil {
-		return err
-	}
-	for ref, id := range staged {
-		remote := strings.TrimSuffix(strings.TrimPrefix(ref, remotesPrefix), "/notes")
-		if ref != stagedNotes(remote) {
-			continue
-		}
-		if err := s.refs.SwapAny(ctx, ref, "", id); err != nil && !errors.Is(err, gitdir.ErrLostRace) {
-			return err
-		}
-	}
-	return nil
-}

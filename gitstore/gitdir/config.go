@@ -9,9 +9,13 @@ import (
 // Keys are as git prints them: section and name in lower case, subsection as written.
 type Config map[string][]string
 
-// Get is the value that counts, the last one; "" when there is none.
+// Get is the value that counts, the last one; "" when there is none. Case counts in the subsection of a key alone.
 func (c Config) Get(key string) string {
-	values := c[strings.ToLower(key)]
+	section, name := strings.Index(key, "."), strings.LastIndex(key, ".")
+	if section >= 0 {
+		key = strings.ToLower(key[:section]) + key[section:name] + strings.ToLower(key[name:])
+	}
+	values := c[key]
 	if len(values) == 0 {
 		return ""
 	}

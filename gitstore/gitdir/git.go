@@ -47,6 +47,7 @@ var fixedOptions = []string{
 	"-c", "hook.post-index-change.enabled=false",
 	"-c", "core.fsmonitor=false",
 	"-c", "core.warnAmbiguousRefs=false",
+	"-c", "log.showSignature=false", // it starts gpg.program
 	"-c", "core.fsync=objects,derived-metadata,reference",
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
@@ -71,7 +72,7 @@ func (d *Dir) GitLine(ctx context.Context, args ...string) (string, error) {
 
 // Call fills in this repository and runs c.
 func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
-	if err := d.Gate.Pass(); err != nil {
+	if err := d.Gate.Pass(ctx, c); err != nil {
 		return nil, err
 	}
 	c.GitDir = cmp.Or(c.GitDir, d.GitDir)
@@ -81,6 +82,33 @@ func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
 		err = d.Explain(err)
 	}
 	return out, err
+}
+
+// plainCommands execute nothing that a repository's configuration or attributes name, given
+// fixedOptions and without their options that do (--textconv, --filters, --path). commit-tree is
+// none of them: it is called to sign.
+var plainCommands = []string{
+	"cat-file", "check-attr", "check-ref-format", "config", "diff-tree", "for-each-ref", "index-pack",
+	"ls-files", "ls-tree", "merge-base", "mktree", "pack-objects", "patch-id", "rev-list", "rev-parse", "show-index",
+	"show-ref", "symbolic-ref", "update-ref", "version", "write-tree",
+}
+
+// plain reports whether the call executes nothing that anybody configured. One with a git directory of its
+// own is: the shadow of a snapshot has its own configuration, and attributes that outrank the user's.
+func (c Call) plain() bool {
+	args := c.Args[optionCount(c.Args):]
+	if c.GitDir != "" || len(args) == 0 {
+		return c.GitDir != ""
+	}
+	switch args[0] {
+	case "worktree":
+		return len(args) > 1 && args[1] == "list"
+	case "hash-object":
+		return !slices.Contains(args, "--path")
+	case "blame", "diff", "log":
+		return slices.Contains(args, "--no-textconv")
+	}
+	return slices.Contains(plainCommands, args[0])
 }
 
 // Run starts git and waits for it. A status other than 0 is a *GitError.

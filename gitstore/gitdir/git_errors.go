@@ -14,6 +14,7 @@ import (
 var (
 	ErrNoGit         = errors.New("git is not installed, or not on PATH")
 	ErrNotRepository = errors.New("not a git repository")
+	ErrUnopened      = errors.New("git cannot open the repository") // its configuration is broken, say
 	ErrNotFound      = errors.New("not found")
 	ErrNoIdentity    = errors.New("no committer identity")
 	ErrBusy          = errors.New("busy") // somebody else holds a lock of git's; try again later

@@ -20,10 +20,28 @@ func Open(ctx context.Context, dir string) (*Dir, error) {
 		repo, err = OpenIn(ctx, Call{Dir: dir, Bare: true, Unlocated: true})
 	}
 	if err != nil {
-		return nil, err
+		if repo = openAltered(ctx, dir); repo == nil {
+			return nil, err
+		}
 	}
 	repo.IndexFile = repo.namedIndex(os.Getenv("GIT_INDEX_FILE"))
 	return repo, nil
+}
+
+// openAltered opens a repository in which git does not find its way any more because of what changed while an
+// agent worked, such as core.worktree: what is needed to show that and put it back. nil where nothing was noted.
+func openAltered(ctx context.Context, dir string) *Dir {
+	c := Call{Dir: dir, Bare: true}
+	place := look(c)
+	if place == nil {
+		return nil
+	}
+	if _, err := os.Lstat(place.AlterationsFile()); err != nil {
+		return nil
+	}
+	c.Args = []string{"config", "--list", "-z", "--show-scope"}
+	out, _ := c.Run(ctx) // a configuration that cannot be read says nothing
+	return newDir(place, parseListing(string(out)))
 }
 
 // OpenIn is Open for the directory of a call of git. It runs git only for what cannot be seen without it: it
@@ -201,5 +219,5 @@ func notRepository(dir string, err error) error {
 	if strings.HasPrefix(said, "not a git repository") {
 		return fmt.Errorf("%w: %q", ErrNotRepository, dir)
 	}
-	return fmt.Errorf("%w: %s", ErrNotRepository, said)
+	return fmt.Errorf("%w: %s", ErrUnopened, said)
 }

@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,22 +29,22 @@ type Dir struct {
 	Gate    *Gate             // of all places of the repository
 }
 
-// Gate says whether git is run.
+// Gate says which calls of git run.
 type Gate struct {
-	Shut   atomic.Bool                  // it is not run any more: see ErrTampered
-	Before atomic.Pointer[func() error] // says before each run why it is not; nil: nothing does
+	Shut   atomic.Bool                                 // none: the repository is not there any more
+	Before atomic.Pointer[func(context.Context) error] // says why calls that are not plain do not run; nil: nothing does
 }
 
-// Pass returns why git is not to be run now, nil where it may be.
-func (g *Gate) Pass() error {
+// Pass returns why c is not to run, nil where it may.
+func (g *Gate) Pass(ctx context.Context, c Call) error {
 	if g == nil {
 		return nil
 	}
 	if g.Shut.Load() {
 		return ErrTampered
 	}
-	if before := g.Before.Load(); before != nil {
-		return (*before)()
+	if before := g.Before.Load(); before != nil && !c.plain() {
+		return (*before)(ctx)
 	}
 	return nil
 }
@@ -54,6 +55,9 @@ func (d *Dir) At(place Place) *Dir { return &Dir{Place: &place, Explain: d.Expla
 // StateDir is where the tool keeps files of its own: caches, transcripts, locks.
 // Nothing in it is the truth about an event. It is shared by all worktrees.
 func (p *Place) StateDir() string { return filepath.Join(p.CommonDir, "runr") }
+
+// AlterationsFile holds what changed while agents worked, until somebody accepts it or it is put back.
+func (p *Place) AlterationsFile() string { return filepath.Join(p.StateDir(), "guard.json") }
 
 // SHA256 reports whether the repository names its objects by SHA-256.
 func (p *Place) SHA256() bool { return p.Format == "sha256" }

@@ -91,7 +91,17 @@ func (s *Store) Unrelated(a, b ID, err error) *MissingError {
 }
 
 // Shallow reports whether history is cut off in this clone.
-func (s *Store) Shallow() bool {
-	info, err := os.Stat(filepath.Join(s.dir.CommonDir, "shallow"))
-	return err == nil && info.Size() > 0
+func (s *Store) Shallow() bool { return len(s.CutOff()) > 0 }
+
+// CutOff lists the commits whose parents are not in this clone because it is shallow.
+func (s *Store) CutOff() []ID {
+	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "shallow"))
+	if err != nil {
+		return nil
+	}
+	var ids []ID
+	for _, word := range strings.Fields(string(text)) {
+		ids = append(ids, ID(word))
+	}
+	return ids
 }

@@ -47,7 +47,7 @@ func (p *packFile) open() (err error) {
 	if err != nil {
 		return err
 	}
-	p.size = packInfo.Size()
+	p.scanner = packfile.NewScanner(io.NewSectionReader(p.pack, 0, packInfo.Size()))
 	p.index, err = openPackIndex(p.idx, idxInfo.Size())
 	return err
 }
@@ -109,14 +109,13 @@ func (p *packFile) readAt(id ID, offset, limit int64) (kind string, data []byte,
 // Neither the object nor anything it is made from may be larger than limit. What it is
 // made from is kept for the next one, which often is made from the same.
 func (p *packFile) read(offset, limit int64) (plumbing.ObjectType, []byte, error) {
-	scanner := packfile.NewScanner(io.NewSectionReader(p.pack, 0, p.size))
 	var deltas []packDelta
 	budget := 2 * max(limit, MaxObject) // for the deltas together
 	for {
 		if base, ok := p.bases.get(baseKey{p, offset}); ok && int64(len(base.data)) <= limit {
 			return p.applyDeltas(base, deltas)
 		}
-		header, body, err := readPackEntry(scanner, offset, limit)
+		header, body, err := readPackEntry(p.scanner, offset, limit)
 		if err != nil {
 			return 0, nil, err
 		}

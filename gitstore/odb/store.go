@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
 	"git-runr/gitstore/gitdir"
 )
 
@@ -40,7 +42,8 @@ type packFile struct {
 	path  string // without .pack or .idx
 	idx   *os.File
 	pack  *os.File
-	size  int64 // of the pack
 	bases *baseCache
 	index *packIndex
+
+	scanner *packfile.Scanner // one object after the other
 }

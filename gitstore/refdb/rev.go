@@ -23,6 +23,11 @@ func (s *Store) Resolve(ctx context.Context, rev string) (odb.ID, error) {
 	if rev == "" || strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
 		return "", fmt.Errorf("revision %q: %w", rev, gitdir.ErrNotFound)
 	}
+	return s.askRev(ctx, rev)
+}
+
+// askRev has git say which commit rev is.
+func (s *Store) askRev(ctx context.Context, rev string) (odb.ID, error) {
 	out, err := s.dir.GitLine(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	var exit *gitdir.GitError
 	if errors.As(err, &exit) && strings.ContainsAny(rev, "~^") && s.objects.Shallow() {
@@ -87,7 +92,7 @@ func (s *Store) readHead(ctx context.Context) (branch string, id odb.ID, err err
 	if err == nil {
 		return branch, "", nil
 	}
-	id, err = s.Resolve(ctx, "HEAD")
+	id, err = s.askRev(ctx, "HEAD")
 	return "", id, err
 }
 

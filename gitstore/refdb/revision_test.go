@@ -49,6 +49,27 @@ func TestHeadAndBranch(t *testing.T) {
 	}
 }
 
+// A HEAD that a killed git left is an error, not a reason to go on asking for it.
+func TestHeadThatSaysNothing(t *testing.T) {
+	repo, ctx := newTestRepoFormat(t, "sha1"), context.Background()
+	testGit(t, repo.dir.WorkTree, "commit", "-q", "--allow-empty", "-m", "x")
+	head := filepath.Join(repo.dir.GitDir, "HEAD")
+	for _, text := range []string{"", "nonsense\n", "missing"} {
+		if err := os.WriteFile(head, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if text == "missing" {
+			os.Remove(head)
+		}
+		if id, err := repo.Head(ctx); err == nil || id != "" {
+			t.Errorf("HEAD %q: %q, %v", text, id, err)
+		}
+		if branch, err := repo.Branch(ctx); err == nil || branch != "" {
+			t.Errorf("HEAD %q: branch %q, %v", text, branch, err)
+		}
+	}
+}
+
 func TestResolve(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	want := odb.ID(testGit(t, repo.dir.WorkTree, "rev-parse", "HEAD"))

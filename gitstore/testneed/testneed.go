@@ -35,7 +35,7 @@ func File(t testing.TB, path string) {
 func Look(t testing.TB, name string) (path string, ok bool) {
 	t.Helper()
 	path, err := exec.LookPath(name)
-	if err != nil || os.Getenv(BareVar) != "" {
+	if err != nil || name != "sh" && os.Getenv(BareVar) != "" { // every machine of the README's has a POSIX shell
 		t.Logf("SKIP what needs %s", name)
 		return "", false
 	}

@@ -166,7 +166,7 @@ func TestCheckFindingsReadPlaces(t *testing.T) {
 		{"go test in a module below", "cd ./svc && go test ./cart", goFailure, []string{"svc/cart/cart.go"}, []string{
 			"svc/cart/cart_test.go:8: TestTotal/two: Total = 1", ": TestPlain failed"}},
 		{"go test -v", "", goVerbose, []string{"cart/cart_test.go"}, []string{"cart/cart_test.go:8: TestTotal/two: Total = 1, want 3 more"}},
-		{"go test, package not changed", "", goVerbose, []string{"README.md"}, []string{": TestTotal/two: cart_test.go: Total = 1, want 3 more"}},
+		{"go test, package not changed", "", goVerbose, []string{"README.md"}, []string{": TestTotal/two: cart_test.go:8: Total = 1, want 3 more"}},
 		{"go test at the top", "", strings.ReplaceAll(goVerbose, "example.com/shop/cart", "example.com/shop"), []string{"cart.go"},
 			[]string{"cart_test.go:8: TestTotal/two"}},
 		{"go test of another package", "go test ./...", goFailure, []string{"tax/tax.go"}, []string{

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func inPackage(f failure, dir string, known bool) (file string, line int, msg st
 	if known {
 		return path.Join(dir, f.file), f.line, f.msg
 	}
-	return "", 0, strings.TrimSpace(f.file + ": " + f.msg)
+	return "", 0, strings.TrimSpace(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.msg))
 }
 
 func (g *goTest) isParent(name string) bool {

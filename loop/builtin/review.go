@@ -18,7 +18,7 @@ const maxFindings = 200
 // Input is what the reviewer looks at.
 type Input struct {
 	Files  []File
-	Sizes  map[string]int64     // bytes of the new content by path, where the diff does not say
+	Sizes  map[string]int64     // bytes of the new content by path, where the diff does not say, and of lock files
 	Checks []record.CheckResult // on the change, judged
 }
 
@@ -35,6 +35,7 @@ func Review(in Input) reply.Report {
 		}
 		found = append(found, slices.DeleteFunc(reviewFile(f), before.hold(f))...)
 	}
+	found = append(append(found, lockFiles(in)...), deletedTests(in.Files)...)
 	arrange(found)
 	left := max(0, len(found)-maxFindings)
 	found = found[:len(found)-left]
@@ -78,7 +79,7 @@ func (s lineSet) hold(f File) func(reply.Finding) bool {
 }
 
 // codeRules are the rules of reviewCode.
-var codeRules = []string{"debug", "stub", "focused-test", "skipped-test"}
+var codeRules = []string{"debug", "stub", "focused-test", "skipped-test", "code-from-text", "sql-from-text"}
 
 // reviewFile applies the rules to one file.
 func reviewFile(f File) []reply.Finding {
@@ -93,7 +94,7 @@ func reviewFile(f File) []reply.Finding {
 	if k.exempt {
 		return found
 	}
-	found = append(found, wholeFile(f, k)...)
+	found = append(append(found, wholeFile(f, k)...), executableBit(f)...)
 	if f.Symlink() || f.Deleted {
 		return found
 	}
@@ -108,6 +109,8 @@ func reviewCode(f File, k kind, lang *syntax.Language, lines []codeLine) []reply
 	found := debugLines(f, k, lang, lines)
 	found = append(found, lineRules("stub", stubRules()[lang.ID], f, k, lines)...)
 	found = append(found, workComments(f, k, lines)...)
+	found = append(found, lineRules("code-from-text", textRules()[lang.ID], f, k, lines)...)
+	found = append(found, sqlFromText(f, k, lang, lines)...)
 	found = append(found, lineRules("focused-test", focusRules()[lang.ID], f, k, lines)...)
 	found = append(found, lineRules("skipped-test", skipRules()[lang.ID], f, k, lines)...)
 	return append(found, loremIpsum(f, k)...)

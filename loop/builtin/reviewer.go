@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"slices"
 
 	"git-runr/gitstore"
 	"git-runr/loop/role"
@@ -22,7 +23,7 @@ func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	if err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	sizes, err := r.Repo.FileSizes(ctx, job.Tree, job.Files)
+	sizes, err := r.Repo.FileSizes(ctx, job.Tree, slices.Concat(locksBeside(job.Files), job.Files))
 	if err != nil {
 		return role.ReviewAnswer{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -308,7 +309,7 @@ func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) 
 		end = 0
 	}
 	return reply.Finding{
-		Severity: severity, File: f.Path, Line: line, EndLine: end, Rule: "secret",
+		Severity: severity, File: f.Path, Line: line, EndLine: end, Rule: record.RuleSecret,
 		Issue: fmt.Sprintf("a secret is in the change: %s%s", m.rule.ID, hint(secret)),
 		Fix: "take it out of the commit itself, revoke it, and read it from the environment or a secret store; " +
 			"if it is none, end the line with the comment gitleaks:allow",

@@ -147,6 +147,11 @@ var skipRules = sync.OnceValue(func() map[string]ruleSet {
 	return map[string]ruleSet{
 		"js": {[]string{".skip", "xit", "xtest", "xdescribe"}, []lineRule{skip(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.skip\(\s*["'`+"`"+`]|^\s*(?:xit|xtest|xdescribe)\(\s*["'`+"`"+`]`, gradeSkip)}},
 		"go": {[]string{".Skip"}, []lineRule{skip(`\b[tb]\.Skipf?\(`, gradeGoSkip)}},
+		"python": {[]string{"mark.skip", "unittest.skip"}, []lineRule{
+			skip(`^\s*@pytest\.mark\.skip(?:\(\))?\s*$`, gradeSkip), skip(`^\s*@unittest\.skip\(`, gradeGoSkip),
+		}},
+		"rust": {[]string{"#[ignore"}, []lineRule{skip(`^\s*#\[ignore\]`, gradeUnsaid)}},
+		"java": {[]string{"@Disabled", "@Ignore"}, []lineRule{skip(`^\s*@(?:Disabled|Ignore)\s*$`, gradeUnsaid)}},
 	}
 })
 
@@ -168,6 +173,9 @@ func gradeGoSkip(m lineMatch) reply.Severity {
 	}
 	return reply.Warning
 }
+
+// gradeUnsaid notes a skip without a reason: such tests are often for machines that have what they need.
+func gradeUnsaid(lineMatch) reply.Severity { return reply.Note }
 
 // gradeSkip lets a skip pass that gives its reason beside it.
 func gradeSkip(m lineMatch) reply.Severity {

@@ -95,7 +95,7 @@ func whyDone(review record.Review) string {
 		return "there was nothing to review" + without
 	}
 	if review.Looked() == record.LookedRules {
-		return "rules found nothing" + without
+		return record.FoundNothingNote + without
 	}
 	return "passed without notes" + without
 }
@@ -118,19 +118,19 @@ func asksMore(sub record.Submission) bool {
 	return sub.Outcome == record.OutcomePartial || len(findings) == 0
 }
 
-// answersText counts the newest answers by their kind: "2 fixed, 1 refuted".
+// answersText counts the newest answers by their words: "1 claimed fixed, 2 fixed, 1 refuted".
 func answersText(review record.Review) string {
-	counts, kinds := map[record.AnswerKind]int{}, []record.AnswerKind{}
+	counts, words := map[string]int{}, []string{}
 	for _, f := range review.Findings() {
 		answer, _ := review.AnswerTo(f.ID)
-		if counts[answer.Kind]++; counts[answer.Kind] == 1 {
-			kinds = append(kinds, answer.Kind)
+		if counts[answer.Word()]++; counts[answer.Word()] == 1 {
+			words = append(words, answer.Word())
 		}
 	}
-	slices.Sort(kinds)
-	parts := make([]string, len(kinds))
-	for i, kind := range kinds {
-		parts[i] = fmt.Sprintf("%d %s", counts[kind], prose.OneLine(string(kind)))
+	slices.Sort(words)
+	parts := make([]string, len(words))
+	for i, word := range words {
+		parts[i] = fmt.Sprintf("%d %s", counts[word], prose.OneLine(word))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -141,7 +141,7 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 	follows, subject := review.Request.Follows, review.Request.Subject
 	filter := record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
 		begun := cmp.Or(cmp.Compare(r.Clock, review.Clock), strings.Compare(r.ID, review.ID))
-		return r.ID == follows || r.At() == subject.Commit && begun < 0 && r.Run == ""
+		return r.ID == follows || (r.At() == subject.Commit || replacedBy(r.Moves, subject.Commit)) && begun < 0 && r.Run == ""
 	}}
 	if subject.Commit != "" { // else it is of files as they were, and any other may be of the same
 		filter.Mention = map[string]bool{string(subject.Commit): true, follows: true}
@@ -157,7 +157,7 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 		}
 		again := old.ID == follows
 		if !again && asksNoMore(old, review) {
-			if again, err = sameContent(ctx, s, old, subject); err != nil {
+			if again, err = sameChange(ctx, s, old, subject); err != nil {
 				return err
 			}
 		}
@@ -168,6 +168,21 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 		}
 	}
 	return nil
+}
+
+// sameChange reports whether b is of what review is of: of the same content, or of the commit that
+// took the place of the one that review saw, which no branch holds any more.
+func sameChange(ctx context.Context, s *record.Store, review record.Review, b record.Subject) (bool, error) {
+	if !replacedBy(review.Moves, b.Commit) {
+		return sameContent(ctx, s, review, b)
+	}
+	gone, err := s.Repo.Unreachable(ctx, []gitstore.ID{review.At()})
+	return len(gone) > 0, err
+}
+
+// replacedBy reports whether a commit with other content took the place of the one that was reviewed.
+func replacedBy(moves []record.Move, commit gitstore.ID) bool {
+	return slices.ContainsFunc(moves, func(m record.Move) bool { return m.State == record.MoveStale && m.To == commit })
 }
 
 // sameContent reports whether a review is of the same change of the same files as b, made

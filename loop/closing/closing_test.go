@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -33,7 +34,7 @@ func TestWhyDone(t *testing.T) {
 	answered := func(r *record.Review) {
 		for i, f := range r.Findings() {
 			kind := []record.AnswerKind{record.AnswerFixed, record.AnswerDeferred}[i%2]
-			r.Answers = append(r.Answers, record.Answer{Finding: f.ID, Kind: kind})
+			r.Answers = append(r.Answers, record.Answer{Finding: f.ID, Kind: kind, ConfirmedBy: "a"})
 		}
 	}
 	pass := func(change func(*record.Submission)) record.Submission {
@@ -83,6 +84,17 @@ func TestWhyDone(t *testing.T) {
 	}
 }
 
+// TestWhyDoneOfClaims: what is only claimed fixed ends a review as a claim, and none with a critical finding.
+func TestWhyDoneOfClaims(t *testing.T) {
+	for severity, want := range map[reply.Severity]string{reply.Critical: "", reply.Warning: "every finding is answered: 1 claimed fixed"} {
+		review := record.Review{Request: record.ReviewRequest{Reviewer: "a"}, Submissions: []record.Submission{submissionOf("a", reply.NeedsFix, severity)}}
+		review.Answers = []record.Answer{{Finding: review.Findings()[0].ID, Kind: record.AnswerFixed, Actor: "Ann"}}
+		if got := whyDone(review); got != want {
+			t.Errorf("%s: %q, want %q", severity, got, want)
+		}
+	}
+}
+
 // TestSupersede: of one change the newest review is left, unless something of an older one
 // would be lost.
 func TestSupersede(t *testing.T) {
@@ -119,6 +131,13 @@ func TestSupersede(t *testing.T) {
 	narrower.Paths = []string{"a.go"}
 	part := ask(record.ReviewRequest{Reviewer: "a", Subject: narrower})
 	followed := ask(record.ReviewRequest{Reviewer: "b", Subject: record.Subject{Kind: record.SubjectCommit, Base: other, Commit: other, Tree: other}})
+	gone := runtest.Commit(t, s, "gone")
+	testrepo.Git(t, s.Repo.WorkTree, "reset", "-q", "--hard", string(other))
+	replaced := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: gone, Tree: gone}})
+	must(s.SubmitReview(ctx, replaced.ID, found, ""))
+	must(s.MoveReview(ctx, replaced.ID, record.Move{From: gone, To: commit, State: record.MoveStale}))
+	picked := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: other, Tree: other}})
+	must(s.MoveReview(ctx, picked.ID, record.Move{From: other, To: commit, State: record.MoveStale}))
 	newer := ask(record.ReviewRequest{Reviewer: "a", Follows: followed.ID})
 	later := ask(record.ReviewRequest{Reviewer: "a"})
 	newer = must(s.SubmitReview(ctx, newer.ID, found, ""))
@@ -139,6 +158,7 @@ func TestSupersede(t *testing.T) {
 		"for a person": {human, record.ReviewOpen}, "found by somebody else": {elsewhere, record.ReviewSubmitted},
 		"another commit": {another, record.ReviewOpen}, "other paths": {part, record.ReviewOpen}, "followed": {followed, record.ReviewCancelled},
 		"itself": {newer, record.ReviewSubmitted}, "newer": {later, record.ReviewOpen},
+		"of the commit before": {replaced, record.ReviewResolved}, "of one that is still there": {picked, record.ReviewOpen},
 	} {
 		review := must(s.Review(ctx, want.review.ID))
 		if review.Status != want.status || !review.ClosedAt.IsZero() && review.Note != "superseded by "+newer.ID {

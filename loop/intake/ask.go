@@ -12,7 +12,7 @@ import (
 
 // AskForCommit asks for a review of the commit that was just made. asked is false where it is skipped, or
 // was amended in its words alone and is reviewed: what was said of it still stands. The request's subject is filled in.
-func AskForCommit(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip) (asked bool, err error) {
+func AskForCommit(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
 	}
@@ -22,12 +22,12 @@ func AskForCommit(ctx context.Context, s *record.Store, request record.ReviewReq
 			return false, err
 		}
 	}
-	return Ask(ctx, s, request, skip)
+	return Ask(ctx, s, request, skip, join)
 }
 
 // AskForMerge is AskForCommit for a merge that was made here and is more than what git makes by
 // itself. What came from elsewhere is asked for otherwise.
-func AskForMerge(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip) (asked bool, err error) {
+func AskForMerge(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
 	}
@@ -41,7 +41,7 @@ func AskForMerge(ctx context.Context, s *record.Store, request record.ReviewRequ
 	if err != nil || covered.State != lineage.CoverUnreviewed {
 		return false, err
 	}
-	return Ask(ctx, s, request, skip)
+	return Ask(ctx, s, request, skip, join)
 }
 
 // standsOn is what stands on one commit.
@@ -57,8 +57,9 @@ func standsOn(ctx context.Context, s *record.Store, id gitstore.ID) (lineage.Cov
 	return covered[0], nil
 }
 
-// Ask asks for a review of a commit, as the hooks do, unless it is one that is skipped.
-func Ask(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip) (asked bool, err error) {
+// Ask asks for a review of a commit, as the hooks do, unless it is one that is skipped. What is for
+// rules alone, and for itself, is noted for the worker.
+func Ask(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	subject := request.Subject
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	if err != nil {
@@ -68,7 +69,11 @@ func Ask(ctx context.Context, s *record.Store, request record.ReviewRequest, ski
 	if why, err := skip.Why(ctx, s, logged, subject.Branch); err != nil || why != "" {
 		return false, err
 	}
-	_, err = s.RequestReview(ctx, request, "hook")
+	if request.ByRulesAlone() && join == (Batch{}) {
+		err = note(s, request)
+	} else {
+		_, err = s.RequestReview(ctx, request, "hook")
+	}
 	return err == nil, err
 }
 

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,8 +57,8 @@ func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit,
 // worstOf is the worst of what a review found that nobody answered, on one line.
 func worstOf(review record.Review) string {
 	open := review.Open()
-	if len(open) == 0 {
-		return review.Summary().Asked
+	if asked := review.Summary().Asked; len(open) == 0 {
+		return cmp.Or(asked, "what settled it is in another line of history")
 	}
 	worst := slices.MinFunc(open, func(a, b reply.Finding) int { return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity) })
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue))

@@ -64,7 +64,7 @@ func land(ctx context.Context, s *record.Store, run record.Run, how Spec) (done 
 		return done, "", err
 	}
 	spec := gitstore.LandSpec{
-		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions,
+		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions, Reword: rewordOf(run),
 		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
 	here, err := s.Branch(ctx)
@@ -113,7 +113,7 @@ func carry(ctx context.Context, s *record.Store, run record.Run, landed record.L
 // carried are the commits of run that landed as others, with what was said of them.
 // The branch has moved already: that something cannot be read is no reason to fail.
 func carried(ctx context.Context, s *record.Store, run record.Run, landed record.Landed) (along []record.Carried) {
-	spec := gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base, Squash: landed.Squash}
+	spec := gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base, Squash: landed.Squash, Reword: rewordOf(run)}
 	moved, err := s.Repo.LandedAs(ctx, spec, gitstore.Landed{Commit: landed.Commit, Old: landed.Onto})
 	if err != nil || len(moved) == 0 {
 		return nil

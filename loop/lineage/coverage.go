@@ -54,9 +54,11 @@ type Covered struct {
 	From      gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
 	Outcome   record.Outcome `json:"outcome,omitempty"`
 	Verdict   reply.Verdict  `json:"verdict,omitempty"`
-	Open      int            `json:"open_findings,omitempty"`  // that are neither fixed nor refuted
-	LeftOut   int            `json:"left_out_files,omitempty"` // that the reviewer was not shown
-	RedOnBase []string       `json:"red_on_base,omitempty"`    // checks that fail without the change too
+	Open      int            `json:"open_findings,omitempty"`     // that are neither fixed nor refuted
+	Claimed   int            `json:"claimed_fixed,omitempty"`     // findings that are fixed or gone by somebody's word alone
+	LeftOut   int            `json:"left_out_files,omitempty"`    // that the reviewer was not shown
+	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that fail without the change too
+	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // what settled it is in another line of history
 	reviewer  string
 	Passed    bool `json:"passed"` // nothing that was found is in the way
 }
@@ -149,6 +151,7 @@ type cover struct {
 	kind      string        // of fault that was looked for; "" for all
 	change    string        // as gitstore.ChangeIDs names it; "" where that is not known
 	approvers [][2]string   // as ReviewSummary has them
+	settled   []gitstore.ID // commits in which what it found is fixed or gone
 	at        time.Time     // when it was said; the zero Time: git says so, now
 }
 
@@ -171,12 +174,83 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 	if err := addSameChanges(ctx, s, commits, by); err != nil {
 		return nil, err
 	}
+	if err := refuseElsewhere(ctx, s, commits, by); err != nil {
+		return nil, err
+	}
 	covered := make([]Covered, len(commits))
 	for i, c := range commits {
 		covered[i] = standing(by[c.ID], c)
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 	}
 	return covered, nil
+}
+
+// refuseElsewhere has a review refuse again where what settled it is on another line of history than the newest of
+// commits, and a file that it speaks of is there as it was reviewed: a fix does not go along with what it fixed.
+func refuseElsewhere(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+	inView := map[gitstore.ID]bool{}
+	for _, c := range commits {
+		inView[c.ID] = true
+	}
+	var settled []gitstore.ID
+	var answered []*cover
+	for _, covers := range by {
+		for i := range covers {
+			c := &covers[i]
+			if c.Outcome != record.OutcomeFailed || !c.Passed || c.State != CoverReviewed && c.State != CoverCarried {
+				continue
+			}
+			far := slices.DeleteFunc(slices.Clone(c.settled), func(id gitstore.ID) bool { return inView[id] })
+			if len(far) > 0 {
+				settled, answered = append(settled, far...), append(answered, c)
+			}
+		}
+	}
+	if len(answered) == 0 {
+		return nil
+	}
+	apart, err := s.Repo.NotIn(ctx, settled, commits[0].ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range settled {
+		if _, err := s.Repo.ReadCommit(ctx, id); errors.Is(err, gitstore.ErrNotFound) { // of a branch that is not here
+			apart = append(apart, id)
+		}
+	}
+	for _, c := range answered {
+		there, err := stillThere(ctx, s, *c, apart, commits[0].ID)
+		if err != nil {
+			return err
+		}
+		if there > 0 {
+			c.Passed, c.Refused, c.Elsewhere, c.Open = false, true, true, there
+		}
+	}
+	return nil
+}
+
+// stillThere counts the findings that only commits of apart settle, and whose files are in tip as in the commit of c.
+func stillThere(ctx context.Context, s *record.Store, c cover, apart []gitstore.ID, tip gitstore.ID) (n int, err error) {
+	if !slices.ContainsFunc(c.settled, func(id gitstore.ID) bool { return slices.Contains(apart, id) }) {
+		return 0, nil
+	}
+	review, err := s.Review(ctx, c.Review)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range review.Findings() {
+		answer, _ := review.AnswerTo(f.ID)
+		if f.File == "" || !slices.Contains(apart, answer.Commit) {
+			continue
+		}
+		was, err := s.Repo.File(ctx, c.span.To, f.File)
+		now, nowErr := s.Repo.File(ctx, tip, f.File)
+		if err == nil && nowErr == nil && was.ID == now.ID {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // Known is the review that speaks already for what a hook asked the same reviewer about;
@@ -191,7 +265,7 @@ func Known(ctx context.Context, s *record.Store, review record.Review) (string, 
 		return "", err
 	}
 	covered, err := Coverage(ctx, s, commits)
-	if err != nil || covered[0].State != CoverCarried || covered[0].reviewer != review.Request.Reviewer {
+	if err != nil || covered[0].State != CoverCarried || covered[0].Refused || covered[0].reviewer != review.Request.Reviewer {
 		return "", err
 	}
 	return covered[0].Review, nil
@@ -255,9 +329,13 @@ func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cove
 // reviewCovers are what a review speaks for: what it was of, and where that went.
 func reviewCovers(r record.ReviewSummary) []cover {
 	c := cover{
-		Covered:   Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, RedOnBase: r.RedOnBase, reviewer: r.Reviewer},
+		Covered: Covered{
+			State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, Claimed: r.Claimed,
+			LeftOut: r.LeftOut, RedOnBase: r.RedOnBase, reviewer: r.Reviewer,
+		},
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
+		settled:   r.FixedBy,
 		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)

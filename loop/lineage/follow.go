@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/reply"
 )
 
 // Followed is what Follow recorded.
@@ -42,7 +43,7 @@ type follower struct {
 	places  map[gitstore.ID][]record.ReviewSummary // by the commits that have their code
 	told    map[gitstore.ID]gitstore.ID
 	how     map[gitstore.ID]string
-	rebased []gitstore.ID                        // where HEAD was when a rebase had ended
+	made    []gitstore.ID                        // by rebases, beside what they were told to, newest first
 	spared  map[string]bool                      // reviews that were withdrawn in this pass
 	orphans map[gitstore.ID]bool                 // reviewed commits that no branch holds
 	dropped map[gitstore.ID]record.ReviewSummary // requests that were withdrawn because their code was gone
@@ -73,12 +74,10 @@ func Follow(ctx context.Context, s *record.Store) (Followed, error) {
 		return Followed{}, nil
 	}
 	f := &follower{store: s, spared: map[string]bool{}}
-	f.told, f.how = finally(noted)
-	for _, r := range noted {
-		if r.how == "rebase" && r.head != "" && len(seen.Tips) > 0 { // else all of history is new
-			f.rebased = append(f.rebased, r.head)
-		}
+	if err := f.readRebases(ctx, noted); err != nil {
+		return Followed{}, err
 	}
+	f.told, f.how = finally(noted)
 	if err := f.run(ctx, fresh); err != nil {
 		return f.done, err
 	}
@@ -89,7 +88,7 @@ func Follow(ctx context.Context, s *record.Store) (Followed, error) {
 }
 
 func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error {
-	if err := f.load(ctx); err != nil || len(f.reviews)+len(f.dropped) == 0 {
+	if err := f.load(ctx); err != nil || len(f.reviews)+len(f.dropped)+len(f.made) == 0 {
 		return err
 	}
 	fresh, err := f.withTold(ctx, fresh)
@@ -108,9 +107,7 @@ func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error
 			return err
 		}
 	}
-	if err := f.findMade(ctx, fresh, pairs); err != nil {
-		return err
-	}
+	f.findMade(pairs)
 	if err := f.askAgain(ctx, fresh); err != nil {
 		return err
 	}
@@ -136,28 +133,38 @@ func (f *follower) askAgain(ctx context.Context, fresh []gitstore.LoggedCommit) 
 	return nil
 }
 
-// findMade finds what a rebase made beside what it was told to.
-func (f *follower) findMade(ctx context.Context, fresh []gitstore.LoggedCommit, pairs []pair) error {
-	var own []gitstore.ID
-	for _, head := range f.rebased {
-		only, err := f.store.Repo.OnlyAtHead(ctx)
+// readRebases finds what each rebase made beside what it was told to: at a stop, or by exec. Git says of a
+// commit at which it stopped that what stood there in the end took its place, also where the commit
+// itself is still there: that is taken out of what was noted.
+func (f *follower) readRebases(ctx context.Context, noted []rewrite) error {
+	for i, r := range noted {
+		if r.onto == "" {
+			continue
+		}
+		now, err := f.store.Repo.Between(ctx, r.onto, r.head, maxFresh)
 		if err != nil {
 			return err
 		}
-		made, err := f.store.Repo.Between(ctx, "", head, maxFresh)
+		before, err := f.store.Repo.Between(ctx, r.onto, r.was, maxFresh)
 		if err != nil {
 			return err
 		}
-		own = append(own, slices.DeleteFunc(made, func(id gitstore.ID) bool { return !slices.Contains(only, id) })...)
-	}
-	told := slices.Collect(maps.Values(f.told))
-	for _, c := range slices.Backward(fresh) {
-		paired := slices.ContainsFunc(pairs, func(p pair) bool { return p.to.ID == c.ID })
-		if slices.Contains(own, c.ID) && !paired && !slices.Contains(told, c.ID) && len(f.places[c.ID]) == 0 {
-			f.done.Made = append(f.done.Made, c.ID)
-		}
+		noted[i].pairs = slices.DeleteFunc(r.pairs, func(p gitstore.Moved) bool { return slices.Contains(now, p.From) })
+		f.made = append(f.made, slices.DeleteFunc(now, func(id gitstore.ID) bool { return slices.Contains(before, id) })...)
 	}
 	return nil
+}
+
+// findMade lists what rebases made that has no review and took nobody's place.
+func (f *follower) findMade(pairs []pair) {
+	told := slices.Collect(maps.Values(f.told))
+	for _, id := range slices.Backward(f.made) {
+		paired := slices.ContainsFunc(pairs, func(p pair) bool { return p.to.ID == id })
+		_, replaced := f.told[id]
+		if !paired && !replaced && !slices.Contains(told, id) && len(f.places[id]) == 0 {
+			f.done.Made = append(f.done.Made, id)
+		}
+	}
 }
 
 // load reads the reviews of commits, and where their code is.
@@ -248,13 +255,13 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		err = f.spare(ctx, review, p.to.ID)
 		f.places[p.to.ID] = append(f.places[p.to.ID], review.Summary())
 	}
-	if newer := f.answeredBy(review, p.to.ID); err == nil && newer != "" && review.Status == record.ReviewSubmitted && f.gone(from) {
-		_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, "superseded by "+newer)
+	if err == nil && review.Status == record.ReviewSubmitted && f.gone(from) {
+		err = f.supersede(ctx, review, p.to.ID)
 	}
 	if err != nil || same {
 		return err
 	}
-	if review.Status == record.ReviewOpen && f.gone(from) && !f.store.HasDraft(review) {
+	if review.Status == record.ReviewOpen && !f.isHere(review.Summary()) && !f.store.HasDraft(review) {
 		_, err = f.store.CancelReview(ctx, review.ID, record.Itself, "its commit was rewritten: asked again as "+m.Again)
 	}
 	return err
@@ -286,12 +293,26 @@ func (f *follower) unseenNow(ctx context.Context, review record.Review, m record
 	return places
 }
 
-// answeredBy is a later review of the commit by the same reviewer that has its answer.
-func (f *follower) answeredBy(review record.Review, to gitstore.ID) string {
+// supersede resolves a review in whose place a later one of the commit by the same reviewer has its answer. That may
+// have come since the reviews were listed: whoever submitted it did not see the move yet.
+// A secret stays open while something holds the commit that has it, such as a remote's branch.
+func (f *follower) supersede(ctx context.Context, review record.Review, to gitstore.ID) error {
+	isSecret := func(found reply.Finding) bool { return found.Rule == record.RuleSecret }
+	if slices.ContainsFunc(review.Open(), isSecret) && f.isHere(review.Summary()) {
+		return nil
+	}
 	for _, r := range f.places[to] {
-		if r.Commit == to && r.ID != review.ID && r.Outcome != "" && r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.CreatedAt.After(review.CreatedAt) {
-			return r.ID
+		if r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ReviewKind != review.Request.Kind || r.Clock <= review.Clock {
+			continue
+		}
+		newer, err := f.store.Review(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if newer.Outcome() != "" {
+			_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, "superseded by "+r.ID)
+			return err
 		}
 	}
-	return ""
+	return nil
 }

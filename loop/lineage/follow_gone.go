@@ -35,6 +35,11 @@ func (f *follower) findOrphans(ctx context.Context) error {
 // gone reports whether a commit was replaced: git said so, or no branch holds it.
 func (f *follower) gone(id gitstore.ID) bool { return f.told[id] != "" || f.orphans[id] }
 
+// isHere reports whether a branch holds a commit that has the code of a review.
+func (f *follower) isHere(r record.ReviewSummary) bool {
+	return slices.ContainsFunc(r.Places(), func(id gitstore.ID) bool { return !f.orphans[id] })
+}
+
 // settleOrphans says of reviews whose commits nothing took the place of that their code is
 // gone, and closes them; and of those that are back that they are.
 func (f *follower) settleOrphans(ctx context.Context) error {

@@ -21,6 +21,8 @@ import (
 type rewrite struct {
 	how   string      // amend, rebase, land …
 	head  gitstore.ID // HEAD when it had ended
+	onto  gitstore.ID // of a rebase: what it put the commits on
+	was   gitstore.ID // of a rebase: the branch before it
 	pairs []gitstore.Moved
 }
 
@@ -35,6 +37,9 @@ func NoteRewrite(s *record.Store, how string, pairs []gitstore.Moved) error {
 	var b bytes.Buffer
 	if head, err := s.Repo.Head(context.Background()); err == nil {
 		fmt.Fprintf(&b, "%s HEAD %s\n", how, head)
+	}
+	if onto, was := s.Repo.Rebase(); onto != "" && how == "rebase" {
+		fmt.Fprintf(&b, "%s ONTO %s\n%s WAS %s\n", how, onto, how, was)
 	}
 	for _, p := range pairs {
 		fmt.Fprintf(&b, "%s %s %s\n", how, p.From, p.To)
@@ -70,11 +75,16 @@ func parseRewrite(text string) rewrite {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) >= 3 {
 			r.how = f[0]
-			if f[1] == "HEAD" {
-				r.head = gitstore.ID(f[2])
-				continue
+			switch id := gitstore.ID(f[2]); f[1] {
+			case "HEAD":
+				r.head = id
+			case "ONTO":
+				r.onto = id
+			case "WAS":
+				r.was = id
+			default:
+				r.pairs = append(r.pairs, gitstore.Moved{From: gitstore.ID(f[1]), To: id})
 			}
-			r.pairs = append(r.pairs, gitstore.Moved{From: gitstore.ID(f[1]), To: gitstore.ID(f[2])})
 		}
 	}
 	return r

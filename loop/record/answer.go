@@ -1,9 +1,11 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // AnswerKind is what became of a finding or a comment.
@@ -14,6 +16,7 @@ const (
 	AnswerRefuted  AnswerKind = "refuted"  // for a reason
 	AnswerDeferred AnswerKind = "deferred" // to later
 	AnswerGone     AnswerKind = "gone"     // with the code that it speaks of, in a commit
+	AnswerOpen     AnswerKind = "open"     // what was claimed fixed is still there, as who verified it says
 )
 
 // Answer is what the one who addresses a review says of one finding or comment.
@@ -24,15 +27,50 @@ type Answer struct {
 	Reason  string      `json:"reason,omitempty"`
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
+	// ConfirmedBy says of what is fixed or gone that it is: who objected, or who verified it. The fold fills it in
+	// where that is Actor.
+	ConfirmedBy string `json:"confirmed_by,omitempty"`
 }
 
-// What is what became of the finding: "refuted", "fixed by 3f2a9c1", "gone in 3f2a9c1".
-func (a Answer) What() string {
-	switch {
-	case a.Commit == "":
-		return string(a.Kind)
-	case a.Kind == AnswerGone:
-		return string(a.Kind) + " in " + a.Commit.Short()
+// Claimed reports whether the finding is fixed or gone by somebody's word alone.
+func (a Answer) Claimed() bool {
+	return (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.ConfirmedBy == ""
+}
+
+// Word is the kind, which of a claim says so: "fixed", "claimed fixed".
+func (a Answer) Word() string {
+	if a.Claimed() {
+		return "claimed " + string(a.Kind)
 	}
-	return string(a.Kind) + " by " + a.Commit.Short()
+	return string(a.Kind)
+}
+
+// What is what became of the finding: "refuted", "claimed fixed by 3f2a9c1", "fixed by 3f2a9c1, confirmed by rev".
+func (a Answer) What() string {
+	what := a.Word()
+	switch {
+	case a.Kind == AnswerGone:
+		what += " in " + a.Commit.Short()
+	case a.Kind == AnswerFixed:
+		what += " by " + a.Commit.Short()
+	}
+	if a.ConfirmedBy != "" && a.ConfirmedBy != a.Actor {
+		what += ", confirmed by " + a.ConfirmedBy
+	}
+	return what
+}
+
+// confirms reports whether the word of who answers settles what is said to be fixed or gone: who objected, and
+// who verified it.
+func (r Review) confirms(a Answer) bool {
+	ids := r.sameIDs(a.Finding)
+	said := func(s Submission) bool {
+		return s.Reviewer == a.Actor && slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
+	}
+	verified := func(v Verification) bool {
+		return v.Spent.By(v.By) == a.Actor && v.Commit == a.Commit && slices.ContainsFunc(v.Rulings, func(ruled Ruling) bool {
+			return ruled.Kind == Fixed && slices.Contains(ids, ruled.Finding)
+		})
+	}
+	return a.Actor == Itself || slices.ContainsFunc(r.Submissions, said) || slices.ContainsFunc(r.Verifications, verified)
 }

@@ -37,12 +37,13 @@ type Attempt struct {
 	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
 	Files        []string             `json:"files"`            // changed, from trees
 	Claimed      []string             `json:"claimed,omitempty"`
-	Edited       []string             `json:"edited,omitempty"`     // seen in its tool calls
-	Unclaimed    []string             `json:"unclaimed,omitempty"`  // changed, but not said; in place they are nobody's that we know, and not among Files
-	Lost         []string             `json:"lost,omitempty"`       // in place: the user's changes that are gone; Before has them
-	Moved        *HeadMove            `json:"head_moved,omitempty"` // in place: HEAD while it worked
-	Unchanged    []string             `json:"unchanged,omitempty"`  // said, but not changed
-	Meanwhile    []string             `json:"meanwhile,omitempty"`  // moved by nobody knows whom, with the lines that put it back
+	Edited       []string             `json:"edited,omitempty"`      // seen in its tool calls
+	Unclaimed    []string             `json:"unclaimed,omitempty"`   // changed, but not said; in place they are nobody's that we know, and not among Files
+	Lost         []string             `json:"lost,omitempty"`        // in place: the user's changes that are gone; Before has them
+	Moved        *HeadMove            `json:"head_moved,omitempty"`  // in place: HEAD while it worked
+	Unchanged    []string             `json:"unchanged,omitempty"`   // said, but not changed
+	Meanwhile    []string             `json:"meanwhile,omitempty"`   // moved by nobody knows whom, with the lines that put it back
+	NotCarried   []NotCarried         `json:"not_carried,omitempty"` // written into submodules, and not among Files
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
@@ -107,6 +108,16 @@ func (a Attempt) Unseen() bool {
 // undone reports whether nothing is left of the attempt: one that was reverted with
 // conflicts still stands on the run's branch.
 func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }
+
+// NotCarried names files that an attempt wrote into a submodule: no commit of the repository can hold them.
+type NotCarried struct {
+	Submodule string   `json:"submodule"`
+	Files     []string `json:"files"` // below Submodule
+}
+
+func (n NotCarried) String() string {
+	return fmt.Sprintf("in submodule %s: not carried: %s", n.Submodule, strings.Join(n.Files, ", "))
+}
 
 // Reverted is what undoing an attempt did, path by path.
 type Reverted struct {

@@ -44,6 +44,9 @@ type CheckFailure struct {
 // name follows.
 const RuleOfCheck = "check:"
 
+// RuleSecret is the rule of keys and passwords, which a later commit takes out of no history.
+const RuleSecret = "secret"
+
 // RuleLimit is the rule of the finding that counts those which a report has no room for.
 const RuleLimit = "limit"
 

@@ -24,7 +24,9 @@
 // A claimant is a name in one clone. Who lost a claim can neither release, answer nor
 // resolve while another has the review, and who acts under a claim by its id only while
 // it stands. While a review is submitted or claimed, each finding and comment
-// can be answered: fixed, refuted, deferred or gone. Resolving twice is resolving once.
+// can be answered: fixed, refuted, deferred, gone or open again. Fixed and gone are claims until who objected, a rule
+// or a verification confirms them (Answer.ConfirmedBy): a claim leaves a critical finding open. Resolving twice is
+// resolving once.
 // What several agents say is joined, counted by a quorum and ruled on by a judge: see panel.go.
 // Reopening makes a resolved or cancelled review what it was before it was claimed.
 // Where its commit was rewritten, the review is told where the code went (Move), in any state.

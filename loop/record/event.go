@@ -110,6 +110,7 @@ func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	err := event.decode(body)
 	if err == nil {
 		err = event.check(entry.Writer)
+		event.retitle()
 	}
 	if err != nil {
 		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)

@@ -46,7 +46,7 @@ func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviews := map[string]bool{}
 	for _, e := range events {
 		speaks := speaksOf(e, commit, reviewed)
-		if speaks && e.Type == EventReviewRequested.Name {
+		if speaks && (e.Type == EventReviewRequested.Name || e.Type == EventReviewChecked.Name) {
 			reviews[e.Review] = true
 		}
 		if speaks || reviews[e.Review] {

@@ -240,3 +240,23 @@ func TestEventTypeWithoutFoldPanics(t *testing.T) {
 	}()
 	runEventType("odd", "odd", nil, nil, note)
 }
+
+// What an older program called the pass of rules reads as checked, wherever its title is shown.
+func TestOldTitlesOfRules(t *testing.T) {
+	for title, want := range map[string]string{
+		"review_submitted: PASS by builtin, 0 findings":                   "review_submitted: CHECKED by builtin, 0 findings",
+		"review_completed: round 2 PASS_WITH_NOTES by builtin, 1 finding": "review_completed: round 2 CHECKED by builtin, 1 finding",
+		"review_submitted: NEEDS_FIX by builtin, 1 finding":               "review_submitted: NEEDS_FIX by builtin, 1 finding",
+	} {
+		for source, want := range map[string]string{Builtin: want, "claude": title} {
+			e := Event{V: 1, Clock: 1, Writer: "0123456789ab", Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Type: "t", Source: source, Payload: []byte("{}"), Title: title}
+			message, err := e.CommitText("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read, err := DecodeEvent(gitstore.Entry{Writer: e.Writer, Message: message}); err != nil || read.Title != want {
+				t.Errorf("%q of %s reads %q, %v", title, source, read.Title, err)
+			}
+		}
+	}
+}

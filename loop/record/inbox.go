@@ -275,25 +275,10 @@ func (s *Store) checkFix(ctx context.Context, review Review, answer Answer) erro
 		}
 	}
 	before, err := s.Repo.IsAncestor(ctx, answer.Commit, reviewed)
-	if err == nil && !before && s.asItWas(ctx, review, answer) {
-		return &InputError{fmt.Sprintf("%s has the file of %s as it was reviewed: say refuted with the reason, or deferred", answer.Commit.Short(), answer.Finding)}
-	}
 	if err == nil && before {
 		err = &InputError{fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
 	}
 	return err
-}
-
-// asItWas reports whether the fix of a finding of a rule has the file that it was found in
-// as it was then. What a person or an agent found may be mended elsewhere.
-func (s *Store) asItWas(ctx context.Context, review Review, answer Answer) bool {
-	f, _ := review.Finding(answer.Finding)
-	if f.Rule == "" || f.File == "" {
-		return false
-	}
-	then, err := s.Repo.File(ctx, review.Request.Subject.Tree, f.File)
-	now, nowErr := s.Repo.File(ctx, answer.Commit, f.File)
-	return err == nil && nowErr == nil && then.ID == now.ID
 }
 
 // actorEvent records what an actor does with a review.
@@ -396,8 +381,8 @@ func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) 
 // check refuses an answer that says too little.
 func (a Answer) check() error {
 	switch {
-	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone}, a.Kind):
-		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred, gone", a.Kind)}
+	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone, AnswerOpen}, a.Kind):
+		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred, gone, open", a.Kind)}
 	case (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit == "":
 		return &InputError{fmt.Sprintf("an answer of %s wants the commit", a.Kind)}
 	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":

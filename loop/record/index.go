@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ import (
 // whole, names the segments and says how far the logs were read: a reader sees one state or
 // the next.
 const (
-	indexMagic    = "RUNRIDXK" // of the manifest: another form of anything here wants another
+	indexMagic    = "RUNRIDXM" // of the manifest: another form of anything here wants another
 	indexName     = "index"
 	manifestTries = 3 // to open what a manifest names while others replace it
 )
@@ -50,6 +51,10 @@ func (ref eventRef) before(e Event) bool {
 type index struct {
 	manifest
 	stack segment.Stack
+	info  os.FileInfo // of the manifest as it was read or written last; nil without one
+	store *Store      // that keeps it when it is closed; nil for none
+
+	unsaved bool // it was read on from what is saved
 }
 
 // damagedRecord is one that cannot be read here and may come again.
@@ -70,7 +75,7 @@ func damagedIDs(records []damagedRecord) []gitstore.ID {
 
 // newIndex is a manifest without its segments, whose place is beside path.
 func newIndex(path string, m manifest) *index {
-	return &index{m, segment.Stack{Dir: filepath.Dir(path), Name: indexName, Older: hasOlder, Join: joinRow}}
+	return &index{manifest: m, stack: segment.Stack{Dir: filepath.Dir(path), Name: indexName, Older: hasOlder, Join: joinRow}}
 }
 
 // scratchIndex is one of nothing, that is not saved.
@@ -82,11 +87,16 @@ func scratchIndex() *index {
 
 // afresh is an index of nothing that takes the place of idx.
 func (idx *index) afresh() *index {
-	idx.close()
-	return &index{manifest{Tips: gitstore.Tips{}, read: idx.read}, idx.stack}
+	idx.stack.Close()
+	return &index{manifest: manifest{Tips: gitstore.Tips{}, read: idx.read}, stack: idx.stack, store: idx.store}
 }
 
-func (idx *index) close() { idx.stack.Close() }
+// close gives the index back to its store, for the next one who asks at the same tips.
+func (idx *index) close() {
+	if idx.store == nil || !idx.store.kept.CompareAndSwap(nil, idx) {
+		idx.stack.Close()
+	}
+}
 
 // damage notes a record that cannot be read, once.
 func (idx *index) damage(d *gitstore.DamagedError) {
@@ -151,7 +161,9 @@ func (idx *index) isAhead(e Event) bool {
 // makes an empty index.
 func openIndex(path string) *index {
 	for range manifestTries {
+		info, _ := os.Stat(path)
 		idx := newIndex(path, readManifest(path))
+		idx.info = info
 		err := idx.stack.Open(idx.Segments)
 		if err == nil {
 			return idx

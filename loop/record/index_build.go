@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -281,6 +282,8 @@ func (idx *index) save(s *Store) error {
 		return err
 	}
 	idx.read = crc32.ChecksumIEEE(data)
+	idx.info, _ = os.Stat(s.indexPath())
+	idx.unsaved = false
 	idx.stack.Keep()
 	idx.stack.Sweep(old.Segments)
 	return nil

@@ -367,7 +367,7 @@ func TestIndexDamagedFiles(t *testing.T) {
 	var want []string
 	for range 3 {
 		want = append(want, request(t, store).ID)
-		listed(t, store)
+		listed(t, another(store))
 	}
 	slices.Reverse(want)
 	damage := map[string]func(data []byte) []byte{
@@ -401,12 +401,15 @@ func TestIndexDamagedFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := listed(t, store); !slices.Equal(got, want) {
+			if got := listed(t, another(store)); !slices.Equal(got, want) {
 				t.Errorf("%s %s: %v, want %v", filepath.Base(path), what, got, want)
 			}
 		}
 	}
 }
+
+// another is the store as another process opens it: it has kept nothing.
+func another(s *Store) *Store { return NewStore(s.Repo, s.Now) }
 
 func listed(t *testing.T, s *Store) (ids []string) {
 	t.Helper()
@@ -547,6 +550,7 @@ func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 				t.Fatal(err)
 			}
 			damageSegments(t, store)
+			store = another(store)
 			if err := read(store); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -555,6 +559,42 @@ func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestIndexIsOpenedOnce: what a process reads again at the same tips it has, unless the cache changed
+// beneath it; and a step of several events saves it once.
+func TestIndexIsOpenedOnce(t *testing.T) {
+	store, _ := newRepo(t)
+	request(t, store)
+	store.Reads = &Reads{}
+	listed(t, store)
+	before := store.Reads.Bytes.Load()
+	listed(t, store)
+	if n := store.Reads.Bytes.Load() - before; n != 0 {
+		t.Errorf("%d bytes are read again", n)
+	}
+	if err := os.Remove(store.indexPath()); err != nil {
+		t.Fatal(err)
+	}
+	listed(t, store)
+	saved := func(want int) {
+		t.Helper()
+		if m := readManifest(store.indexPath()); m.Events != want {
+			t.Errorf("%d events are saved, not %d", m.Events, want)
+		}
+	}
+	saved(1)
+	end, inner := store.Together(), store.Together()
+	for i := range 3 {
+		request(t, store)
+		if got := len(listed(t, store)); got != 2+i {
+			t.Errorf("%d reviews are listed, not %d", got, 2+i)
+		}
+	}
+	inner()
+	saved(1)
+	end()
+	saved(4)
 }
 
 // damageSegments changes every byte of the segments that are pages of rows.

@@ -12,7 +12,7 @@ import (
 // carriedTypes are the events whose notes go along: what became of the work, not what
 // stopped it on the way.
 var carriedTypes = []string{
-	EventRoundCompleted.Name, EventRunCompleted.Name, EventRunIntervened.Name, EventReviewSubmitted.Name, EventReviewResolved.Name, EventReviewReopened.Name,
+	EventRoundCompleted.Name, EventRunCompleted.Name, EventRunIntervened.Name, EventReviewSubmitted.Name, EventReviewChecked.Name, EventReviewResolved.Name, EventReviewReopened.Name,
 }
 
 // Limits of what goes along; the newest counts.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"git-runr/loop/reply"
 )
@@ -104,6 +105,16 @@ func (r Run) Looked() Looked {
 		}
 	}
 	return farthest
+}
+
+// retitle names the verdict of rules in a title that an older program gave.
+func (e *Event) retitle() {
+	if e.Source != Builtin {
+		return
+	}
+	for _, verdict := range []reply.Verdict{reply.Pass, reply.PassWithNotes} {
+		e.Title = strings.Replace(e.Title, " "+string(verdict)+" by "+Builtin, " "+string(reply.Checked)+" by "+Builtin, 1)
+	}
 }
 
 // ReportTitle is a report in the subject of the event that records it.

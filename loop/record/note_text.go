@@ -81,7 +81,7 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
 	by := prose.OneLine(sub.By(sub.Reviewer))
-	head := "review " + e.Review + " " + Says(by, sub.Report.Says(), len(sub.Report.Findings)) + afterComma(sub.Census.NotRun())
+	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + afterComma(sub.Census.NotRun())
 	if sub.Decision != "" {
 		head = fmt.Sprintf("review %s by %s: %s%s", e.Review, by, sub.Decision.Words(), afterColon(sub.Report.Summary))
 	}

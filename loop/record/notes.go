@@ -24,7 +24,7 @@ func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
 func (s *Store) RebuildNotes(ctx context.Context) error { return s.project(ctx, true, nil) }
 
 func (s *Store) project(ctx context.Context, afresh bool, heard *notes.Heard) error {
-	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.tips, Read: s.readSaid}.Project(ctx, afresh, heard)
+	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.tips, Read: s.readSaid, Tell: s.tell}.Project(ctx, afresh, heard)
 }
 
 // readSaid adds to said what the logs say beyond known, and names those that have lost something.

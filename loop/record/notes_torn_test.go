@@ -70,6 +70,25 @@ func checkWhole(t *testing.T, s *Store, project func(context.Context) error) {
 	}
 }
 
+// TestTornNotesBelow: what is cut short below something that is torn as well is written again, though its file is there.
+func TestTornNotesBelow(t *testing.T) {
+	s, gitDir, _ := tornNotes(t)
+	rev := func(what string) string {
+		return strings.TrimSpace(testrepo.Git(t, s.Repo.WorkTree, "rev-parse", NotesRef+what))
+	}
+	note := strings.Fields(testrepo.Git(t, s.Repo.WorkTree, "ls-tree", NotesRef))[2]
+	for _, object := range []string{note, rev("^{tree}"), rev("~1^{tree}"), rev("~1"), rev("")} {
+		tear(t, filepath.Join(gitDir, "objects", object[:2], object[2:]), tears["cut"])
+	}
+	again, err := gitstore.Open(t.Context(), s.Repo.WorkTree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	s.Repo = again
+	checkWhole(t, s, s.RebuildNotes)
+}
+
 // TestTornNotes: notes are not synced, so a power cut may tear any of their objects, and the
 // ref. Nothing that comes next fails, and a rebuild makes them whole again.
 func TestTornNotes(t *testing.T) {

@@ -144,6 +144,13 @@ func (r Review) Verdict() reply.Verdict {
 	return slices.MinFunc(all, worstFirst)
 }
 
+// Unreadable reports whether the review's verdict is of answers that nobody could read.
+func (r Review) Unreadable() bool {
+	return r.Verdict() == reply.NeedsFix && !slices.ContainsFunc(r.Verdicts(), func(sub Submission) bool {
+		return !sub.Report.Effective.Passed() && !sub.Report.Unreadable()
+	})
+}
+
 // Disagree reports whether some would let the change pass and others not.
 func (r Review) Disagree() bool {
 	passes, fails := false, false

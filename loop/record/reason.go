@@ -121,8 +121,8 @@ var (
 	stepShow   = NextStep{"git runr show RUN", "read the findings"}
 	stepLog    = NextStep{"git runr log RUN", "see what happened"}
 	stepResume = NextStep{"git runr resume RUN", "let the loop go on, with fresh counters"}
-	stepAccept = NextStep{"git runr answer RUN commit", "accept what there is, with its open findings"}
-	stepAudit  = NextStep{"git runr audit --run RUN", "see which commits are accounted for"}
+	StepAccept = NextStep{"git runr answer RUN commit", "accept what there is, with its open findings"}
+	StepAudit  = NextStep{"git runr audit --run RUN", "see which commits are accounted for"}
 	stepAbort  = NextStep{"git runr abort RUN", "give it up"}
 	stepKept   = NextStep{"git runr snapshots RUN", "see what is kept of its files; git runr restore gives it back"}
 	stepReport = NextStep{"git runr report RUN", "see what each attempt did and how long it took"}
@@ -142,13 +142,13 @@ func Reasons() []Reason {
 }
 
 func reviewReasons() []Reason {
-	loopSteps := []NextStep{stepResume, stepIntervene(InterveneReviewLoop), stepAudit}
+	loopSteps := []NextStep{stepResume, stepIntervene(InterveneReviewLoop), StepAudit}
 	return []Reason{
 		{ReasonReviewLoop, "review loop", "The reviewer's findings are still unmet and the retries are used up, or one finding survived two attempts to fix it.", FamilyReview, true, 4, true, InterveneReviewLoop, loopSteps},
-		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
-		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAccept}},
-		{ReasonReviewUnreadable, "review unreadable", "The reviewer answered twice with text that holds neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, stepAccept}},
-		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change could not be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, stepAccept}},
+		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), StepAccept}},
+		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, StepAccept}},
+		{ReasonReviewUnreadable, "review unreadable", "The reviewer's answer, and what it said when it was asked for the block alone, hold neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, StepAccept}},
+		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change could not be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, StepAccept}},
 		{ReasonNothing, "nothing to review", "The reviewer would have been shown nothing of the change; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
 	}
 }
@@ -173,7 +173,7 @@ func agentReasons() []Reason {
 func otherReasons() []Reason {
 	return []Reason{
 		{ReasonChecksNotRun, "checks not run", "A check could not start, which is no pass: its program, a dependency or the network is missing. Provide that, or let the check's command do so (npm ci && npm test), and resume.", FamilySetup, true, 4, false, InterveneVerification, []NextStep{stepResume, stepShow, stepAbort}},
-		{ReasonChecksFailed, "checks failed", "A check still fails, and no further fix is allowed.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, stepAudit}},
+		{ReasonChecksFailed, "checks failed", "A check still fails, and no further fix is allowed.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, StepAudit}},
 		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false, InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
 		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},
 		{ReasonUnclaimed, "changes that nobody claims", "Files of your checkout changed while the agent worked, and it does not say that it changed them: they were left alone and are no part of the run. Resuming leaves it at that; an intervention makes them the run's.", FamilyTree, true, 3, false, InterveneManualFix, []NextStep{stepResume, stepIntervene(InterveneManualFix), stepShow}},
@@ -182,7 +182,7 @@ func otherReasons() []Reason {
 		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"}, {"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
 		{ReasonObjects, "objects missing", "What is to be looked at is not in this clone, or cannot be read; once it is there the next try goes on.", FamilySetup, true, 10, false, "", []NextStep{stepLog, stepResume, stepAbort}},
 		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},
-		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
+		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), StepAccept}},
 	}
 }
 

@@ -130,6 +130,15 @@ type Submission struct {
 	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
 }
 
+// Said returns what the reviewer came to, and beside it the checks that keep the change from passing. Rules weigh
+// their checks themselves.
+func (s Submission) Said() string {
+	if s.Reviewer == Builtin {
+		return s.Report.Says()
+	}
+	return saidBeside(s.Reviewer, s.Report, s.Checks)
+}
+
 // Instructions are what a project told a reviewer, as the base of the change has it.
 type Instructions struct {
 	Path  string      `json:"path"`
@@ -408,7 +417,19 @@ func (r Review) FailedTurns() []FailedTurn {
 // SettledFinding reports whether f was fixed or refuted since.
 func (r Review) SettledFinding(f reply.Finding) bool {
 	answer, _ := r.AnswerTo(f.ID)
-	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted || answer.Kind == AnswerGone
+	return answer.Kind != AnswerDeferred && !r.IsOpen(f)
+}
+
+// IsOpen reports whether somebody has to say more of f: nobody answered, it is still there, or it is critical and
+// only claimed to be fixed.
+func (r Review) IsOpen(f reply.Finding) bool {
+	answer, answered := r.AnswerTo(f.ID)
+	return !answered || answer.Kind == AnswerOpen || answer.Claimed() && f.Severity == reply.Critical
+}
+
+// Claimed are the findings that are fixed or gone by somebody's word alone.
+func (r Review) Claimed() []reply.Finding {
+	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { answer, _ := r.AnswerTo(f.ID); return !answer.Claimed() })
 }
 
 // finding is the comment as something to fix, with the comment's id.
@@ -440,12 +461,12 @@ func (r Review) AnswersTo(finding string) []Answer {
 	return slices.DeleteFunc(slices.Clone(r.Answers), func(a Answer) bool { return !slices.Contains(ids, a.Finding) })
 }
 
-// Open are the findings and comments without an answer.
+// Open are the findings and comments without an answer that closes them: see IsOpen.
 func (r Review) Open() []reply.Finding {
-	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { _, ok := r.AnswerTo(f.ID); return ok })
+	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { return !r.IsOpen(f) })
 }
 
-// Unanswered are the ids of the findings and comments without an answer.
+// Unanswered are the ids of Open.
 func (r Review) Unanswered() []string {
 	ids := []string{}
 	for _, f := range r.Open() {

@@ -155,8 +155,11 @@ func (r *Review) end(by, writer string, at time.Time, lost bool) {
 
 // apply is one step of the fold. An event that is not allowed is kept in Lost.
 func (r *Review) apply(e Event) error {
-	if e.Type == EventReviewRequested.Name {
+	switch e.Type {
+	case EventReviewRequested.Name:
 		return r.open(e)
+	case EventReviewChecked.Name:
+		return r.checked(e)
 	}
 	move, known := reviewMoves[e.Type]
 	if !known || r.ID == "" {
@@ -192,11 +195,15 @@ func (r *Review) open(e Event) error {
 	}
 	request.Subject.Title, request.Subject.Author = change.CutTitle(request.Subject.Title), change.CutTitle(request.Subject.Author)
 	request.Message = prose.CutMiddle(request.Message, MaxMessage)
+	r.begin(e, request)
+	return nil
+}
+
+func (r *Review) begin(e Event, request ReviewRequest) {
 	*r = Review{
 		ID: e.Review, Status: ReviewOpen, Request: request, RequestedBy: e.Actor, Source: e.Source,
 		Writer: e.Writer, Clock: e.Clock, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},
 	}
-	return nil
 }
 
 func (r *Review) cancel(e Event, by actorPayload) {
@@ -218,7 +225,9 @@ func (r *Review) resolve(e Event, by actorPayload) {
 }
 
 func (r *Review) answer(e Event, p findingAnswer) {
-	p.At = e.Timestamp
+	if p.At = e.Timestamp; p.Claimed() && r.confirms(p.Answer) {
+		p.ConfirmedBy = p.Actor
+	}
 	r.Answers = append(r.Answers, p.Answer)
 }
 

@@ -21,6 +21,7 @@ type ReviewSummary struct {
 	Looked       Looked        `json:"looked,omitempty"`
 	Approvers    [][2]string   `json:"approved_by,omitempty"` // as whom, and the identity that recorded it
 	Verdict      reply.Verdict `json:"verdict,omitempty"`     // the worst effective one that stands; "" while nobody gave one
+	Unreadable   bool          `json:"unreadable,omitempty"`  // that verdict is of answers that nobody could read
 	Reviewer     string        `json:"reviewer"`
 	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
 	Kind         SubjectKind   `json:"kind"`
@@ -37,8 +38,9 @@ type ReviewSummary struct {
 	Critical     int           `json:"critical"`         // of those without an answer, by severity
 	Warnings     int           `json:"warnings"`
 	Notes        int           `json:"notes"`
-	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"` // commits that are said to have fixed something of it
-	Asked        string        `json:"asked,omitempty"`    // the first request of a review without any
+	Claimed      int           `json:"claimed_fixed,omitempty"` // findings that are fixed or gone by somebody's word alone
+	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"`      // commits in which something of it is said to be fixed or gone
+	Asked        string        `json:"asked,omitempty"`         // the first request of a review without any
 	Others       []string      `json:"other_reviewers,omitempty"`
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Absent       []string      `json:"absent,omitempty"`      // of them, those without whom it is complete
@@ -88,9 +90,12 @@ func (r Review) Summary() ReviewSummary {
 		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
 	}
+	s.Unreadable = r.Unreadable()
 	s.count(r.Open())
+	s.Claimed = len(r.Claimed())
 	for _, a := range r.Answers {
-		if a.Kind == AnswerFixed && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
+		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
+		if settles && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
 			s.FixedBy = append(s.FixedBy, a.Commit)
 		}
 	}
@@ -212,7 +217,7 @@ func (s ReviewSummary) topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
 	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
-	fmt.Fprintf(h, " %q %q %t %t %t", s.Looked, s.Approvers, s.Open == 0, s.Asked == "", s.CommentCount > 0)
+	fmt.Fprintf(h, " %q %q %d %t %t %t", s.Looked, s.Approvers, s.Claimed, s.Open == 0, s.Asked == "", s.CommentCount > 0)
 	for _, m := range s.Moves {
 		fmt.Fprintf(h, " %q %q %q %q %q", m.From, m.To, m.Base, m.State, m.Unseen)
 	}

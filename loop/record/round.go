@@ -80,12 +80,15 @@ func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed()
 
 // Said returns what the reviewer came to, and beside it the checks that keep the change from passing:
 // "PASS; check test failed".
-func (r Round) Said() string {
-	report, failing := r.Report, CheckRun{Results: r.Checks}.Failing()
+func (r Round) Said() string { return saidBeside(r.Reviewer, r.Report, r.Checks) }
+
+// saidBeside returns what reviewer said in report, and beside it the failing ones of checks.
+func saidBeside(reviewer string, report reply.Report, checks []CheckResult) string {
+	failing, looked := CheckRun{Results: checks}.Failing(), lookedBy(reviewer, report.Format)
 	if failing != "" && report.Effective == reply.NeedsFix {
 		report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
 	}
-	report.Effective = lookedBy(r.Reviewer, report.Format).Of(report.Effective)
+	report.Effective = looked.Of(report.Effective)
 	if failing == "" {
 		return report.Says()
 	}

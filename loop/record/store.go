@@ -33,6 +33,9 @@ type Store struct {
 	Warn   func(id gitstore.ID, why string) // hears of records that say nothing that can be read; nil: they are only counted
 	Tell   func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
 	Reads  *Reads                           // is told what is read; nil: nobody counts
+
+	kept  atomic.Pointer[index] // that was read last, and is nobody's; nil for none
+	steps atomic.Int32          // of several events each, that are being taken
 }
 
 // NewStore is the store of a repository.
@@ -47,6 +50,7 @@ func (s *Store) EventTime() time.Time { return s.Now().UTC().Truncate(time.Milli
 func (s *Store) retryIndex(read func() error) error {
 	err := read()
 	if errors.Is(err, errIndex) {
+		s.dropKept()
 		_ = os.Remove(s.indexPath()) // when it cannot be removed, the next try says so
 		err = read()
 	}
@@ -60,6 +64,31 @@ func (s *Store) cached() *index {
 		idx.stack.Count(&s.Reads.Reads)
 	}
 	return idx
+}
+
+// takeKept is the index that was read last, if that is of tips, what is cached is still what it was read
+// from, and nobody else has it; else nil.
+func (s *Store) takeKept(tips gitstore.Tips) *index {
+	idx := s.kept.Swap(nil)
+	if idx == nil {
+		return nil
+	}
+	if info, err := os.Stat(s.indexPath()); err == nil && sameFile(info, idx.info) && maps.Equal(idx.Tips, tips) {
+		return idx
+	}
+	idx.stack.Close()
+	return nil
+}
+
+func (s *Store) dropKept() {
+	if idx := s.kept.Swap(nil); idx != nil {
+		idx.stack.Close()
+	}
+}
+
+// sameFile reports whether nobody has replaced or changed a file between two looks.
+func sameFile(a, b os.FileInfo) bool {
+	return b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 func (s *Store) indexPath() string { return filepath.Join(s.Repo.StateDir(), "cache", indexName) }
@@ -111,8 +140,28 @@ func (s *Store) index(ctx context.Context) (*index, error) {
 	return idx, err
 }
 
+// Together begins a step of several events: until end is called the index is not saved after each of them.
+func (s *Store) Together() (end func()) {
+	s.steps.Add(1)
+	return func() {
+		if s.steps.Add(-1) > 0 {
+			return
+		}
+		if idx := s.kept.Swap(nil); idx != nil {
+			if idx.unsaved {
+				_ = idx.save(s)
+			}
+			idx.close()
+		}
+	}
+}
+
 func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error) {
-	idx := s.cached()
+	idx := s.takeKept(tips)
+	if idx == nil {
+		idx = s.cached()
+		idx.store = s
+	}
 	if len(idx.Damaged) > 0 && s.Repo.AnyReadable(ctx, damagedIDs(idx.Damaged)) {
 		idx = idx.afresh() // what was missing is back, and belongs in between
 	}
@@ -125,10 +174,12 @@ func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error)
 		err = s.readOn(ctx, idx, tips)
 	}
 	if err != nil {
-		idx.close()
+		idx.stack.Close()
 		return nil, err
 	}
-	_ = idx.save(s) // only a cache: a read-only repository is still readable
+	if idx.unsaved = true; s.steps.Load() == 0 {
+		_ = idx.save(s) // only a cache: a read-only repository is still readable
+	}
 	return idx, nil
 }
 

@@ -1,15 +1,13 @@
 package reply
 
 import (
-	"strings"
-
-	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
+	"strings"
 )
 
 // approval is what a text says against approving.
 type approval struct {
-	taken   bool // refused, or bound to a condition
+	taken   bool // refused, in whatever words
 	refused bool // said in so many words: the change must not go in, or nobody read it
 }
 
@@ -17,9 +15,6 @@ type approval struct {
 var fillers = prose.WordSet(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
 	code to me us for merge merging into main from my side by with in respects and as so yes found were was have be can consider as a whole round review of
 	again here there comments nits notes suggestions remarks minor small optional perfect excellent happy finally`)
-
-// bindingWords make a wish a condition.
-var bindingWords = prose.WordSet(`but however though although except just first blocking required must before until`)
 
 // aboutOthers: what others approved, or once was, is neither said nor refused here.
 var aboutOthers = prose.WordSet(`previous previously earlier last author says said list who whoever`)
@@ -31,14 +26,7 @@ func (a *approval) hear(sentence string) {
 		return
 	}
 	a.refused = a.refused || refusesMerge(words) || saysUnread(words) || saysRed(words)
-	a.taken = a.taken || saysRefused(words) || binds(sentence, words)
-}
-
-// hearTitle reads a heading.
-func (a *approval) hearTitle(title string) {
-	words := wordsOf(title)
 	a.taken = a.taken || saysRefused(words)
-	a.refused = a.refused || refusesMerge(words)
 }
 
 // saysUnread: "I was not able to read any of the files".
@@ -114,19 +102,4 @@ func saysRefused(words []string) bool {
 	}
 	return says(words, "not comfortable approving", "not approving", "not accept", "not recommend", "not approved", "not approve", "not lgtm", "not ready", "not merge", "not be merged", "changes requested", "request changes", "requesting changes",
 		"rejected", "reject this", "i reject", "needs work", "needs fix", "needs fixes", "not acceptable", "not good enough", "nack", "not pass", "not looks good")
-}
-
-// binds: what must be done first takes an approval back, and so does a box that is open,
-// and "please fix it", which points to something said before.
-func binds(sentence string, words []string) bool {
-	if hasWord(words, pleaseWords) && says(words, "fix", "address", "resolve") && pointsOnly(words) {
-		return true
-	}
-	switch w := weigh(sentence); {
-	case w == weightMarked, w == weightObliged && !markdown.TitleIs(words[0], "nit", "minor", "optional"):
-		return true
-	case w == weightAsked:
-		return hasWord(words, bindingWords)
-	}
-	return false
 }

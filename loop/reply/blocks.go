@@ -142,12 +142,3 @@ func (r *blockReader) words(indent int, text string) {
 		r.add(block{kind: blockLines, indent: indent, lines: []string{text}})
 	}
 }
-
-// listEnd is where the list that begins at i ends.
-func listEnd(blocks []block, i int) int {
-	end := i
-	for end < len(blocks) && (blocks[end].kind == blockItem || blocks[end].kind == blockLines && blocks[end].indent > blocks[i].indent) {
-		end++
-	}
-	return end
-}

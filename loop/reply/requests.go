@@ -99,36 +99,24 @@ type askedText struct {
 // requestReader reads requests block by block.
 type requestReader struct {
 	reading
-	sections []section
-	lead     sectionKind // of the line that introduces what comes next
-	leadText string      // that line when it asks itself, until something below it does
-	wishes   []askedText
 	approval
+	section sectionKind // of the nearest heading
+	muted   int         // level of the heading that mutes what stands below it; 0: none
+	lead    sectionKind // of the line that introduces what comes next
+	above   block       // the item that asks and that items below it explain
+	wishes  []askedText
+
+	listAsks bool // an item of the list that is read asks
 }
 
-// section is a heading that is open, and what stands below it.
-type section struct {
-	level int
-	kind  sectionKind
-}
-
-// readRequests reads what md asks for and whether it approves.
+// readRequests reads what md asks for and whether it refuses.
 func readRequests(md markdown.Text, how reading) *requestReader {
 	r := &requestReader{reading: how}
 	blocks := readBlocks(md)
-	for i := 0; i < len(blocks); {
-		b := blocks[i]
-		if b.kind == blockItem {
-			end := listEnd(blocks, i)
-			r.list(blocks[i:end])
-			r.endLead()
-			i = end
-			continue
-		}
-		r.block(b)
-		i++
+	r.listAsks = slices.ContainsFunc(blocks[:listEnd(blocks)], func(b block) bool { return weigh(b.text) >= weightObliged })
+	for i, b := range blocks {
+		r.block(b, blocks[i+1:])
 	}
-	r.endLead()
 	return r
 }
 
@@ -145,59 +133,66 @@ func (r *requestReader) asked() []string {
 	return asked
 }
 
-func (r *requestReader) block(b block) {
-	switch b.kind {
-	case blockHeading:
-		r.endLead()
+func (r *requestReader) block(b block, below []block) {
+	if b.kind != blockItem {
+		r.above = block{}
+	}
+	switch {
+	case b.kind == blockHeading:
 		r.heading(b)
-	case blockRow:
-		r.row(b)
-	case blockGap:
-		r.endLead()
-	case blockLines:
-		r.endLead()
-		r.paragraph(b.lines)
+	case r.section == sectionMuted:
+	case b.kind == blockRow:
+		text, w := weighRow(b.cells)
+		if floor := max(r.itemFloor(), weightFailing); w >= floor {
+			r.take(text, w, floor)
+		}
+	case b.kind == blockItem:
+		r.item(b)
+	case b.kind == blockLines:
+		r.lines(b.lines, len(below) > 0 && below[0].kind == blockItem)
+	}
+	if len(below) == 0 || below[0].kind != blockItem {
+		r.lead, r.listAsks = sectionPlain, false
+	} else if b.kind != blockItem {
+		r.listAsks = slices.ContainsFunc(below[:listEnd(below)], func(b block) bool { return weigh(b.text) >= weightObliged })
+	}
+}
+
+// listEnd is how many items blocks begin with.
+func listEnd(blocks []block) int {
+	if end := slices.IndexFunc(blocks, func(b block) bool { return b.kind != blockItem }); end >= 0 {
+		return end
+	}
+	return len(blocks)
+}
+
+// lines reads a paragraph. A line that ends with a colon introduces those below it.
+func (r *requestReader) lines(lines []string, listed bool) {
+	r.lead = sectionPlain
+	end := 1 + slices.IndexFunc(lines, endsInColon)
+	if end == 0 {
+		end = len(lines)
+	}
+	r.paragraph(sentencesOf(strings.Join(joinWrapped(lines[:end]), "\n")), listed || end < len(lines))
+	for _, text := range joinWrapped(lines[end:]) {
+		if r.lead != sectionMuted {
+			r.hear(text)
+			r.take(text, weigh(text), r.itemFloor())
+		}
 	}
 }
 
 // heading opens a section. What is muted stays so below smaller headings.
 func (r *requestReader) heading(b block) {
-	for len(r.sections) > 0 && r.sections[len(r.sections)-1].level >= b.level {
-		r.sections = r.sections[:len(r.sections)-1]
-	}
-	kind, above := kindOfTitle(b.text), r.section()
-	if kind == sectionPlain || above == sectionMuted {
-		kind = above
-	}
-	r.sections = append(r.sections, section{level: b.level, kind: kind})
-	if kind == sectionMuted {
+	if r.muted > 0 && b.level > r.muted {
 		return
 	}
-	r.approval.hearTitle(b.text)
-}
-
-func (r *requestReader) section() sectionKind {
-	if len(r.sections) == 0 {
-		return sectionPlain
+	r.section, r.muted = kindOfTitle(b.text), 0
+	if r.section == sectionMuted {
+		r.muted = b.level
+		return
 	}
-	return r.sections[len(r.sections)-1].kind
-}
-
-// kind is what the next list or line stands under: its lead-in, or else its section.
-func (r *requestReader) kind() sectionKind {
-	if r.section() == sectionMuted || r.lead == sectionPlain {
-		return r.section()
-	}
-	return r.lead
-}
-
-// endLead ends what a lead-in introduced. One that asks, with nothing below it
-// that says more, is a request itself.
-func (r *requestReader) endLead() {
-	if r.leadText != "" {
-		r.take(r.leadText, weightAsked, weightAsked)
-	}
-	r.lead, r.leadText = sectionPlain, ""
+	r.refused = r.refused || refusesMerge(wordsOf(b.text))
 }
 
 // take keeps a text that weighs at least floor.
@@ -206,27 +201,96 @@ func (r *requestReader) take(text string, w, floor weight) {
 	if w == weightNothing || weak && (!r.refusing || r.beside || floor > weightAsked) {
 		return
 	}
-	r.leadText = ""
 	if text = plainItem(text); text != "" {
 		r.wishes = append(r.wishes, askedText{text: text, weak: weak})
 	}
 }
 
 // itemFloor is what an item must weigh to count.
-func (r *requestReader) itemFloor(listAsks bool) weight {
-	switch kind := r.kind(); {
+func (r *requestReader) itemFloor() weight {
+	switch kind := max(r.lead, r.section); {
 	case kind == sectionCriteria:
 		return weightMarked
-	case r.beside:
-		return weightWished
+	case !r.refusing || r.beside:
+		return weightObliged
 	case kind == sectionAsking:
 		return weightNeutral
-	case !r.refusing:
-		return weightWished
-	case listAsks:
+	case r.listAsks:
 		return weightFault
 	}
 	return weightFailing
+}
+
+// item reads an item. Items below one that asks explain it, unless they ask themselves.
+func (r *requestReader) item(b block) {
+	if r.lead == sectionMuted {
+		return
+	}
+	r.hear(b.text)
+	w, floor, isLead := weigh(b.text), r.itemFloor(), endsInColon(b.text)
+	if explains := r.above.kind == blockItem && b.indent > r.above.indent; !explains {
+		r.above = block{}
+	} else if !endsInColon(r.above.text) {
+		floor = max(floor, weightObliged)
+		if w < floor {
+			return
+		}
+	} else {
+		floor = weightNeutral
+	}
+	if w >= weightObliged || !isLead { // else it is a title
+		r.take(b.text, w, floor)
+	}
+	if w >= weightObliged && r.above.kind != blockItem {
+		r.above = b
+	}
+}
+
+// paragraph reads sentences, of which the last may introduce what follows. One that points back ("Add one.") says
+// nothing without the sentence before it.
+func (r *requestReader) paragraph(sentences []string, more bool) {
+	for i, s := range sentences {
+		if i == len(sentences)-1 && endsInColon(s) && more {
+			r.openLead(s)
+			return
+		}
+		r.hear(s)
+		w := weigh(s)
+		if i > 0 && pointsBack(wordsOf(s)) && weigh(sentences[i-1]) < weightObliged {
+			s, w = sentences[i-1]+" "+s, weightAsked
+			r.wishes = slices.DeleteFunc(r.wishes, func(w askedText) bool { return strings.HasPrefix(s, w.text) })
+		}
+		r.sentence(s, w)
+	}
+}
+
+// openLead takes a sentence that introduces what follows.
+func (r *requestReader) openLead(text string) {
+	r.lead = kindOfLead(text)
+	if r.lead == sectionMuted {
+		return
+	}
+	r.hear(text)
+	if weigh(strings.TrimRight(text, ":* ")) >= weightObliged || saysRefused(wordsOf(text)) {
+		r.lead = sectionAsking
+	}
+}
+
+// sentence takes a sentence that asks, and in a review that refuses one that speaks of a fault.
+func (r *requestReader) sentence(text string, w weight) {
+	if r.beside || r.section == sectionCriteria {
+		return
+	}
+	floor := weightAsked
+	if r.refusing {
+		floor = weightFailing
+	}
+	text = strings.TrimRight(text, ".!?;:。！？； ")
+	if w >= floor {
+		r.take(text, w, floor)
+	} else if w == weightFault && r.refusing && !saysRefused(wordsOf(text)) {
+		r.wishes = append(r.wishes, askedText{text: plainItem(text), weak: true, prose: true})
+	}
 }
 
 // maxFirstWords is how much of a text stands for a request, in bytes.
@@ -263,148 +327,6 @@ func ShortRow(text string) string {
 		return short + " …"
 	}
 	return text
-}
-
-// list reads a list with the lists in it.
-func (r *requestReader) list(blocks []block) {
-	if r.kind() == sectionMuted {
-		return
-	}
-	weights := make([]weight, len(blocks))
-	asks := false
-	for i, b := range blocks {
-		if b.kind == blockItem {
-			weights[i] = weigh(b.text)
-			r.approval.hear(b.text)
-		}
-		asks = asks || weights[i] >= weightWished
-	}
-	floor := r.itemFloor(asks)
-	for i := 0; i < len(blocks); {
-		i += r.item(blocks[i:], weights[i:], floor)
-	}
-}
-
-// item reads the first of blocks and gives how many it took. Items below one
-// that asks explain it, unless they ask themselves.
-func (r *requestReader) item(blocks []block, weights []weight, floor weight) int {
-	b, w := blocks[0], weights[0]
-	if b.kind != blockItem {
-		if r.kind() != sectionCriteria {
-			r.paragraph(b.lines)
-		}
-		return 1
-	}
-	below := itemsBelow(blocks)
-	isLead := endsInColon(b.text)
-	if w >= weightWished || !isLead { // else it is a title
-		r.take(b.text, w, floor)
-	}
-	if len(below) == 0 || w < weightWished {
-		return 1
-	}
-	if isLead {
-		floor = weightNeutral
-	} else {
-		floor = max(floor, weightWished)
-	}
-	for i := 0; i < len(below); {
-		i += r.item(blocks[1+i:1+len(below)], weights[1+i:1+len(below)], floor)
-	}
-	return 1 + len(below)
-}
-
-// itemsBelow are the blocks that are indented below the first.
-func itemsBelow(blocks []block) []block {
-	end := 1
-	for end < len(blocks) && blocks[end].indent > blocks[0].indent {
-		end++
-	}
-	return blocks[1:end]
-}
-
-// row reads a row of a table: by its status when it has one, else by its cells.
-func (r *requestReader) row(b block) {
-	text, w := weighRow(b.cells)
-	if floor := max(r.itemFloor(false), weightFailing); w >= floor && r.kind() != sectionMuted {
-		r.take(text, w, floor)
-	}
-}
-
-// paragraph reads lines that are no list: the sentences in them, and lines that
-// stand for items below one that ends with a colon.
-func (r *requestReader) paragraph(lines []string) {
-	for len(lines) > 0 && r.section() != sectionMuted {
-		end := 1 + slices.IndexFunc(lines, endsInColon)
-		if end == 0 {
-			end = len(lines)
-		}
-		if r.lead != sectionPlain || r.leadText != "" {
-			for _, text := range joinWrapped(lines[:end]) {
-				r.plainLine(text)
-			}
-		} else {
-			r.prose(strings.Join(joinWrapped(lines[:end]), "\n"))
-		}
-		lines = lines[end:]
-	}
-}
-
-// prose reads statements, a line each, of which the last may introduce what follows.
-func (r *requestReader) prose(text string) {
-	sentences := sentencesOf(text)
-	for i, s := range sentences {
-		if i == len(sentences)-1 && endsInColon(s) {
-			r.openLead(s)
-		} else {
-			r.sentence(s)
-		}
-	}
-}
-
-// openLead takes a sentence that introduces what follows.
-func (r *requestReader) openLead(text string) {
-	text = strings.TrimRight(text, ":* ")
-	if r.lead = kindOfLead(text); r.lead == sectionMuted {
-		return
-	}
-	r.approval.hear(text)
-	w := weigh(text)
-	if w >= weightObliged && !r.beside && (w >= weightAsked || r.refusing) {
-		r.leadText = text
-	}
-	if w >= weightObliged || saysRefused(wordsOf(text)) {
-		r.lead = sectionAsking
-	}
-}
-
-// plainLine is a line without a mark below a lead-in.
-func (r *requestReader) plainLine(text string) {
-	if r.kind() == sectionMuted {
-		return
-	}
-	r.approval.hear(text)
-	r.take(text, weigh(text), r.itemFloor(true))
-}
-
-// sentence reads one sentence, and what it says after "but" or a semicolon.
-func (r *requestReader) sentence(text string) {
-	r.approval.hear(text)
-	if r.beside || r.kind() == sectionCriteria {
-		return
-	}
-	floor := weightAsked
-	if r.refusing {
-		floor = weightFailing
-	}
-	for _, part := range parts(text) {
-		text := strings.TrimRight(part, ".!?;:。！？； ")
-		if w := weigh(part); w >= floor {
-			r.take(text, w, floor)
-		} else if w == weightFault && r.refusing && !saysRefused(wordsOf(part)) {
-			r.wishes = append(r.wishes, askedText{text: plainItem(text), weak: true, prose: true})
-		}
-	}
 }
 
 // RequestsBeside are the requests that none of findings says already.

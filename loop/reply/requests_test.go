@@ -27,6 +27,21 @@ func TestSentencesOf(t *testing.T) {
 	}
 }
 
+// TestRequestKeepsItsSentence: what points back says nothing without the sentence before it.
+func TestRequestKeepsItsSentence(t *testing.T) {
+	for text, want := range map[string][]string{
+		"There is still no test for an empty list. Add one.":                          {"There is still no test for an empty list. Add one"},
+		"The result of Close is dropped. Could you handle it?":                        {"The result of Close is dropped. Could you handle it"},
+		"Release the lock. Then rename it.":                                           {"Release the lock", "Then rename it"},
+		"The cache is never emptied, but fix the typo first.":                         {"The cache is never emptied, but fix the typo first"},
+		"Verdict: NEEDS_FIX\n\nNo limit on the retries. Please add one.\n- x is slow": {"No limit on the retries. Please add one"},
+	} {
+		if got := ParseReview(text, "").Requests; !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestSameRequestText(t *testing.T) {
 	for _, test := range []struct {
 		a, b string

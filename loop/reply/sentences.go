@@ -103,7 +103,7 @@ func stopAt(line string, i int, r rune) int {
 	switch r {
 	case '。', '！', '？':
 		return end
-	case '.', '!', '?', '…':
+	case '.', '!', '?', '…', ';':
 	default:
 		return 0
 	}
@@ -159,17 +159,6 @@ func unshielded(text string, marks ...string) iter.Seq2[int, int] {
 	}
 }
 
-// parts splits a sentence before "but" and "just" and at semicolons.
-func parts(sentence string) []string {
-	var list []string
-	start := 0
-	for from, to := range unshielded(sentence, ", but ", ", just ", "; ", "；") {
-		list = append(list, sentence[start:from])
-		start = to
-	}
-	return append(list, sentence[start:])
-}
-
 // withoutEmphasis takes off text the emphasis that is around the whole of it.
 func withoutEmphasis(text string) string {
 	for _, mark := range []string{"***", "**", "__", "*", "_"} {
@@ -190,7 +179,7 @@ func isPathWord(word string) bool {
 // clausesIn are text, and what stands in it behind each colon and dash, of the first twenty.
 func clausesIn(text string) []string {
 	list := []string{text}
-	for _, to := range unshielded(text, ": ", ":** ", ":__ ", " — ", " – ", " - ", " → ") {
+	for _, to := range unshielded(text, ": ", ":** ", ":__ ", " — ", " – ", " - ", " → ", ", but ", ", just ") {
 		if list = append(list, text[to:]); len(list) > 20 {
 			break
 		}

@@ -86,9 +86,18 @@ var emptyWords = prose.WordSet(`please pls plz the all these those this that iss
 	change changes requested following above see inline it's they missing once i'm happy glad can will after when lgtm below before after next round again my of mentioned listed them everything it and re then also
 	review request another for first so do as to fix add update address make use remove run check resolve ensure include handle work
 	needs need must should have has be fixed addressed resolved done made required noted here now kindly bitte yes no not approve approved approval merge
-	merging i you we is are needed still in order with blocking`)
+	merging i you we is are needed still in order with blocking one`)
 
 // pointsOnly reports whether words say nothing of their own: "please fix the above".
 func pointsOnly(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !emptyWords.Has(w) })
 }
+
+// pointsBack reports whether words order what only the sentence before them names: "Add one", "Please fix it".
+func pointsBack(words []string) bool {
+	i := skipLead(words)
+	return len(words) < 9 && hasWord(words, pointers) &&
+		(isAskVerb(wordAt(words, i)) || hasWord(words[i:min(i+1, len(words))], pleaseWords) || wordAt(words, i+1) == "you")
+}
+
+var pointers = prose.WordSet(`one it them this that these those so`)

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -16,8 +17,7 @@ const (
 	weightNeutral               // says something
 	weightFault                 // speaks of a fault
 	weightFailing               // says that a check fails
-	weightWished                // "it would be nice to …"
-	weightObliged               // "must", "should", "missing", "LGTM once …"
+	weightObliged               // "must", "should", "missing", "LGTM once …", "it would be nice to …"
 	weightAsked                 // an order or a polite one
 	weightMarked                // an open box, a name marked incomplete
 )
@@ -44,26 +44,17 @@ func weigh(item string) weight {
 	if len(words) == 0 || isNone(text) || saysMet(words) || pointsOnly(words) {
 		return weightNothing
 	}
-	return weighWords(text, words)
-}
-
-func weighWords(text string, words []string) weight {
-	free := notNeeded(words)
-	switch {
+	switch free := notNeeded(words); {
 	case !free && (asksPolitely(text, words) || asksWithVerb(text)):
 		return weightAsked
-	case !free && (obliges(words) || asksAsCondition(words)):
+	case !free && obliges(words):
 		return weightObliged
-	case !free && says(words, "would like", "would prefer", "would be nice", "would be good", "would be better", "would be great", "could be", "could use", "why not"):
-		return weightWished
-	case praiseWords.Has(words[0]) || free || words[0] == "i":
+	case free, praiseWords.Has(words[0]), words[0] == "i", praiseEnds.Has(words[len(words)-1]) && !hasFault(words):
 		return weightNothing
 	case saysFailing(words):
 		return weightFailing
 	case hasFault(words):
 		return weightFault
-	case praiseEnds.Has(words[len(words)-1]):
-		return weightNothing
 	}
 	return weightNeutral
 }
@@ -82,29 +73,15 @@ var participles = prose.WordSet(`fixed done added addressed resolved met removed
 
 // saysMet: "the build has been fixed", "formatting was already corrected".
 func saysMet(words []string) bool {
-	if hasWord(words, adversatives) || hasWord(words, conditionWords) || verifyVerbs.Has(words[skipLead(words[:len(words)-1])]) {
+	at := slices.IndexFunc(words, participles.Has)
+	if at < 1 || hasWord(words, adversatives) || hasWord(words, conditionWords) || verifyVerbs.Has(words[0]) {
 		return false
 	}
-	for i, w := range words {
-		if !participles.Has(w) || i == 0 {
-			continue
-		}
-		j := i - 1
-		already := words[j] == "already" || words[j] == "now" || words[j] == "since" || strings.HasSuffix(words[j], "ly")
-		if already {
-			j = max(j-1, 0)
-		}
-		switch words[j] {
-		case "been":
-			return j > 0 && (words[j-1] == "has" || words[j-1] == "have" || already)
-		case "was", "were":
-			return true
-		case "is", "are", "has", "have":
-			return already || !asksWithVerb(strings.Join(words, " "))
-		}
-	}
-	return false
+	return hasWord(words[max(0, at-2):at], metWords)
 }
+
+// metWords stand before such a word where it is done.
+var metWords = prose.WordSet(`already now since been was were is are`)
 
 // notNeeded: the words of a request where none is made.
 func notNeeded(words []string) bool {
@@ -142,25 +119,18 @@ func asksWithVerb(text string) bool {
 	return false
 }
 
-// obliges: "must", "should", "needs …", "missing".
+// obliges: "must", "should", "needs …", "missing"; what an approval waits for is asked for, too.
 func obliges(words []string) bool {
-	if says(words, "must", "should", "have to", "has to", "ought to", "need", "needs", "is missing", "are missing", "still missing", "missing from", "not forget", "in need of", "is required", "are required", "shall",
-		"lacks", "lack", "not exist", "not created", "not been created", "never created", "were asked to", "are asked to", "was asked for", "were asked for") {
-		return len(words) > 2
-	}
-	return words[skipLead(words[:len(words)-1])] == "missing" && len(words) > 1
+	return hasWord(words, mustWords) && len(words) > 2 || words[0] == "missing" && len(words) > 1 ||
+		says(words, "have to", "has to", "would like", "would prefer", "would be nice", "would be good", "would be better", "could be", "could use", "not forget", "not exist", "is required",
+			"is missing", "are missing", "still missing", "missing from", "was asked for", "were asked to") ||
+		hasWord(words, approvalWords) && hasWord(words, conditionWords) && len(words) > 3
 }
 
-// asksAsCondition: what an approval waits for is asked for.
-func asksAsCondition(words []string) bool {
-	if len(words) < 4 || says(words, "if you like", "if you want") {
-		return false
-	}
-	conditional := hasWord(words, conditionWords) || says(words, "as soon as", "apart from", "other than", "subject to", "conditional on")
-	return conditional && (hasWord(words, approvalWords) || says(words, "be merged", "merge this", "merge it", "not merge", "ready to merge", "good to merge", "can merge", "sign off", "ship it"))
-}
-
-var approvalWords = prose.WordSet(`approved approve approving approval lgtm`)
+var (
+	mustWords     = prose.WordSet(`must should need needs lacks lack shall ought`)
+	approvalWords = prose.WordSet(`approved approve approving approval lgtm merge merged merging`)
+)
 
 // checkWords name what a check is about.
 var checkWords = prose.WordSet(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
@@ -171,8 +141,7 @@ var failWords = prose.WordSet(`fail fails failed failing failure failures errors
 // saysFailing: "3 type errors", "the build fails", "coverage is only 65%".
 func saysFailing(words []string) bool {
 	for i, w := range words {
-		before := words[max(0, i-4):i]
-		about := hasWord(before, checkWords) || checkWords.Has(wordAt(words, i+1))
+		about := hasWord(words[max(0, i-4):i], checkWords) || checkWords.Has(wordAt(words, i+1))
 		if failWords.Has(w) && about && !denied(words[:i]) {
 			return true
 		}

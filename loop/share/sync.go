@@ -192,7 +192,23 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err == nil {
 		x.answered(own, pushed)
 	}
+	if view == "" || x.done.Refused != nil || err == nil && x.done.Notes || errors.Is(pushed.Notes, gitstore.ErrLostRace) {
+		return pushed, err
+	}
+	if renewed, failed := x.renewDamaged(ctx); renewed || failed != nil {
+		pushed.Notes = gitstore.ErrLostRace // pushed again
+		return pushed, failed
+	}
 	return pushed, err
+}
+
+// renewDamaged makes the notes again where the reason that they were not pushed is here: something of them cannot be read.
+func (x *exchange) renewDamaged(ctx context.Context) (renewed bool, err error) {
+	damaged, err := x.Repo.NotesDamage(ctx, record.NotesRef)
+	if err != nil || len(damaged) == 0 {
+		return false, err
+	}
+	return true, x.RebuildNotes(ctx)
 }
 
 // answered notes what the remote said to a push.

@@ -59,8 +59,8 @@ func LockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, fre
 		where := cmp.Or(run.Plan.Checkout, "the main working tree")
 		return nil, free, &record.StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")", Cannot: "carried on from this one"}
 	}
-	if operation := s.Repo.Operation(); operation != "" {
-		return nil, free, &gitstore.UnfinishedError{Operation: operation}
+	if e := s.Repo.Unfinished(); e != nil {
+		return nil, free, e
 	}
 	unlock, err := HoldCheckout(s, tree)
 	if err != nil {

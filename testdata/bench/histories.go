@@ -67,10 +67,11 @@ func (b *bench) reading(h history, of measured, dir string) {
 	get := []string{b.bin, "inbox", "get", h.Last}
 	newest := []string{b.bin, "log", "--limit", "5"}
 	head := []string{b.bin, "log", "HEAD"}
-	diagnose := []string{b.bin, "diagnose", "HEAD"}
+	waits := h.waitingReview(0)
+	diagnose := []string{b.bin, "diagnose", waits}
 	b.says(dir, get, "what the reviewer says")
 	b.says(dir, head, h.Last)
-	b.says(dir, diagnose, h.Last)
+	b.says(dir, diagnose, waits)
 	if out := b.must(dir, newest...); strings.Count(out, "\n") != 4 || !strings.Contains(out, h.Last) {
 		log.Fatalf("git-runr log --limit 5: %s", out)
 	}
@@ -85,7 +86,7 @@ func (b *bench) reading(h history, of measured, dir string) {
 	ask("inbox get", 0, get...)
 	ask("log --limit 5", 15, newest...)
 	ask("log HEAD", 15, head...)
-	ask("diagnose HEAD", 15, diagnose...)
+	ask("diagnose", 15, diagnose...)
 	ask("status", 0, b.bin, "status")
 	ask("prompt", 0, b.bin, "prompt")
 }

@@ -41,6 +41,8 @@ type Projection struct {
 	// Read adds to said what the logs say beyond known, and names those that have lost something:
 	// these are read again until nothing is missing.
 	Read func(ctx context.Context, known, tips gitstore.Tips, said *Said) (lost []string, err error)
+	// Tell hears what was damaged, and of notes that somebody else wrote.
+	Tell func(format string, args ...any)
 }
 
 // Project brings the notes up to the logs, of which some was heard already; nil for nothing.
@@ -62,13 +64,7 @@ func (p Projection) project(ctx context.Context, afresh bool, heard *Heard) erro
 	if !afresh {
 		err = p.projectNew(ctx, tips, heard)
 	}
-	damaged := errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)
-	if afresh || damaged { // a remote's are much the same objects
-		if err := p.Repo.ForgetSharedNotes(ctx); err != nil {
-			return err
-		}
-	}
-	if afresh || damaged {
+	if afresh || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) {
 		return p.projectAll(ctx, tips, heard)
 	}
 	return err
@@ -87,19 +83,31 @@ func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips, heard *H
 	}
 	gone := func(writer string) bool { return tips[writer] == "" }
 	if len(known) == 0 || slices.ContainsFunc(slices.Collect(maps.Keys(known)), gone) {
+		p.tellForeign(notes)
 		notes.Clear()
 		known, newest = nil, noEntries
 	}
 	return p.add(ctx, notes, known, tips, heard, newest)
 }
 
-// projectAll derives the notes from nothing but the logs, without a parent: it may be damaged.
+// projectAll derives the notes from nothing but the logs, on top of what can be read of those before.
 func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips, heard *Heard) error {
-	replaces, err := p.Repo.Ref(ctx, p.Ref)
+	notes, damaged, err := p.Repo.RenewNotes(ctx, p.Ref)
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
 	}
-	return p.add(ctx, p.Repo.NewNotes(p.Ref, replaces), nil, tips, heard, noEntries)
+	for _, id := range damaged {
+		p.Tell("%s of %s was damaged in this clone; the notes are made again from the logs", id.Short(), p.Ref)
+	}
+	p.tellForeign(notes)
+	return p.add(ctx, notes, nil, tips, heard, noEntries)
+}
+
+// tellForeign says where notes are that somebody else wrote and that are replaced.
+func (p Projection) tellForeign(notes *gitstore.Notes) {
+	if was := notes.Was(); was.ID != "" && !Own(was.Message) {
+		p.Tell("%s is made from the logs alone: what somebody else wrote there is in its history: git show %s", p.Ref, was.ID.Short())
+	}
 }
 
 // noEntries is the time of notes that speak of nothing.

@@ -72,15 +72,11 @@ func (k *sink) drop() {
 	}
 }
 
-// open ends what w writes to k, and opens it.
-func (k *sink) open(w *Writer) (*Segment, error) {
-	size, err := w.Close()
-	var s *Segment
-	switch {
-	case err != nil:
-	case k.file == nil:
+// open opens what k has taken.
+func (k *sink) open(size int64) (s *Segment, err error) {
+	if k.file == nil {
 		s, err = New(bytes.NewReader(k.buf.Bytes()), size)
-	default:
+	} else {
 		s, err = Open(k.file.Name())
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,7 +101,17 @@ func (st *Stack) replace(n int, large bool, fill func(*Writer) error) error {
 		k.drop()
 		return err
 	}
-	top, err := k.open(w)
+	size, err := w.Close()
+	if err != nil {
+		k.drop()
+		return err
+	}
+	return st.put(n, k, size)
+}
+
+// put puts what k has taken in the place of the topmost n.
+func (st *Stack) put(n int, k *sink, size int64) error {
+	top, err := k.open(size)
 	if err != nil {
 		return err
 	}
@@ -137,8 +148,16 @@ func (st *Stack) Settle() error {
 	return nil
 }
 
-// JoinTop makes one of the topmost n.
+// JoinTop makes one of the topmost n, in a file. One alone is copied as it is.
 func (st *Stack) JoinTop(n int) error {
+	if n == 1 {
+		k, size := newSink(st.Dir, st.Name, true), st.segments[0].Size()
+		if _, err := io.Copy(k, io.NewSectionReader(st.segments[0].source, 0, size)); err != nil {
+			k.drop()
+			return err
+		}
+		return st.put(1, k, size)
+	}
 	return st.replace(n, true, func(w *Writer) error {
 		seen := map[Key]bool{}
 		for i, s := range st.segments[:n] {

@@ -75,6 +75,9 @@ func Of(ctx context.Context, store *record.Store, conf *config.Config, unread er
 	}
 	all = append(all, remote(ctx, store, conf, terms.Offline))
 	all = append(all, locks(store.Repo)...)
+	if err := store.Repo.Altered(ctx); err != nil {
+		all = append(all, warn("guard", err.Error(), loop.GuardLines()...))
+	}
 	if op := store.Repo.Operation(); op != "" {
 		all = append(all, warn("git", "in the middle of a "+op+": no hook asks for reviews meanwhile", "git status"))
 	}

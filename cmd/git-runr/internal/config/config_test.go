@@ -440,8 +440,9 @@ func TestConfigGitErrors(t *testing.T) {
 // Git ignores settings that it does not know; neither agents nor checks can be
 // brought in that way.
 func TestConfigGitUnknownIsAWarning(t *testing.T) {
-	c := loaded(t, input{Git: map[string][]string{"runr.loop.maxretrys": {"7"}, "runr.checks.test.command": {"evil"}, "runr.checks.name.command": {"evil"}, "runr.odd": {"x"}}})
+	c := loaded(t, input{Git: map[string][]string{"runr.loop.maxretrys": {"7"}, "runr.checks.test.command": {"evil"}, "runr.checks.name.command": {"evil"}, "runr.odd": {"x"}, "runr.Review.reviewer": {"x"}}})
 	want := []string{
+		"git config runr.Review.reviewer means nothing; did you mean runr.review.reviewer?",
 		"git config runr.checks.name.command means nothing", "git config runr.checks.test.command means nothing",
 		"git config runr.loop.maxretrys means nothing; did you mean runr.loop.maxRetries?", "git config runr.odd means nothing",
 	}

@@ -64,7 +64,7 @@ func (c *Config) Effective(ctx context.Context, getenv func(string) string, of s
 	for _, g := range gitOnly {
 		v := Value{Key: g.name, From: "git", means: g.means, wants: "only in git config"}
 		for _, s := range inGit {
-			if g.name != "runr.remote" && strings.EqualFold(s.Key, g.name) {
+			if g.name != "runr.remote" && s.Key == strings.ToLower(g.name) {
 				v.Value, v.File, v.Scope = s.Value, s.File, s.Scope
 			}
 		}

@@ -152,10 +152,10 @@ func (c *Config) SetFlag(section, name, value string) error {
 func (c *Config) set(key, layer string, raw any) { c.origins[key], c.values[key] = layer, raw }
 
 // readGit takes the settings of git config under runr. A name that means nothing
-// is a warning, as git itself ignores what it does not know.
+// is a warning, as git itself ignores what it does not know. Case counts in subsections.
 func (c *Config) readGit(settings map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		setting, ours := strings.CutPrefix(strings.ToLower(name), "runr.")
+		setting, ours := strings.CutPrefix(name, "runr.")
 		if setting == "remote" {
 			setting = "sync.remote"
 		}
@@ -172,7 +172,7 @@ func (c *Config) readGit(settings map[string][]string) error {
 			continue
 		}
 		k := gitKey(setting)
-		if k == nil {
+		if sub := setting[:max(0, strings.LastIndex(setting, "."))]; k == nil || sub != strings.ToLower(sub) {
 			c.Warnings = append(c.Warnings, unknownSetting(name))
 			continue
 		}
@@ -190,7 +190,7 @@ func gitTableKey(name string) (table string, _ *key) {
 	for i, k := range keys {
 		section, rest, _ := strings.Cut("runr."+k.name, "NAME")
 		inside := len(name) - len(section) - len(rest)
-		if k.inGit && inside > 0 && strings.EqualFold(name[:len(section)], section) && strings.EqualFold(name[len(section)+inside:], rest) {
+		if k.inGit && inside > 0 && name[:len(section)] == section && strings.EqualFold(name[len(section)+inside:], rest) {
 			return name[len(section) : len(section)+inside], &keys[i]
 		}
 	}

@@ -11,6 +11,20 @@ import (
 	"git-runr/loop/runplan"
 )
 
+// FixLine is what to type to have a review's findings fixed: the run, or, where no implementer is configured, what
+// configures one that is on this machine, or lists those that could be.
+func (c *Config) FixLine(review string) string {
+	if c.Loop.Implementer != "" {
+		return "git runr run --review " + review
+	}
+	for _, name := range agent.Presets() {
+		if c.Ready(name, agent.Implementer) == nil {
+			return "git config runr.loop.implementer " + name
+		}
+	}
+	return "git runr agents"
+}
+
 // ReadyToRun refuses a run that could not begin here. Who would fix what is found in finished work is
 // perhaps never asked: that it is missing is the warning.
 func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {

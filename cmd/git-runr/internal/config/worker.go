@@ -42,7 +42,7 @@ func (c *Config) askMade(ctx context.Context, store *record.Store, commit gitsto
 	request := c.Request()
 	if request.Subject, err = store.Subject(ctx, string(commit)); err == nil {
 		request.Subject.Spec = commit.Short()
-		_, err = intake.Ask(ctx, store, request, c.Hooks.Skip)
+		_, err = intake.Ask(ctx, store, request, c.Hooks.Skip, c.Batch())
 	}
 	return err
 }

@@ -112,6 +112,7 @@ type sentinel struct {
 var sentinels = []sentinel{
 	{gitstore.ErrNoGit, NotFound, "install git 2.39 or newer"},
 	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
+	{gitstore.ErrUnopened, Usage, ""},
 	{gitstore.ErrNoIdentity, Usage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
 	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH names another place"},
 	{gitstore.ErrRefName, Usage, ""},
@@ -155,14 +156,16 @@ func Classify(err error) *Problem {
 	var input *record.InputError
 	var missing *record.NotFoundError
 	var refused *gitstore.RefusedError
-	var tampered *loop.TamperedError
+	var altered *gitstore.AlteredError
 	switch {
 	case errors.As(err, &known):
 		return &Problem{Status: known.Status, Msg: fullMessage(err, known), Hint: known.Hint}
-	case errors.As(err, &tampered):
-		return Problemf(Stopped, "%w", err).WithHint(tampered.Undo...).WithHint(tampered.Accept() + "   if that was you, or it is to stay as it is")
+	case errors.As(err, &altered):
+		return Problemf(Stopped, "%w", err).WithHint(loop.GuardLines()...)
 	case errors.As(err, &state):
 		return stateProblem(err, state)
+	case errors.As(err, &unfinished) && unfinished.While != "":
+		return Problemf(State, "%w", err).WithHint(BegunLines...)
 	case errors.As(err, &unfinished):
 		return Problemf(State, "%w", err).WithHint(strings.Join(Endings(unfinished.Operation), ", or to give it up ") + "; then the same command again")
 	case errors.As(err, &missing) && len(missing.Among) > 0:
@@ -242,6 +245,9 @@ func stateProblem(err error, state *record.StateError) *Problem {
 	}
 	return refused
 }
+
+// BegunLines show an operation of git that was begun while an agent worked, move it aside, and accept it.
+var BegunLines = []string{"git runr guard", "git runr guard restore --all", "git runr guard accept"}
 
 // Endings are the lines that end what somebody has begun in a working tree, as
 // gitstore.Repo names it: go on with it, give it up.

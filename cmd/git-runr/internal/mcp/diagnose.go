@@ -94,7 +94,7 @@ func (c call) ofReview(ctx context.Context, review record.Review) (d diagnose.Di
 	if found {
 		return c.ofRun(run)
 	}
-	d, asks := diagnose.OfReview(review, c.Checks)
+	d, asks := diagnose.OfReview(review, c.Checks, c.Fix(review.ID))
 	if !asks {
 		calm = fmt.Sprintf("Review %s is %s and asks for nothing.", review.ID, review.Status)
 	}

@@ -125,6 +125,9 @@ func together(r record.Review) string {
 // writeSubmission says what one reviewer came to.
 func writeSubmission(b *strings.Builder, sub record.Submission) {
 	said := fmt.Sprintf("%s by %s", verdictOf(sub), line(sub.Reviewer, 200))
+	if sub.Decision == "" && sub.Outcome != record.OutcomeNothing && len(sub.Checks) > 0 {
+		said = fmt.Sprintf("by %s: %s", line(sub.Reviewer, 200), line(sub.Said(), 500))
+	}
 	if sub.Report.Effective == reply.Checked && sub.Outcome != record.OutcomeNothing {
 		said = record.Says(line(sub.Reviewer, 200), string(reply.Checked), len(sub.Report.Findings))
 	}
@@ -155,7 +158,7 @@ func verdictOf(sub record.Submission) string {
 	if sub.Outcome == record.OutcomeNothing {
 		return "nothing to review"
 	}
-	return cmp.Or(string(sub.Decision), string(sub.Report.Effective))
+	return cmp.Or(string(sub.Decision), sub.Report.Says())
 }
 
 // writeFinding is one finding with its id. The text of a comment stands above in

@@ -91,6 +91,7 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 	}
 	store := record.NewStore(repo, time.Now)
 	return &Project{
+		Fix: func(review string) string { return "git runr run --review " + review },
 		Taker: steps.Taker{
 			Store: store,
 			Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {

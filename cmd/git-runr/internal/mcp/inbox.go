@@ -235,19 +235,20 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	case given.Kind == record.AnswerRefuted && strings.TrimSpace(in.Reason) == "":
 		return outcome{}, refusal("Error: reason is required for answer refuted.")
 	}
-	what := in.Answer
 	if given.Kind == record.AnswerFixed {
 		commit, err := c.Store.Repo.Resolve(ctx, in.Commit)
 		if err != nil {
 			return outcome{}, refusef("Error: commit %q is not here: %v.", in.Commit, err)
 		}
-		given.Commit, what = commit, "fixed by "+commit.Short()
+		given.Commit = commit
 	}
 	review, err := c.Answer(ctx, in.id(), given, in.Force)
 	if err != nil {
 		return outcome{}, err
 	}
-	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(review.Unanswered()), "finding"))
+	given, _ = review.AnswerTo(in.Finding)
+	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, given.What(),
+		prose.Count(len(review.Unanswered()), "finding"))
 	if review.Status == record.ReviewResolved {
 		s.claims.drop(review.ID)
 		text += fmt.Sprintf("\nResolved review %s: %s.", review.ID, review.Note)

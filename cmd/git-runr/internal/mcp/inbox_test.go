@@ -92,10 +92,11 @@ func TestInboxWalk(t *testing.T) {
 	finding := p.review(id).Findings()[0].ID
 	wants(t, text, "status: claimed", "outcome: failed", "request_changes by Grace", "> nearly there", "(you)",
 		record.FormatReviewMessage([]record.Comment{comment}), "- ["+finding+"] warning, a.txt:1-2: say *two*", "To answer")
-	p.git("commit", "-q", "--allow-empty", "-m", "mended")
+	p.write("mended.txt", "mended\n")
+	p.commit("mended")
 	text = second.call("review_inbox", args{"action": "answer", "id": id, "finding": finding, "answer": "fixed", "commit": "HEAD"})
-	wants(t, text, "Answered "+finding, "fixed by", "0 findings left")
-	wants(t, second.call("review_inbox", args{"action": "get", "id": id}), "answered: fixed by ")
+	wants(t, text, "Answered "+finding, "claimed fixed by", "0 findings left")
+	wants(t, second.call("review_inbox", args{"action": "get", "id": id}), "answered: claimed fixed by ")
 	if text := second.call("review_inbox", args{"action": "resolve", "id": id, "note": "done"}); text != "Resolved review "+id+"." {
 		t.Errorf("resolve: %q", text)
 	}

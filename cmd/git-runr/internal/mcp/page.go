@@ -119,8 +119,8 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 		if e.doc.Now != "" {
 			fmt.Fprintf(&extra, "  %s\n", e.doc.Now)
 		}
-		a, ok := r.AnswerTo(f.ID)
-		if e.open = !ok; ok {
+		e.open = r.IsOpen(f.Finding)
+		if a, ok := r.AnswerTo(f.ID); ok {
 			e.doc.Answer = answered(a)
 			fmt.Fprintf(&extra, "  %s\n", e.doc.Answer)
 		}

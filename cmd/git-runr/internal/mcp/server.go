@@ -47,6 +47,7 @@ type Project struct {
 	// Page is the address at which a person finds a review; "" where none is served.
 	Page    func(record.Review) string
 	Checks  []runplan.Check                      // configured here and trusted
+	Fix     func(review string) string           // the line that has a review's findings fixed: config.FixLine
 	Offered func(record.Run) (record.Run, error) // a run with only those commands that may be offered for pasting
 	Close   func()
 }

@@ -32,5 +32,9 @@ func Critical(ctx context.Context, store *record.Store) string {
 	if newest.Commit != "" {
 		line += " on " + newest.At().Short()
 	}
-	return fmt.Sprintf("%s \"%s\": git runr inbox get %s", line, prose.CutColumns(safetext.Line(newest.Title), 60), screen.Suffix(newest.ID))
+	line = fmt.Sprintf("%s \"%s\"", line, prose.CutColumns(safetext.Line(newest.Title), 60))
+	if newest.Claimed > 0 {
+		line += fmt.Sprintf(" (%d claimed fixed)", newest.Claimed)
+	}
+	return line + ": git runr inbox get " + screen.Suffix(newest.ID)
 }

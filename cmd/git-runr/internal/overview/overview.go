@@ -118,7 +118,10 @@ const nextShown = 3
 func (d Overview) next(ctx context.Context, store *record.Store) []string {
 	var lines []string
 	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
-	if busy {
+	switch unfinished := store.Repo.Unfinished(); {
+	case busy && unfinished != nil && unfinished.While != "":
+		lines = exit.BegunLines
+	case busy:
 		lines = exit.Endings(d.Under)
 	}
 	if len(d.Cut) > 0 {
@@ -151,7 +154,12 @@ func (d Overview) next(ctx context.Context, store *record.Store) []string {
 	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
 	}
-	if d.Head != "" && d.Config == "" { // it would refuse
+	running := slices.IndexFunc(d.Queue, func(t loop.Turn) bool { return t.State == loop.TurnRunning })
+	switch {
+	case running >= 0 && d.Queue[running].Review == "": // nothing of it is recorded yet
+	case running >= 0:
+		lines = append(lines, "git runr log --follow "+d.Queue[running].Review)
+	case d.Head != "" && d.Config == "": // it would refuse
 		lines = append(lines, "git runr review")
 	}
 	lines = append(lines, "git runr inbox", "git runr help")

@@ -23,7 +23,7 @@ func (d Overview) writeQueue(w io.Writer) {
 	}
 	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Queue (%d):", len(d.Queue))))
 	for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
-		safetext.Fprintf(w, "%s  %s: %s\n", t.Review, t.Reviewer, turnWords(t))
+		safetext.Fprintf(w, "%s  %s: %s\n", t.Of(), t.Reviewer, turnWords(t))
 	}
 	render.More(w, "", len(d.Queue)-queueShown)
 	if d.idle() {

@@ -103,14 +103,17 @@ func reviewState(r record.ReviewSummary) screen.Text {
 		return screen.MeaningOf(r.Status).Of(string(r.Status))
 	case r.Failure != "" && r.Outcome == "":
 		return screen.Critical.Of("failed")
-	case r.Verdict == "" || r.Outcome == record.OutcomeNothing || r.Outcome == record.OutcomePartial || r.Outcome == record.OutcomeCommented:
+	case r.Unreadable || r.Verdict == "" || r.Outcome == record.OutcomeNothing ||
+		r.Outcome == record.OutcomePartial || r.Outcome == record.OutcomeCommented:
 		return screen.Warning.Of(VerdictName(r))
 	}
 	return screen.MeaningOf(r.Verdict).Of(string(r.Verdict))
 }
 
 // VerdictNames are what --verdict may say of a review.
-var VerdictNames = []string{"critical", "needs_fix", "pass_with_notes", "pass", "checked", "partial", "commented", "nothing", "none"}
+var VerdictNames = []string{
+	"critical", "needs_fix", "pass_with_notes", "pass", "checked", "partial", "commented", "nothing", "unreadable", "none",
+}
 
 // VerdictName is what came of a review, in one of VerdictNames.
 func VerdictName(r record.ReviewSummary) string {
@@ -119,6 +122,9 @@ func VerdictName(r record.ReviewSummary) string {
 		return "nothing"
 	case record.OutcomePartial, record.OutcomeCommented:
 		return string(r.Outcome)
+	}
+	if r.Unreadable {
+		return "unreadable"
 	}
 	return cmp.Or(strings.ToLower(string(r.Verdict)), "none")
 }
@@ -140,6 +146,9 @@ func besideTitle(r record.ReviewSummary) string {
 	}
 	if r.Status == record.ReviewClaimed {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
+	}
+	if r.Claimed > 0 {
+		parts = append(parts, fmt.Sprintf("%d claimed fixed", r.Claimed))
 	}
 	if r.Lost > 0 {
 		parts = append(parts, fmt.Sprintf("%d not counted", r.Lost))

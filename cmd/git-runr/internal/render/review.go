@@ -28,6 +28,7 @@ type ReviewDocument struct {
 	Looked   record.Looked          `json:"looked,omitempty"` // the farthest that anybody who answered looked
 	Verdict  reply.Verdict          `json:"verdict,omitempty"`
 	Waiting  []string               `json:"waiting_for"`        // reviewers who have not answered, and the judge
+	SoFar    []string               `json:"so_far,omitempty"`   // what those at work in this clone have said, see loop.SoFar
 	Absent   []string               `json:"absent,omitempty"`   // of them, those without whom it is complete
 	Opinions []record.Opinion       `json:"opinions"`           // what each concludes, without what the judge refuted
 	Disagree bool                   `json:"disagree,omitempty"` // some would let it pass and others not
@@ -37,6 +38,7 @@ type ReviewDocument struct {
 	// ChecksMissing says why a review is no pass that is one only with its checks.
 	ChecksMissing string `json:"checks_missing,omitempty"`
 	Markdown      string `json:"markdown"` // the comments in the form that agents know, "" without any
+	Fix           string `json:"-"`        // the line that has the findings fixed: config.FixLine; "" where none is offered
 }
 
 // CommentDocument is a comment of a person.
@@ -48,8 +50,9 @@ type CommentDocument struct {
 }
 
 // BuiltinIs says once, to whoever begins, what the built-in reviewer is.
-const BuiltinIs = `The built-in reviewer matches rules (secrets, conflict markers, stubs, debug lines, whitespace, odd files)
-and runs the checks. It reads no code: what it finds nothing in is checked, not reviewed.`
+const BuiltinIs = `The built-in reviewer matches rules (secrets, conflict markers, stubs, debug lines, switched-off tests,
+eval, SQL put together from strings, forgotten lock files, whitespace, odd files) and runs the checks.
+It reads no code: what it finds nothing in is checked, not reviewed.`
 
 // NewReviewDocument is the document of a review, without where its comments are now.
 func NewReviewDocument(r record.Review) ReviewDocument {
@@ -144,11 +147,13 @@ func goOnWith(doc ReviewDocument) (lines []string) {
 	case doc.Status == record.ReviewOpen && slices.Contains(doc.Waiting, record.Human):
 		return []string{"git runr inbox comment " + doc.ID, "git runr inbox submit " + doc.ID}
 	case doc.Status == record.ReviewSubmitted && (doc.Outcome == record.OutcomeFailed || doc.Outcome == record.OutcomeCommented):
-		return append(lines, "git runr inbox claim "+doc.ID, "git runr run --review "+doc.ID)
+		lines = append(lines, "git runr inbox claim "+doc.ID, doc.Fix)
 	case doc.Status == record.ReviewClaimed:
-		return append(lines, "git runr run --review "+doc.ID, "git runr inbox resolve "+doc.ID)
+		lines = append(lines, doc.Fix, "git runr inbox resolve "+doc.ID)
+	default:
+		return nil
 	}
-	return nil
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
 // writeSpending shows what all calls for a review took, where that is more than what one
@@ -205,6 +210,9 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	}
 	if len(doc.Waiting) > len(doc.Absent) && doc.ClosedAt.IsZero() {
 		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(doc.Waiting, ", "))
+	}
+	for _, line := range doc.SoFar {
+		safetext.Fprintf(w, "so far, %s\n", line)
 	}
 	if doc.Request.Message != "" {
 		safetext.Fprintf(w, "\n%s\n", indented(doc.Request.Message))
@@ -289,7 +297,10 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 		safetext.Fprintf(w, "\nNothing to review: %s\n", why)
 		return
 	}
-	said := fmt.Sprintf("Verdict: %s by %s", sub.Report.Says(), sub.By(sub.Reviewer))
+	said := fmt.Sprintf("Verdict: %s by %s", sub.Said(), sub.By(sub.Reviewer))
+	if strings.Contains(said, ";") {
+		said = fmt.Sprintf("Verdict by %s: %s", sub.By(sub.Reviewer), sub.Said())
+	}
 	if sub.Report.Effective == reply.Checked {
 		said = record.Says(sub.By(sub.Reviewer), sub.Report.Says(), len(sub.Report.Findings))
 	}

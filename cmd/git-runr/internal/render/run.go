@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-runr/cmd/git-runr/internal/screen"
+	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/duration"
 	"git-runr/loop/prose"
@@ -174,6 +175,9 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 	if len(a.Unclaimed) > 0 {
 		safetext.Fprintf(w, "  changed but not said: %s\n", strings.Join(a.Unclaimed, ", "))
+	}
+	for _, left := range a.NotCarried {
+		safetext.Fprintf(w, "  %s\n", left)
 	}
 	if len(a.Lost) > 0 {
 		safetext.Fprintf(w, "  your own work that is gone: %s; as it was: git runr restore %s --to DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
@@ -350,6 +354,16 @@ func Completed(w io.Writer, run record.Run) {
 		safetext.Fprintf(w, "\n%s. %s\n", result, whereWorkIs(run))
 	case run.Landed == nil:
 		safetext.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", result, run.ID)
+	}
+}
+
+// Criteria shows what is known of each done criterion of a completed run's task.
+func Criteria(w io.Writer, criteria []diagnose.Criterion) {
+	if len(criteria) > 0 {
+		safetext.Fprintf(w, "\nDone criteria:\n")
+	}
+	for _, c := range criteria {
+		safetext.Fprintf(w, "  %s\n", c)
 	}
 }
 

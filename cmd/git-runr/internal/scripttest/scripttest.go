@@ -25,7 +25,7 @@ var Groups = map[string][]string{
 	"inbox":  {"audit", "inbox", "log", "pager", "serve", "short", "status", "terminal", "verify", "web"},
 	"review": {"agent", "budget", "checks", "quota", "review"},
 	"runs":   {"feedback", "foreign", "intervene", "land", "refutes", "report", "run", "stop", "undo", "unfinished", "what", "workflow"},
-	"guard":  {"evidence", "in_place", "restore", "tampered", "worktree"},
+	"guard":  {"evidence", "guard", "in_place", "restore", "tampered", "worktree"},
 	"share":  {"backup", "commit", "hook", "newer", "pre_push", "state", "subjects", "sync", "work_"},
 	"other":  nil,
 }
@@ -136,6 +136,9 @@ func wantStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != args[0] {
 		ts.Fatalf("%s ended with %s, want status %s", strings.Join(args[1:], " "), got, args[0])
+	}
+	if args[1] == "git-runr" {
+		checkSuggested(ts, args[2:])
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"context"
 	"time"
 
+	"git-runr/loop"
+	"git-runr/loop/builtin"
 	"git-runr/loop/closing"
 	"git-runr/loop/record"
 )
@@ -33,6 +35,7 @@ type Taker struct {
 
 // Submit is Store.SubmitPerson.
 func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
+	defer t.Store.Together()()
 	review, err := t.Store.SubmitPerson(ctx, id, p)
 	if err != nil {
 		return review, err
@@ -52,12 +55,20 @@ func (t Taker) Resolve(ctx context.Context, id string, by record.Hold, note stri
 	return t.closed(t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ResolveReview(ctx, id, by, note) }))
 }
 
-// Answer is Store.AnswerFinding, unless somebody in another clone has the review.
+// Answer is Store.AnswerFinding, unless somebody in another clone has the review, or what is said to be fixed is
+// still there by the rule that found it.
 func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force bool) (record.Review, error) {
 	if review, err := t.Held(ctx, id, record.Hold{Actor: given.Actor, Force: force}, false); err != nil {
 		return review, err
 	}
-	review, err := t.Store.AnswerFinding(ctx, id, given, force)
+	review, err := t.Store.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if given, err = (&loop.Verifier{Store: t.Store, Rules: builtin.Reviewer{Repo: t.Store.Repo}}).Look(ctx, review, given); err != nil {
+		return review, err
+	}
+	review, err = t.Store.AnswerFinding(ctx, review.ID, given, force)
 	claim := review.Claim
 	review, err = t.close(ctx, review, err)
 	if claim != nil && err == nil && review.Status == record.ReviewResolved {

@@ -135,8 +135,8 @@ func (h *home) rows(m *model, width int) []row {
 	if len(h.queue) > 0 {
 		rows = append(rows, row{}, row{text: styled(bold, "Agents asked")})
 		for _, t := range h.queue {
-			line := fmt.Sprintf("%s  %s  %s", screen.Suffix(t.Review), t.Reviewer, t.State)
-			rows = append(rows, row{text: styled("", line), id: "queue " + t.Review + t.Reviewer, open: t.Review})
+			line := fmt.Sprintf("%s  %s  %s", screen.Suffix(t.Of()), t.Reviewer, t.State)
+			rows = append(rows, row{text: styled("", line), id: "queue " + t.Of() + t.Reviewer, open: t.Review})
 		}
 	}
 	return rows

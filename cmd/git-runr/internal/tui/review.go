@@ -166,7 +166,10 @@ func (v *reviewed) title() string {
 // state is what came of the review, and who has it.
 func (v *reviewed) state() string {
 	state := string(v.review.Status)
-	if verdict := v.review.Verdict(); verdict != "" {
+	switch verdict := v.review.Verdict(); {
+	case v.review.Unreadable():
+		state = "unreadable, " + state
+	case verdict != "":
 		state = string(verdict) + ", " + state
 	}
 	return state
@@ -186,7 +189,7 @@ func (v *reviewed) rows(width int) []row {
 		rows = append(rows, textRows(message, width)...)
 	}
 	for _, sub := range v.review.Submissions {
-		fmt.Fprintf(&b, "%s: %s  %s\n", sub.Reviewer, cmp.Or(sub.Decision.Words(), sub.Report.Says()), sub.Report.Summary)
+		fmt.Fprintf(&b, "%s: %s  %s\n", sub.Reviewer, cmp.Or(sub.Decision.Words(), sub.Said()), sub.Report.Summary)
 	}
 	for _, f := range v.review.Failures {
 		fmt.Fprintf(&b, "Not reviewed by %s: %s\n", f.Reviewer, f.Detail)
@@ -219,11 +222,11 @@ func (v *reviewed) overview(width int) []row {
 	}
 	open := 0
 	for _, r := range v.said {
-		if r.answer == "" && !r.draft {
+		if !r.draft && v.review.IsOpen(reply.Finding{ID: r.id, Severity: r.severity}) {
 			open++
 		}
 	}
-	rows := []row{{}, {text: styled(bold, fmt.Sprintf("%s, %d without an answer", prose.Count(len(v.said), "remark"), open)), id: "remarks"}}
+	rows := []row{{}, {text: styled(bold, fmt.Sprintf("%s, %d open", prose.Count(len(v.said), "remark"), open)), id: "remarks"}}
 	for _, r := range v.said {
 		if r.shown == 0 {
 			rows = append(rows, v.remarkRows(r, 0, width)...)

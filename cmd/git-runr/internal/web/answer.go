@@ -9,7 +9,6 @@ import (
 	"html"
 	"io/fs"
 	"net/http"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -127,9 +126,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeJSON(w, status, errorJSON{Error: err.Error(), ClaimedBy: state.Holder})
 		return
 	}
-	var tampered *loop.TamperedError
-	if errors.As(err, &tampered) && !isAPI(r) {
-		refusePage(w, status, "Tampered with", err.Error()+". To put it back, or with the last line to leave it as it is, type:", append(slices.Clone(tampered.Undo), tampered.Accept())...)
+	var altered *gitstore.AlteredError
+	if errors.As(err, &altered) && !isAPI(r) {
+		why := err.Error() + ". To see what changed, put it back or accept it, type:"
+		refusePage(w, status, "Changed while an agent worked", why, loop.GuardLines()...)
 		return
 	}
 	refuse(w, r, status, err.Error())

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/gitstore"
 )
 
 // A page that could not be made since git was configured otherwise says what to type.
-func TestFailTampered(t *testing.T) {
-	err := &loop.TamperedError{Files: []string{"/r/.git/config"}, While: "check x ran", Undo: []string{"cp a b"}, Mark: "/r/.git/runr/tampered.json"}
+func TestFailAltered(t *testing.T) {
+	err := &gitstore.AlteredError{What: []string{".git/config (core.fsmonitor)"}, While: "check x ran"}
 	answer := httptest.NewRecorder()
 	(&Server{}).fail(answer, httptest.NewRequest("GET", "/review/1", nil), err)
-	for _, want := range []string{"/r/.git/config changed while check x ran", "<code>cp a b</code>", "<code>rm /r/.git/runr/tampered.json</code>"} {
+	for _, want := range []string{".git/config (core.fsmonitor) changed while check x ran", "<code>git runr guard</code>", "<code>git runr guard restore</code>"} {
 		if !strings.Contains(answer.Body.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, answer.Body)
 		}

@@ -39,7 +39,7 @@ func (s *Server) mayChange(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
-	return s.repo.MayRun()
+	return s.repo.Altered(r.Context())
 }
 
 // counted is a list of which there are more than are shown.

@@ -265,7 +265,8 @@ func TestAnswer(t *testing.T) {
 	finding := s.api("GET", "/api/review/submissions/"+id, "").object()["submission"].(map[string]any)["comments"].([]any)[0].(map[string]any)["id"].(string)
 	body := func(rest string) string { return `{"finding":"` + finding + `",` + rest + `}` }
 	s.api("POST", path, body(`"answer":"fixed","commit":"HEAD"`)).want(400) // it is what was reviewed
-	runGit(t, s.dir, "commit", "-q", "--allow-empty", "-m", "mended")
+	s.put("mended.txt", []byte("mended\n"))
+	s.commit("mended")
 	s.api("POST", path, body(`"answer":"fixed","commit":"HEAD"`)).want(200)
 	record := s.api("POST", path, body(`"answer":"refuted","reason":"it is right","answeredBy":"bot"`)).want(200).object()
 	answers := record["answers"].([]any)

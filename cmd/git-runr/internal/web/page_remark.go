@@ -29,6 +29,7 @@ type remark struct {
 	First     string   // the first line, for lists
 	Quote     []string // the lines that it speaks of
 	Answers   []record.Answer
+	Open      bool // as record.Review.IsOpen has it
 	Elsewhere bool // its lines are not among those that the page shows
 	Outdated  bool // its lines are gone from what is shown
 	Why       string
@@ -53,12 +54,12 @@ func (r remark) Place() string {
 	return reply.Finding{File: safetext.Line(r.File), Line: r.Start, EndLine: r.End}.Place()
 }
 
-// State is what became of it: fixed, refuted or deferred, "" for nothing yet.
-func (r remark) State() record.AnswerKind {
+// State is what became of it: fixed, claimed fixed, refuted, deferred or open, "" for nothing yet.
+func (r remark) State() string {
 	if len(r.Answers) == 0 {
 		return ""
 	}
-	return r.Answers[len(r.Answers)-1].Kind
+	return r.Answers[len(r.Answers)-1].Word()
 }
 
 // submissionView is one reviewer's answer.
@@ -81,7 +82,7 @@ func (s submissionView) Badge() string {
 	if s.Report.Effective == reply.Checked {
 		return record.Says(s.Reviewer, s.Report.Says(), len(s.Report.Findings))
 	}
-	badge := strings.ToLower(strings.ReplaceAll(s.Report.Says(), "_", " "))
+	badge := strings.ToLower(strings.ReplaceAll(s.Said(), "_", " "))
 	if s.Outcome == record.OutcomePartial {
 		badge += ", not of all"
 	}
@@ -246,7 +247,7 @@ func (r *remark) now(at locate.Placed) {
 }
 
 func (r *remark) answers(review record.Review) {
-	r.Answers = review.AnswersTo(r.ID)
+	r.Answers, r.Open = review.AnswersTo(r.ID), review.IsOpen(reply.Finding{ID: r.ID, Severity: r.Severity})
 	r.CanAnswer = review.Status == record.ReviewSubmitted || review.Status == record.ReviewClaimed
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )
@@ -22,6 +23,7 @@ type reviewView struct {
 	page
 	Review      record.Review
 	Message     template.HTML
+	SoFar       []string // what the reviewers at work have said
 	Submissions []submissionView
 	Missing     string // why there is no diff
 	Files       []changedFile
@@ -117,7 +119,7 @@ func (p *pages) ofReview(do func(http.ResponseWriter, *http.Request, record.Revi
 func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	ctx := r.Context()
 	v := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
-	v.Watched, v.Kept = review.ID, p.keptDrafts(review)
+	v.Watched, v.Kept, v.SoFar = review.ID, p.keptDrafts(review), loop.SoFar(p.Store, review.ID)
 	v.Message = markdownHTML(review.Request.Message, quotedLines{})
 	if review.Claim != nil {
 		v.Mine, v.Lapsed = review.Claim.By == p.Actor, review.Claim.Lapsed(p.Now())

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"git-runr/cmd/git-runr/internal/pick"
 	"git-runr/cmd/git-runr/internal/render"
@@ -64,19 +65,47 @@ func (s search) test(ctx context.Context, store *record.Store, me string) (func(
 	}, nil
 }
 
-// words reads the query: NAME:VALUE, or words that title, message or id must hold.
+// split cuts the query at its spaces, but not within double quotes. phrase is for a word that begins with one.
+func (s search) split() (words []string, phrase []bool) {
+	open := false
+	for _, word := range strings.FieldsFunc(s.Query, func(c rune) bool {
+		open = open != (c == '"')
+		return c == ' ' && !open
+	}) {
+		words, phrase = append(words, strings.ReplaceAll(word, `"`, "")), append(phrase, strings.HasPrefix(word, `"`))
+	}
+	return words, phrase
+}
+
+// minID is how many characters of an id mean it.
+const minID = 4
+
+// holds reports whether title or message of a review hold some words, or its id, its commit or a part of what was
+// typed for it begins with them.
+func holds(r record.ReviewSummary, words string) bool {
+	if strings.Contains(strings.ToLower(r.Title+"\n"+r.Message), words) {
+		return true
+	}
+	_, letters, _ := strings.Cut(r.ID, "-")
+	named := strings.FieldsFunc(r.Spec, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	return slices.ContainsFunc(append(named, r.Spec, r.ID, letters, string(r.Commit)), func(name string) bool {
+		name = strings.ToLower(name)
+		return name == words || len(words) >= minID && strings.HasPrefix(name, words)
+	})
+}
+
+// words reads the query: NAME:VALUE, or words and quoted phrases that title or message must hold, or an id.
 func (s search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, error) {
 	wish := pick.Wish{Verdict: s.Verdict, Branch: s.OnBranch}
 	plain := map[string]*string{"reviewer": &wish.Reviewer, "claimed": &wish.ClaimedBy, "verdict": &wish.Verdict, "branch": &wish.Branch, "since": &wish.Since, "author": &wish.Author, "file": &wish.File}
 	var tests []func(record.ReviewSummary) bool
-	for _, word := range strings.Fields(s.Query) {
+	words, phrase := s.split()
+	for i, word := range words {
 		name, value, named := strings.Cut(word, ":")
 		var test func(record.ReviewSummary) bool
 		switch field := plain[name]; {
-		case !named:
-			test = func(r record.ReviewSummary) bool {
-				return strings.Contains(strings.ToLower(strings.Join([]string{r.Title, r.Message, r.ID, r.Spec, string(r.Commit)}, "\n")), strings.ToLower(word))
-			}
+		case !named || phrase[i]:
+			test = func(r record.ReviewSummary) bool { return holds(r, strings.ToLower(word)) }
 		case field != nil:
 			*field = value
 			continue

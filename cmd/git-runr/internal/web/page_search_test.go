@@ -2,8 +2,11 @@ package web
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/record"
 )
 
 // The list is narrowed by what is typed; what cannot be searched for says what can.
@@ -27,6 +30,25 @@ func TestInboxSearch(t *testing.T) {
 	checkHTML(t, s.page("/review?q="+url.QueryEscape(`"><script>xss()</script>`)))
 	shows(t, s.ask("GET", "/review?q=size:big", "", s.asPerson()).want(400).text, "is:failed")
 	s.ask("GET", "/review?verdict=perhaps", "", s.asPerson()).want(400)
+}
+
+// Words are looked for in what people wrote, quoted ones as a phrase; an id is meant by its beginning alone.
+func TestSearchWords(t *testing.T) {
+	r := record.ReviewSummary{ID: "20260102030405-gdbrwj", Commit: "ab1357c2d4e6f8091a2b3c4d5e6f708192a3b4c5", RequestedBy: "Ada Byron <a@e>",
+		Spec: "HEAD", Title: "Parse 13 fields", Message: "say: look at the key"}
+	for query, found := range map[string]bool{
+		"13": true, "parse": true, "fields parse": true, `"parse 13"`: true, `"13 parse"`: false, `"say: look"`: true, `key "at the"`: true, `"look at`: true,
+		`by:"Ada Byron"`: true, `by:"Byron Ada"`: false, `""`: true,
+		"ab13": true, "AB1357C": true, "ab1": false, "1357": false, "b4c5": false, "2026010": true, "0102": false, "gdbr": true, "gdb": false, "brwj": false,
+	} {
+		tests, _, err := search{Query: query}.words("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !slices.ContainsFunc(tests, func(fits func(record.ReviewSummary) bool) bool { return !fits(r) }); got != found {
+			t.Errorf("%s: found %t, want %t", query, got, found)
+		}
+	}
 }
 
 func TestBulk(t *testing.T) {

@@ -425,9 +425,10 @@ func TestStateForms(t *testing.T) {
 	s.form(base+"/release", "force", "1").want(303)
 
 	finding := remarkID.FindStringSubmatch(s.page(base))[1]
-	runGit(t, s.dir, "commit", "-q", "--allow-empty", "-m", "mended")
+	s.put("mended.txt", []byte("mended\n"))
+	s.commit("mended")
 	s.form(base+"/answer", "finding", finding, "answer", "fixed", "commit", "HEAD").want(303)
-	runGit(t, s.dir, "reset", "-q", "--soft", "HEAD~")
+	runGit(t, s.dir, "reset", "-q", "--hard", "HEAD~")
 	s.form(base+"/answer", "finding", finding, "answer", "refuted", "reason", "it is <b>right</b>").want(303)
 	page = s.page(base)
 	checkHTML(t, page)
@@ -536,7 +537,7 @@ func TestFindingsOfAgents(t *testing.T) {
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
 	shows(t, section(t, page, "a.txt"), `id="f-0123456789"`, "remark critical", "the <code>2</code> is wrong", "write <strong>two</strong>", "numbers")
-	shows(t, page, "critical</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "not checked: lint: not trusted")
+	shows(t, page, "critical; check test failed</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "not checked: lint: not trusted")
 }
 
 // TestReviewInFull: a reviewer's own words can be read where nothing could be read out

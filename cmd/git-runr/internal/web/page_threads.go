@@ -27,15 +27,17 @@ const (
 
 // Stands is where a remark is on its way.
 func (r remark) Stands() string {
-	switch state := r.State(); {
+	switch {
 	case r.Draft:
 		return standsPending
-	case state == record.AnswerDeferred:
-		return standsAnswered
-	case state != "" || r.Refuted():
+	case r.Refuted():
 		return standsResolved
+	case r.Open:
+		return standsOpen
+	case r.State() == string(record.AnswerDeferred):
+		return standsAnswered
 	}
-	return standsOpen
+	return standsResolved
 }
 
 // Settled reports whether the remark is folded to a line.

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/agent"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) guardCommand() *cli.Command {
+	all := &cli.BoolFlag{Name: "all", Usage: "also what may have been a person"}
+	return &cli.Command{
+		Name: "guard", Usage: "what changed in the repository while an agent worked",
+		Description: "Shows settings, hooks, refs and operations of git that changed while an agent, a check or a hook ran, until\n" +
+			"they are accepted or put back. \"restore\" puts back what stopped the work, where it is still as it was made:\n" +
+			"what came later stays, and so does what may have been a person. While a setting stands that git would run,\n" +
+			"this program makes no call of git that could run something; lists, show, diagnose and abort work.",
+		Action: p.action(guard),
+		Subcommands: []*cli.Command{
+			{Name: "restore", Usage: "put it back", Flags: []cli.Flag{all}, Action: p.action(guardRestore)},
+			{Name: "accept", Usage: "leave it as it is: it was you", Action: p.action(guardAccept)},
+		},
+	}
+}
+
+// guardJSON is what changed and nobody has accepted or put back.
+type guardJSON struct {
+	Alterations []alterationJSON `json:"alterations"`
+}
+
+type alterationJSON struct {
+	gitstore.Alteration
+	Diffs map[string][]string `json:"diffs,omitempty"` // by path: lines that are gone with "-", lines that came with "+"
+}
+
+// openGuard opens the repository for a command that takes no names.
+func (s *session) openGuard() (*record.Store, error) {
+	if s.Args().Present() {
+		return nil, exit.Problemf(exit.Usage, "guard takes no names, but %q is given", s.Args().First()).WithHint(loop.GuardLines()...)
+	}
+	return s.open()
+}
+
+func guard(s *session) error {
+	store, err := s.openGuard()
+	if err != nil {
+		return err
+	}
+	all, err := store.Repo.Alterations(s.ctx)
+	if err != nil {
+		return err
+	}
+	doc := guardJSON{Alterations: make([]alterationJSON, 0, len(all))}
+	for _, a := range all {
+		one := alterationJSON{Alteration: a, Diffs: map[string][]string{}}
+		for _, c := range a.Files {
+			one.Diffs[c.Path] = c.Diff(s.ctx)
+		}
+		doc.Alterations = append(doc.Alterations, one)
+	}
+	return s.print(doc, func(w io.Writer) { s.writeGuard(w, store.Repo, doc) })
+}
+
+func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
+	if len(doc.Alterations) == 0 {
+		fmt.Fprintln(w, "Nothing changed here while an agent worked that is not accepted.")
+		return
+	}
+	for _, a := range doc.Alterations {
+		safetext.Fprintf(w, "%s, while %s:\n", a.At.Local().Format("2006-01-02 15:04"), a.While)
+		for _, line := range loop.Changes(repo, a.Alteration) {
+			safetext.Fprintf(w, "  %s\n", line)
+		}
+		for _, c := range a.Files {
+			safetext.Fprintf(w, "  %s\n", c.Path)
+			for _, line := range a.Diffs[c.Path] {
+				safetext.Fprintf(w, "    %s\n", line)
+			}
+		}
+	}
+	fmt.Fprintln(w, "\ngit runr guard restore   put back what stopped the work; --all: everything")
+	fmt.Fprintln(w, "git runr guard accept    leave it as it is")
+}
+
+// byPerson refuses what only a person decides where an agent, a check or a hook asks for it.
+func (s *session) byPerson() error {
+	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
+		return exit.Problemf(exit.Untrusted, "git-runr started this (%s is set): only a person says so", agent.DepthVar)
+	}
+	return nil
+}
+
+func guardAccept(s *session) error {
+	if err := s.byPerson(); err != nil {
+		return err
+	}
+	store, err := s.openGuard()
+	if err != nil {
+		return err
+	}
+	all, err := store.Repo.Alterations(s.ctx)
+	if err := store.Repo.AcceptAlterations(s.ctx); err != nil {
+		return err
+	}
+	changes := 0
+	for _, a := range all {
+		changes += len(loop.Changes(store.Repo, a))
+	}
+	said := "accepted: " + prose.Count(changes, "change")
+	if err == nil && len(all) == 0 {
+		said = "there was nothing to accept"
+	}
+	s.say("%s", said)
+	return nil
+}
+
+func guardRestore(s *session) error {
+	if err := s.byPerson(); err != nil {
+		return err
+	}
+	store, err := s.openGuard()
+	if err != nil {
+		return err
+	}
+	done, err := store.Repo.RestoreAlterations(s.ctx, s.Bool("all"))
+	left := 0
+	for _, back := range done {
+		if back.Left != "" {
+			left++
+			s.say("left as it is: %s: %s", back.What, back.Left)
+			continue
+		}
+		s.say("put back: %s", back.What)
+	}
+	if err != nil {
+		return err
+	}
+	rest, restErr := store.Repo.Alterations(s.ctx)
+	switch {
+	case restErr == nil && len(rest) > left && !s.Bool("all"):
+		s.say("the rest may have been a person, and is as it is: git runr guard; git runr guard restore --all")
+	case len(done) == 0:
+		s.say("there was nothing to put back")
+	}
+	if left > 0 {
+		return exit.With(exit.Conflict)
+	}
+	return nil
+}

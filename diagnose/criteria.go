@@ -1,0 +1,105 @@
+package diagnose
+
+import (
+	"strings"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+)
+
+// What is known of a criterion.
+const (
+	CriterionMet      = "met"
+	CriterionNotMet   = "not_met"
+	CriterionNotKnown = "not_known"
+)
+
+// Criterion is one thing that a task file lists as a done criterion, and what a check shows of it.
+type Criterion struct {
+	Text  string `json:"text"`
+	State string `json:"state"`           // met, not_met or not_known
+	Check string `json:"check,omitempty"` // the check that shows it
+}
+
+// Criteria compares the done criteria of a completed run's task with the newest results of its checks
+// on the run's head. It returns nil where the run is not completed or its task lists no criteria.
+func Criteria(run record.Run) []Criterion {
+	if run.Status != record.RunCompleted {
+		return nil
+	}
+	var criteria []Criterion
+	for _, text := range doneChecks(run.Plan) {
+		criteria = append(criteria, criterion(run, text))
+	}
+	return criteria
+}
+
+func criterion(run record.Run, text string) Criterion {
+	c := Criterion{Text: text, State: CriterionNotKnown}
+	check, ok := checkAskedFor(run.Plan.Checks, text)
+	if !ok {
+		return c
+	}
+	for _, r := range results(run) {
+		ofCheck := r.Name == check.Name || r.Name == "" && r.Command == check.Command
+		if !ofCheck || r.left != nil || r.tree != run.Head() {
+			continue
+		}
+		switch {
+		case r.OK():
+			c.State, c.Check = CriterionMet, check.Name
+		case r.NotRun == "":
+			c.State, c.Check = CriterionNotMet, check.Name
+		default:
+			c.State, c.Check = CriterionNotKnown, ""
+		}
+	}
+	return c
+}
+
+// asksForMore reports whether a criterion says more than that a check passes, by the text before and behind the
+// check's name or command.
+func asksForMore(before, behind string) bool {
+	const quotes = "`\"'"
+	switch strings.TrimRight(strings.ToLower(before), quotes) {
+	case "", "the ", "check ", "the check ", "run ":
+	default:
+		return true
+	}
+	behind = strings.TrimLeft(strings.ToLower(strings.TrimSuffix(behind, ".")), quotes)
+	switch strings.TrimPrefix(behind, " check") {
+	case "", " passes", " pass", " succeeds", " exits 0", " is green", " is clean":
+		return false
+	}
+	return true
+}
+
+// checkAskedFor returns the check whose name or exact command is all that a criterion asks for. A criterion
+// that says more, such as what the tests cover, asks for something that the check does not show.
+func checkAskedFor(checks []runplan.Check, text string) (runplan.Check, bool) {
+	text = prose.OneRow(text)
+	for _, check := range checks {
+		for _, form := range []string{prose.OneRow(check.Command), check.Name} {
+			before, behind, found := strings.Cut(text, form)
+			if form != "" && found && !asksForMore(before, behind) {
+				return check, true
+			}
+		}
+	}
+	return runplan.Check{}, false
+}
+
+// says is the state in words, with the check that shows it.
+func (c Criterion) says() string {
+	switch c.State {
+	case CriterionMet:
+		return "met (check " + c.Check + " passed)"
+	case CriterionNotMet:
+		return "not met (check " + c.Check + " failed)"
+	}
+	return "not known"
+}
+
+// String is the criterion and what is known of it, on one line.
+func (c Criterion) String() string { return oneLine(c.Text) + ": " + oneLine(c.says()) }

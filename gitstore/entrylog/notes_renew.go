@@ -1,0 +1,174 @@
+package entrylog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+// RenewNotes begins notes from nothing, on top of those that the ref was at last of which all can be read, and of those
+// that remotes had: a plain push of them is a fast-forward then. It returns what of the ref's cannot be read, which it sets
+// aside, and forgets a remote's that cannot be read: a sync brings them again, and what is missing would stop git's gc.
+func (s *Store) RenewNotes(ctx context.Context, ref string) (n *Notes, damaged []odb.ID, err error) {
+	tip, err := s.refs.Ref(ctx, ref)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open notes: %w", err)
+	}
+	n, w := s.NewNotes(ref, tip), s.newSoundness()
+	for id := tip; id != ""; {
+		if sound, err := w.check(ctx, id); err != nil {
+			return nil, nil, err
+		} else if sound {
+			n.parents = []odb.ID{id}
+			break
+		}
+		commit, _ := s.objects.ReadCommit(ctx, id) // what cannot be read has no parents
+		id = ""
+		if len(commit.Parents) > 0 {
+			id = commit.Parents[0]
+		}
+	}
+	for _, id := range w.damaged {
+		if err := s.setAside(id); err != nil {
+			return nil, nil, err
+		}
+	}
+	damaged = slices.Clone(w.damaged)
+	if err := n.standOnStaged(ctx, w); err != nil {
+		return nil, nil, err
+	}
+	if len(n.parents) > 0 {
+		n.was, err = s.objects.ReadCommit(ctx, n.parents[0])
+	}
+	return n, damaged, err
+}
+
+// standOnStaged makes the notes of remotes parents as well, where the one parent does not have them in its history.
+func (n *Notes) standOnStaged(ctx context.Context, w *soundness) error {
+	staged, err := n.repo.refs.Refs(ctx, remotesPrefix)
+	if err != nil {
+		return err
+	}
+	for _, ref := range slices.Sorted(maps.Keys(staged)) {
+		if ref != stagedNotes(strings.TrimSuffix(strings.TrimPrefix(ref, remotesPrefix), "/notes")) {
+			continue
+		}
+		sound, err := w.check(ctx, staged[ref])
+		if err != nil {
+			return err
+		}
+		if sound {
+			err = n.standOn(ctx, staged[ref])
+		} else {
+			err = n.repo.refs.SwapAny(ctx, ref, "", staged[ref])
+		}
+		if err != nil && !errors.Is(err, gitdir.ErrLostRace) {
+			return err
+		}
+	}
+	return nil
+}
+
+// standOn makes a commit a parent, in place of those that it has in its history, unless it is in that of one.
+func (n *Notes) standOn(ctx context.Context, id odb.ID) error {
+	var apart []odb.ID
+	for _, parent := range n.parents {
+		switch older, err := n.repo.refs.IsAncestor(ctx, id, parent); {
+		case err != nil:
+			return err
+		case older:
+			return nil
+		}
+		newer, err := n.repo.refs.IsAncestor(ctx, parent, id)
+		if err != nil {
+			return err
+		}
+		if !newer {
+			apart = append(apart, parent)
+		}
+	}
+	n.parents = append(apart, id)
+	return nil
+}
+
+// NotesDamage lists what cannot be read of the notes that a ref is at, and of their history.
+func (s *Store) NotesDamage(ctx context.Context, ref string) ([]odb.ID, error) {
+	tip, err := s.refs.Ref(ctx, ref)
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	w := s.newSoundness()
+	_, err = w.check(ctx, tip)
+	return w.damaged, err
+}
+
+// soundness finds out which objects can be read with all that they name. What a partial or shallow clone left out
+// is no damage.
+type soundness struct {
+	store   *Store
+	partial bool
+	cut     []odb.ID
+	known   map[odb.ID]bool
+	damaged []odb.ID
+}
+
+func (s *Store) newSoundness() *soundness {
+	return &soundness{s, s.dir.Config.Get("extensions.partialclone") != "", s.objects.CutOff(), map[odb.ID]bool{}, nil}
+}
+
+func (w *soundness) check(ctx context.Context, id odb.ID) (sound bool, err error) {
+	if sound, known := w.known[id]; known {
+		return sound, nil
+	}
+	names, err := w.store.namedBy(ctx, id, slices.Contains(w.cut, id))
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err != nil && !isDamage(err):
+		return false, fmt.Errorf("read notes: %w", err)
+	case err == nil || w.partial && errors.Is(err, gitdir.ErrNotFound):
+		sound = true
+	default:
+		w.damaged = append(w.damaged, id)
+	}
+	for _, name := range names {
+		below, err := w.check(ctx, name)
+		if err != nil {
+			return false, err
+		}
+		sound = sound && below
+	}
+	w.known[id] = sound
+	return sound, nil
+}
+
+// namedBy lists the objects that one names, but for the parents of a commit that are cut off.
+func (s *Store) namedBy(ctx context.Context, id odb.ID, cut bool) (names []odb.ID, err error) {
+	kind, data, err := s.readHere(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "commit":
+		commit, err := odb.DecodeCommit(data)
+		if cut {
+			commit.Parents = nil
+		}
+		return append(commit.Parents, commit.Tree), err
+	case "tree":
+		entries, err := odb.DecodeTree(data, len(id)/2)
+		for _, e := range entries {
+			if e.Mode != odb.ModeCommit {
+				names = append(names, e.ID)
+			}
+		}
+		return names, err
+	}
+	return nil, nil
+}

@@ -1,0 +1,533 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/safefile"
+)
+
+// Alteration is what changed in a repository, beside the files of a working tree, while an agent, a check or a
+// hook ran, and what nobody has accepted or put back yet.
+type Alteration struct {
+	While string       `json:"while"` // "implementer NAME worked"
+	At    time.Time    `json:"at"`
+	Files []FileChange `json:"files,omitempty"`
+	Refs  []RefChange  `json:"refs,omitempty"`
+	Heads []HeadChange `json:"heads,omitempty"`
+	Stash []Stashed    `json:"stash,omitempty"` // dropped, oldest first
+	Begun []Begun      `json:"begun,omitempty"`
+
+	StashByAgent bool `json:"stash_by_agent,omitempty"`
+}
+
+// Empty reports whether nothing changed.
+func (a Alteration) Empty() bool {
+	return len(a.Files)+len(a.Refs)+len(a.Heads)+len(a.Stash)+len(a.Begun) == 0
+}
+
+// WithoutPeople leaves out what may have been a person, and stops nothing.
+func (a Alteration) WithoutPeople() Alteration {
+	a.Files = slices.DeleteFunc(a.Files, func(c FileChange) bool { return c.Executes == "" })
+	a.Refs = slices.DeleteFunc(a.Refs, func(c RefChange) bool { return !c.ByAgent })
+	a.Heads = slices.DeleteFunc(a.Heads, func(h HeadChange) bool { return !h.ByAgent })
+	if a.Begun = nil; !a.StashByAgent {
+		a.Stash = nil
+	}
+	return a
+}
+
+// Begun is an operation of git that was not there before, such as a rebase. Who began it is not known.
+type Begun struct {
+	GitDir    string `json:"git_dir"`
+	Operation string `json:"operation"`
+}
+
+// maxAlterations is how many are kept of those that stopped nothing, the newest.
+const maxAlterations = 20
+
+// AlteredError is for a repository in which something stands that git would run or follow, and that came while
+// an agent, a check or a hook ran. It is ErrTampered. Only calls of git that run nothing are made meanwhile.
+type AlteredError struct {
+	What  []string // .git/config (core.sshCommand)
+	While string
+}
+
+func (e *AlteredError) Error() string {
+	return fmt.Sprintf("%s changed while %s, and nobody has accepted it", strings.Join(e.What, ", "), e.While)
+}
+
+func (e *AlteredError) Unwrap() error { return ErrTampered }
+
+// stands reports whether git would still run or follow what the change says in calls of this tool. These run no
+// hooks; and a file outside of the repository counts in all of them, so it closes none.
+func (c FileChange) stands() bool {
+	return c.Executes != "" && !c.Outside && c.Kind != KindHook && c.isAs()
+}
+
+// PlaceName is a path as it can be told to others, without what belongs to this machine: .git/config, ~/.gitconfig.
+func (r *Repo) PlaceName(path string) string {
+	if rel, err := filepath.Rel(r.CommonDir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(filepath.Join(".git", rel))
+	}
+	if rel, err := filepath.Rel(os.Getenv("HOME"), path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(filepath.Join("~", rel))
+	}
+	return path
+}
+
+// Alterations are what changed while agents, checks and hooks ran, oldest first, and nobody has accepted or
+// put back.
+func (r *Repo) Alterations(ctx context.Context) (all []Alteration, err error) {
+	if err := r.takeUpKilled(ctx); err != nil {
+		return nil, err
+	}
+	return r.noted()
+}
+
+// noted are the alterations on disk.
+func (r *Repo) noted() (all []Alteration, err error) {
+	data, err := safefile.ReadFile(r.AlterationsFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what was changed: %w", err)
+	}
+	return all, nil
+}
+
+// Altered is an *AlteredError where something that was changed in the repository, and that git or this tool would
+// run or follow, is still as it was made, and nobody has accepted it.
+func (r *Repo) Altered(ctx context.Context) error {
+	all, err := r.Alterations(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, ErrTampered)
+	}
+	for _, a := range all {
+		e := &AlteredError{While: a.While}
+		for _, c := range a.Files {
+			if c.stands() {
+				e.What = append(e.What, fmt.Sprintf("%s (%s)", r.PlaceName(c.Path), c.Executes))
+			}
+		}
+		if len(e.What) > 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// AlteredBelow reports whether a file below dir is as it was made while an agent, a check or a hook ran, would be
+// run, and nobody has accepted it.
+func (r *Repo) AlteredBelow(ctx context.Context, dir string) bool {
+	all, err := r.Alterations(ctx)
+	for _, a := range all {
+		if slices.ContainsFunc(a.Files, func(c FileChange) bool { return c.Executes != "" && gitdir.Below(c.Path, dir) && c.isAs() }) {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// NoteAlteration keeps an alteration until it is accepted or put back.
+func (r *Repo) NoteAlteration(ctx context.Context, a Alteration) error {
+	return r.editAlterations(ctx, func(all []Alteration) []Alteration {
+		all = append(all, a)
+		harmless := 0
+		for _, noted := range all {
+			if !noted.stops() {
+				harmless++
+			}
+		}
+		return slices.DeleteFunc(all, func(noted Alteration) bool {
+			old := harmless > maxAlterations && !noted.stops()
+			if old {
+				harmless--
+			}
+			return old
+		})
+	})
+}
+
+// stops reports whether git or this tool would run or follow something of it, or an agent made it.
+func (a Alteration) stops() bool {
+	return slices.ContainsFunc(a.Files, func(c FileChange) bool { return c.Executes != "" }) ||
+		slices.ContainsFunc(a.Refs, func(c RefChange) bool { return c.ByAgent }) ||
+		slices.ContainsFunc(a.Heads, func(h HeadChange) bool { return h.ByAgent }) || a.StashByAgent && len(a.Stash) > 0
+}
+
+// AcceptAlterations forgets all that was noted: it is to stay as it is.
+func (r *Repo) AcceptAlterations(ctx context.Context) error {
+	return r.editAlterations(ctx, func([]Alteration) []Alteration { return nil })
+}
+
+func (r *Repo) editAlterations(ctx context.Context, edit func([]Alteration) []Alteration) error {
+	unlock, err := r.Lock(ctx, "guard")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, _ := r.noted() // what cannot be read is replaced
+	all = edit(all)
+	if len(all) == 0 {
+		return gitdir.RemoveIfThere(r.AlterationsFile())
+	}
+	data, err := json.Marshal(all)
+	if err == nil {
+		err = safefile.WriteFile(r.AlterationsFile(), data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("note what was changed: %w", err)
+	}
+	return nil
+}
+
+// PutBack says what came of putting one thing back.
+type PutBack struct {
+	What string
+	Left string // why it was left as it is; "" where it was put back
+}
+
+// RestoreAlterations puts back what was changed, newest first, each file, setting, ref and HEAD only where it
+// still is as it was made: what came later stays. With all false only what stopped the work is put back. What is
+// not put back stays noted.
+func (r *Repo) RestoreAlterations(ctx context.Context, all bool) (done []PutBack, err error) {
+	noted, err := r.Alterations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rest []Alteration
+	for _, a := range slices.Backward(noted) {
+		stay := Alteration{While: a.While, At: a.At, StashByAgent: a.StashByAgent}
+		back, err := r.restore(ctx, a, all, &stay)
+		if done = append(done, back...); err != nil {
+			return done, err
+		}
+		if !stay.Empty() {
+			rest = append(rest, stay)
+		}
+	}
+	slices.Reverse(rest)
+	known := len(noted)
+	return done, r.editAlterations(ctx, func(now []Alteration) []Alteration {
+		return append(rest, now[min(known, len(now)):]...)
+	})
+}
+
+// restore puts an alteration back; what is not put back is added to stay.
+func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Alteration) (done []PutBack, err error) {
+	tell := func(what string, err error) (left bool) {
+		done = append(done, said(what, err))
+		return err != nil
+	}
+	for _, c := range a.Files {
+		if !all && c.Executes == "" {
+			stay.Files = append(stay.Files, c)
+			continue
+		}
+		back, err := r.restoreFile(ctx, c)
+		if done = append(done, back...); err != nil {
+			return done, err
+		}
+		if slices.ContainsFunc(back, func(p PutBack) bool { return p.Left != "" }) {
+			stay.Files = append(stay.Files, c)
+		}
+	}
+	for _, c := range a.Refs {
+		if !all && !c.ByAgent || tell("ref "+c.Ref+r.besideRef(ctx, c), r.restoreRef(ctx, c)) {
+			stay.Refs = append(stay.Refs, c)
+		}
+	}
+	for _, h := range a.Heads {
+		if !all && !h.ByAgent || tell("HEAD of "+r.PlaceName(h.GitDir), r.restoreHead(ctx, h)) {
+			stay.Heads = append(stay.Heads, h)
+		}
+	}
+	for _, s := range a.Stash {
+		if !all && !a.StashByAgent || tell("stash entry "+s.ID.Short(), r.restoreStash(ctx, s)) {
+			stay.Stash = append(stay.Stash, s)
+		}
+	}
+	for _, b := range a.Begun {
+		if !all {
+			stay.Begun = append(stay.Begun, b)
+			continue
+		}
+		aside, err := r.setBegunAside(ctx, b)
+		if tell(b.Operation+" in "+r.PlaceName(b.GitDir)+", which lies in "+r.PlaceName(aside), err) {
+			stay.Begun = append(stay.Begun, b)
+		}
+	}
+	return done, nil
+}
+
+// besideRef says of a ref what it was at, and of a branch that is checked out that its files do not go with it.
+func (r *Repo) besideRef(ctx context.Context, c RefChange) string {
+	beside := ""
+	if c.New != "" && isCommit(c.New) {
+		beside = ", which was at " + string(c.New)
+	}
+	if at, err := r.checkedOutIn(ctx, c.Ref); err == nil && at != "" {
+		beside += " (not the files and the index of " + at + ": git status)"
+	}
+	return beside
+}
+
+func said(what string, err error) PutBack {
+	if err != nil {
+		return PutBack{what, err.Error()}
+	}
+	return PutBack{What: what}
+}
+
+var errSince = errors.New("it was changed again since")
+
+// restoreFile puts a file back. A configuration to which something else was added since is put back setting by
+// setting.
+func (r *Repo) restoreFile(ctx context.Context, c FileChange) ([]PutBack, error) {
+	name := r.PlaceName(c.Path)
+	if c.isWas() { // a killed restore did it
+		return []PutBack{said(name, nil)}, nil
+	}
+	if c.isAs() {
+		return []PutBack{said(name, c.writeBack())}, nil
+	}
+	if c.Kind != KindConfig || c.WasLink != "" || c.IsLink != "" {
+		return []PutBack{said(name, errSince)}, nil
+	}
+	was, wasErr := settingsOf(ctx, c.Was)
+	is, isErr := settingsOf(ctx, c.Is)
+	now, nowErr := settingsOf(ctx, lookAt(c.Path).Data)
+	if err := errors.Join(wasErr, isErr, nowErr); err != nil {
+		return []PutBack{said(name, errSince)}, nil
+	}
+	var done []PutBack
+	for _, key := range c.Settings {
+		what := key + " in " + name
+		if slices.Equal(now[key], was[key]) {
+			done = append(done, said(what, nil))
+			continue
+		}
+		if !slices.Equal(now[key], is[key]) {
+			done = append(done, said(what, errSince))
+			continue
+		}
+		if err := setAll(ctx, c.Path, key, was[key]); err != nil {
+			return done, fmt.Errorf("put back %s: %w", what, err)
+		}
+		done = append(done, PutBack{What: what})
+	}
+	return done, nil
+}
+
+// setAll gives a setting of a configuration file these values and no others.
+func setAll(ctx context.Context, file, key string, values []string) error {
+	set := func(args ...string) error {
+		_, err := gitdir.Call{Bare: true, Unlocated: true, Dir: "/", Args: append([]string{"config", "--file", file}, args...)}.Run(ctx)
+		return err
+	}
+	if err := set("--unset-all", key); err != nil && gitdir.ExitStatus(err) != 5 { // there was none
+		return err
+	}
+	for _, value := range values {
+		if err := set("--add", key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeBack makes the file what it was, through no link.
+func (c FileChange) writeBack() error {
+	if c.Part {
+		return fmt.Errorf("it was not kept: it is no regular file, or larger than %d KiB", guardedSize>>10)
+	}
+	at := c.At
+	if c.WasLink != "" && c.WasLink == c.IsLink {
+		at = c.Real // it is what the link leads to
+	}
+	if dir, err := os.Lstat(filepath.Dir(at)); err == nil && dir.Mode()&fs.ModeSymlink != 0 {
+		if err := os.Remove(filepath.Dir(at)); err != nil { // what it leads to is not ours
+			return err
+		}
+	} else if c.Is != nil {
+		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if c.Was == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+		return err
+	}
+	if c.WasLink != "" && at == c.At {
+		return os.Symlink(c.WasLink, at)
+	}
+	return safefile.WriteFile(at, c.Was, c.Mode.Perm())
+}
+
+func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
+	if target, ok := strings.CutPrefix(string(c.Old), "ref: "); ok {
+		return r.symbolic(ctx, c, target)
+	}
+	now, err := r.refs.Sayings(ctx, path.Dir(c.Ref))
+	switch {
+	case err != nil || ID(now[c.Ref]) == c.Old:
+		return err
+	case ID(now[c.Ref]) != c.New:
+		return errSince
+	}
+	if c.New != "" && isCommit(c.New) { // it may be somebody's work
+		if err := r.KeepCommit(ctx, c.New); err != nil {
+			return err
+		}
+	}
+	if _, symbolic := strings.CutPrefix(string(c.New), "ref: "); symbolic || c.New == "?" {
+		if c.Old == "" {
+			_, err = r.dir.Git(ctx, "symbolic-ref", "-d", c.Ref)
+			return err
+		}
+		_, err = r.dir.Git(ctx, "update-ref", "--no-deref", c.Ref, string(c.Old))
+		return err
+	}
+	return r.refs.SwapAny(ctx, c.Ref, c.Old, c.New)
+}
+
+// symbolic makes a ref lead to target again.
+func (r *Repo) symbolic(ctx context.Context, c RefChange, target string) error {
+	now, err := r.refs.Sayings(ctx, path.Dir(c.Ref))
+	if err == nil && ID(now[c.Ref]) == c.Old {
+		return nil
+	}
+	if err == nil && ID(now[c.Ref]) != c.New {
+		err = errSince
+	}
+	if err == nil {
+		_, err = r.dir.Git(ctx, "symbolic-ref", c.Ref, target)
+	}
+	return err
+}
+
+func (r *Repo) restoreHead(ctx context.Context, h HeadChange) error {
+	text, err := os.ReadFile(filepath.Join(h.GitDir, "HEAD"))
+	if err != nil {
+		return err
+	}
+	switch strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref:")) {
+	case h.Was:
+		return nil
+	case h.Is:
+	default:
+		return errSince
+	}
+	args := []string{"update-ref", "--no-deref", "HEAD", h.Was}
+	if strings.HasPrefix(h.Was, "refs/") {
+		args = []string{"symbolic-ref", "HEAD", h.Was}
+	}
+	_, err = r.dir.Call(ctx, gitdir.Call{GitDir: h.GitDir, Args: args})
+	return err
+}
+
+func (r *Repo) restoreStash(ctx context.Context, s Stashed) error {
+	if slices.ContainsFunc(r.stashed(), func(other Stashed) bool { return other.ID == s.ID }) {
+		return nil
+	}
+	_, err := r.dir.Call(ctx, gitdir.Call{GitDir: r.CommonDir, Args: []string{"stash", "store", "-m", s.Message, string(s.ID)}})
+	return err
+}
+
+// setBegunAside moves what an operation keeps in the git directory to aside, so that nothing goes on with it. What
+// was stashed for it is kept.
+func (r *Repo) setBegunAside(ctx context.Context, b Begun) (aside string, err error) {
+	aside = filepath.Join(r.StateDir(), "guard", time.Now().UTC().Format("20060102150405.000000000"))
+	for _, name := range operationFiles {
+		from := filepath.Join(b.GitDir, name)
+		if _, err := os.Lstat(from); err != nil {
+			continue
+		}
+		if stashed, err := os.ReadFile(filepath.Join(from, "autostash")); err == nil {
+			if err := r.KeepCommit(ctx, ID(bytes.TrimSpace(stashed))); err != nil {
+				return aside, err
+			}
+		}
+		if err := os.MkdirAll(aside, 0o700); err != nil {
+			return aside, err
+		}
+		if err := os.Rename(from, filepath.Join(aside, name)); err != nil {
+			return aside, err
+		}
+	}
+	return aside, nil
+}
+
+// operationFiles are what git keeps of an operation that is under way, in a working tree's git directory.
+var operationFiles = []string{
+	"rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD",
+	"BISECT_LOG", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS",
+}
+
+// Diff tells what changed, as lines: settings of a configuration with their values, lines of other files.
+func (c FileChange) Diff(ctx context.Context) []string {
+	if c.IsLink != c.WasLink {
+		return []string{"-" + linkOr(c.WasLink), "+" + linkOr(c.IsLink)}
+	}
+	was, is := splitLines(c.Was), splitLines(c.Is)
+	if c.Kind == KindConfig {
+		was, is = c.settingLines(ctx, c.Was), c.settingLines(ctx, c.Is)
+	}
+	var lines []string
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			lines = append(lines, "-"+line)
+		}
+	}
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			lines = append(lines, "+"+line)
+		}
+	}
+	return lines
+}
+
+func linkOr(to string) string {
+	if to == "" {
+		return "(no link)"
+	}
+	return "link to " + to
+}
+
+func splitLines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	return strings.Split(string(bytes.TrimSuffix(text, []byte("\n"))), "\n")
+}
+
+func (c FileChange) settingLines(ctx context.Context, file []byte) (lines []string) {
+	settings, err := settingsOf(ctx, file)
+	if err != nil {
+		return splitLines(file)
+	}
+	for _, key := range c.Settings {
+		for _, value := range settings[key] {
+			lines = append(lines, key+" = "+value)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,185 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// executingKeys are the settings by which git, or this tool, runs a program, reads other
+// configuration, objects or files, or reaches another place, in commands that this tool runs. The names are
+// those of git-config(1), in lower case but for a subsection.
+var executingKeys = lazyPattern(`^(?s:` +
+	`core\.(sshcommand|askpass|gitproxy|fsmonitor|worktree|bare|attributesfile|alternaterefscommand)` +
+	`|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\..*|extensions\.partialclone` +
+	`|filter\..*|diff\.external|diff\..*\.(command|textconv)|merge\..*\.driver|trailer\..*\.(cmd|command)` +
+	`|gpg\.(.*\.)?(program|defaultkeycommand|allowedsignersfile)|init\.templatedir|uploadpack\.packobjectshook` +
+	`|remote\..*\.(uploadpack|receivepack|proxy|vcs|promisor)|http\..*(proxy|sslverify|sslcainfo|extraheader)|ssh\.variant` +
+	`|submodule\..*\.update|lfs\.(customtransfer|extension)\..*|runr\.(agents|checks|program|hooks\.notify)\b.*` +
+	`)$`)
+
+// executes reports whether a value of a setting has git run or follow something that the key alone does not say.
+func (r *Repo) executes(ctx context.Context, key, value string) bool {
+	switch {
+	case key == "core.hookspath":
+		return !filepath.IsLocal(value) || r.hasOtherHooks(ctx, filepath.Join(r.WorkTree, value))
+	case key == "core.bare":
+		return value != "false"
+	case strings.HasPrefix(key, "remote.") && (strings.HasSuffix(key, "url")):
+		return strings.Contains(value, "::") || strings.HasPrefix(value, "-")
+	case !executingKeys().MatchString(key):
+		return false
+	case strings.HasPrefix(key, "alias."):
+		return strings.HasPrefix(value, "!") || key == "alias.runr"
+	case strings.HasPrefix(key, "filter.lfs."):
+		return !slices.Contains([]string{"git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process", "true"}, value)
+	case strings.HasPrefix(key, "submodule."):
+		return strings.HasPrefix(value, "!")
+	case key == "runr.program":
+		return value != r.Program
+	case key == "core.fsmonitor": // true is git's own daemon
+		return value != "true" && value != "false"
+	}
+	return true
+}
+
+// judge finds out what a change makes git or this tool run or follow. It reports whether the change is
+// anybody's news: what this program writes itself is not.
+func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
+	if c.Is == nil && (gitdir.Below(c.Path, filepath.Join(r.CommonDir, "worktrees")) || filepath.Base(c.Path) == ".git") {
+		return false // the worktree was removed, perhaps one of a review
+	}
+	switch c.Kind {
+	case KindConfig:
+		return r.judgeConfig(ctx, c)
+	case KindHook:
+		return r.judgeHook(ctx, c)
+	case KindOwn:
+		c.Executes = "this tool's own settings"
+	default:
+		c.Executes = otherExecutes(*c)
+	}
+	return true
+}
+
+func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
+	was, _ := settingsOf(ctx, c.Was) // what could not be read set nothing
+	is, err := settingsOf(ctx, c.Is)
+	if err != nil || c.IsLink != c.WasLink {
+		c.Executes = "a configuration that cannot be read, or is a link"
+		return true
+	}
+	keys := maps.Clone(was)
+	maps.Copy(keys, is)
+	var executing []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if slices.Equal(was[key], is[key]) || key == "runr.writer" {
+			continue
+		}
+		c.Settings = append(c.Settings, key)
+		added := slices.DeleteFunc(slices.Clone(is[key]), func(value string) bool { return slices.Contains(was[key], value) })
+		if slices.ContainsFunc(added, func(value string) bool { return r.executes(ctx, key, value) }) {
+			executing = append(executing, key)
+		}
+	}
+	c.Executes = strings.Join(executing, ", ")
+	return len(c.Settings) > 0
+}
+
+// judgeHook has a hook that is new or changed count, unless it is this program's own, git-lfs's, or that of the
+// commit which its working tree is at now.
+func (r *Repo) judgeHook(ctx context.Context, c *FileChange) bool {
+	switch {
+	case c.Is == nil || c.IsLink == "" && c.IsMode.Perm()&0o111 == 0: // git runs it not
+	case c.IsLink == "" && r.OurHook != nil && r.OurHook(filepath.Base(c.Path), c.Was, c.Is):
+		return false
+	case c.IsLink == "" && (isLFSHook(c.Is) || r.isCheckedOut(ctx, c.Path, c.Is)):
+	default:
+		c.Executes = "a hook"
+	}
+	return true
+}
+
+var lfsHook = lazyPattern(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" + `]*")+; exit 2; \}\n` +
+	`git lfs (pre-push|post-checkout|post-commit|post-merge) "\$@"\n$`)
+
+// isLFSHook reports whether a hook is one that git lfs install writes.
+func isLFSHook(text []byte) bool { return lfsHook().Match(text) }
+
+// hasOtherHooks reports whether a directory of the checkout has a file to run that is not the one of its commit:
+// hooks among the project's own files are reviewed like those.
+func (r *Repo) hasOtherHooks(ctx context.Context, dir string) bool {
+	return slices.ContainsFunc(filesIn(dir), func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Mode()&0o111 != 0 && !r.isCheckedOut(ctx, path, lookAt(path).Data)
+	})
+}
+
+// isCheckedOut reports whether a file is what HEAD of the working tree has there.
+func (r *Repo) isCheckedOut(ctx context.Context, path string, text []byte) bool {
+	rel, err := filepath.Rel(gitdir.RealDir(r.WorkTree), path)
+	if r.WorkTree == "" || err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	head, err := r.Head(ctx)
+	if err != nil {
+		return false
+	}
+	blob, err := r.refs.Blob(ctx, head, filepath.ToSlash(rel))
+	return err == nil && bytes.Equal(blob, text)
+}
+
+// otherExecutes says what a file that is no configuration and no hook redirects; "" for nothing.
+func otherExecutes(c FileChange) string {
+	switch filepath.Base(c.Path) {
+	case "exclude":
+		return ""
+	case "shallow": // less of it is what git fetch --unshallow leaves
+		if len(c.Is) == 0 || bytes.Contains(c.Was, c.Is) {
+			return ""
+		}
+		return "another history"
+	case "attributes":
+		for line := range strings.Lines(string(c.Is)) {
+			if !bytes.Contains(c.Was, []byte(line)) && namesDriver().MatchString(line) {
+				return "attributes that name a driver"
+			}
+		}
+		return ""
+	case "grafts":
+		return "another history"
+	case "alternates":
+		return "objects of another repository"
+	case "commondir": // what git worktree add writes
+		if string(c.Is) == "../..\n" {
+			return ""
+		}
+	}
+	return "where the repository lies"
+}
+
+var namesDriver = lazyPattern(`\b(filter|diff|merge)=|\[attr\]`)
+
+// isWas reports whether a guarded file is as it was before the change.
+func (c FileChange) isWas() bool {
+	now := lookAt(c.Path)
+	if c.Was == nil {
+		return now.Mode == 0
+	}
+	return now.Mode == c.Mode && now.Link == c.WasLink && bytes.Equal(now.Data, c.Was)
+}
+
+// isAs reports whether a guarded file is as the change left it.
+func (c FileChange) isAs() bool {
+	now := lookAt(c.Path)
+	if c.Is == nil {
+		return now.Mode == 0
+	}
+	return now.Mode != 0 && now.Link == c.IsLink && bytes.Equal(now.Data, c.Is)
+}

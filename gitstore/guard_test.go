@@ -1,0 +1,130 @@
+package gitstore
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a setting would have git run or follow depends on its key, and where that is everyday on its value.
+func TestExecutes(t *testing.T) {
+	repo := newTestRepo(t)
+	repo.Program = "/bin/git-runr"
+	for setting, want := range map[string]bool{
+		"core.sshcommand=x": true, "core.fsmonitor=x": true, "core.fsmonitor=true": false, "core.worktree=/x": true,
+		"core.bare=true": true, "core.bare=false": false, "core.editor=x": false, "core.excludesfile=x": false,
+		"core.hookspath=/x": true, "core.hookspath=../x": true, "core.hookspath=.husky/_": false,
+		"alias.st=status": false, "alias.st=!x": true, "alias.runr=x": true,
+		"filter.a.clean=x": true, "filter.lfs.clean=git-lfs clean -- %f": false, "filter.lfs.clean=x": true,
+		"remote.up.url=https://x/y": false, "remote.up.url=ext::x": true, "remote.up.pushurl=-x": true, "remote.up.uploadpack=x": true,
+		"remote.up.fetch=+refs/heads/*:refs/remotes/up/*": false, "url.a.insteadof=b": true, "include.path=x": true,
+		"diff.a.textconv=x": true, "diff.renames=true": false, "merge.a.driver=x": true, "merge.conflictstyle=diff3": false,
+		"gpg.program=x": true, "gpg.ssh.program=x": true, "user.name=x": false, "user.signingkey=x": false, "branch.a.merge=x": false,
+		"submodule.a.url=x": false, "submodule.a.update=!x": true, "submodule.a.update=merge": false, "maintenance.auto=false": false,
+		"runr.agents.a.command=x": true, "runr.hooks.notify=x": true, "runr.loop.maxretries=2": false,
+		"runr.program=/bin/git-runr": false, "runr.program=/x": true,
+	} {
+		key, value, _ := strings.Cut(setting, "=")
+		if got := repo.executes(context.Background(), key, value); got != want {
+			t.Errorf("%s: %t", setting, got)
+		}
+	}
+}
+
+// What stopped the work is noted until somebody says something of it, however much else is noted after it.
+func TestAlterationsThatStopAreKept(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	note := func(a Alteration) {
+		t.Helper()
+		if err := repo.NoteAlteration(ctx, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note(Alteration{While: "the evil one worked", Files: []FileChange{{Path: "x", Executes: "a hook"}}})
+	for range maxAlterations + 5 {
+		note(Alteration{While: "another worked", Refs: []RefChange{{Ref: "refs/tags/v1"}}})
+	}
+	all, err := repo.Alterations(ctx)
+	if err != nil || len(all) != maxAlterations+1 || all[0].While != "the evil one worked" {
+		t.Errorf("%d are kept, the first while %q: %v", len(all), all[0].While, err)
+	}
+}
+
+// Nothing is written over a file with what was never its content.
+func TestRestoreOfWhatWasNotKept(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	hook := filepath.Join(repo.CommonDir, "hooks", "pre-commit")
+	large := strings.Repeat("# large\n", guardedSize/8+1)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(hook, []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(hook), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(large)
+	tree := checkoutOf(t, repo)
+	guard, err := repo.Guard(ctx, tree, "one worked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Close()
+	write("#!/bin/sh\nevil\n")
+	files := guard.Files(ctx)
+	if len(files) != 1 || files[0].Executes != "a hook" {
+		t.Fatalf("%+v", files)
+	}
+	if err := repo.NoteAlteration(ctx, Alteration{While: "one worked", At: time.Now(), Files: files}); err != nil {
+		t.Fatal(err)
+	}
+	done, err := repo.RestoreAlterations(ctx, false)
+	if err != nil || len(done) != 1 || !strings.Contains(done[0].Left, "was not kept") {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if data, _ := os.ReadFile(hook); string(data) != "#!/bin/sh\nevil\n" {
+		t.Errorf("%q", data[:min(len(data), 80)])
+	}
+	if all, _ := repo.Alterations(ctx); len(all) != 1 {
+		t.Errorf("%d are noted after a restore that left one", len(all))
+	}
+}
+
+// A setting that came after the change stays, and one that was changed again is left.
+func TestRestoreSettingBySetting(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	set := func(args ...string) { testGit(t, repo.WorkTree, append([]string{"config"}, args...)...) }
+	set("remote.up.url", "https://a/b")
+	set("user.name", "Ann")
+	guard, err := repo.Guard(ctx, checkoutOf(t, repo), "one worked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Close()
+	set("core.fsmonitor", "/evil")
+	set("user.name", "Eve")
+	if err := repo.NoteAlteration(ctx, Alteration{While: "one worked", Files: guard.Files(ctx)}); err != nil {
+		t.Fatal(err)
+	}
+	if repo.Altered(ctx) == nil {
+		t.Error("nothing stands")
+	}
+	set("user.name", "Bea")
+	set("core.abbrev", "12")
+	done, err := repo.RestoreAlterations(ctx, false)
+	if err != nil || !slices.ContainsFunc(done, func(p PutBack) bool { return strings.HasPrefix(p.What, "user.name") && p.Left != "" }) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	config := testGit(t, repo.WorkTree, "config", "--local", "--list")
+	if strings.Contains(config, "fsmonitor") || !strings.Contains(config, "user.name=Bea") || !strings.Contains(config, "core.abbrev=12") {
+		t.Error(config)
+	}
+	if err := repo.Altered(ctx); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,219 @@
+package builtin
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
+	"git-runr/loop/syntax"
+)
+
+// executableBit finds a script that lost its executable bit and a text that got one.
+func executableBit(f File) []reply.Finding {
+	if f.Deleted || f.Binary || f.Mode == f.OldMode {
+		return nil
+	}
+	script := strings.HasSuffix(f.Path, ".sh")
+	for _, lines := range [][]Line{f.Added, f.Context} {
+		script = script || len(lines) > 0 && lines[0].Number == 1 && strings.HasPrefix(lines[0].Text, "#!")
+	}
+	switch {
+	case f.OldMode == "100755" && f.Mode == "100644" && script:
+		return fileFinding(f, reply.Note, "executable-bit", "the script is not executable any more", "git update-index --chmod=+x")
+	case f.Mode == "100755" && !script && neverRun(path.Ext(f.Path)):
+		return fileFinding(f, reply.Note, "executable-bit", "the file is executable", "git update-index --chmod=-x")
+	}
+	return nil
+}
+
+func neverRun(ext string) bool {
+	return ext != "" && strings.Contains(" .md .rst .txt .json .toml .lock .go .rs .c .h .cpp .java .css .html .svg ", " "+ext+" ")
+}
+
+// manifest is a file of dependencies, and the files beside it that repeat them.
+type manifest struct {
+	locks      []string
+	dependency *regexp.Regexp // a line of it; the groups are what is repeated
+}
+
+var manifests = sync.OnceValue(func() map[string]manifest {
+	return map[string]manifest{
+		"package.json": {[]string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"},
+			regexp.MustCompile(`^\s*"((?:@[\w.-]+/)?[\w.-]+)":\s*"((?:[~^]|[<>]=?\s*)?v?\d[\w.+-]*|\*|latest)",?\s*$`)},
+		"composer.json": {[]string{"composer.lock"}, regexp.MustCompile(`^\s*"([\w.-]+/[\w.-]+)":\s*"([^"]+)",?\s*$`)},
+		"go.mod":        {[]string{"go.sum"}, regexp.MustCompile(`^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+|[\w-]+\.\w+)\s+(v\d\S*)`)},
+		"Gemfile":       {[]string{"Gemfile.lock"}, regexp.MustCompile(`^\s*gem\s+["']([\w.-]+)["'](.*)$`)},
+	}
+})
+
+// notLocked are keys of a package.json that look like dependencies.
+var notLocked = []string{"version", "node", "npm", "yarn", "pnpm", "vscode"}
+
+// locksBeside are the lock files that may lie beside the manifests among paths.
+func locksBeside(paths []string) (locks []string) {
+	for _, p := range paths {
+		for _, lock := range manifests()[path.Base(p)].locks {
+			locks = append(locks, path.Join(path.Dir(p), lock))
+		}
+	}
+	return locks
+}
+
+// lockFiles finds a dependency that a manifest gained while the lock file beside it stayed as it
+// was. That a lock file changes alone is how versions are raised.
+func lockFiles(in Input) []reply.Finding {
+	changed := map[string]bool{}
+	for _, f := range in.Files {
+		changed[f.Path] = true
+	}
+	var found []reply.Finding
+	for _, f := range in.Files {
+		m := manifests()[path.Base(f.Path)]
+		at := m.gained(f)
+		if at == 0 || f.New || isVendored(strings.ToLower(f.Path)) || kindOf(f).fixture {
+			continue
+		}
+		for _, name := range m.locks {
+			lock := path.Join(path.Dir(f.Path), name)
+			if _, there := in.Sizes[lock]; there && !changed[lock] {
+				found = append(found, reply.Finding{Severity: reply.Warning, File: f.Path, Line: at, Rule: "lock-file",
+					Issue: "a dependency changes, and " + name + " does not", Fix: "write the lock file anew and commit it as well"})
+			}
+		}
+	}
+	return found
+}
+
+// gained is the line of the first dependency that a manifest has only after the change; 0 for none.
+func (m manifest) gained(f File) int {
+	if m.dependency == nil {
+		return 0
+	}
+	read := func(l Line) string {
+		match := m.dependency.FindStringSubmatch(l.Text)
+		if match == nil || strings.Contains(" "+strings.Join(notLocked, " ")+" ", " "+match[1]+" ") {
+			return ""
+		}
+		return match[1] + " " + strings.TrimSpace(match[2])
+	}
+	before := map[string]bool{"": true}
+	for _, l := range f.Removed {
+		before[read(l)] = true
+	}
+	for _, l := range f.Added {
+		if !before[read(l)] {
+			return l.Number
+		}
+	}
+	return 0
+}
+
+// textRules find code and shell commands that are made of a text which is not all in the line.
+var textRules = sync.OnceValue(func() map[string]ruleSet {
+	runs := func(pattern string) lineRule {
+		return lineRule{regexp.MustCompile(pattern), "a text is run as code or as a command", "call what is meant, with its arguments apart", gradeText}
+	}
+	return map[string]ruleSet{
+		"python": {[]string{"eval", "system", "popen"}, []lineRule{runs(`(?:^|[^.\w])(?:eval|os\.system|os\.popen)\(`)}},
+		"js":     {[]string{"eval", "Function"}, []lineRule{runs(`(?:^|[^.\w$])(?:eval|new Function)\(`)}},
+		"php":    {[]string{"eval", "shell_exec", "system", "passthru"}, []lineRule{runs(`(?:^|[^>:\w$])(?:eval|shell_exec|system|passthru)\(`)}},
+	}
+})
+
+var wholeText = lazy(`^\s*(?:["'][^"']*["']\s*)?\)`)
+
+// gradeText passes a text that stands in the line, and the making of a function of that name.
+func gradeText(m lineMatch) reply.Severity {
+	before := strings.TrimSpace(m.line().code[:m.start+1])
+	if wholeText().MatchString(m.rest) || strings.HasSuffix(before, "def") || strings.HasSuffix(before, "function") {
+		return ""
+	}
+	return reply.Warning
+}
+
+// sqlText is a string that begins as SQL does and is put together with something else: joined,
+// formatted or with a value inside.
+var (
+	sqlVerb  = `(?:SELECT\s[^"'` + "`" + `]*?\sFROM|INSERT\s+INTO|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\s`
+	sqlText  = lazy(`(?i:["']\s*` + sqlVerb + `)[^"]*(?:"\s*(?:\+|\.)\s*[\w$(]|"\s*%\s*[\w(]|"\.format\()`)
+	sqlInner = lazy(`(?:\b[fF]["']{1,3}\s*(?i:` + sqlVerb + `).*\{\w|` + "`" + `\s*(?i:` + sqlVerb + `).*\$\{|Sprintf\(\s*["` + "`" + `]\s*(?i:` + sqlVerb + `).*%[sv])`)
+)
+
+// sqlFromText finds SQL that is made of strings in added lines.
+func sqlFromText(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
+	if lang.ID == "" || lang.ID == "sql" || lang.ID == "shell" {
+		return nil
+	}
+	var found []reply.Finding
+	for _, l := range lines {
+		if !l.added || len(l.Text) > maxCodeLine || strings.TrimSpace(l.code) == "" || strings.TrimSpace(l.comment) != "" {
+			continue
+		}
+		if !sqlText().MatchString(l.Text) && !sqlInner().MatchString(l.Text) {
+			continue
+		}
+		severity := reply.Warning
+		if k.fixture {
+			severity = reply.Note
+		}
+		found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Rule: "sql-from-text",
+			Issue: "SQL is put together from strings", Fix: "pass the values as parameters of the query"})
+	}
+	return found
+}
+
+var (
+	testDeclared = lazy(`^\s*(?:func (Test\w+)\(|(?:async )?def (test_\w+)\(|(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,)`)
+	codeDeclared = lazy(`^\s*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |protected )*(?:func|def|class|fn|function|type|struct|enum|trait|interface|const|var|let)\b|\bfunction\b|=>`)
+)
+
+// deletedTests finds a test that is deleted while no test is added, and while the code beside it
+// changes and loses nothing that the test could have been for.
+func deletedTests(files []File) []reply.Finding {
+	var found []reply.Finding
+	code := false
+	for _, f := range files {
+		k := kindOf(f)
+		if k.exempt || k.docs || syntax.Reviewed(f.Path) == nil {
+			continue
+		}
+		if !k.fixture {
+			code = true
+			if f.Deleted || anyLine(f.Removed, codeDeclared()) {
+				return nil
+			}
+			continue
+		}
+		if anyLine(f.Added, testDeclared()) {
+			return nil
+		}
+		found = append(found, deletedIn(f)...)
+	}
+	if !code {
+		return nil
+	}
+	return found
+}
+
+// deletedIn is a note on the tests that a file loses; none where it loses none.
+func deletedIn(f File) []reply.Finding {
+	names := []string{}
+	for _, l := range f.Removed {
+		if m := testDeclared().FindStringSubmatch(l.Text); m != nil {
+			names = append(names, oneLine(m[1]+m[2]+m[3], 100))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	issue := prose.Count(len(names), "test") + " deleted: " + prose.Names(names)
+	return fileFinding(f, reply.Note, "deleted-test", issue, "keep it, or say why it goes")
+}
+
+func anyLine(lines []Line, pattern *regexp.Regexp) bool {
+	n, _ := count(lines, func(l Line) bool { return pattern.MatchString(l.Text) })
+	return n > 0
+}

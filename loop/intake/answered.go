@@ -1,0 +1,65 @@
+package intake
+
+import (
+	"context"
+	"slices"
+
+	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+)
+
+// Answered finds the newest review in which the agents that request names have answered the same question about the
+// same change, in this clone, after checks and without those of skipped. ok is false where they are to be asked.
+func Answered(
+	ctx context.Context, s *record.Store, request record.ReviewRequest, checks []runplan.Check, skipped []string,
+) (_ record.Review, ok bool, err error) {
+	subject := request.Subject
+	if subject.Commit == "" || slices.Contains(request.Reviewers(), record.Human) { // people may have changed their minds
+		return record.Review{}, false, nil
+	}
+	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
+	answered := func(r record.ReviewSummary) bool {
+		own := r.Run == "" && r.Writer == s.Repo.Writer()
+		return own && r.At() == subject.Commit && r.Kind == subject.Kind && r.Outcome != "" && r.Outcome != record.OutcomeNothing
+	}
+	named := map[string]bool{string(subject.Commit): true}
+	lines, _, err := s.Reviews(ctx, record.Filter{Status: counts, Mention: named, Review: answered})
+	for _, line := range lines {
+		review, err := s.Review(ctx, line.ID)
+		if err != nil {
+			return review, false, err
+		}
+		if asksTheSame(ctx, s, review.Request, request) && answersAll(review, checks, skipped) {
+			return review, true, nil
+		}
+	}
+	return record.Review{}, false, err
+}
+
+// asksTheSame reports whether two requests for one commit ask the same of the same change.
+func asksTheSame(ctx context.Context, s *record.Store, a, b record.ReviewRequest) bool {
+	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel ||
+		!slices.Equal(a.Subject.Paths, b.Subject.Paths) {
+		return false
+	}
+	if a.Subject.Commit == b.Subject.Commit {
+		return a.Subject.Base == b.Subject.Base
+	}
+	id := s.ChangeID(ctx, a.Subject)
+	return id != "" && id == s.ChangeID(ctx, b.Subject)
+}
+
+// answersAll reports whether all who were asked gave review an answer that can be read, with these checks and without
+// files that were excluded: what is excluded may have changed.
+func answersAll(review record.Review, checks []runplan.Check, skipped []string) bool {
+	lacks := func(sub record.Submission) bool {
+		notRun := func(check runplan.Check) bool {
+			return !slices.ContainsFunc(sub.Checks, func(c record.CheckResult) bool {
+				return c.Name == check.Name && c.Command == check.Command && c.NotRun == ""
+			})
+		}
+		return sub.Report.Unreadable() || sub.Census.Left(record.LeftExcluded) != "" ||
+			!slices.Equal(sub.SkippedBy, skipped) || slices.ContainsFunc(checks, notRun)
+	}
+	return len(review.Waiting()) == 0 && !slices.ContainsFunc(review.Standing(), lacks)
+}

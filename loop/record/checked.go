@@ -1,0 +1,137 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"git-runr/gitstore"
+	"git-runr/loop/change"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
+)
+
+// checkedPayload is a review of one commit that was asked for and answered in one: rules and
+// checks found nothing. Almost every commit has one, so it holds only what nothing else says.
+type checkedPayload struct {
+	Title   string        `json:"title,omitempty"`
+	Base    gitstore.ID   `json:"base"`
+	Commit  gitstore.ID   `json:"commit"`
+	Branch  string        `json:"branch,omitempty"`
+	Author  string        `json:"author,omitempty"` // of the commit; "": whoever recorded the event
+	Follows string        `json:"follows,omitempty"`
+	Change  string        `json:"change,omitempty"`
+	Files   int           `json:"files"`
+	Lines   int           `json:"lines"`
+	Census  *Census       `json:"census,omitempty"` // where not just these files and lines were sent
+	Checks  []CheckResult `json:"checks,omitempty"`
+	Skipped []string      `json:"not_checked,omitempty"`
+	Summary string        `json:"summary,omitempty"` // of the checks
+}
+
+// EventReviewChecked begins a review and ends it.
+var EventReviewChecked = newEventType("review_checked", false, func(e Event, p checkedPayload) (gitstore.ID, string) {
+	return submissionNote(e, p.submission())
+})
+
+// FoundNothing reports whether a submission to request can be recorded as EventReviewChecked: rules
+// alone looked at a whole commit, and nothing they or the checks say needs anybody.
+func FoundNothing(request ReviewRequest, sub Submission) bool {
+	return request.ByRulesAlone() && sub.Reviewer == Builtin && sub.Outcome == OutcomePassed &&
+		LookedRules.Of(sub.Report.Effective) == reply.Checked && sub.Report.Effective != reply.PassWithNotes &&
+		len(sub.Report.Findings)+len(sub.Report.Requests) == 0 && !CheckRun{Results: sub.Checks}.Failed()
+}
+
+// ByRulesAlone reports whether a request asks nothing but that rules look at one whole commit.
+func (r ReviewRequest) ByRulesAlone() bool {
+	return r.Subject.Kind == SubjectCommit && r.Subject.Commit != "" && r.Subject.Tree == r.Subject.Commit &&
+		r.Reviewer == Builtin && len(r.Others) == 0 && r.Message == "" && r.Run == "" && r.Panel == Panel{} && !r.Part()
+}
+
+// RecordChecked records a submission for which FoundNothing is true as one event.
+func (s *Store) RecordChecked(ctx context.Context, request ReviewRequest, sub Submission, source string) (Review, error) {
+	whole := sub.Checks
+	p := newChecked(request, sub)
+	p.Change = s.ChangeID(ctx, request.Subject)
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return Review{}, err
+	}
+	if p.Author == author.String() {
+		p.Author = ""
+	}
+	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
+		id, err := NewID(v.Now, v.Writer, v.Clock, request)
+		d := EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole)
+		d.Review, d.Status = id, Review{}.statusAfter
+		return d, err
+	})
+	if err != nil {
+		return Review{}, fmt.Errorf("record what was checked: %w", err)
+	}
+	review, bad := FoldReview([]Event{event})
+	return review, errors.Join(bad...)
+}
+
+func newChecked(request ReviewRequest, sub Submission) checkedPayload {
+	subject := request.Subject
+	p := checkedPayload{
+		Title: change.CutTitle(subject.Title), Base: subject.Base, Commit: subject.Commit, Branch: subject.Branch, Author: subject.Author,
+		Follows: request.Follows, Files: sub.Census.Files, Lines: sub.Census.Lines, Checks: WithoutOutput(sub.Checks), Skipped: sub.SkippedBy,
+	}
+	if !reflect.DeepEqual(sub.Census, p.census()) {
+		p.Census = &sub.Census
+	}
+	if len(sub.Checks) > 0 {
+		p.Summary = sub.Report.Summary
+	}
+	return p
+}
+
+func (p checkedPayload) census() Census {
+	if p.Census != nil {
+		return *p.Census
+	}
+	return Census{Files: p.Files, Lines: p.Lines, SentFiles: p.Files, SentLines: p.Lines}
+}
+
+// request is what was asked for.
+func (p checkedPayload) request(e Event) ReviewRequest {
+	subject := Subject{
+		Kind: SubjectCommit, Spec: p.Commit.Short(), Title: change.CutTitle(p.Title), Base: p.Base, Commit: p.Commit, Tree: p.Commit,
+		Branch: p.Branch, Author: change.CutTitle(p.Author),
+	}
+	if p.Author == "" {
+		subject.Author = e.Actor
+	}
+	return ReviewRequest{Subject: subject, Reviewer: Builtin, Follows: p.Follows}
+}
+
+// submission is what was answered.
+func (p checkedPayload) submission() Submission {
+	report := EmptyReport()
+	report.Format, report.Verdict, report.Effective, report.Summary = "builtin", reply.Checked, reply.Checked, p.Summary
+	if p.Summary == "" {
+		report.Summary = "no problem in " + prose.Count(p.Files, "file")
+	}
+	return Submission{
+		Reviewer: Builtin, Looked: LookedRules, Report: report, Outcome: OutcomePassed, Commit: p.Commit, Tree: p.Commit, Change: p.Change,
+		Census: p.census(), Checks: p.Checks, SkippedBy: p.Skipped,
+	}
+}
+
+// checked begins a review that needs nobody.
+func (r *Review) checked(e Event) error {
+	p, err := EventReviewChecked.Payload(e)
+	if err != nil || r.ID != "" {
+		return err
+	}
+	r.begin(e, p.request(e))
+	r.submit(e, p.submission())
+	r.resolve(e, actorPayload{Actor: Itself, Note: FoundNothingNote})
+	return nil
+}
+
+// FoundNothingNote is the note of a review that rules alone ended.
+const FoundNothingNote = "rules found nothing"
