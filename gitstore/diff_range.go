@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
 )
 
@@ -151,4 +152,29 @@ func (r *Repo) Rebase() (onto, was ID) {
 		}
 	}
 	return "", ""
+}
+
+// FilesWith is the files of a commit or tree that hold every one of the lines, whatever white space stands around them.
+func (r *Repo) FilesWith(ctx context.Context, tree ID, lines []string) ([]string, error) {
+	args := []string{"grep", "-z", "-I", "--name-only", "--full-name", "--no-recurse-submodules", "-F", "--all-match"}
+	for i, line := range lines {
+		if i > 0 {
+			args = append(args, "--or")
+		}
+		args = append(args, "-e", strings.TrimSpace(line))
+	}
+	out, err := r.dir.Git(ctx, append(args, string(tree))...)
+	if gitdir.ExitStatus(err) == 1 { // it found none
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search %s: %w", tree.Short(), err)
+	}
+	var files []string
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name = strings.TrimPrefix(name, string(tree)+":"); name != "" {
+			files = append(files, name)
+		}
+	}
+	return files, nil
 }

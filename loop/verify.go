@@ -214,7 +214,7 @@ func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) er
 	case err != nil:
 		return err
 	case gone:
-		result.settle(record.AnswerGone, record.Itself, "what it speaks of was deleted: "+f.Place())
+		return s.unlessMoved(ctx, f, result, "what it speaks of was deleted: "+f.Place())
 	case place.Outdated:
 		result.Reason = place.Why
 	default:
@@ -314,12 +314,52 @@ func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed
 	case f.Rule == record.RuleSecret:
 		return s.leaked(ctx, f, result)
 	case place.Outdated:
-		result.settle(record.AnswerGone, record.Itself, fmt.Sprintf("%s, and rule %s finds nothing there any more", place.Why, f.Rule))
+		return s.unlessMoved(ctx, f, result, fmt.Sprintf("%s, and rule %s finds nothing there any more", place.Why, f.Rule))
 	default:
 		result.settle(record.AnswerFixed, record.Itself, fmt.Sprintf("rule %s finds nothing there any more", f.Rule))
 	}
 	return nil
 }
+
+// unlessMoved settles f as gone for a reason, unless the lines that it speaks of stand in another file now.
+func (s *scene) unlessMoved(ctx context.Context, f reply.Finding, result *Verified, gone string) error {
+	repo := s.v.Store.Repo
+	entry, err := repo.File(ctx, s.review.Request.Subject.Tree, f.File)
+	if err != nil {
+		return err
+	}
+	text, err := repo.ReadBlob(ctx, entry.ID)
+	if err != nil {
+		return err
+	}
+	lines := splitText(text)
+	if f.Line > 0 {
+		lines = lines[min(f.Line-1, len(lines)):min(max(f.Line, f.EndLine), len(lines))]
+	}
+	lines = slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return len(strings.TrimSpace(line)) < telling })
+	if len(lines) > 0 {
+		lines = lines[:min(len(lines), tellingLines)]
+		was, err := repo.FilesWith(ctx, s.review.Request.Subject.Tree, lines)
+		if err != nil {
+			return err
+		}
+		now, err := repo.FilesWith(ctx, s.at, lines)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(now, func(file string) bool { return !slices.Contains(was, file) }); i >= 0 {
+			result.Reason = fmt.Sprintf("the lines stand in %s now", now[i])
+			return nil
+		}
+	}
+	result.settle(record.AnswerGone, record.Itself, gone)
+	return nil
+}
+
+const (
+	telling      = 4  // bytes that a line has at least, for the same line elsewhere to say that it was moved
+	tellingLines = 20 // lines that are looked for elsewhere, at most
+)
 
 // leaked says where a secret still is that was taken out of its file. A commit that follows takes it out of no
 // history: it is gone when no branch holds a commit that has it any more.

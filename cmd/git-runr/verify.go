@@ -144,7 +144,7 @@ func writeVerified(w io.Writer, doc verifiedJSON) {
 		state := cmp.Or(string(f.Kind), "open")
 		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, screen.Suffix(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 	}
-	safetext.Fprintf(w, "%s checked, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
+	safetext.Fprintf(w, "%s looked at again, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
 	if took := doc.Usage.String(); took != "" {
 		safetext.Fprintf(w, "The calls took %s\n", took)
 	}

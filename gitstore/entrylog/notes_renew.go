@@ -21,6 +21,12 @@ func (s *Store) RenewNotes(ctx context.Context, ref string) (n *Notes, damaged [
 		return nil, nil, fmt.Errorf("open notes: %w", err)
 	}
 	n, w := s.NewNotes(ref, tip), s.newSoundness()
+	if tip != "" {
+		if kind, _, err := s.objects.Read(ctx, tip); err == nil && kind != "commit" {
+			n.was.ID = tip // somebody else put it there
+			return n, nil, nil
+		}
+	}
 	for id := tip; id != ""; {
 		if sound, err := w.check(ctx, id); err != nil {
 			return nil, nil, err

@@ -237,6 +237,15 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 			said += "; flaky: " + oneLine(c.Name, 60)
 		}
 	}
+	var inside []string
+	for _, f := range in.Files {
+		if f.Submodule() && !f.Deleted {
+			inside = append(inside, f.Path)
+		}
+	}
+	if len(inside) > 0 {
+		said += "; what a submodule holds was not looked at: " + oneLine(strings.Join(inside, ", "), 200)
+	}
 	if missing := checksNotRun(in.Checks); len(missing) > 0 {
 		said += "; not run: " + oneLine(strings.Join(missing, ", "), 300)
 	}

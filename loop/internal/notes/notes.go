@@ -106,7 +106,7 @@ func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips, heard *H
 // tellForeign says where notes are that somebody else wrote and that are replaced.
 func (p Projection) tellForeign(notes *gitstore.Notes) {
 	if was := notes.Was(); was.ID != "" && !Own(was.Message) {
-		p.Tell("%s is made from the logs alone: what somebody else wrote there is in its history: git show %s", p.Ref, was.ID.Short())
+		p.Tell("%s is made from the logs alone: what somebody else wrote there is kept: git show %s", p.Ref, was.ID.Short())
 	}
 }
 
