@@ -70,6 +70,8 @@ func (w *Worker) lookAt(ctx context.Context, noted intake.Noted) (done turnsDone
 	switch {
 	case err != nil && !missing:
 		return done, err
+	case !missing && w.KeepChecked && w.Closing == closing.OnPass && record.FoundNothing(request, sub):
+		return turnsDone{answered: 1}, w.Store.KeepChecked(request.Subject.Commit)
 	case !missing && w.Closing == closing.OnPass && record.FoundNothing(request, sub):
 		review, err = w.Store.RecordChecked(ctx, request, sub, noted.Source)
 	default:

@@ -45,6 +45,7 @@ type Worker struct {
 	Heard      func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
 	Generated  bool                                            // look at generated and vendored files as well
 	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
+	KeepChecked bool // what a hook's commit is checked with and finds nothing stays in this clone, see record.KeepChecked
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
 	Ask   func(ctx context.Context, commit gitstore.ID) error
 	Terms Terms

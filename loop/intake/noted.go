@@ -80,8 +80,12 @@ func Forget(s *record.Store, commit gitstore.ID) error {
 	return nil
 }
 
-// AskedFor reports whether a review by rules alone of a commit is recorded: then it need not be asked for.
+// AskedFor reports whether a review by rules alone of a commit is recorded, or kept in this clone: then it need not be
+// asked for.
 func AskedFor(ctx context.Context, s *record.Store, commit gitstore.ID) (bool, error) {
+	if here, err := s.CheckedHere(); err != nil || here[commit] {
+		return here[commit], err
+	}
 	alone := func(r record.ReviewSummary) bool {
 		whole := r.Commit == commit && r.Kind == record.SubjectCommit && !r.Part()
 		return whole && r.Reviewer == record.Builtin && r.Status != record.ReviewCancelled

@@ -171,6 +171,9 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 	if err != nil {
 		return nil, err
 	}
+	if err := addCheckedHere(s, commits, by); err != nil {
+		return nil, err
+	}
 	if err := addSameChanges(ctx, s, commits, by); err != nil {
 		return nil, err
 	}
@@ -183,6 +186,22 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 	}
 	return covered, nil
+}
+
+// addCheckedHere adds to by what this clone alone knows to be checked, for commits of which nobody said anything.
+func addCheckedHere(s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+	here, err := s.CheckedHere()
+	if err != nil {
+		return err
+	}
+	for _, c := range commits {
+		if here[c.ID] && len(by[c.ID]) == 0 {
+			by[c.ID] = []cover{{Covered: Covered{
+				State: CoverReviewed, Level: LevelChecked, Outcome: record.OutcomePassed, Verdict: reply.Checked, reviewer: record.Builtin, Passed: true,
+			}}}
+		}
+	}
+	return nil
 }
 
 // refuseElsewhere has a review refuse again where what settled it is on another line of history than the newest of

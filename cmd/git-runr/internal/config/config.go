@@ -58,10 +58,11 @@ type Config struct {
 		Closing   closing.Rule
 	}
 	Sync struct {
-		Remote string
-		Notes  bool
-		Retire duration.Duration // 0: never
-		Since  duration.Duration // 0: everything
+		Remote  string
+		Notes   bool
+		Checked bool              // share what rules found nothing in
+		Retire  duration.Duration // 0: never
+		Since   duration.Duration // 0: everything
 	}
 
 	steps  map[string]*runplan.WorkStep

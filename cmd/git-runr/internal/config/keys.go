@@ -216,6 +216,8 @@ var sharingKeys = []key{
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
 	keyOf("sync.notes", boolKind, "true", "push the readable notes as well",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
+	keyOf("sync.checked", boolKind, "true", "share that rules and checks found nothing in a commit; false keeps that in the clone whose hook had it looked at, where audit and the gate know it; any other clone can look again",
+		func(c *Config, _ string, v bool) { c.Sync.Checked = v }),
 	keyOf("sync.retire", durationKind, `"30d"`, "the logs of writers that have recorded nothing for so long, CI jobs mostly, are put into one archive when there are more than 64; 0s is never",
 		func(c *Config, _ string, v duration.Duration) { c.Sync.Retire = v }),
 	keyOf("sync.since", durationKind, `"0s"`, "archived logs of writers that have recorded nothing for longer, such as 1y, are not fetched, by whole months; 0s fetches everything, as git runr sync --archived does from then on. What was fetched stays. A clone that lacks something leaves the notes of the remote as they are",

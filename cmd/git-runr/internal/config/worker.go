@@ -24,7 +24,7 @@ func (c *Config) Worker(store *record.Store) *loop.Worker {
 			return c.reviewChecks(ctx, store, review, change)
 		},
 		Instructed: c.Review.Instructions == "base", Terms: c.Terms(), Closing: c.Inbox.Closing,
-		Exclude: c.Review.Exclude, ExcludedBy: c.ExcludedBy(), Generated: c.Review.Generated, Parallel: c.Loop.Parallel,
+		Exclude: c.Review.Exclude, ExcludedBy: c.ExcludedBy(), Generated: c.Review.Generated, Parallel: c.Loop.Parallel, KeepChecked: !c.Sync.Checked,
 		Ask: func(ctx context.Context, commit gitstore.ID) error { return c.askMade(ctx, store, commit) },
 	}
 }
