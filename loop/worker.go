@@ -39,13 +39,13 @@ type Worker struct {
 	Remote string
 	// ForAll also does what other writers asked agents for that can be run here, and shares
 	// what came of it by Sync, which is required then, as Remote is.
-	ForAll     bool
-	Sync       func(ctx context.Context) error
-	Closing    closing.Rule                                    // what ends by itself
-	Heard      func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
-	Generated  bool                                            // look at generated and vendored files as well
-	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
-	KeepChecked bool // what a hook's commit is checked with and finds nothing stays in this clone, see record.KeepChecked
+	ForAll      bool
+	Sync        func(ctx context.Context) error
+	Closing     closing.Rule                                    // what ends by itself
+	Heard       func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
+	Generated   bool                                            // look at generated and vendored files as well
+	Instructed  bool                                            // tell reviewers what the project says to them: see inquiry
+	KeepChecked bool                                            // what a hook's commit is checked with and finds nothing stays in this clone, see record.KeepChecked
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
 	Ask   func(ctx context.Context, commit gitstore.ID) error
 	Terms Terms
