@@ -243,6 +243,9 @@ func coverText(c lineage.Covered) string {
 	if c.Claimed > 0 {
 		of += fmt.Sprintf(", %d claimed fixed", c.Claimed)
 	}
+	if c.ByAuthor {
+		of += ", approved by its author alone"
+	}
 	if c.LeftOut > 0 {
 		of += ", " + prose.Count(c.LeftOut, "file") + " left out"
 	}

@@ -13,6 +13,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/intake"
+	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -158,8 +159,11 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated)
 	safetext.Fprintf(w, "git runr: %d of %s commits that are pushed: %s\n", len(held), of, what)
 	for _, c := range held[:min(len(held), intake.Named)] {
 		why := ""
-		if c.Skipped != "" {
+		switch {
+		case c.Skipped != "":
 			why = " (skipped: " + c.Skipped + ")"
+		case c.ByAuthor && level == lineage.LevelApproved:
+			why = " (approved by its author alone)"
 		}
 		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(c.Title, 60), why)
 		if c.Finding != "" {

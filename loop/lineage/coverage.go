@@ -59,8 +59,10 @@ type Covered struct {
 	LeftOut   int            `json:"left_out_files,omitempty"`    // that the reviewer was not shown
 	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that fail without the change too
 	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // what settled it is in another line of history
-	reviewer  string
-	Passed    bool `json:"passed"` // nothing that was found is in the way
+	// ByAuthor says that an author or co-author approved the commit, and nobody else did: it is reviewed, not approved.
+	ByAuthor bool `json:"approved_by_author_only,omitempty"`
+	reviewer string
+	Passed   bool `json:"passed"` // nothing that was found is in the way
 }
 
 // Seen reports whether rules or somebody have looked at what the commit does, or there is
@@ -546,7 +548,7 @@ func levelIn(said []cover, commit gitstore.LoggedCommit) Level {
 			continue
 		}
 		at := c.Level
-		approves := slices.ContainsFunc(c.approvers, func(by [2]string) bool { return !wrote(commit, by) })
+		approves := len(c.approvers) > 0 && !c.approvedByAuthor(commit)
 		if at == LevelReviewed && approves && said[i].newer(changes) == &said[i] {
 			at = LevelApproved
 		}
@@ -555,6 +557,11 @@ func levelIn(said []cover, commit gitstore.LoggedCommit) Level {
 		}
 	}
 	return level
+}
+
+// approvedByAuthor reports whether all who approved c are authors or co-authors of commit; false where nobody did.
+func (c *cover) approvedByAuthor(commit gitstore.LoggedCommit) bool {
+	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by [2]string) bool { return !wrote(commit, by) })
 }
 
 // wrote reports whether a person is an author or co-author of commit, by any of their names.
@@ -604,6 +611,7 @@ func standing(said []cover, commit gitstore.LoggedCommit) Covered {
 	case whole:
 		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
 		worst.Level = levelIn(said, commit)
+		worst.ByAuthor = worst.Level != LevelApproved && slices.ContainsFunc(said, func(c cover) bool { return c.approvedByAuthor(commit) })
 		if worst.State == CoverReviewed && worst.Level == LevelChecked {
 			worst.State = CoverChecked
 		}
