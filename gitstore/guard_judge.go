@@ -17,7 +17,7 @@ import (
 // those of git-config(1), in lower case but for a subsection.
 var executingKeys = lazyPattern(`^(?s:` +
 	`core\.(sshcommand|askpass|gitproxy|fsmonitor|worktree|bare|attributesfile|alternaterefscommand)` +
-	`|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\..*|extensions\.partialclone` +
+	`|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\.(?:.*\.)?helper|extensions\.partialclone` +
 	`|filter\..*|diff\.external|diff\..*\.(command|textconv)|merge\..*\.driver|trailer\..*\.(cmd|command)` +
 	`|gpg\.(.*\.)?(program|defaultkeycommand|allowedsignersfile)|init\.templatedir|uploadpack\.packobjectshook` +
 	`|remote\..*\.(uploadpack|receivepack|proxy|vcs|promisor)|http\..*(proxy|sslverify|sslcainfo|extraheader)|ssh\.variant` +
