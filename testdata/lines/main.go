@@ -1,0 +1,150 @@
+// Command lines counts the lines of Go of the program, without tests, by what a user gets for them.
+// It writes a table into .github/ARCHITECTURE.md when "go run ./testdata/lines" is typed at the top of the repository.
+// A file that belongs to no capability is an error, so that whoever adds a package says what it is for.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// The table stands between the lines begin and end of the document.
+const (
+	document = ".github/ARCHITECTURE.md"
+	begin    = "<!-- lines by capability: go run ./testdata/lines -->\n"
+	end      = "<!-- end of lines by capability -->\n"
+)
+
+// capability is what a user gets, and how the names of its files begin. The longest such beginning decides.
+type capability struct {
+	name  string
+	paths string
+}
+
+var capabilities = []capability{
+	{"Reviews: ask, comment, answer, resolve, apply what a reviewer suggests", `
+		cmd/git-runr/review cmd/git-runr/inbox cmd/git-runr/edit cmd/git-runr/claims cmd/git-runr/actor
+		cmd/git-runr/internal/editdiff cmd/git-runr/internal/steps loop/change loop/comment loop/closing loop/suggest
+		loop/person loop/answer loop/internal/place loop/anchor loop/unidiff`},
+	{"A review follows the code through rebases and edits", `
+		cmd/git-runr/scan cmd/git-runr/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
+		gitstore/audit_log gitstore/remerge gitstore/renames`},
+	{"Agents and reviews in the background: workers, queue, judging, verifying", `
+		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/prompt cmd/git-runr/internal/worker
+		cmd/git-runr/internal/background loop/agent loop/role loop/alone loop/board loop/calls loop/confirm loop/exam
+		loop/generated loop/instructions loop/judge loop/known loop/kinds loop/lease loop/lost loop/parts loop/places
+		loop/queue loop/result loop/retry loop/review loop/round loop/shift loop/sitting loop/verify loop/worker
+		loop/plan_review loop/change_binary`},
+	{"Runs: implement, check, review, repeat", `
+		cmd/git-runr/run cmd/git-runr/resume cmd/git-runr/continue cmd/git-runr/answer cmd/git-runr/abort
+		cmd/git-runr/intervene cmd/git-runr/limits cmd/git-runr/check.go cmd/git-runr/place loop/ loop/runplan loop/spend
+		loop/track loop/duration loop/workspace`},
+	{"Answers of agents and output of checks, read into verdicts and findings", `
+		cmd/git-runr/parse loop/reply loop/checklog loop/prose loop/internal/markdown loop/internal/strictjson`},
+	{"The built-in reviewer: secrets, mistakes and weak tests without a model", "loop/builtin loop/syntax"},
+	{"Why a run stopped, and what to type", "diagnose cmd/git-runr/diagnose"},
+	{"The record: events, their fold, the index, notes", `
+		loop/record loop/internal/segment loop/internal/notes loop/internal/spill loop/safetext`},
+	{"Storage in git: objects, refs, logs", `
+		gitstore/ gitstore/odb gitstore/refdb gitstore/gitdir gitstore/safefile gitstore/entrylog cmd/git-runr/fsck
+		cmd/git-runr/gc`},
+	{"Sharing: exchange with a remote, archives, claims and leases", `
+		cmd/git-runr/sync loop/share gitstore/entrylog/sync gitstore/entrylog/archive gitstore/entrylog/refetch
+		gitstore/entrylog/remoteref gitstore/entrylog/transport gitstore/push`},
+	{"Nothing is lost: snapshots, revert, landing, undo, guard", `
+		cmd/git-runr/undo cmd/git-runr/restore cmd/git-runr/snapshots cmd/git-runr/land cmd/git-runr/guard loop/landing
+		loop/checkout loop/plan_checkout loop/revert loop/tamper loop/worktree gitstore/guard gitstore/land
+		gitstore/revert gitstore/restore gitstore/snapshot gitstore/undo gitstore/worktree gitstore/operation
+		gitstore/journal gitstore/finish gitstore/retention gitstore/leftlocks`},
+	{"The page", "cmd/git-runr/internal/web cmd/git-runr/serve cmd/git-runr/page cmd/git-runr/internal/worddiff"},
+	{"The terminal screen", "cmd/git-runr/internal/tui cmd/git-runr/tui cmd/git-runr/screen"},
+	{"Tools for agents (MCP), and agents told of them", `
+		cmd/git-runr/internal/mcp cmd/git-runr/mcp cmd/git-runr/internal/register cmd/git-runr/internal/agenthook
+		cmd/git-runr/agent cmd/git-runr/init_agents`},
+	{"git's hooks and the gate before a push", `
+		hooks cmd/git-runr/hooks cmd/git-runr/gate loop/intake loop/commit_hook gitstore/hook`},
+	{"Configuration and trust", `
+		cmd/git-runr/internal/config cmd/git-runr/config cmd/git-runr/trust cmd/git-runr/init cmd/git-runr/uninstall
+		cmd/git-runr/doctor cmd/git-runr/internal/setup cmd/git-runr/internal/checkup`},
+	{"Reports, logs and lists in text", `
+		cmd/git-runr/internal/render cmd/git-runr/internal/overview cmd/git-runr/report cmd/git-runr/metrics
+		cmd/git-runr/log cmd/git-runr/show cmd/git-runr/status cmd/git-runr/diff cmd/git-runr/internal/follow
+		cmd/git-runr/internal/pick cmd/git-runr/internal/when cmd/git-runr/internal/screen cmd/git-runr/internal/progress
+		cmd/git-runr/internal/notify`},
+	{"Command line, help, manual, completion, demo", "cmd/git-runr/"},
+	{"Import of another program's timelines", "loop/runrimport cmd/git-runr/import"},
+	{"Support of tests", `
+		cmd/git-runr/internal/scripttest gitstore/test loop/internal/casetest loop/internal/roundtest
+		loop/internal/runtest`},
+}
+
+func main() {
+	if counts, err := count(); err != nil {
+		log.Fatal(err)
+	} else if err := replace(format(counts)); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// count returns the number of lines of each capability.
+func count() (map[string]int, error) {
+	listed, err := exec.Command("git", "ls-files", "--", "*.go").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list files: %w", err)
+	}
+	counts := map[string]int{}
+	for name := range strings.FieldsSeq(string(listed)) {
+		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "testdata/") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		of := capabilityOf(name)
+		if err != nil || of == "" {
+			return nil, fmt.Errorf("%s cannot be read, or belongs to no capability: %v", name, err)
+		}
+		counts[of] += bytes.Count(text, []byte("\n"))
+	}
+	return counts, nil
+}
+
+func capabilityOf(file string) (name string) {
+	longest := 0
+	for _, c := range capabilities {
+		for path := range strings.FieldsSeq(c.paths) {
+			if strings.HasPrefix(file, path) && len(path) > longest {
+				name, longest = c.name, len(path)
+			}
+		}
+	}
+	return name
+}
+
+func format(counts map[string]int) string {
+	var b strings.Builder
+	b.WriteString("| what a user gets | lines |\n|---|---:|\n")
+	total := 0
+	for _, c := range capabilities {
+		fmt.Fprintf(&b, "| %s | %d |\n", c.name, counts[c.name])
+		total += counts[c.name]
+	}
+	fmt.Fprintf(&b, "| **together** | **%d** |\n", total)
+	return b.String()
+}
+
+// replace puts the table between its two lines of the document.
+func replace(table string) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return fmt.Errorf("%s has no place for the table", document)
+	}
+	return os.WriteFile(document, []byte(before+begin+table+end+after), 0o644)
+}
