@@ -43,15 +43,16 @@ type importedJSON struct {
 	Run      string           `json:"run_id"`
 	From     string           `json:"imported_from"`
 	Events   int              `json:"events"`   // of the timeline
-	Skipped  int              `json:"skipped"`  // of those, the ones whose type is not known
-	Recorded int              `json:"recorded"` // native events; 0 when the run was here already
+	Skipped  int              `json:"skipped"`  // of those, the events whose type is not known
+	Recorded int              `json:"recorded"` // events here; 0 when the run was here already
 	Status   record.RunStatus `json:"status"`
 	Reason   string           `json:"stop_reason"`
 }
 
 func importTimeline(s *session) error {
 	if s.NArg() != 1 {
-		return exit.Problemf(exit.Usage, "a timeline is wanted").WithHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
+		return exit.Problemf(exit.Usage, "missing argument: FILE.jsonl").
+			WithHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
 	}
 	name := s.Args().First()
 	timeline, err := s.readTimeline(name)
@@ -69,12 +70,15 @@ func importTimeline(s *session) error {
 	doc := importJSON{Runs: []importedJSON{}, Warnings: append([]string{}, timeline.Warnings...)}
 	runs := []runrimport.Imported{}
 	for _, source := range timeline.Runs {
-		done, err := runrimport.Import(s.ctx, store, source, plan, runrimport.Options{Again: s.Bool("again"), Explain: diagnose.Explain})
+		options := runrimport.Options{Again: s.Bool("again"), Explain: diagnose.Explain}
+		done, err := runrimport.Import(s.ctx, store, source, plan, options)
 		if err != nil {
 			return err
 		}
 		if done.Differs {
-			doc.Warnings = append(doc.Warnings, fmt.Sprintf("run %s is not what %s says now; --again imports it as another run", done.Run.ID, done.Run.Plan.Imported))
+			doc.Warnings = append(doc.Warnings, fmt.Sprintf(
+				"the timeline of %s no longer begins as run %s, which was imported from it; --again imports it as another run",
+				done.Run.Plan.Imported, done.Run.ID))
 		}
 		runs = append(runs, done)
 		doc.Runs = append(doc.Runs, importedDocument(source, done))
@@ -92,7 +96,8 @@ func importTimeline(s *session) error {
 
 func importedDocument(source runrimport.SourceRun, done runrimport.Imported) importedJSON {
 	doc := importedJSON{
-		Run: done.Run.ID, From: done.Run.Plan.Imported, Events: source.Read, Skipped: source.Skipped, Recorded: done.Recorded, Status: done.Run.Status,
+		Run: done.Run.ID, From: done.Run.Plan.Imported, Events: source.Read, Skipped: source.Skipped,
+		Recorded: done.Recorded, Status: done.Run.Status,
 	}
 	if done.Run.Stop != nil {
 		doc.Reason = done.Run.Stop.Reason
@@ -103,7 +108,8 @@ func importedDocument(source runrimport.SourceRun, done runrimport.Imported) imp
 func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSON, done runrimport.Imported) {
 	from := doc.From
 	if doc.Recorded == 0 {
-		safetext.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
+		safetext.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n", from, doc.Run)
+		safetext.Fprintf(w, "  git runr show %s\n", doc.Run)
 		return
 	}
 	skipped := ""
@@ -115,13 +121,15 @@ func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSO
 	writeStop(w, s, store, done.Run)
 }
 
-// importPlan is what is configured here for a run: nothing of it is the timeline's.
-func importPlan(ctx context.Context, conf *config.Config, store *record.Store, timeline *runrimport.Timeline) (runplan.Plan, error) {
+// importPlan returns what is configured here for a run. Nothing in it comes from the timeline.
+func importPlan(
+	ctx context.Context, conf *config.Config, store *record.Store, timeline *runrimport.Timeline,
+) (runplan.Plan, error) {
 	plan, not, err := conf.Plan()
 	if err != nil {
 		return plan, err
 	}
-	plan.Settings = nil // none ended it
+	plan.Settings = nil // no limit that is set here ended the run
 	timeline.Warnings = append(timeline.Warnings, not...)
 	if plan.Implementer == "" {
 		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
@@ -133,8 +141,8 @@ func importPlan(ctx context.Context, conf *config.Config, store *record.Store, t
 	return plan, err
 }
 
-// readTimeline reads a file that the user named, from where the command was
-// started, or standard input for "-".
+// readTimeline reads the file that the user named, relative to where the command was started, or for "-" standard
+// input.
 func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	if name == "-" {
 		return decodeTimeline("standard input", s.in)

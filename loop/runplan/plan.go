@@ -32,40 +32,39 @@ type Check struct {
 
 // Plan is the payload of run_started: everything that the run decides by.
 type Plan struct {
-	Entity        Entity          `json:"entity"`
-	Task          string          `json:"task"` // what the implementer is told
-	DoneCriteria  string          `json:"done_criteria,omitempty"`
-	References    string          `json:"references,omitempty"` // passed on to every prompt as it is
-	Base          gitstore.ID     `json:"base"`
-	Branch        string          `json:"branch"`           // the run's own, refs/heads/runr/…
-	Target        string          `json:"target,omitempty"` // the branch that was checked out
-	Implementer   string          `json:"implementer,omitempty"`
-	Reviewer      string          `json:"reviewer"`
-	Profile       string          `json:"profile"`
-	Checks        []Check         `json:"checks,omitempty"`
-	Exclude       []string        `json:"exclude,omitempty"`      // globs left out of review
-	Generated     bool            `json:"generated,omitempty"`    // generated and vendored files are reviewed as well
-	Instructed    bool            `json:"instructed,omitempty"`   // reviewers are told what the base's project says to them
-	Uninstructed  bool            `json:"uninstructed,omitempty"` // implementers are not, and are kept from it
-	Scope         Scope           `json:"scope,omitzero"`
-	TaskScope     Scope           `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
-	Tier          string          `json:"tier,omitempty"`        // of verification that the task file asks for
-	DoneChecks    []string        `json:"done_checks,omitempty"` // commands that the task file's done criteria name
-	Policy        Policy          `json:"policy"`
-	Settings      []Setting       `json:"settings,omitempty"` // the limits of Policy, and where they come from
-	InPlace       bool            `json:"in_place,omitempty"`
-	CommitHooks   bool            `json:"commit_hooks,omitempty"`   // the user's pre-commit hook is run as a check
-	KeepSessions  bool            `json:"resume_session,omitempty"` // a fix goes on with its agent's session
-	Checkout      string          `json:"checkout,omitempty"`       // the linked worktree that the run was started from, as git calls it; "" is the main one
-	Context       *Context        `json:"context,omitempty"`        // an executor's finished work to start from
-	FromReview    string          `json:"from_review,omitempty"`    // a submitted review whose findings are to be fixed
-	Findings      []reply.Finding `json:"findings,omitempty"`       // those findings
-	Part          bool            `json:"part,omitempty"`           // they alone: what else the review asks for is left
-	Requests      []string        `json:"requests,omitempty"`
-	Said          []reply.Words   `json:"said,omitempty"`           // its reviewers' own words
-	FailedChecks  []string        `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
-	Imported      string          `json:"imported_from,omitempty"`  // id of the run in another system's timeline
-	ImportedLines string          `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
+	Entity       Entity          `json:"entity"`
+	Task         string          `json:"task"` // what the implementer is told
+	DoneCriteria string          `json:"done_criteria,omitempty"`
+	References   string          `json:"references,omitempty"` // passed on to every prompt as it is
+	Base         gitstore.ID     `json:"base"`
+	Branch       string          `json:"branch"`           // the run's own, refs/heads/runr/…
+	Target       string          `json:"target,omitempty"` // the branch that was checked out
+	Implementer  string          `json:"implementer,omitempty"`
+	Reviewer     string          `json:"reviewer"`
+	Profile      string          `json:"profile"`
+	Checks       []Check         `json:"checks,omitempty"`
+	Exclude      []string        `json:"exclude,omitempty"`      // globs left out of review
+	Generated    bool            `json:"generated,omitempty"`    // generated and vendored files are reviewed as well
+	Instructed   bool            `json:"instructed,omitempty"`   // reviewers are told what the base's project says to them
+	Uninstructed bool            `json:"uninstructed,omitempty"` // implementers are not, and are kept from it
+	Scope        Scope           `json:"scope,omitzero"`
+	TaskScope    Scope           `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
+	Tier         string          `json:"tier,omitempty"`        // of verification that the task file asks for
+	DoneChecks   []string        `json:"done_checks,omitempty"` // commands that the task file's done criteria name
+	Policy       Policy          `json:"policy"`
+	Settings     []Setting       `json:"settings,omitempty"` // the limits of Policy, and where they come from
+	InPlace      bool            `json:"in_place,omitempty"`
+	CommitHooks  bool            `json:"commit_hooks,omitempty"`   // the user's pre-commit hook is run as a check
+	KeepSessions bool            `json:"resume_session,omitempty"` // a fix goes on with its agent's session
+	Checkout     string          `json:"checkout,omitempty"`       // the linked worktree that the run was started from, as git calls it; "" is the main one
+	Context      *Context        `json:"context,omitempty"`        // an executor's finished work to start from
+	FromReview   string          `json:"from_review,omitempty"`    // a submitted review whose findings are to be fixed
+	Findings     []reply.Finding `json:"findings,omitempty"`       // those findings
+	Part         bool            `json:"part,omitempty"`           // they alone: what else the review asks for is left
+	Requests     []string        `json:"requests,omitempty"`
+	Said         []reply.Words   `json:"said,omitempty"`          // its reviewers' own words
+	FailedChecks []string        `json:"failed_checks,omitempty"` // names of checks that failed in that review: they are to be mended
+	Imported     string          `json:"imported_from,omitempty"` // id of the run in another system's timeline
 }
 
 // Context is the finished work that a run starts from at its review.

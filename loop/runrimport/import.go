@@ -13,30 +13,31 @@ import (
 	"git-runr/loop/workspace"
 )
 
-// Options say how a run of another system is imported.
+// Options say how a run of runr is imported.
 type Options struct {
 	Again   bool           // also one that was imported before
 	Explain loop.Explainer // as loop.Runner's; nil: stops are not explained
 }
 
-// Imported is what became of a source's run.
+// Imported is what became of one run of a timeline.
 type Imported struct {
 	Run      record.Run
 	Recorded int  // events that were recorded now; 0 for a run that was here already
 	Before   bool // it was imported before, in whole or in part
-	Differs  bool // what was imported before is not what the timeline says now: nothing was recorded
+	Differs  bool // the timeline no longer begins with what was imported before: nothing was recorded
 }
 
-// Import records a source's events as native ones of a run of its own. plan
-// holds what is configured here, and HEAD as its base. A run that was imported
-// before is not imported again; an import that did not come to its end, or a
-// timeline that has grown since, goes on where it stopped.
-func Import(ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, options Options) (Imported, error) {
+// Import records a source's events as those of a run here. plan holds what is configured here, and HEAD as its base.
+// A run that was imported before is not imported again. An import that was interrupted goes on where it stopped, and so
+// does that of a timeline with an id that has grown since.
+func Import(
+	ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, options Options,
+) (Imported, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return Imported{}, err
 	}
 	if source.ID == "" {
-		source.ID, plan.ImportedLines = source.Mark, source.digest(len(source.raws))
+		source.ID = source.Mark
 	}
 	unlock, err := s.Repo.Lock(ctx, "import")
 	if err != nil {
@@ -66,13 +67,14 @@ func Import(ctx context.Context, s *record.Store, source SourceRun, plan runplan
 }
 
 func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan) (record.Run, error) {
-	return s.BeginRun(ctx, importSource, cmp.Or(plan.Entity.Name(), source.ID), plan, func(now time.Time) (id, at time.Time) {
+	title := cmp.Or(plan.Entity.Name(), source.ID)
+	return s.BeginRun(ctx, importSource, title, plan, func(now time.Time) (id, at time.Time) {
 		return source.began(now), source.at(0, now)
 	})
 }
 
-// recordImport appends events to a run that nobody else knows of or may touch: no
-// event has to be decided on again, so that the cost of each does not grow.
+// recordImport appends events to a run that nobody else knows of or may touch: no event has to be decided on again, so
+// that the cost of each does not grow.
 func recordImport(ctx context.Context, s *record.Store, run record.Run, events []record.NewEvent) (record.Run, error) {
 	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
@@ -92,46 +94,38 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, events [
 	return run, nil
 }
 
-// importedBefore looks for source among the runs that are here. One that is there
-// in part is completed, when what is there is how the timeline begins.
-func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, found foundWork, options Options) (Imported, bool, error) {
-	known, err := importsOf(ctx, s, source, plan.Entity)
-	if err != nil || len(known) == 0 {
+// importedBefore looks for source among the runs that are here. An import that is there in part is completed, when
+// what is there is how the timeline begins.
+func importedBefore(
+	ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, found foundWork, options Options,
+) (Imported, bool, error) {
+	events, err := newestImport(ctx, s, source, plan.Entity)
+	if err != nil || events == nil {
 		return Imported{}, false, err
 	}
+	run, _ := record.FoldRun(events)
+	begun, _ := record.FoldRun(events[:1])
 	now := s.Now().UTC()
-	result := Imported{Before: true}
-	for _, events := range known {
-		run, _ := record.FoldRun(events)
-		begun, _ := record.FoldRun(events[:1])
-		made, _, err := importRun(begun, source, found, now, options.Explain)
-		if err != nil {
-			return result, true, err
-		}
-		rest, fits := beyond(made, events[1:], now)
-		if !fits && plan.ImportedLines != "" { // without an id it is another run that began alike
-			continue
-		}
-		if result.Run.ID == "" {
-			result.Run, result.Differs = run, !fits
-		}
-		if len(rest) > 0 {
-			result.Differs, result.Recorded = false, len(rest)
-			result.Run, err = recordImport(ctx, s, run, rest)
-			return result, true, err
-		}
+	made, _, err := importRun(begun, source, found, now, options.Explain)
+	if err != nil {
+		return Imported{}, true, err
 	}
-	return result, result.Run.ID != "", nil
+	rest, fits := beyond(made, events[1:], now)
+	if len(rest) > 0 {
+		run, err = recordImport(ctx, s, run, rest)
+	}
+	return Imported{Run: run, Recorded: len(rest), Before: true, Differs: !fits}, true, err
 }
 
-// importsOf are the events of each run that source was imported as, newest first.
-// Its native id or its entity tells which ones to look at.
-func importsOf(ctx context.Context, s *record.Store, source SourceRun, entity runplan.Entity) ([][]record.Event, error) {
+// newestImport returns the events of the newest run that source was imported as, or nil. The run's id or entity tells
+// at which runs to look.
+func newestImport(
+	ctx context.Context, s *record.Store, source SourceRun, entity runplan.Entity,
+) ([]record.Event, error) {
 	runs, _, err := s.Runs(ctx, record.Filter{})
 	if err != nil {
 		return nil, err
 	}
-	var known [][]record.Event
 	prefix := source.began(s.Now()).UTC().Format(record.IDTime) + "-"
 	for _, r := range runs {
 		if !strings.HasPrefix(r.ID, prefix) && r.Entity != entity {
@@ -141,16 +135,16 @@ func importsOf(ctx context.Context, s *record.Store, source SourceRun, entity ru
 		if err != nil {
 			return nil, err
 		}
-		if run, _ := record.FoldRun(events); run.Plan.Imported == source.ID && source.goesOn(run.Plan.ImportedLines) {
-			known = append(known, events)
+		if run, _ := record.FoldRun(events); run.Plan.Imported == source.ID {
+			return events, nil
 		}
 	}
-	return known, nil
+	return nil, nil
 }
 
-// beyond are the imported that events do not hold yet. It does not fit when neither
-// is the beginning of the other. Secrets were taken out of events, so that their
-// types and times are what is compared; now is that of imported without a time.
+// beyond returns the imported events that come after events. They do not fit when neither list is the beginning of the
+// other. It compares types and times, because secrets were removed from the recorded events; now is the time of an
+// imported event without one.
 func beyond(imported []record.NewEvent, events []record.Event, now time.Time) (rest []record.NewEvent, fits bool) {
 	for i, e := range events {
 		if i == len(imported) {

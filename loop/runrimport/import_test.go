@@ -54,10 +54,10 @@ func TestImportCases(t *testing.T) {
 }
 
 // timeline is the case's input. What a text file had better not hold is written as
-// (BAD BYTE), (ESC) and (LONG LINE).
+// (BAD BYTE) and (ESC).
 func timeline(c casetest.Case) string {
 	text, options := c.File("timeline"), c.File("options")
-	text = strings.NewReplacer("(BAD BYTE)", "\xff", "(ESC)", "\x1b", "(LONG LINE)", strings.Repeat("x", maxTimelineLine)).Replace(text)
+	text = strings.NewReplacer("(BAD BYTE)", "\xff", "(ESC)", "\x1b").Replace(text)
 	if strings.Contains(options, "crlf") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
@@ -211,7 +211,7 @@ func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 func TestReadTimelineKeepsTheNewest(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"seq":1,"type":"run_started","payload":{"task":"t.md"}}` + "\n")
-	for i := range maxRunActivity + 10 {
+	for i := range maxRunEvents + 9 {
 		fmt.Fprintf(&b, `{"seq":%d,"type":"phase_start","payload":{"phase":"P%d"}}`+"\n", i+2, i)
 	}
 	timeline, err := Read(strings.NewReader(b.String()))
@@ -219,7 +219,7 @@ func TestReadTimelineKeepsTheNewest(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := timeline.Runs[0]
-	if len(run.Events) != maxRunActivity+1 || run.Events[0].Type != "run_started" || run.Events[1].fields.text("phase") != "P10" {
+	if len(run.Events) != maxRunEvents || run.Events[0].Type != "run_started" || run.Events[1].Phase != "P10" {
 		t.Errorf("%d events, the first are %s and %s", len(run.Events), run.Events[0].Type, run.Events[1].Type)
 	}
 	if len(timeline.Warnings) != 1 || !strings.Contains(timeline.Warnings[0], "10 were left out") {
@@ -263,19 +263,19 @@ func TestCheckName(t *testing.T) {
 	for _, test := range []struct{ command, want string }{
 		{"npm run typecheck", "types"},
 		{"npm run lint", "lint"},
-		{"npm test -- --coverage", "npm-test"}, // "test" is another command here
+		{"npm test -- --coverage", "test-2"}, // "test" is another command here
 		{"npx tsc --noEmit", "tsc"},
 		{"CI=1 pnpm run build:prod", "build_prod"},
 		{"python -m pytest -q", "pytest"},
 		{"./gradlew check", "check"},
 		{"/usr/bin/make", "make"},
 		{"cargo clippy", "clippy"},
-		{"npm run lint && npm run build", "npm-lint"}, // after "npm run lint"
-		{"yarn lint", "yarn-lint"},
-		{"npm  run lint", "npm-lint-2"},
+		{"npm run lint && npm run build", "lint-2"}, // after "npm run lint"
+		{"yarn lint", "lint-3"},
+		{"npm  run lint", "lint-4"},
 		{"$(reboot)", "reboot"},
 		{"--", "command"},
-		{"\u202e", "command-command"},
+		{"\u202e", "command-2"},
 	} {
 		if got := im.checkName(test.command); got != test.want {
 			t.Errorf("%q: %q, want %q", test.command, got, test.want)

@@ -2,7 +2,6 @@ package runrimport
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,18 +10,45 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
-	"git-runr/loop/reply"
 )
 
-// sourceReasons are codes that have another name here.
-var sourceReasons = map[string]string{
-	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget, "guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
-	"ownership_violation": record.ReasonScope, "plan_scope_violation": record.ReasonScope, "implement_parse_failed": record.ReasonAgentFailed,
-	"plan_parse_failed": record.ReasonAgentFailed, "insufficient_evidence": record.ReasonNoChange,
+// halt is a stop that the timeline mentions. It is recorded when nothing follows it, or when the run was resumed.
+type halt struct {
+	code   string // runr's
+	at     time.Time
+	stated bool // an event says that the run stopped, and not only that something was wrong
+	detail []string
+	round  int
+	max    int
+	unmet  []string
 }
 
-// nativeReason is the registry's code for one of the other system's; a code that
-// the registry does not know stays what it is.
+func (h halt) completed() bool { return h.code == "complete" }
+
+func (h *halt) say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); strings.TrimSpace(text) != "" {
+		h.detail = append(h.detail, prose.Cut(text, 2000))
+	}
+}
+
+// sayLimit says which limit was passed, in milliseconds, where the event has one.
+func (h *halt) sayLimit(format string, took, most int) {
+	if longest := 365 * 24 * 3_600_000; took > 0 && most > 0 && took < longest && most < longest {
+		seconds := func(ms int) time.Duration { return (time.Duration(ms) * time.Millisecond).Round(time.Second) }
+		h.say(format, seconds(took), seconds(most))
+	}
+}
+
+// sourceReasons are runr's codes that have another name here.
+var sourceReasons = map[string]string{
+	"verification_failed": record.ReasonChecksFailed, sourceMaxTicks: record.ReasonBudget,
+	"guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
+	"ownership_violation": record.ReasonScope, "plan_scope_violation": record.ReasonScope,
+	"implement_parse_failed": record.ReasonAgentFailed, "plan_parse_failed": record.ReasonAgentFailed,
+	"insufficient_evidence": record.ReasonNoChange,
+}
+
+// nativeReason returns our code for one of runr's. A code that is not known stays what it is.
 func nativeReason(code string) string {
 	if reason, ok := sourceReasons[code]; ok {
 		return reason
@@ -36,7 +62,7 @@ func nativeReason(code string) string {
 	return cmp.Or(strings.Trim(code, "_"), record.ReasonInterrupted)
 }
 
-// halting is the stop with code: the one that is pending where it is the same.
+// halting returns the stop with a code: the pending one where that has the same code.
 func (im *importer) halting(code string, stated bool) *halt {
 	if im.halt == nil || im.halt.code != code && (im.halt.stated || stated) {
 		before := im.halt
@@ -49,17 +75,12 @@ func (im *importer) halting(code string, stated bool) *halt {
 	return im.halt
 }
 
-// lastRound makes up for the review that a loop's event speaks of, where the
-// timeline has none that asked for anything.
+// lastRound records the review that the event of a loop mentions, where the timeline has none that asked for anything.
 func (im *importer) lastRound() {
 	if _, asked := im.run.Open(); len(asked) > 0 || len(im.halt.unmet) == 0 {
 		return
 	}
-	changes := make([]json.RawMessage, len(im.halt.unmet))
-	for i, request := range im.halt.unmet {
-		changes[i], _ = json.Marshal(request) // a string is always JSON
-	}
-	im.round("reviewer", changesText("request_changes", changes))
+	im.round("reviewer", changesText("request_changes", im.halt.unmet))
 }
 
 // complete records a run that ended well, as it was recorded.
@@ -71,8 +92,8 @@ func (im *importer) complete() {
 	im.add(record.EventRunCompleted.New(importSource, done.Result, done))
 }
 
-// beginNext begins the attempt that a resumed run would otherwise take for done: it
-// would pass, review or undo work that is not in this repository.
+// beginNext begins the attempt that a resumed run would otherwise take for done: it would pass, review or undo work
+// that is not in this repository.
 func (im *importer) beginNext() {
 	next := im.run
 	for _, eventType := range []string{record.EventRunStopped.Name, record.EventRunResumed.Name} {
@@ -94,8 +115,8 @@ func (im *importer) beginNext() {
 	}
 }
 
-// beginAgain begins the last attempt once more, with what is known of its first
-// time, or a new one where the last one's work is here.
+// beginAgain begins the last attempt once more, with what is known of its first time, or a new one where the last
+// one's work is here.
 func (im *importer) beginAgain(mode record.AttemptMode) {
 	last := im.run.LastAttempt()
 	if last == nil || last.Commit != "" {
@@ -105,83 +126,56 @@ func (im *importer) beginAgain(mode record.AttemptMode) {
 	a := *last
 	a.Mode, a.StartedAt, a.EndedAt = mode, time.Time{}, time.Time{}
 	im.open = true
-	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a))
+	title := fmt.Sprintf("attempt %d, again: its work is not here", a.Number)
+	im.add(record.EventAttemptStarted.New(importSource, title, a))
 }
 
-// stop records the pending stop, with its diagnosis, as the runner would.
-func (im *importer) stop() {
+// stop records the pending stop. The last stop of the run gets a diagnosis, as from the runner.
+func (im *importer) stop(last bool) {
 	h := *im.halt
 	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: im.detail(h)}
 	kind, title := record.EventRunStopped, stop.Reason
 	if stop.Reason == record.ReasonReviewLoop {
 		kind = record.EventReviewLoopDetected
-		stop.Round, stop.MaxRounds = cmp.Or(h.round, im.refusedInARow()), cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
-		stop.Unmet = im.unmet(h.unmet)
+		stop.Round = cmp.Or(h.round, im.refusedInARow())
+		stop.MaxRounds = cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
+		if round := im.run.LastRound(); round != nil && !round.Report.Effective.Passed() {
+			_, stop.Unmet = im.run.Open()
+		}
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
 	var files map[string][]byte
-	if im.stops <= maxExplained {
-		stop, files = im.explained(stop)
+	if last && im.explain != nil {
+		step := loop.Next(im.run, im.run.Plan.Policy)
+		if stop.Reason == record.ReasonReviewLoop && step.Action == loop.DoExhaust {
+			stop.Repeated = step.Repeated
+		}
+		stop, files = im.explain(im.run, stop)
 	}
 	event := kind.New(importSource, title, record.StopPayload{Stop: stop, Commit: im.head()})
 	event.Attachments = files
 	im.add(event)
 }
 
-func (im *importer) explained(stop record.Stop) (record.Stop, map[string][]byte) {
-	if step := loop.Next(im.run, im.run.Plan.Policy); stop.Reason == record.ReasonReviewLoop && step.Action == loop.DoExhaust {
-		stop.Repeated = step.Repeated
-	}
-	if im.explain == nil {
-		return stop, nil
-	}
-	return im.explain(im.run, stop)
-}
-
-// detail is what is known of a stop, after its name there where it has another
-// here.
+// detail returns what is known of a stop, after runr's name for it where it has another here.
 func (im *importer) detail(h halt) string {
 	parts := h.detail
 	if why := cmp.Or(im.problem[h.code], im.problem[nativeReason(h.code)]); why != "" {
 		parts = append([]string{why}, parts...)
 	}
-	seen := map[string]bool{}
 	text := ""
-	for _, part := range parts {
-		if !seen[part] {
-			seen[part] = true
-			text += "; " + part
+	for i, part := range parts {
+		if !slices.Contains(parts[:i], part) {
+			text = strings.TrimPrefix(text+"; "+part, "; ")
 		}
 	}
-	text = strings.TrimPrefix(text, "; ")
 	if nativeReason(h.code) != h.code && h.code != "" {
 		text = strings.TrimSuffix(prose.OneLine(h.code)+": "+text, ": ")
 	}
 	return text
 }
 
-// unmet are the requests of the last round, and those recorded with the stop that
-// none of them says.
-func (im *importer) unmet(recorded []string) []string {
-	_, asked := im.run.Open()
-	if round := im.run.LastRound(); round == nil || round.Report.Effective.Passed() {
-		asked = nil
-	}
-	asked = slices.Clone(asked)
-	said := ""
-	for _, r := range asked {
-		said += " " + reply.RequestKey(r) + " "
-	}
-	for _, r := range recorded {
-		if key := reply.RequestKey(r); key != "" && !strings.Contains(said, " "+key+" ") {
-			asked = append(asked, r)
-			said += " " + key + " "
-		}
-	}
-	return asked
-}
-
-// refusedInARow are the newest rounds, one after the other, that did not pass.
+// refusedInARow returns how many rounds did not pass since the last that did.
 func (im *importer) refusedInARow() int {
 	n := 0
 	for i := len(im.run.Rounds) - 1; i >= 0 && !im.run.Rounds[i].Report.Effective.Passed(); i-- {
@@ -190,8 +184,7 @@ func (im *importer) refusedInARow() int {
 	return n
 }
 
-// active is called by what shows that the run goes on: a stop before it was not
-// the end.
+// active is called for an event that shows that the run goes on: a stop before it was not the end.
 func (im *importer) active() {
 	if im.halt == nil {
 		return
@@ -200,9 +193,27 @@ func (im *importer) active() {
 		at := im.at
 		im.at = halt.at
 		im.lastRound()
-		im.stop()
+		im.stop(false)
 		im.at = at
 		im.add(record.EventRunResumed.New(importSource, "from "+string(im.run.Status), record.ResumedPayload{}))
 	}
 	im.halt = nil
+}
+
+// finish records how the run ended. A run that just ends was interrupted.
+func (im *importer) finish() {
+	if im.halt == nil {
+		im.halt = &halt{
+			code: record.ReasonInterrupted, at: im.at, stated: true, detail: []string{"the timeline ends without a stop"},
+		}
+	}
+	im.at = im.halt.at
+	im.flushChecks()
+	if im.halt.completed() {
+		im.complete()
+		return
+	}
+	im.lastRound()
+	im.beginNext()
+	im.stop(true)
 }

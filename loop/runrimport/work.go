@@ -1,10 +1,13 @@
 package runrimport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"git-runr/gitstore"
@@ -15,15 +18,39 @@ import (
 	"git-runr/loop/runplan"
 )
 
-// foundWork is what of a source run's commits is in this repository.
+// maxTaskFile is how much of a task file is read, in bytes.
+const maxTaskFile = 1 << 20
+
+// TakeDirectory reads what runr keeps beside a timeline and not in it: the run's id, which is the name of the
+// directory, and the text of its task. timeline is the file's path; what is missing stays as it is.
+func (r *SourceRun) TakeDirectory(timeline string) {
+	file, err := filepath.Abs(timeline)
+	if err != nil || filepath.Base(file) != "timeline.jsonl" {
+		return
+	}
+	dir := filepath.Dir(file)
+	if id := filepath.Base(dir); r.ID == "" && len(id) == 14 && strings.Trim(id, "0123456789") == "" {
+		r.ID = id
+	}
+	task := filepath.Join(dir, "artifacts", "task.md")
+	info, err := os.Lstat(task)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxTaskFile {
+		return
+	}
+	if text, err := os.ReadFile(task); err == nil {
+		r.Task = strings.ToValidUTF8(string(text), "\uFFFD")
+	}
+}
+
+// foundWork is those of a run's commits that are in this repository.
 type foundWork struct {
 	base    gitstore.ID                 // where the run began; "" when that is not known here
 	commits map[string]gitstore.ID      // checkpoints that go on from base, by their recorded id
 	trees   map[gitstore.ID]gitstore.ID // of those commits
 }
 
-// planSource completes plan, which holds what is configured here and HEAD as its
-// base, by what the other system recorded. Nothing recorded becomes a command.
+// planSource adds what runr recorded to plan, which holds what is configured here and HEAD as its base. Nothing
+// recorded becomes a command.
 func planSource(ctx context.Context, s *record.Store, plan *runplan.Plan, source SourceRun) (foundWork, error) {
 	found, err := findWork(ctx, s, source)
 	if err != nil {
@@ -44,9 +71,9 @@ func planSource(ctx context.Context, s *record.Store, plan *runplan.Plan, source
 	return found, nil
 }
 
-// describe says what the run works on.
+// describe writes into plan what the run works on.
 func (r SourceRun) describe(plan *runplan.Plan, name, task string) {
-	milestones, goals := r.milestones()
+	milestones, goal := r.milestones()
 	if task == "" && !isTaskPath(name) {
 		task = name
 	}
@@ -54,8 +81,8 @@ func (r SourceRun) describe(plan *runplan.Plan, name, task string) {
 	if isTaskPath(name) {
 		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	}
-	if plan.Entity.Title == "" && len(goals) > 0 {
-		plan.Entity.Title = prose.OneLine(goals[0])
+	if plan.Entity.Title == "" {
+		plan.Entity.Title = prose.OneLine(goal)
 	}
 	plan.Task = prose.Cut(task, maxSourceText)
 	if plan.DoneCriteria = milestones; plan.Task != "" {
@@ -65,23 +92,21 @@ func (r SourceRun) describe(plan *runplan.Plan, name, task string) {
 		plan.Task = strings.TrimSpace(plan.Entity.Title + "\n\n" + milestones)
 	}
 	for _, e := range r.Events {
-		if n := e.fields.maxRounds(); e.Type == record.EventReviewLoopDetected.Name && n > 0 && n <= 100 {
+		if n := e.maxRounds(); e.Type == record.EventReviewLoopDetected.Name && n > 0 && n <= 100 {
 			plan.Policy.MaxRetries = n
 		}
 	}
 }
 
-// taskFile is the task file as the run's base has it; "" when it has none. Only
-// what is committed is read: the path is a stranger's.
+// taskFile returns the task file as the run's base has it, or "" when it has none. Only what is committed is read: the
+// path is a stranger's.
 func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, source SourceRun, name string) (string, error) {
 	if !isTaskPath(name) {
 		return "", nil
 	}
 	for _, e := range source.Events {
-		for _, key := range []string{"git_root", "repo_path"} {
-			if root := e.fields.object("repo").text(key); e.Type == sourceStarted && root != "" {
-				name = strings.TrimPrefix(name, strings.TrimSuffix(root, "/")+"/")
-			}
+		if root := cmp.Or(e.Repo.Root, e.Repo.Path); e.Type == sourceStarted && root != "" {
+			name = strings.TrimPrefix(name, strings.TrimSuffix(root, "/")+"/")
 		}
 	}
 	if name = path.Clean(name); place.Unsafe(name) != "" {
@@ -100,24 +125,23 @@ func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, source Sou
 // findWork looks for the run's commits in this repository.
 func findWork(ctx context.Context, s *record.Store, source SourceRun) (foundWork, error) {
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
-	var err error
 	for _, e := range source.Events {
-		if found.base == "" && planTypes.Has(e.Type) {
-			if found.base, err = commitHere(ctx, s, e.fields.text("base_sha")); err != nil {
-				return found, err
-			}
+		var err error
+		switch {
+		case found.base == "" && planTypes.Has(e.Type):
+			found.base, err = commitHere(ctx, s, e.BaseSHA)
+		case e.Type == sourceCheckpoint:
+			err = findCheckpoint(ctx, s, &found, e.Commit)
 		}
-	}
-	for _, sha := range source.checkpoints() {
-		if err := findCheckpoint(ctx, s, &found, sha); err != nil {
+		if err != nil {
 			return found, err
 		}
 	}
 	return found, nil
 }
 
-// findCheckpoint takes over a checkpoint that is here. Of a run whose base is not
-// known the first one tells it.
+// findCheckpoint adds a checkpoint that is here. Where the base of the run is not known, it is the parent of the first
+// checkpoint.
 func findCheckpoint(ctx context.Context, s *record.Store, found *foundWork, sha string) error {
 	id, err := commitHere(ctx, s, sha)
 	if err != nil || id == "" {
@@ -141,8 +165,8 @@ func findCheckpoint(ctx context.Context, s *record.Store, found *foundWork, sha 
 	return nil
 }
 
-// commitHere is the commit whose id or its beginning is sha; "" when there is none.
-// Any other name of a commit is not looked up: the text is a stranger's.
+// commitHere returns the commit whose id begins with sha, or "" when there is none. Any other name of a commit is not
+// looked up: the text is a stranger's.
 func commitHere(ctx context.Context, s *record.Store, sha string) (gitstore.ID, error) {
 	if len(sha) < 7 || len(sha) > 64 || strings.Trim(sha, "0123456789abcdef") != "" {
 		return "", nil
