@@ -48,7 +48,8 @@ type conversation struct {
 	refused *acp.RequestError // its last answer that was an error
 	result  json.RawMessage   // its last that was none
 	asking  string            // the id of the request that it has not answered, "" for none
-	calls   map[string]bool   // by id, whether a use of a tool writes files
+	message string            // the id of the message that it is at
+	calls   map[string]called // by the id of the use
 
 	size  int64 // of what it wrote
 	in    *io.PipeReader
@@ -61,7 +62,7 @@ func newConversation(ask Ask, model string, form acpForm) *conversation {
 	if dir, err := filepath.Abs(ask.Dir); err == nil {
 		ask.Dir = dir
 	}
-	c := &conversation{ask: ask, model: model, form: form, calls: map[string]bool{}, asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
+	c := &conversation{ask: ask, model: model, form: form, calls: map[string]called{}, asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
 	c.in, c.to = io.Pipe()
 	return c
 }
@@ -195,9 +196,12 @@ type opened struct {
 			ID string `json:"modelId"`
 		} `json:"availableModels"`
 	} `json:"models"`
+	Modes   json.RawMessage `json:"modes"`
 	Options []struct {
-		ID       string `json:"id"`
-		Category string `json:"category"`
+		ID       string          `json:"id"`
+		Category string          `json:"category"`
+		Current  any             `json:"currentValue"`
+		Choices  json.RawMessage `json:"options"`
 	} `json:"configOptions"`
 }
 
@@ -224,12 +228,15 @@ func (c *conversation) turn(conn *acp.Connection) error {
 		return err
 	}
 	var session opened
-	err = c.request(conn, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}}, &session)
+	err = c.request(conn, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}, Meta: claudeOptions(c.ask.Role)}, &session)
 	if err == nil && session.ID == "" {
 		err = errors.New("it opened no session")
 	}
 	if err == nil {
 		err = c.choose(conn, session)
+	}
+	if err == nil {
+		err = c.askFirst(conn, session)
 	}
 	if err == nil {
 		err = c.prompt(conn, session.ID)
@@ -388,6 +395,7 @@ func (c *conversation) update(params []byte) string {
 	var told struct {
 		Update struct {
 			Kind    string          `json:"sessionUpdate"`
+			Message string          `json:"messageId"`
 			Content json.RawMessage `json:"content"`
 			Cost    struct {
 				Amount   float64 `json:"amount"`
@@ -405,7 +413,7 @@ func (c *conversation) update(params []byte) string {
 	u := told.Update
 	switch u.Kind {
 	case "agent_message_chunk":
-		return c.chunk(u.Content)
+		return c.chunk(u.Message, u.Content)
 	case "user_message_chunk":
 		c.said = c.said[:0]
 	case "tool_call", "tool_call_update":
@@ -418,12 +426,17 @@ func (c *conversation) update(params []byte) string {
 	return ""
 }
 
-// chunk takes a piece of what the agent says, and gives the line that it belongs to.
-func (c *conversation) chunk(content json.RawMessage) string {
+// chunk takes a piece of what the agent says, and gives the line that it belongs to. Another message begins a
+// paragraph of its own: claude-agent-acp puts notices before the answer, whose first line must stay one.
+func (c *conversation) chunk(message string, content json.RawMessage) string {
 	var p part
 	if json.Unmarshal(content, &p) != nil || p.Type != "text" {
 		return ""
 	}
+	if c.message != message && len(c.said) > 0 {
+		c.said = append(c.said, "\n\n"...)
+	}
+	c.message = message
 	if c.said = append(c.said, p.Text...); len(c.said) > defaultMaxOutput {
 		c.said = nil
 		c.heard.fail = fmt.Sprintf("the answer is longer than %d bytes", defaultMaxOutput)
@@ -466,17 +479,34 @@ func (u toolUse) paths(content json.RawMessage) []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 }
 
-// use notes the use of a tool. What was said before it began is talk.
+// called is the use of a tool as far as it is known.
+type called struct {
+	title  string
+	writes bool // files
+	acts   bool // may change more than what it tells
+	asked  bool // the client was asked for it
+}
+
+// use notes the use of a tool. What was said before it began is talk. A reviewer that changes anything without
+// asking is refused: nothing keeps it from writing.
 func (c *conversation) use(event string, u toolUse, content json.RawMessage) string {
-	if _, known := c.calls[u.ID]; !known || event == "tool_call" {
+	call, known := c.calls[u.ID]
+	if !known || event == "tool_call" {
 		c.said = c.said[:0]
 	}
-	c.calls[u.ID] = c.calls[u.ID] || slices.Contains(writing, u.Does)
-	if c.calls[u.ID] {
+	call.title = cmp.Or(u.Title, call.title)
+	call.writes = call.writes || slices.Contains(writing, u.Does)
+	call.acts = call.writes || call.acts || !c.form.proven && u.Does == string(acp.ToolKindExecute)
+	c.calls[u.ID] = call
+	if call.writes {
 		c.heard.add(u.ID, u.paths(content)...)
 	}
 	if u.Status == "failed" {
 		c.heard.drop(u.ID)
+	}
+	if c.ask.Role != Implementer && u.Status == "completed" && call.acts && !call.asked {
+		c.heard.fail = fmt.Sprintf("as a reviewer it did %q without asking, so nothing keeps it from writing", visible(call.title))
+		c.hangUp()
 	}
 	return u.Title
 }

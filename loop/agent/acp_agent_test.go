@@ -114,6 +114,19 @@ func playACP(name string) int {
 	}
 	p := a.turn()
 	switch name {
+	case "writes unasked", "runs unasked":
+		kind := map[string]string{"writes unasked": "edit", "runs unasked": "execute"}[name]
+		a.update("tool_call", map[string]any{"toolCallId": "u", "title": "Change sum.go", "kind": kind, "status": "pending"})
+		a.update("tool_call_update", map[string]any{"toolCallId": "u", "status": "completed"})
+		a.talks()
+		a.ends(p, "end_turn")
+		return 0
+	case "notice":
+		a.chunk("**Warning:** billed as before")
+		a.update("agent_message_chunk", map[string]any{"messageId": "m", "content": map[string]any{"type": "text", "text": "All is "}})
+		a.update("agent_message_chunk", map[string]any{"messageId": "m", "content": map[string]any{"type": "text", "text": "well."}})
+		a.ends(p, "end_turn")
+		return 0
 	case "half":
 		a.chunk("fine")
 		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"stopRea`, p.ID)
@@ -198,10 +211,29 @@ func (a *scriptedACP) refuses(name string) (status int, over bool) {
 		a.session["modes"] = "none"
 	case "model option":
 		a.session["configOptions"] = []any{map[string]any{"id": "mode", "category": "mode"}, map[string]any{"id": "which", "category": "model"}}
+	case "auto", "auto by option", "auto alone", "asking":
+		a.session["modes"] = modesOf(name)
+		if name == "auto by option" {
+			a.session["configOptions"] = []any{map[string]any{
+				"id": "how", "category": "mode", "currentValue": "auto", "options": []any{map[string]any{"value": "auto"}, map[string]any{"value": "read-only"}},
+			}}
+		}
 	case "models":
 		a.session["models"] = map[string]any{"currentModelId": "a", "availableModels": []any{}}
 	}
 	return 0, false
+}
+
+// modesOf is what an agent tells of its modes in the script called name.
+func modesOf(name string) map[string]any {
+	current, all := "auto", []any{map[string]any{"id": "auto"}, map[string]any{"id": "plan"}, map[string]any{"id": "default"}}
+	switch name {
+	case "auto alone":
+		all = all[:1]
+	case "asking":
+		current = "default"
+	}
+	return map[string]any{"currentModeId": current, "availableModes": all}
 }
 
 // talks says something, uses a tool, and says more.

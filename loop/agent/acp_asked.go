@@ -76,7 +76,10 @@ func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, erro
 		paths = c.heard.of(p.Use.ID)
 	}
 	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
-	changes := slices.Contains(writing, p.Use.Does) || p.Use.Does == "" && c.calls[p.Use.ID]
+	call := c.calls[p.Use.ID]
+	changes := slices.Contains(writing, p.Use.Does) || p.Use.Does == "" && call.writes
+	call.asked = true
+	c.calls[p.Use.ID] = call
 	if c.ask.Role == Implementer && changes && len(paths) > 0 && !slices.ContainsFunc(paths, c.outside) {
 		wanted = []acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce}
 	}

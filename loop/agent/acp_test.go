@@ -63,6 +63,10 @@ func TestACPAnswers(t *testing.T) {
 		{"answers and dies", "0", Answer{Text: "fine"}},
 		{"banner", "0", Answer{Text: "All is well."}},
 		{"odd session", "0", Answer{Text: "All is well."}},
+		{"notice", "0", Answer{Text: "**Warning:** billed as before\n\nAll is well."}},
+		{"writes unasked", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
+		{"runs unasked", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
+		{"auto alone", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it would not ask before it acts: it is in its mode "auto", and offers auto`}},
 		{"says nothing", "0", Answer{Problem: ProblemEmptyOutput, Detail: "it ended without a final message"}},
 		{"ends with max_tokens", "0", Answer{Problem: ProblemAgentError, Detail: "the answer was cut short: max_tokens"}},
 		{"ends with max_turn_requests", "0", Answer{Problem: ProblemAgentError, Detail: "the answer was cut short: max_turn_requests"}},
@@ -155,6 +159,32 @@ func TestACPModel(t *testing.T) {
 	}
 }
 
+// TestACPAsksFirst has agents that would decide by themselves put into a mode in which they ask.
+func TestACPAsksFirst(t *testing.T) {
+	byMethod, byOption := `"session/set_mode","params":{"modeId":"default"`, `"session/set_config_option","params":{"configId":"how","sessionId":"s1","value":"read-only"}`
+	for _, tc := range []struct {
+		script string
+		role   Role
+		said   string
+	}{
+		{"auto", Reviewer, byMethod},
+		{"auto", Implementer, byMethod},
+		{"auto by option", Reviewer, byOption},
+		{"auto by option", Implementer, ""},
+		{"auto alone", Implementer, ""},
+		{"asking", Reviewer, ""},
+	} {
+		got := spokenCall{script: tc.script, role: tc.role}.call(t, t.Context(), t.TempDir())
+		said := strings.Contains(got.heard, "set_mode") || strings.Contains(got.heard, "set_config_option")
+		if got.Text != "All is well." || !strings.Contains(got.heard, tc.said) || said != (tc.said != "") {
+			t.Errorf("%s as %s: %+v\n%s", tc.script, tc.role, got.Answer, got.heard)
+		}
+		if reads := strings.Contains(got.heard, `"tools":["Read","Grep","Glob"]`); reads != (tc.role == Reviewer) || !strings.Contains(got.heard, `"settingSources":["user"]`) {
+			t.Errorf("%s as %s: %s", tc.script, tc.role, got.heard)
+		}
+	}
+}
+
 // workingTree is a tree with what an agent might try to leave it by.
 func workingTree(t *testing.T) (dir, outside string) {
 	t.Helper()
@@ -230,7 +260,7 @@ func TestACPReviewerWritesNothing(t *testing.T) {
 	if strings.Contains(got.worked, yes) || strings.Contains(got.worked, "{}") || fileExists(filepath.Join(dir, "new")) {
 		t.Errorf("it was answered:\n%s", got.worked)
 	}
-	if !strings.HasPrefix(got.Detail, "permission denied: ") || strings.Contains(got.heard, "writeTextFile") {
+	if !strings.HasPrefix(got.Detail, `as a reviewer it did "Write" without asking`) || strings.Contains(got.heard, "writeTextFile") {
 		t.Errorf("%+v", got.Answer)
 	}
 }

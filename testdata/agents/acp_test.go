@@ -12,14 +12,14 @@ import (
 
 // eachByACP runs a test with every tool that is talked to by the Agent Client Protocol.
 func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
-	for _, a := range tools {
+	for _, a := range append([]tool{claudeAgent()}, tools...) {
 		if !a.acp {
 			continue
 		}
-		home := a.home
+		home, command := a.home, a.command
 		a.byACP, a.home = true, func(url string) map[string]string {
 			files := home(url)
-			files[".config/git-runr/config.toml"] = fmt.Sprintf("[agents.%s]\nprotocol = \"acp\"\n%s", a.name, settings)
+			files[".config/git-runr/config.toml"] = fmt.Sprintf("[agents.%s]\nprotocol = \"acp\"\n%s%s", a.name, command, settings)
 			return files
 		}
 		t.Run(a.name+" by ACP", func(t *testing.T) {
@@ -65,6 +65,14 @@ func TestACPFaults(t *testing.T) {
 	})
 }
 
+// claudeAgent is a tool that is no preset. It would have a model decide what it may do.
+func claudeAgent() tool {
+	a := tools[slices.IndexFunc(tools, func(a tool) bool { return a.name == "claude" })]
+	a.name, a.acp = "claude-agent-acp", true
+	a.command = "command = [\"claude-agent-acp\"]\nenv = [\"ANTHROPIC_API_KEY\", \"ANTHROPIC_BASE_URL\"]\n"
+	return a
+}
+
 // TestACPHostile is TestHostile by the Agent Client Protocol.
 func TestACPHostile(t *testing.T) {
 	eachByACP(t, "", func(t *testing.T, a tool) {
@@ -83,39 +91,4 @@ func TestACPHostile(t *testing.T) {
 			})
 		}
 	})
-}
-
-// TestACPUnknown has a tool that is no preset work, which asks before it writes and says only
-// when it announces what it will do which file that is.
-func TestACPUnknown(t *testing.T) {
-	a := tools[slices.IndexFunc(tools, func(a tool) bool { return a.name == "claude" })]
-	home := a.home
-	a.name, a.home = "claude-code-acp", func(url string) map[string]string {
-		files := home(url)
-		files[".config/git-runr/config.toml"] = "[agents.claude-code-acp]\ncommand = [\"claude-code-acp\"]\nprotocol = \"acp\"\nenv = [\"ANTHROPIC_API_KEY\", \"ANTHROPIC_BASE_URL\"]\n"
-		return files
-	}
-	write := call("mcp__acp__Write", "file_path", "content")
-	var w *world
-	w = newWorld(t, a, func(r model.Request) model.Reply {
-		switch {
-		case len(r.Tools) == 0:
-			return model.Reply{Text: "Greeting"}
-		case reviews(r) && r.Turn == 0:
-			return write(w.repo+"/planted.txt", "planted by the reviewer")
-		case reviews(r):
-			return verdict(r, "PASS")
-		}
-		return implement(r, write(w.tree()+"/greet.txt", "hello, please"))
-	})
-	w.files(w.repo, map[string]string{"task.md": task})
-	w.commit("task")
-	w.runr(0, "run", "task.md", "--implementer", a.name, "--reviewer", a.name)
-	w.runr(0, "land")
-	if got := w.git("show", "HEAD:greet.txt"); strings.TrimSpace(got) != "hello, please" {
-		t.Errorf("landed: %q", got)
-	}
-	if status := w.git("status", "--porcelain"); status != "" {
-		t.Errorf("the reviewer wrote:\n%s", status)
-	}
 }

@@ -33,6 +33,7 @@ type tool struct {
 	unsandboxed   bool   // writes wherever its user can
 	crew          []tool // that a panel is of; nil: it is one tool
 	acp           bool   // speaks the Agent Client Protocol
+	command       string // settings of one that is no preset
 }
 
 // edit overwrites a file that holds old.

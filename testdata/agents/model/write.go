@@ -24,11 +24,12 @@ func (w writer) event(v object) {
 // call is the id of the answer's call: one conversation has many.
 func (w writer) call() string { return fmt.Sprintf("call_%d", w.asked.Turn) }
 
-// write answers in the form of the request, streamed but where gemini asked for a whole.
+// write answers in the form of the request: streamed, unless the tool asked gemini or Anthropic's Messages for a whole.
 func write(w http.ResponseWriter, r Request, reply Reply, used Usage) {
-	if r.Form == "gemini" && !r.stream {
+	whole := map[string]func(Reply, Usage) object{"gemini": geminiAnswer, "messages": message}[r.Form]
+	if whole != nil && !r.stream {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(geminiAnswer(reply, used))
+		_ = json.NewEncoder(w).Encode(whole(reply, used))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -132,6 +133,12 @@ func (w writer) messages(reply Reply, used Usage) {
 	}
 	w.event(object{"type": "message_delta", "delta": object{"stop_reason": finish}, "usage": object{"output_tokens": used.Output}})
 	w.event(object{"type": "message_stop"})
+}
+
+// message is an answer of Anthropic's that is not streamed. Only text is asked for so.
+func message(reply Reply, used Usage) object {
+	return object{"id": "answer", "type": "message", "role": "assistant", "model": "scripted", "stop_reason": "end_turn",
+		"content": []object{{"type": "text", "text": reply.Text}}, "usage": object{"input_tokens": used.Input, "output_tokens": used.Output}}
 }
 
 func geminiAnswer(reply Reply, used Usage) object {
