@@ -36,7 +36,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
 			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
-			&cli.IntFlag{Name: "quorum", Usage: "how many of several must find that it does not pass, `N`", DefaultText: "review.quorum"},
+			&cli.IntFlag{Name: "quorum", Usage: "how many of several must fail it for the same reason, `N`", DefaultText: "review.quorum"},
 			&cli.StringFlag{Name: "judge", Usage: "an agent, `NAME`, rules on each finding after them", DefaultText: "review.judge"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},

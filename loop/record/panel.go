@@ -25,7 +25,7 @@ type Joined struct {
 	SaidBy   []string `json:"said_by"`
 	Same     []string `json:"same,omitempty"`     // its other ids, in the answers of others: an answer to one is to all
 	Similar  []string `json:"similar,omitempty"`  // ids of findings of others that may be the same; each is to be dealt with
-	Disputed bool     `json:"disputed,omitempty"` // fewer than the quorum said it or something similar
+	Disputed bool     `json:"disputed,omitempty"` // fewer than the quorum said or confirmed it, or something similar
 	Judged   *Ruling  `json:"judged,omitempty"`   // what the judge says of it
 	place    track.At // of the words, in the order of submissions
 }
@@ -220,18 +220,28 @@ func (r Review) Joined() []Joined {
 	quorum := r.quorumCounts()
 	for i := range joined {
 		j := &joined[i]
-		sayers := slices.Clone(j.SaidBy)
 		for _, at := range r.alike[j.place] {
-			sayers = append(sayers, r.Submissions[at.List].Reviewer)
 			if id := r.said(at).ID; !slices.Contains(j.Similar, id) {
 				j.Similar = append(j.Similar, id)
 			}
 		}
-		slices.Sort(sayers)
-		j.Disputed = len(slices.Compact(sayers)) < quorum && r.Submissions[j.place.List].Decision == ""
 		j.Judged = r.ruling(j.ID)
+		j.Disputed = len(r.agree(*j)) < quorum && r.Submissions[j.place.List].Decision == ""
 	}
 	return joined
+}
+
+// agree returns those who say a finding or something similar, and the judge that confirms it.
+func (r Review) agree(j Joined) []string {
+	who := slices.Clone(j.SaidBy)
+	for _, at := range r.alike[j.place] {
+		who = append(who, r.Submissions[at.List].Reviewer)
+	}
+	if j.Judged != nil && j.Judged.Kind == Confirmed {
+		who = append(who, JudgeTurn(r.Request.Judge))
+	}
+	slices.Sort(who)
+	return slices.Compact(who)
 }
 
 // JoinedRequest is what is asked for beside the findings, in the words of who was asked

@@ -57,7 +57,7 @@ func (r Review) opinion(sub Submission) Opinion {
 	return o
 }
 
-// Quorum is how many agents must conclude that a change does not pass for that to count.
+// Quorum is how many agents must conclude for the same reason that a change does not pass for that to count.
 func (r Review) Quorum() int {
 	agents := 0
 	for _, name := range r.Request.Reviewers() {
@@ -83,29 +83,67 @@ func (r Review) quorumCounts() int {
 	return 1
 }
 
-// Outvoted reports whether agents conclude that the change does not pass, and are too few.
+// Outvoted reports whether agents conclude that the change does not pass, and too few of them for the same reason.
 func (r Review) Outvoted() bool {
-	against := 0
-	for _, o := range r.Opinions() {
-		if !o.person && o.Outcome == OutcomeFailed {
-			against++
-		}
-	}
-	return 0 < against && against < r.quorumCounts()
+	against := func(o Opinion) bool { return !o.person && o.Outcome == OutcomeFailed }
+	return slices.ContainsFunc(r.Opinions(), against) && !slices.ContainsFunc(r.counted(), against)
 }
 
-// counted are the opinions that count: where agents are outvoted, theirs is a pass with notes.
+// counted returns the opinions that count: that of an agent whose reason too few share is a pass with notes.
 func (r Review) counted() []Opinion {
 	all := r.Opinions()
-	if !r.Outvoted() {
-		return all
-	}
+	upheld := r.upheld(all)
 	for i := range all {
-		if o := &all[i]; !o.person && o.Outcome == OutcomeFailed {
+		if o := &all[i]; !o.person && o.Outcome == OutcomeFailed && !upheld[o.Reviewer] {
 			o.Verdict, o.Outcome = reply.PassWithNotes, OutcomePassed
 		}
 	}
 	return all
+}
+
+// upheld returns the agents that fail the change for a reason that as many of them as the quorum have: a finding
+// that they all have, or one that is similar; a judge that confirms it is one of them. What an agent asks for in other words than findings is compared with
+// nothing, and so counts as the reason of each of the others.
+func (r Review) upheld(opinions []Opinion) map[string]bool {
+	quorum, upheld := r.quorumCounts(), map[string]bool{}
+	failing, vague := []string{JudgeTurn(r.Request.Judge)}, []string(nil)
+	for _, o := range opinions {
+		if !o.person && o.Outcome == OutcomeFailed {
+			failing = append(failing, o.Reviewer)
+			upheld[o.Reviewer] = true
+		}
+	}
+	if quorum == 1 {
+		return upheld
+	}
+	reasons, found := [][]string{}, map[string]bool{}
+	for _, j := range r.Joined() {
+		if j.Severity == reply.Note || j.Judged != nil && j.Judged.Kind == Refuted {
+			continue
+		}
+		reasons = append(reasons, r.agree(j))
+		for _, name := range j.SaidBy {
+			found[name] = true
+		}
+	}
+	for _, sub := range r.Standing() {
+		asks := len(reply.RequestsBeside(sub.Report.Requests, sub.Report.Findings)) > 0
+		if slices.Contains(failing, sub.Reviewer) && (asks || !found[sub.Reviewer]) {
+			vague = append(vague, sub.Reviewer)
+		}
+	}
+	clear(upheld)
+	for _, who := range append(reasons, nil) {
+		who = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(append(who, vague...)))), func(name string) bool {
+			return !slices.Contains(failing, name)
+		})
+		if len(who) >= quorum {
+			for _, name := range who {
+				upheld[name] = true
+			}
+		}
+	}
+	return upheld
 }
 
 // Outcome is the worst of what counts; "" while nothing was submitted.

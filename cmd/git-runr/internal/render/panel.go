@@ -36,7 +36,7 @@ func writePanel(w io.Writer, r record.Review) {
 	}
 	switch {
 	case r.Outvoted():
-		safetext.Fprintf(w, "They disagree: fewer than %d find that it does not pass. What they found is disputed.\n", r.Quorum())
+		safetext.Fprintf(w, "They disagree: fewer than %d fail it for the same reason. What they found is disputed.\n", r.Quorum())
 	case r.Disagree():
 		safetext.Fprintf(w, "They disagree whether it passes.\n")
 	}
