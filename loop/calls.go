@@ -296,6 +296,16 @@ func (t *turn) patience() patience {
 	return p
 }
 
+// patience is for calls that somebody waits for, outside of a run.
+func (t Terms) patience(s *record.Store, tell Progress) patience {
+	p := patience{most: t.WaitForQuota, store: s, tell: tell}
+	if p.most > 0 {
+		setting := t.Setting(runplan.SettingQuota, p.most.String())
+		p.setting = &setting
+	}
+	return p
+}
+
 // wait waits for a quota where the agent says when it comes back and there is the time; it
 // gives how long that was.
 func (p patience) wait(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {

@@ -51,7 +51,11 @@ func (w *sitting) checkOnce(files []string, run func() ([]record.CheckResult, *r
 // review is one agent's turn.
 func (w *sitting) review(ctx context.Context, review record.Review, turn string) (turnsDone, error) {
 	name, judge := record.AgentOf(turn)
-	reviewer, failure, err := w.Terms.calls(w.Store, w.Progress, name).relay(ctx, name, w.Reviewer)
+	calls := w.Terms.calls(w.Store, w.Progress, name)
+	if w.Awaited {
+		calls.pause = w.Terms.patience(w.Store, w.Progress).wait
+	}
+	reviewer, failure, err := calls.relay(ctx, name, w.Reviewer)
 	if err != nil {
 		return turnsDone{}, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
 	"git-runr/loop/spend"
 )
@@ -54,7 +53,7 @@ func (s *scene) examine(ctx context.Context, asked []examined) (said []reply.Rul
 	v := s.v
 	told = record.Verification{By: v.Judge, Commit: s.at}
 	c := v.Terms.calls(v.Store, v.Progress, v.Judge)
-	c.pause = v.patience().wait
+	c.pause = v.Terms.patience(v.Store, v.Progress).wait
 	judge, failure, err := c.relay(ctx, v.Judge, v.Reviewer)
 	if told.Failure = failure; failure != nil || err != nil {
 		return nil, told, err
@@ -73,16 +72,6 @@ func (s *scene) examine(ctx context.Context, asked []examined) (said []reply.Rul
 		err = errors.Join(err, failed)
 	}
 	return said, told, err
-}
-
-// patience is for calls that nobody makes again by themselves.
-func (v *Verifier) patience() patience {
-	p := patience{most: v.Terms.WaitForQuota, store: v.Store, tell: v.Progress}
-	if p.most > 0 {
-		setting := v.Terms.Setting(runplan.SettingQuota, p.most.String())
-		p.setting = &setting
-	}
-	return p
 }
 
 // rulings are what was said of the findings, for the record.

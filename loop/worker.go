@@ -49,6 +49,9 @@ type Worker struct {
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
 	Ask   func(ctx context.Context, commit gitstore.ID) error
 	Terms Terms
+	// Awaited says that somebody waits for what is done: a quota is waited for as Terms have it. Other workers go on
+	// with the next review, and come back to this one.
+	Awaited bool
 }
 
 // Worked is what a worker did.

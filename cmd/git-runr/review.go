@@ -297,7 +297,7 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 	progress := s.progress()
 	defer progress.Close()
 	worker := s.worker(store, conf, progress)
-	worker.Heard = nil // whoever waits sees it
+	worker.Heard, worker.Awaited = nil, true // whoever waits sees it
 	done, err := worker.Review(s.ctx, made)
 	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
 		progress.Close()

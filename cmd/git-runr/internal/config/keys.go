@@ -84,7 +84,7 @@ var loopKeys = []key{
 		func(c *Config, _ string, v int64) { c.Loop.Day.Tokens = v }),
 	keyOf("loop.time_budget_per_day", durationKind, `"0s"`, "the same in time: that of all calls of agents, one after the other",
 		func(c *Config, _ string, v duration.Duration) { c.Loop.Day.Time = v }),
-	keyOf("loop.wait_for_quota", durationKind, `"0s"`, "how long a step of a run, or git runr verify, waits for an agent whose quota is used up and that says when it comes back; a longer one stops the run",
+	keyOf("loop.wait_for_quota", durationKind, `"0s"`, "how long a step of a run, git runr review --wait or git runr verify waits for an agent whose quota is used up and that says when it comes back; a longer one stops the run",
 		func(c *Config, _ string, v duration.Duration) { c.Loop.WaitForQuota = v }),
 	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`, "what becomes of a run whose retries are used up; without a terminal, ask is stop",
 		func(c *Config, _, v string) { c.Loop.OnExhausted = runplan.Choice(v) }),
