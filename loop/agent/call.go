@@ -75,12 +75,13 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 	if err != nil {
 		return Answer{}, res, err
 	}
-	said := inv.judge(res, c, ask.Prompt)
+	res.Usage = res.Usage.Add(s.Own.usage(res.Stdout))
+	said := inv.judge(res, c, ask.Prompt, s.Own)
 	if inv.reader != nil && inv.reader.told().fail != "" {
 		said.Again = inv.reader.told().again
 	}
 	if said.unauthorised() {
-		said.Detail += notPassed(inv.preset, s.Name, ask.Base, c.Env)
+		said.Detail += notPassed(presets[s.preset()], s.Name, ask.Base, c.Env)
 	}
 	return said, res, nil
 }
@@ -122,7 +123,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 }
 
 // read takes the answer from the events, or from standard output as it is.
-func (inv Invocation) read(res Result, prompt string) Answer {
+func (inv Invocation) read(res Result, prompt string, own Own) Answer {
 	if inv.reader != nil {
 		return inv.reader.answer()
 	}
@@ -130,6 +131,8 @@ func (inv Invocation) read(res Result, prompt string) Answer {
 	switch {
 	case res.cutStdout:
 		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the answer is longer than %d bytes", defaultMaxOutput)}
+	case own.Answer != "":
+		return own.answer(res.Stdout)
 	case blank(text):
 		return Answer{Problem: ProblemEmptyOutput, Detail: lastLines(res.Stderr, prompt)}
 	}
@@ -138,8 +141,8 @@ func (inv Invocation) read(res Result, prompt string) Answer {
 
 // judge lets how the command ended overrule what it said. Of one that was stopped, what
 // stood in its way until then is told: it may well be the cause.
-func (inv Invocation) judge(res Result, c Command, prompt string) Answer {
-	said := inv.read(res, prompt)
+func (inv Invocation) judge(res Result, c Command, prompt string, own Own) Answer {
+	said := inv.read(res, prompt, own)
 	cause, waiting := "", ""
 	if inv.reader != nil {
 		cause, waiting = inv.reader.told().trouble(), inv.reader.told().waiting()

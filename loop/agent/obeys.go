@@ -16,7 +16,7 @@ import (
 // returns how to put back what it put aside.
 func (p *preset) clear(ask Ask) (back func() error, err error) {
 	nothing := func() error { return nil }
-	if p == nil || ask.Dir == "" {
+	if ask.Dir == "" {
 		return nothing, nil
 	}
 	if ask.Role != Implementer {

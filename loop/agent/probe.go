@@ -27,7 +27,7 @@ type probe struct {
 // from being obeyed, are not in the program's own help any more. Where it has no help that
 // can be read, or is no program by itself (npx and a package), nothing is known.
 func (inv Invocation) known(ctx context.Context, c Command, cache string) error {
-	if cache == "" || inv.preset == nil || len(inv.preset.hardens) == 0 || len(inv.Args) == 0 || inv.wrapped {
+	if cache == "" || len(inv.preset.hardens) == 0 || len(inv.Args) == 0 || inv.wrapped {
 		return nil
 	}
 	flags, err := inv.flags(ctx, c, cache)
@@ -36,7 +36,7 @@ func (inv Invocation) known(ctx context.Context, c Command, cache string) error 
 	}
 	used := func(flag string) bool { return slices.Contains(inv.Args, flag) }
 	named := func(flag string) bool { return slices.Contains(flags, flag) }
-	if !slices.ContainsFunc(inv.preset.hardens, named) {
+	if !inv.own && !slices.ContainsFunc(inv.preset.hardens, named) {
 		return nil // not the help that was looked for
 	}
 	for _, flag := range inv.preset.hardens {

@@ -112,7 +112,13 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	if failure != nil || err != nil {
 		return review, err
 	}
-	if review.Report = reply.ParseReview(answer.Text, job.Nonce); job.Block && review.Report.Format == reply.FormatUnreadable {
+	review.Report = reply.ParseReview(answer.Text, job.Nonce)
+	if r.Spec.answersInJSON(answer.Text) && review.Report.Format == reply.FormatUnreadable {
+		review.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf(
+			"agent %q answers in JSON, and nothing says where the answer stands in it: set answer under [agents.%s], such as answer = \"result\"", r.Spec.Name, r.Spec.Name)}
+		return review, nil
+	}
+	if job.Block && review.Report.Format == reply.FormatUnreadable {
 		err = r.askBlock(ctx, job, &review)
 	}
 	placeFindings(review.Report.Findings, job.Dir)

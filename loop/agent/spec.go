@@ -40,6 +40,7 @@ type Spec struct {
 	Env      []string          // names of variables to pass through
 	Model    string            // "" leaves the choice to the agent
 	Models   map[string]string // profile (quality, balanced, budget) to the model in its place
+	Own      Own               // of a command that is no preset
 }
 
 // Ask is what an agent is asked to do, and with what.
@@ -62,10 +63,11 @@ type Invocation struct {
 	ExtraEnv []string // KEY=VALUE, set over everything else
 	PassEnv  []string // names that the agent needs from the caller's environment
 
-	preset  *preset // nil: a custom command
-	resumed bool    // it goes on with a session
-	wrapped bool    // the preset's program is started by another, as npx does
-	reader  reader  // of standard output; nil: the answer is standard output as it is
+	preset  *preset
+	own     bool   // preset is what the user says of a command
+	resumed bool   // it goes on with a session
+	wrapped bool   // the preset's program is started by another, as npx does
+	reader  reader // of standard output; nil: the answer is standard output as it is
 }
 
 var (
@@ -96,7 +98,8 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	}
 	name := s.preset()
 	if name == "" {
-		inv := Invocation{Args: append(command, s.Args...)}
+		p := s.Own.preset()
+		inv := Invocation{Args: append(command, p.arguments(ask, s.Args)...), preset: p, own: true}
 		if s.Protocol == ACP {
 			model := ask.Model
 			if slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {

@@ -69,7 +69,7 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 		return t
 	}
 	c := s.command(inv, Ask{Base: base}, CallOptions{})
-	if t.Path, err = lookup(c.Args, c.Env); err == nil && inv.preset != nil && !inv.wrapped {
+	if t.Path, err = lookup(c.Args, c.Env); err == nil && !inv.own && !inv.wrapped {
 		t.Version = versionOf(ctx, c)
 	}
 	return t

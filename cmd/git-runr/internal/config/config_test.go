@@ -269,7 +269,7 @@ func TestConfigErrors(t *testing.T) {
 		{"duration as number", "[hooks]\ndebounce = 3", `.runr.toml:2: "hooks.debounce" must be a duration such as "90s", "10m", "2h" or "30d", not 3`},
 		{"no duration at all", "[inbox]\nretention = \"0s\"", `.runr.toml:2: "inbox.retention" must be a duration above 0 such as "90s", "10m", "2h" or "30d", not "0s"`},
 		{"date", "[inbox]\nretention = 2026-01-02", `.runr.toml:2: "inbox.retention" must be a duration above 0 such as "90s", "10m", "2h" or "30d", not a date or time`},
-		{"command as text", "[agents.a]\ncommand = \"my-agent\"", `.runr.toml:2: "agents.a.command" must be a list of words such as ["my-agent", "--flag"], not "my-agent"`},
+		{"command with quotes", "[agents.a]\ncommand = \"my-agent 'a'\"", `.runr.toml:2: "agents.a.command" must be words such as "my-agent --flag", or with quotes or signs of the shell in them a list such as ["my-agent", "--flag"], not "my-agent 'a'"`},
 		{"value in env", "[agents.a]\ncommand=[\"x\"]\nenv=[\"A=b\"]", `.runr.toml:3: "agents.a.env" must be a list of names of environment variables, without values, not this list`},
 		{"model as option", "[agents.codex]\nmodels.quality=\"--yolo\"", `.runr.toml:2: "agents.codex.models.quality" must be the name of a model, not "--yolo"`},
 		{"remote as URL", "[sync]\nremote=\"https://evil.example/x\"", `.runr.toml:2: "sync.remote" must be the name of a configured remote, not "https://evil.example/x"`},
@@ -289,7 +289,7 @@ func TestConfigErrors(t *testing.T) {
 		{"syntax", "[loop]\nreviewer = \n", `.runr.toml:2: expected value but found '\n' instead`},
 		{"defined twice", "[loop]\nprofile='budget'\nprofile='quality'", `.runr.toml:3: Key 'loop.profile' has already been defined.`},
 		{"not UTF-8", "a = '\xff'", `.runr.toml:1: invalid UTF-8 byte: 0xff`},
-		{"NUL in a command", "[checks.a]\ncommand = \"a\\u0000b\"", `.runr.toml:2: "checks.a.command" must be a command line for sh, not "a\x00b"`},
+		{"NUL in a command", "[checks.a]\ncommand = \"a\\u0000b\"", `.runr.toml:2: "checks.a.command" must be a command line for sh, or a list of words, not "a\x00b"`},
 		{"control characters in a key", "\"\\u001b[2K\\u202e\" = 1", `.runr.toml:1: unknown key "\x1b[2K\u202e"`},
 		{"line feed in a value", "[hooks]\npost_commit = \"\"\"a\nb\"\"\"", `.runr.toml:3: "hooks.post_commit" must be "review" or "off", not "a\nb"`},
 		{"long value", "[hooks]\npost_commit = \"" + strings.Repeat("é", 100) + "\"", `.runr.toml:2: "hooks.post_commit" must be "review" or "off", not "` + strings.Repeat("é", 60) + `…"`},
@@ -507,7 +507,7 @@ func TestConfigHelp(t *testing.T) {
 	}
 	for _, want := range []string{
 		"\nloop.max_retries = 2\n    fixes after a review that did not pass; reviews are one more (a whole number from 0 to 100; in files and as git config runr.loop.maxRetries)\n",
-		"(a command line for sh; in files, in the repository's after git runr trust)\n",
+		"(a command line for sh, or a list of words; in files, in the repository's after git runr trust)\n",
 		"\nrunr.sign\n",
 	} {
 		if !strings.Contains(help, want) {

@@ -196,7 +196,7 @@ func (f *file) finish(section, name string) string {
 
 // noteRuns keeps what a table of the repository's file runs, for trust.
 func (f *file) noteRuns(table string) bool {
-	executes := slices.ContainsFunc([]string{"command", "protocol", "args", "env"}, func(key string) bool { return f.runs[key] != nil })
+	executes := slices.ContainsFunc([]string{"command", "protocol", "args", "reviewer_args", "implementer_args", "requires", "aside", "env"}, func(key string) bool { return f.runs[key] != nil })
 	if !f.repository || !executes {
 		return false
 	}

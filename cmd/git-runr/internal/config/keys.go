@@ -116,7 +116,7 @@ var stepKeys = []key{
 }
 
 var agentKeys = []key{
-	executable(keyOf("agents.NAME.command", argvKind, "", "program and arguments, run without a shell; {model} is the model, and the prompt comes on standard input, or in a file in place of {prompt_file}, or as text of at most 128 KiB in place of {prompt}, where others on the machine can read it",
+	executable(keyOf("agents.NAME.command", argvKind, "", "program and arguments, run without a shell, as a list, or as text where blanks alone separate them; {model} is the model, and the prompt comes on standard input, or in a file in place of {prompt_file}, or as text of at most 128 KiB in place of {prompt}, where others on the machine can read it",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Command = v })),
 	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "", "the known tool that the command is, or that is run when there is no command",
 		func(c *Config, name, v string) { c.agents[name].spec.Preset = v })),
@@ -124,6 +124,20 @@ var agentKeys = []key{
 		func(c *Config, name, v string) { c.agents[name].spec.Protocol = v })),
 	executable(keyOf("agents.NAME.args", textsKind, "[]", "more arguments, after those of the command or the preset",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Args = v })),
+	executable(keyOf("agents.NAME.reviewer_args", textsKind, "[]", "of a command that is no preset: more arguments for a reviewer, such as one that keeps it from writing",
+		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Reviewer = v })),
+	executable(keyOf("agents.NAME.implementer_args", textsKind, "[]", "of a command that is no preset: more arguments for an implementer",
+		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Implementer = v })),
+	executable(keyOf("agents.NAME.requires", textsKind, "[]", "of a command that is no preset: arguments without which it is not called, where its --help does not name them",
+		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Requires = v })),
+	executable(keyOf("agents.NAME.aside", textsKind, "[]", "of a command that is no preset: files of the checkout that it obeys and that no reviewer is to see: /PATH at the top, or a name anywhere",
+		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Aside = v })),
+	shaping(keyOf("agents.NAME.answer", textKind, "", `where the answer stands in what a command that is no preset writes as JSON, one value or one a line: "result", "message.content.0.text" or "item.text where item.type=agent_message"; the last one counts`,
+		func(c *Config, name, v string) { c.agents[name].spec.Own.Answer = v })),
+	usageKey("input", "tokens, with cached ones, that the model was sent"),
+	usageKey("cached", "tokens of these that were cached"),
+	usageKey("output", "tokens that the model wrote"),
+	usageKey("cost", "US dollars"),
 	executable(keyOf("agents.NAME.env", variablesKind, "[]", "names of environment variables to pass on",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Env = v })),
 	keyOf("agents.NAME.backup", agentsKind, "[]", "agents that are asked in its place, one after the other, when it gives no answer: not found, not signed in, quota, killed, too slow",
@@ -142,8 +156,19 @@ var agentKeys = []key{
 		func(c *Config, name, v string) { c.agents[name].setModel("budget", v) })),
 }
 
+// usageKey is where the JSON of a command says what a call took.
+func usageKey(of, means string) key {
+	return shaping(keyOf("agents.NAME.usage."+of, textKind, "", "where that JSON says how many "+means+"; in the form of answer, and summed up", func(c *Config, name, v string) {
+		own := &c.agents[name].spec.Own
+		if own.Usage == nil {
+			own.Usage = map[string]string{}
+		}
+		own.Usage[of] = v
+	}))
+}
+
 var checkKeys = []key{
-	executable(keyOf("checks.NAME.command", commandKind, "", "run by sh -c at the top of the tree; status 0 passes",
+	executable(keyOf("checks.NAME.command", commandKind, "", "run at the top of the tree, text by sh -c and a list of words as it is; status 0 passes",
 		func(c *Config, name, v string) { c.checkTable(name).Command = v })),
 	keyOf("checks.NAME.match", textsKind, "[]", "more words by which a request means this check",
 		func(c *Config, name string, v []string) { c.checkTable(name).Match = v }),

@@ -10,6 +10,7 @@ import (
 
 	"git-runr/loop/duration"
 	"git-runr/loop/lineage"
+	"git-runr/loop/safetext"
 )
 
 // valueKind is what a key's values are.
@@ -24,7 +25,7 @@ var (
 	agentKind     = stringKind("a name, or NAME@MODEL", isAgent)
 	reviewersKind = stringKind("a name or NAME@MODEL, or several with commas between", isAgents)
 	textKind      = stringKind("text", isText)
-	commandKind   = stringKind("a command line for sh", isText)
+	commandKind   = valueKind[string]{"a command line for sh, or a list of words", parseCommand, textLast}
 	modelKind     = stringKind("the name of a model", isModel)
 	remoteKind    = stringKind("the name of a configured remote", isRemote)
 	agentsKind    = fewKind("names of agents", isName)
@@ -33,7 +34,7 @@ var (
 	namesKind     = listKind("names", isCheckName)
 	textsKind     = listKind("text", isText)
 	variablesKind = listKind("names of environment variables, without values", isVariable)
-	argvKind      = valueKind[[]string]{`a list of words such as ["my-agent", "--flag"]`, parseArgv, textList}
+	argvKind      = valueKind[[]string]{`words such as "my-agent --flag", or with quotes or signs of the shell in them a list such as ["my-agent", "--flag"]`, parseArgv, textList}
 	durationKind  = durationsFrom(0, "a duration such as \"90s\", \"10m\", \"2h\" or \"30d\"")
 	timeoutKind   = durationsFrom(1, "a duration above 0 such as \"90s\", \"10m\", \"2h\" or \"30d\"")
 )
@@ -128,7 +129,23 @@ func parseDollars(raw any) (amount float64, ok bool) {
 	return amount, ok && 0 <= amount && amount < 1e6
 }
 
+// parseCommand makes a line for sh of a list of words.
+func parseCommand(raw any) (string, bool) {
+	if line, is := raw.(string); is {
+		return line, isText(line)
+	}
+	words, ok := parseArgv(raw)
+	if !ok {
+		return "", false
+	}
+	return safetext.CommandLine(words...)
+}
+
 func parseArgv(raw any) ([]string, bool) {
+	if line, is := raw.(string); is {
+		words := strings.Fields(line)
+		return words, len(words) > 0 && isText(line) && !strings.ContainsAny(line, "\"'\\`$|&;<>()*?[]#~\n")
+	}
 	items, ok := stringList(raw)
 	if !ok || len(items) == 0 || items[0] == "" {
 		return nil, false
