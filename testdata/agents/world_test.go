@@ -61,6 +61,7 @@ type world struct {
 	tool       tool
 	home, repo string
 	env        []string
+	sessions   []string // of processes that worked here
 	*model.Server
 }
 
@@ -197,18 +198,37 @@ func (w *world) nothingLeft() {
 	}
 }
 
-// processes are those that were started with the world's home: number and command line.
+// processes are those that work below the world's directory, or share a session with one that was ever seen to: number
+// and command line.
 func (w *world) processes() (all []string) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	here := func(dir string) bool {
+		cwd, _ := os.Readlink(dir + "/cwd")
+		return strings.HasPrefix(cwd, filepath.Dir(w.home)+"/")
+	}
+	own := session("/proc/self")
 	for _, dir := range dirs {
-		env, _ := os.ReadFile(dir + "/environ")
-		if !bytes.Contains(append([]byte{0}, env...), []byte("\x00HOME="+w.home+"\x00")) {
+		if s := session(dir); s != "" && s != own && here(dir) {
+			w.sessions = append(w.sessions, s)
+		}
+	}
+	for _, dir := range dirs {
+		if s := session(dir); s == "" || !here(dir) && !slices.Contains(w.sessions, s) {
 			continue
 		}
 		line, _ := os.ReadFile(dir + "/cmdline")
 		all = append(all, filepath.Base(dir)+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 	}
 	return all
+}
+
+// session is that of a process that lives, "" for others.
+func session(dir string) string {
+	stat, _ := os.ReadFile(dir + "/stat")
+	if fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(fields) > 3 && fields[0] != "Z" {
+		return fields[3]
+	}
+	return ""
 }
 
 var changeMark = regexp.MustCompile(`BEGIN CHANGE ([0-9a-f]+)`)
