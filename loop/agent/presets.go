@@ -153,7 +153,7 @@ var presets = map[string]*preset{
 		reader:    func() reader { return &piReader{} }, edits: true,
 		signIn:       signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
 		uninstructed: []string{"--system-prompt", "", "--append-system-prompt", ""}, // instead of .pi/SYSTEM.md and its like
-		proven:       true, origin: "0.73.1",
+		proven:       true, origin: "0.74.2",
 	},
 	// copilot takes its prompt from standard input where it is piped. By the Agent Client
 	// Protocol it runs the hooks of the checkout whatever its arguments are.
