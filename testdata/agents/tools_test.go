@@ -166,7 +166,7 @@ stream_max_retries = 1
 		home: func(url string) map[string]string {
 			return map[string]string{
 				".pi/agent/models.json": `{"providers":{"scripted":{"baseUrl":"` + url + `/v1","api":"openai-completions",
-"apiKey":"`+key+`","models":[{"id":"pi-of-the-user"},{"id":"planted"}]}}}`,
+"apiKey":"` + key + `","models":[{"id":"pi-of-the-user"},{"id":"planted"}]}}}`,
 				".pi/agent/settings.json": `{"defaultProvider":"scripted","defaultModel":"pi-of-the-user","packages":["npm:pi-package-of-the-user"]}`,
 			}
 		},
