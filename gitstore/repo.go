@@ -41,6 +41,7 @@ var (
 	ErrNotFound      = gitdir.ErrNotFound
 	ErrNoIdentity    = gitdir.ErrNoIdentity
 	ErrBusy          = gitdir.ErrBusy
+	ErrKilled        = gitdir.ErrKilled
 	ErrLostRace      = gitdir.ErrLostRace
 	ErrRefName       = refdb.ErrRefName
 	ErrNoChange      = gitdir.ErrNoChange

@@ -78,11 +78,16 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 	if err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
+	_, statErr := os.Lstat(dir)
+	there := !errors.Is(statErr, fs.ErrNotExist) // then it is not taken back
 	err = r.steady(ctx, func() error { _, err := r.dir.Git(ctx, args...); return err })
-	if err != nil {
+	if err != nil && (there || !errors.Is(err, gitdir.ErrKilled) && ctx.Err() == nil) {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
-	w, err := r.fillWorktree(ctx, dir)
+	var w *Worktree
+	if err == nil {
+		w, err = r.fillWorktree(ctx, dir)
+	}
 	if err != nil {
 		r.dropWorktree(ctx, dir, made, at)
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)

@@ -15,11 +15,14 @@ import (
 // counts coverage writes to standard error.
 func TestMain(m *testing.M) {
 	scripttest.Prepare()
-	testscript.Main(m, map[string]func(){
-		"git-runr":     func() { syscall.Exit(startMortal()) },
-		"fake-agent":   func() { syscall.Exit(scripttest.FakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"ask-for-ever": func() { syscall.Exit(askForEver(os.Args[1], os.Stdout, os.Stderr)) },
-	})
+	testscript.Main(m, standIns)
+}
+
+// standIns are what this binary is started as; some are there on some systems only.
+var standIns = map[string]func(){
+	"git-runr":     func() { syscall.Exit(startMortal()) },
+	"fake-agent":   func() { syscall.Exit(scripttest.FakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	"ask-for-ever": func() { syscall.Exit(askForEver(os.Args[1], os.Stdout, os.Stderr)) },
 }
 
 func exists(path string) bool {

@@ -237,6 +237,11 @@ func HeldLock(ctx context.Context) *os.File {
 	return f
 }
 
+// WithLock gives a context whose git processes hold a lock too: see HoldLock.
+func WithLock(ctx context.Context, held *os.File) context.Context {
+	return context.WithValue(ctx, heldLockKey{}, held)
+}
+
 // SetConfig writes one value to the repository's own configuration file.
 func (d *Dir) SetConfig(ctx context.Context, key, value string) error {
 	if _, err := d.Git(ctx, "config", "--local", key, value); err != nil {

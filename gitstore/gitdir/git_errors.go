@@ -18,6 +18,7 @@ var (
 	ErrNotFound      = errors.New("not found")
 	ErrNoIdentity    = errors.New("no committer identity")
 	ErrBusy          = errors.New("busy") // somebody else holds a lock of git's; try again later
+	ErrKilled        = errors.New("a signal ended git")
 	ErrLostRace      = errors.New("ref moved meanwhile")
 	ErrNoChange      = errors.New("nothing to record") // returned by a decide function to append nothing
 	ErrNewerFormat   = errors.New("written by a newer git-runr")
@@ -38,7 +39,7 @@ var (
 // GitError is a git process that ended with a status other than 0.
 type GitError struct {
 	Args   []string // the subcommand and its arguments, without the fixed options before it
-	Status int      // exit status, -1 when it was ended by a signal
+	Status int      // exit status, or Killed
 	Stderr string   // what it said, at most a few KiB
 }
 
@@ -46,14 +47,36 @@ type GitError struct {
 // only that it could not write to a file that it had opened.
 var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file", "failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
-// Is makes what git says of a full disk ENOSPC, and of a locked configuration ErrBusy.
+// Is makes what git says of a full disk ENOSPC, of files and memory that the system does not give EMFILE and
+// ENOMEM, of a locked configuration ErrBusy, and of an end by a signal ErrKilled.
 func (e *GitError) Is(target error) bool {
 	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
-	return target == syscall.ENOSPC && slices.ContainsFunc(fullDisk, says) || target == ErrBusy && e.Locked() != ""
+	switch target {
+	case syscall.ENOSPC:
+		return slices.ContainsFunc(fullDisk, says)
+	case syscall.EMFILE:
+		return says("Too many open files")
+	case syscall.ENOMEM:
+		return says("Out of memory") || says("out of memory") || says("Cannot allocate memory")
+	case ErrBusy:
+		return e.lockedConfig() != ""
+	case ErrKilled:
+		return e.Status == Killed
+	}
+	return false
 }
 
-// Locked is the lock of a file of configuration that git found in its way; "" without one.
+// Locked is the lock file that git found in its way; "" without one.
 func (e *GitError) Locked() string {
+	if _, said, found := strings.Cut(e.Stderr, "Unable to create '"); found {
+		if path, _, found := strings.Cut(said, LockExists); found {
+			return path + ".lock"
+		}
+	}
+	return e.lockedConfig()
+}
+
+func (e *GitError) lockedConfig() string {
 	_, said, _ := strings.Cut(e.Stderr, "could not lock config file ")
 	path, _, found := strings.Cut(said, ": File exists")
 	if !found {
@@ -62,9 +85,15 @@ func (e *GitError) Locked() string {
 	return path + ".lock"
 }
 
+// Killed is the Status of a git that a signal ended.
+const Killed = -1
+
 // Error gives the subcommand and the first line that git printed.
 func (e *GitError) Error() string {
 	said, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
+	if e.Status == Killed {
+		said = cmp.Or(said, "a signal ended it")
+	}
 	return fmt.Sprintf("git %s: %s", e.Args[0], cmp.Or(said, fmt.Sprintf("exit status %d", e.Status)))
 }
 

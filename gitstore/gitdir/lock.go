@@ -64,11 +64,14 @@ func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return context.WithValue(ctx, heldLockKey{}, f), func() {
+	return WithLock(ctx, f), func() {
 		funlock(f) // also where something that git started lives on
 		f.Close()
 	}, nil
 }
+
+// CanInherit reports whether a child of ours that gets a lock's open file holds the lock.
+func CanInherit() bool { return canInherit() == nil }
 
 // LockFile is Lock for who writes into the lock's file.
 func (d *Dir) LockFile(ctx context.Context, name string) (*os.File, error) {

@@ -51,12 +51,41 @@ func noteLock(held, lock *os.File) {
 	}
 }
 
+// byGit is noted where git moves refs of our own, which holds the lock until it has ended.
+const byGit = "git"
+
+// gitMoves runs a git that moves refs of this tool's own. One that is killed leaves lock files,
+// and so it and whoever takes the lock after it know them: they are no older than the note.
+func (s *Store) gitMoves(ctx context.Context, c gitdir.Call) error {
+	held, err := s.dir.LockFile(ctx, "refs")
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	s.dropLeftLock(held)
+	if gitdir.CanInherit() {
+		_, _ = held.WriteAt([]byte(byGit), 0)
+		ctx = gitdir.WithLock(ctx, held)
+	}
+	_, err = s.dir.Call(ctx, c)
+	if errors.Is(err, gitdir.ErrKilled) || ctx.Err() != nil {
+		s.dropLeftLock(held)
+	}
+	_ = held.Truncate(0)
+	return err
+}
+
 // dropLeftLock removes the lock file that a killed holder has left, if it is still the
-// same one: nobody has to wait until it is old.
+// same one, or those of its git: nobody has to wait until it is old.
 func (s *Store) dropLeftLock(held *os.File) {
 	note, err := io.ReadAll(io.NewSectionReader(held, 0, maxRefLine))
 	if err != nil || len(note) == 0 {
 		return
+	}
+	if info, err := held.Stat(); err == nil && string(note) == byGit {
+		for _, place := range []string{"refs/runr", "refs/runr-local"} {
+			s.dropLocks(place, func(_ string, lock fs.FileInfo) bool { return !lock.ModTime().Before(info.ModTime()) })
+		}
 	}
 	number, path, _ := strings.Cut(string(note), " ")
 	info, err := os.Lstat(path)
@@ -134,10 +163,14 @@ func (s *Store) takeStaleLock(name, file string, first fs.FileInfo) (*os.File, e
 	return f, err
 }
 
-// DropStaleLocks removes the lock files below a place of this tool's own refs that a
-// killed git has left there, and tells them. git never does, so that one kill would
-// stop every later fetch. A ref's lock is held for milliseconds; one that is older
-// than ten seconds is nobody's, and no writer of ours is at work meanwhile.
+// FetchStale is how old a lock of a ref of a remote is when it is nobody's. Only fetches take
+// one, for milliseconds, and whoever asks knows of no other fetch.
+const FetchStale = 3 * time.Second
+
+// DropStaleLocks removes the lock files below a place of this tool's own refs of remotes that
+// a killed git has left there, and tells them. git never does, so that one kill would
+// stop every later fetch. It waits until one that is there is old enough, and no writer of
+// ours is at work meanwhile.
 func (s *Store) DropStaleLocks(ctx context.Context, place string) []string {
 	if s.dir.Reftable {
 		return nil
@@ -147,14 +180,32 @@ func (s *Store) DropStaleLocks(ctx context.Context, place string) []string {
 		return nil // whoever holds it is at work
 	}
 	defer unlock()
-	var dropped []string
+	return s.dropLocks(place, func(path string, lock fs.FileInfo) bool {
+		wait := max(FetchStale-time.Since(lock.ModTime()), 0)
+		if wait > FetchStale { // a clock that was put back says nothing
+			return false
+		}
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return false
+		}
+		now, err := os.Lstat(path)
+		return err == nil && os.SameFile(now, lock) && now.ModTime().Equal(lock.ModTime())
+	})
+}
+
+// dropLocks removes the lock files below a place that are left, and tells them.
+func (s *Store) dropLocks(place string, left func(path string, lock fs.FileInfo) bool) (dropped []string) {
 	root := filepath.Join(s.dir.CommonDir, filepath.FromSlash(place))
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".lock") {
 			return nil // what cannot be read stays
 		}
 		info, err := entry.Info()
-		if err != nil || time.Since(info.ModTime()) < RefLockStale || os.Remove(path) != nil {
+		if err != nil || !left(path, info) || os.Remove(path) != nil {
 			return nil
 		}
 		below, _ := filepath.Rel(s.dir.CommonDir, path)

@@ -226,17 +226,11 @@ type Moved struct {
 // 50 on that takes a tenth of the time; the error does not say which is in the way. New ""
 // deletes a ref.
 func (s *Store) SwapAll(ctx context.Context, refs []Moved) error {
-	unlock, err := s.dir.Lock(ctx, "refs") // as everybody does who moves a ref of our own
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	var moves strings.Builder
 	for _, m := range refs {
 		fmt.Fprintf(&moves, "update %s %s %s\n", m.Name, cmp.Or(m.New, s.objects.ZeroID()), cmp.Or(m.Old, s.objects.ZeroID()))
 	}
-	_, err = s.dir.Call(ctx, gitdir.Call{Args: []string{"update-ref", "--no-deref", "--stdin"}, Stdin: strings.NewReader(moves.String()), Env: RefLockTimeout})
-	return err
+	return s.gitMoves(ctx, gitdir.Call{Args: []string{"update-ref", "--no-deref", "--stdin"}, Stdin: strings.NewReader(moves.String()), Env: RefLockTimeout})
 }
 
 func (s *Store) gitUpdateRef(ctx context.Context, name string, new, old odb.ID, why string) error {
@@ -245,7 +239,13 @@ func (s *Store) gitUpdateRef(ctx context.Context, name string, new, old odb.ID, 
 	if new == "" {
 		args = []string{"update-ref", "--no-deref", "-d", "--end-of-options", name, string(old)}
 	}
-	_, err := s.dir.Call(ctx, gitdir.Call{Args: args, Env: RefLockTimeout})
+	call := gitdir.Call{Args: args, Env: RefLockTimeout}
+	var err error
+	if ownRef(name) {
+		err = s.gitMoves(ctx, call)
+	} else {
+		_, err = s.dir.Call(ctx, call)
+	}
 	return s.updateRefError(ctx, name, old, err)
 }
 

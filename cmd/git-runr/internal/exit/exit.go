@@ -120,6 +120,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrUnborn, Nothing, "make a first commit"},
 	{gitstore.ErrBusy, Busy, ""},
 	{gitstore.ErrLostRace, Busy, "try again"},
+	{gitstore.ErrKilled, Busy, "try again; where nobody ended it, the machine may be short of memory"},
 	{gitstore.ErrNewerFormat, State, "update git-runr"},
 	{gitstore.ErrDirty, Conflict, ""},
 	{gitstore.ErrDeletions, Conflict, ""},
@@ -141,6 +142,10 @@ var sentinels = []sentinel{
 	{syscall.ENOSPC, Busy, "free some disk space and try again"},
 	{syscall.EFBIG, Busy, "free some disk space, or raise the limit of a file's size (ulimit -f), and try again"},
 	{syscall.EDQUOT, Busy, "free some of your quota of the disk and try again"},
+	{syscall.EMFILE, Busy, "allow more open files (ulimit -n) and try again"},
+	{syscall.ENFILE, Busy, "the system has no more open files to give; try again"},
+	{syscall.ENOMEM, Busy, "free some memory, or raise its limit (ulimit -v), and try again"},
+	{syscall.EAGAIN, Busy, "end some processes, or raise their limit (ulimit -u), and try again"},
 	{syscall.EROFS, State, "nothing was recorded; the file system is read-only"},
 }
 
