@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"git-runr/gitstore/odb"
 )
@@ -25,8 +26,10 @@ type revertJob struct {
 	begun     bool // git was killed while it made end of base
 }
 
-// covers reports whether the job is about a path.
-func (j revertJob) covers(path string) bool { return j.only == nil || j.only[path] }
+// covers reports whether the job is about a path. One that is no text may be named as JSON has it.
+func (j revertJob) covers(path string) bool {
+	return j.only == nil || j.only[path] || !utf8.ValidString(path) && j.only[string([]rune(path))]
+}
 
 // RevertOption says more about a revert.
 type RevertOption func(*revertJob)

@@ -94,6 +94,8 @@ type Repo struct {
 	// Watched are files outside of git by which this tool is configured, that an agent must
 	// leave alone as it must git's.
 	Watched []string
+	// KeepIgnored is how many bytes of ignored files a snapshot keeps in all: 0 is DefaultKeep, less is none.
+	KeepIgnored int64
 	// Program is this program's file, absolute; OurHook reports whether a hook of that name, which was as it was,
 	// is what this program makes of it. A guard has nothing against either.
 	Program string

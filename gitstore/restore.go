@@ -31,7 +31,7 @@ func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted
 	if err != nil {
 		return Reverted{}, err
 	}
-	now, err := w.Snapshot(ctx, "", spec.Op.String()+" (before)")
+	now, err := w.Snapshot(ctx, "", spec.Op.String()+" (before)", Since(spec.From))
 	if err != nil {
 		return Reverted{}, err
 	}
@@ -39,7 +39,7 @@ func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted
 	if spec.Staged {
 		base.Index, err = w.indexWith(ctx, now, wanted)
 	} else {
-		base.Tree, err = w.treeWith(ctx, now.Tree, wanted)
+		err = w.takeWanted(ctx, &base, spec.From, wanted)
 	}
 	if err == nil {
 		err = w.writeSnapshot(ctx, &base, spec.Op.String()+" (wanted)")
@@ -48,6 +48,18 @@ func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted
 		return Reverted{}, err
 	}
 	return w.Revert(ctx, base, now, Because(spec.Op.String()))
+}
+
+// takeWanted makes files of base what they are in another snapshot.
+func (w *Worktree) takeWanted(ctx context.Context, base *Snapshot, from Snapshot, wanted []Change) (err error) {
+	paths := changedPaths(wanted)
+	inTree := slices.DeleteFunc(slices.Clone(wanted), func(c Change) bool { _, kept := from.rest.files[c.Path]; return kept })
+	if base.Tree, err = w.treeWith(ctx, base.Tree, inTree); err != nil {
+		return err
+	}
+	base.perms = base.perms.with(from.perms, paths)
+	base.rest, err = w.repo.restWith(base.rest, from.rest, paths)
+	return err
 }
 
 // snapshotFiles are the files that are to be put back, each as a change from nothing.
@@ -60,8 +72,16 @@ func (r *Repo) snapshotFiles(ctx context.Context, spec RestoreSpec) ([]Change, e
 		}
 	}
 	files, err := r.Changed(ctx, r.objects.EmptyTreeID(), tree)
-	if err != nil || len(spec.Paths) == 0 {
+	if err != nil {
 		return files, err
+	}
+	if !spec.Staged {
+		for name, file := range spec.From.rest.files {
+			files = append(files, Change{Path: name, NewMode: file.Mode, NewID: file.ID})
+		}
+	}
+	if len(spec.Paths) == 0 {
+		return files, nil
 	}
 	found := map[string]bool{}
 	files = slices.DeleteFunc(files, func(c Change) bool {
@@ -114,7 +134,7 @@ func (r *Repo) RestoreTo(ctx context.Context, dir string, spec RestoreSpec) (don
 	if err != nil {
 		return done, err
 	}
-	files := &workFiles{root: root, repo: r, lazy: true}
+	files := &workFiles{root: root, repo: r, lazy: true, perms: perms{known: spec.From.perms.known, other: spec.From.perms.other}}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	for i, c := range wanted {
 		wanted[i] = Change{Path: c.Path, OldMode: c.NewMode, OldID: c.NewID}

@@ -71,7 +71,7 @@ func (w *Worktree) lockFiles(ctx context.Context) (held context.Context, unlock 
 
 // revert does a job, or the rest of one.
 func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, err error) {
-	changed, err := w.repo.Changed(ctx, job.base.Tree, job.end.Tree)
+	changed, err := w.repo.changedBetween(ctx, job.base, job.end)
 	if err != nil {
 		return done, err
 	}
@@ -81,6 +81,7 @@ func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, er
 		return done, err
 	}
 	defer files.Close()
+	files.perms, files.were = job.base.perms, job.end.perms
 	if job.begun {
 		if err := files.takeBegun(ctx, changed); err != nil {
 			return done, err
@@ -93,6 +94,9 @@ func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, er
 		return done, err
 	}
 	if err := files.restore(ctx, changed, &done); err != nil {
+		return done, err
+	}
+	if err := files.restorePerms(job, &done); err != nil {
 		return done, err
 	}
 	if err := w.revertIndex(ctx, job, &done); err != nil {
@@ -112,7 +116,7 @@ func (w *Worktree) beforeRevert(ctx context.Context, job revertJob) (Snapshot, e
 	if id != "" {
 		return w.repo.ReadSnapshot(ctx, id)
 	}
-	return w.Snapshot(ctx, ref, job.why+" (before)")
+	return w.Snapshot(ctx, ref, job.why+" (before)", Since(job.base))
 }
 
 // afterRevert records what the job came to: the files of Before with those in their
@@ -122,7 +126,11 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 	if err != nil {
 		return err
 	}
-	after := Snapshot{Gaps: done.Before.Gaps}
+	after := Snapshot{Gaps: done.Before.Gaps, perms: done.Before.perms.with(job.base.perms, done.Restored)}
+	if after.rest, err = w.repo.restWith(done.Before.rest, job.base.rest, done.Restored); err != nil {
+		return err
+	}
+	restored = slices.DeleteFunc(restored, func(c Change) bool { _, kept := job.base.rest.files[c.Path]; return kept })
 	if after.Tree, err = w.treeWith(ctx, done.Before.Tree, restored); err != nil {
 		return err
 	}
@@ -130,7 +138,8 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 		return err
 	}
 	before := revertedPrefix + job.name + "-before"
-	if after.Tree == done.Before.Tree && after.Index == done.Before.Index && !job.movesHead() {
+	same := after.Tree == done.Before.Tree && after.Index == done.Before.Index && after.rest.name == done.Before.rest.name
+	if same && len(changedPerms(after.perms, done.Before.perms)) == 0 && !job.movesHead() {
 		done.After = done.Before
 		return w.repo.refs.SwapAny(ctx, before, "", done.Before.ID)
 	}
@@ -145,7 +154,7 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 // it is in base: what was restored now, and what a killed process had restored. They
 // are what Restored names in the end.
 func (w *Worktree) restoredSince(ctx context.Context, job revertJob, done *Reverted) ([]Change, error) {
-	back, err := w.repo.Changed(ctx, done.Before.Tree, job.base.Tree)
+	back, err := w.repo.changedBetween(ctx, done.Before, job.base)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +166,10 @@ func (w *Worktree) restoredSince(ctx context.Context, job revertJob, done *Rever
 	for _, c := range back {
 		restored[c.Path] = true
 	}
+	for _, path := range changedPerms(done.Before.perms, job.base.perms) {
+		restored[path] = restored[path] || asInBase[path]
+	}
+	maps.DeleteFunc(restored, func(_ string, is bool) bool { return !is })
 	done.Restored = slices.Sorted(maps.Keys(restored))
 	done.Skipped = slices.DeleteFunc(done.Skipped, func(path string) bool { return restored[path] })
 	return back, nil

@@ -70,6 +70,8 @@ type workFiles struct {
 	repo  *Repo
 	blobs *odb.BlobStream // opened when the first blob is wanted
 	lazy  bool            // what is written need not be on disk: it can be had again
+	perms perms           // that are to be restored; with 0 for most, what the umask leaves is right for these
+	were  perms           // that files must have now, else somebody changed them since
 	// Where somebody could change a file at the last moment; nil but in tests.
 	beside  func(path string) // before the last look at a path
 	reading func()            // while a file is looked at
@@ -153,11 +155,8 @@ func (f *workFiles) beginsBlob(ctx context.Context, name string, is, blob ID) (b
 	if err != nil {
 		return false, nil // it goes away while we look
 	}
-	if f.blobs == nil {
-		f.blobs = f.repo.objects.OpenBlobs(ctx)
-	}
 	begin := &headHash{Hash: f.blobHash(info.Size()), left: info.Size()}
-	if err := f.blobs.Copy(begin, blob); err != nil {
+	if err := f.copyBlob(ctx, begin, blob); err != nil {
 		return false, err
 	}
 	return begin.left == 0 && hashID(begin.Hash) == is, nil
@@ -219,8 +218,14 @@ func (f *workFiles) parent(name string, create bool) (dir *os.Root, base string,
 		return nil, "", err
 	}
 	parts := strings.Split(name, "/")
-	for _, part := range parts[:len(parts)-1] {
-		next, err := stepInto(dir, part, create)
+	for i, part := range parts[:len(parts)-1] {
+		if _, err := dir.Lstat(part); create && errors.Is(err, fs.ErrNotExist) {
+			if err := f.mkdir(dir, part, strings.Join(parts[:i+1], "/")); err != nil {
+				dir.Close()
+				return nil, "", err
+			}
+		}
+		next, err := stepInto(dir, part)
 		dir.Close()
 		if err != nil {
 			return nil, "", err
@@ -231,12 +236,7 @@ func (f *workFiles) parent(name string, create bool) (dir *os.Root, base string,
 }
 
 // stepInto opens a directory in dir, and makes sure that it was no symbolic link.
-func stepInto(dir *os.Root, name string, create bool) (*os.Root, error) {
-	if create {
-		if err := dir.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-	}
+func stepInto(dir *os.Root, name string) (*os.Root, error) {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -254,6 +254,18 @@ func stepInto(dir *os.Root, name string, create bool) (*os.Root, error) {
 		return nil, errors.Join(errInTheWay, err)
 	}
 	return next, nil
+}
+
+// mkdir makes a directory with the permissions that it had.
+func (f *workFiles) mkdir(dir *os.Root, base, name string) error {
+	err := dir.Mkdir(base, 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if perm := f.perms.of(name+"/", ""); err == nil && perm != 0 {
+		err = dir.Chmod(base, perm)
+	}
+	return err
 }
 
 // state is what is at a path now. A directory is no file, as is a path whose parent
@@ -394,42 +406,47 @@ func (f *workFiles) write(ctx context.Context, c Change) error {
 // writeTemp writes the old content under another name, "" where there is none to remove.
 func (f *workFiles) writeTemp(ctx context.Context, dir *os.Root, c Change, perm fs.FileMode) (temp string, err error) {
 	name, err := randomName()
-	if err == nil && f.blobs == nil {
-		f.blobs = f.repo.objects.OpenBlobs(ctx)
-	}
 	if err != nil {
 		return "", err
 	}
 	temp = tempPrefix + name
 	if c.OldMode == ModeSymlink {
-		return temp, f.writeLink(dir, temp, c.OldID)
+		return temp, f.writeLink(ctx, dir, temp, c.OldID)
 	}
-	return temp, f.writeFile(dir, temp, c.OldID, c.OldMode, perm)
+	return temp, f.writeFile(ctx, dir, temp, c, perm)
 }
 
-func (f *workFiles) writeLink(dir *os.Root, temp string, id ID) error {
+func (f *workFiles) writeLink(ctx context.Context, dir *os.Root, temp string, id ID) error {
 	var target bytes.Buffer
-	if err := f.blobs.Copy(&target, id); err != nil {
+	if err := f.copyBlob(ctx, &target, id); err != nil {
 		return err
 	}
 	return dir.Symlink(target.String(), temp)
 }
 
 // writeFile writes a blob to a new file and to disk: not by safefile, which would follow
-// links in the directories above and wants all of it in memory. perm is what the file that it
-// replaces had, 0 for none: the user's permissions stay but for the executable bits.
-func (f *workFiles) writeFile(dir *os.Root, temp string, id ID, mode string, perm fs.FileMode) error {
+// links in the directories above and wants all of it in memory. It gets the permissions that it had; where these
+// are not known, those of the file that it replaces but for the executable bits: perm, 0 for none.
+func (f *workFiles) writeFile(ctx context.Context, dir *os.Root, temp string, c Change, perm fs.FileMode) error {
 	initial := fs.FileMode(0o666)
-	if mode == ModeExecutable {
+	if c.OldMode == ModeExecutable {
 		initial = 0o777
+	}
+	switch {
+	case f.perms.known && (perm == 0 || !f.were.known || perm == f.were.of(c.Path, fileMode(perm))):
+		perm = f.perms.of(c.Path, c.OldMode)
+	case perm != 0:
+		perm = setExecutable(perm, c.OldMode == ModeExecutable)
 	}
 	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, initial)
 	if err != nil {
 		return err
 	}
-	err = f.blobs.Copy(file, id)
-	if err == nil && perm != 0 {
-		err = file.Chmod(setExecutable(perm, mode == ModeExecutable))
+	if perm != 0 {
+		err = file.Chmod(perm)
+	}
+	if err == nil {
+		err = f.copyBlob(ctx, file, c.OldID)
 	}
 	if err == nil && !f.lazy {
 		err = file.Sync()
@@ -448,7 +465,7 @@ func setExecutable(perm fs.FileMode, on bool) fs.FileMode {
 
 // removeEmpty removes a directory that holds nothing but directories.
 func removeEmpty(dir *os.Root, name string) bool {
-	sub, err := stepInto(dir, name, false)
+	sub, err := stepInto(dir, name)
 	if err != nil {
 		return false
 	}
@@ -473,11 +490,12 @@ func (f *workFiles) prune(name string) {
 			continue // an upper one may still be empty
 		}
 		info, err := dir.Lstat(base)
-		if err == nil && info.IsDir() {
+		_, stays := f.perms.other[name+"/"]
+		if err == nil && info.IsDir() && !stays {
 			err = dir.Remove(base)
 		}
 		dir.Close()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if stays || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}

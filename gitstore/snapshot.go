@@ -23,16 +23,17 @@ import (
 //
 //	tree    the files of the working tree, byte for byte
 //	index   the index file as it was; absent when there was none
-//	state   lines: "head ID", "ref NAME" (absent when detached), "index-time NANOSECONDS"
+//	state   lines: "head ID", "ref NAME" (absent when detached), "index-time NANOSECONDS", "rest NAME"
 //	gaps    what could not be recorded, each path ended by NUL; absent when nothing
+//	modes   permissions: those of most files, programs and directories, then "PERMISSIONS PATH" of the others, each
+//	        ended by NUL
 //
-// Tracked files and untracked ones are recorded, and ignored ones only when they
+// Tracked files and untracked ones are recorded in it, and ignored ones only when they
 // are tracked, or an earlier snapshot of this working tree has them: what an agent
 // adds to .gitignore does not hide what it does to those files. No filter runs and
 // line ends stay, for the files go into a git directory of our own (the shadow)
-// whose attributes switch all that off. Directories, permissions beyond the
-// executable bit, and times are not recorded; of a nested repository only the
-// commit that it is at.
+// whose attributes switch all that off. Times are not recorded; of a nested repository only the
+// commit that it is at. What else lies in the working tree is its rest: see keptDir.
 
 // toolIdentity is the author of what is no person's work.
 var toolIdentity = Identity{Name: "git-runr", Email: "git-runr@localhost"}
@@ -56,13 +57,32 @@ type Snapshot struct {
 	Gaps    []string // paths that could not be recorded; a nested repository without commits has a slash at the end
 
 	indexTime time.Time
+	perms     perms
+	rest      rest
 }
+
+// SnapshotOption says more about a snapshot.
+type SnapshotOption func(*snapshotHow)
+
+type snapshotHow struct {
+	since *Snapshot
+	keep  bool
+}
+
+// Since is the snapshot that the new one is compared with: what was no part of its tree is no part of the new one's.
+func Since(before Snapshot) SnapshotOption {
+	return func(h *snapshotHow) { h.since, h.keep = &before, h.keep || before.rest.deep }
+}
+
+// KeepIgnored keeps ignored files as well, and looks at what cannot be kept. It does nothing in a worktree of the
+// tool's own.
+func KeepIgnored() SnapshotOption { return func(h *snapshotHow) { h.keep = true } }
 
 // Snapshot records the working tree, its index and HEAD, and sets ref to the new
 // commit, whatever it was before; ref "" leaves the commit without a ref, for gc to
 // take. The user's index is read, never written.
-func (w *Worktree) Snapshot(ctx context.Context, ref, subject string) (Snapshot, error) {
-	snap, err := w.record(ctx, subject)
+func (w *Worktree) Snapshot(ctx context.Context, ref, subject string, options ...SnapshotOption) (Snapshot, error) {
+	snap, err := w.record(ctx, subject, options...)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("snapshot of %q: %w", w.Dir, err)
 	}
@@ -72,11 +92,15 @@ func (w *Worktree) Snapshot(ctx context.Context, ref, subject string) (Snapshot,
 	return snap, w.repo.refs.Keep(ctx, ref, snap.ID)
 }
 
-func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, err error) {
+func (w *Worktree) record(ctx context.Context, subject string, options ...SnapshotOption) (snap Snapshot, err error) {
+	var how snapshotHow
+	for _, option := range options {
+		option(&how)
+	}
 	var indexErr error
 	var side sync.WaitGroup
 	side.Go(func() { indexErr = w.recordIndex(ctx, &snap) }) // its fields are not those that are set here
-	snap.Tree, snap.Gaps, err = w.shadowTree(ctx)
+	err = w.shadowTree(ctx, how, &snap)
 	side.Wait()
 	if err = cmp.Or(err, indexErr); err != nil {
 		return snap, err
@@ -121,6 +145,9 @@ func (w *Worktree) writeSnapshot(ctx context.Context, snap *Snapshot, subject st
 	if len(snap.Gaps) > 0 {
 		files["gaps"] = joinNUL(snap.Gaps)
 	}
+	if snap.perms.known {
+		files["modes"] = snap.perms.text(snap.rest.files)
+	}
 	for name, data := range files {
 		id, err := w.repo.objects.Write(ctx, "blob", data)
 		if err != nil {
@@ -151,6 +178,9 @@ func (s Snapshot) state() []byte {
 	if s.Index != "" {
 		text += "index-time " + strconv.FormatInt(s.indexTime.UnixNano(), 10) + "\n"
 	}
+	if s.rest.name != "" {
+		text += "rest " + s.rest.name + "\n"
+	}
 	return []byte(text)
 }
 
@@ -170,6 +200,7 @@ func (r *Repo) ReadSnapshot(ctx context.Context, id ID) (Snapshot, error) {
 			return Snapshot{}, fmt.Errorf("read snapshot %s: %w", id, err)
 		}
 	}
+	snap.perms.ofRest(snap.rest.files)
 	if snap.Tree == "" {
 		return Snapshot{}, fmt.Errorf("commit %s is no snapshot: %w", id, ErrNotFound)
 	}
@@ -187,12 +218,23 @@ func (s *Snapshot) take(ctx context.Context, r *Repo, e odb.TreeEntry) error {
 		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
 		s.Gaps = splitNUL(data)
 		return err
+	case "modes":
+		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
+		if err != nil {
+			return err
+		}
+		s.perms, err = parsePerms(splitNUL(data))
+		return err
 	case "state":
 		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
 		if err != nil {
 			return err
 		}
-		return s.parseState(string(data))
+		if err := s.parseState(string(data)); err != nil {
+			return err
+		}
+		s.rest, err = r.readRest(s.rest.name)
+		return err
 	}
 	return nil
 }
@@ -205,6 +247,8 @@ func (s *Snapshot) parseState(text string) error {
 			s.Head = ID(value)
 		case "ref":
 			s.HeadRef = value
+		case "rest":
+			s.rest.name = value
 		case "index-time":
 			nanos, err := strconv.ParseInt(value, 10, 64)
 			if err != nil {
@@ -228,38 +272,53 @@ func (s Snapshot) index(ctx context.Context, r *Repo) (indexFile, error) {
 // shadowTree records the files of the working tree by way of the shadow git
 // directory. Its index is kept, so that the next time only what changed is read. It
 // is a cache: when it is damaged, or gc took objects that it names, it is made anew.
-func (w *Worktree) shadowTree(ctx context.Context) (tree ID, gaps []string, err error) {
+func (w *Worktree) shadowTree(ctx context.Context, how snapshotHow, snap *Snapshot) error {
 	unlock, err := w.repo.Lock(ctx, shadowLock(w.GitDir))
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	defer unlock()
-	tree, gaps, err = w.tryShadow(ctx)
+	err = w.tryShadow(ctx, how, snap)
 	var exit *GitError
 	if !errors.As(err, &exit) {
-		return tree, gaps, err
+		return err
 	}
 	if err := os.RemoveAll(w.shadowDir()); err != nil {
-		return "", nil, err
+		return err
 	}
-	return w.tryShadow(ctx)
+	return w.tryShadow(ctx, how, snap)
 }
 
-func (w *Worktree) tryShadow(ctx context.Context) (tree ID, gaps []string, err error) {
+func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapshot) error {
 	if err := w.prepareShadow(); err != nil {
-		return "", nil, err
+		return err
 	}
 	c := gitdir.Call{GitDir: w.shadowDir(), Worktree: w.Dir, Env: w.shadowEnv()}
-	gaps, err = w.stage(ctx, c, w.ignoredButTracked)
-	if err != nil {
-		return "", nil, err
+	var apart func(string) bool
+	if how.since != nil {
+		apart = how.since.rest.has
+	}
+	var err error
+	if snap.Gaps, err = w.stage(ctx, c, apart, w.ignoredButTracked); err != nil {
+		return err
 	}
 	c.Args = []string{"write-tree"}
 	out, err := w.repo.dir.Call(ctx, c)
 	if err != nil {
-		return "", nil, fmt.Errorf("write tree: %w", err)
+		return fmt.Errorf("write tree: %w", err)
 	}
-	return ID(strings.TrimSpace(string(out))), gaps, nil
+	snap.Tree = ID(strings.TrimSpace(string(out)))
+	recorded, err := w.listed(c, "ls-files", "-z", "--cached")(ctx)
+	if err != nil {
+		return err
+	}
+	keep := int64(-1)
+	if how.keep && !w.Own {
+		keep = max(0, cmp.Or(w.repo.KeepIgnored, DefaultKeep))
+	}
+	snap.perms, snap.rest, err = w.lookAround(ctx, recorded, snap.Gaps, how.since, keep)
+	snap.perms.ofRest(snap.rest.files)
+	return err
 }
 
 func (w *Worktree) ignoredButTracked(ctx context.Context) ([]string, error) {

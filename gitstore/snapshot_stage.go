@@ -23,17 +23,20 @@ type changes struct {
 }
 
 // stage makes an index match its working tree, as `git add -A` does: c says which
-// (git directory, working tree, environment). The paths that also lists are recorded even
+// (git directory, working tree, environment). Those that are apart are left out. The paths that also lists are recorded even
 // when they are ignored. What could not be recorded is returned: files that cannot
 // be read, and repositories without a commit (with a slash at the end).
 //
 // It is not `git add`, because that runs `git status` in nested repositories, whose
 // configuration could name a program, and because it gives up at the first nested
 // repository without a commit.
-func (w *Worktree) stage(ctx context.Context, c gitdir.Call, also ...listing) (gaps []string, err error) {
+func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path string) bool, also ...listing) (gaps []string, err error) {
 	found, err := w.unstaged(ctx, c, also)
 	if err != nil {
 		return nil, err
+	}
+	if apart != nil {
+		found = slices.DeleteFunc(found, apart)
 	}
 	slices.Sort(found)
 	todo := w.sortChanges(slices.Compact(found))

@@ -338,7 +338,7 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 
 // stageAll is `git add -A` into an index file. A path that cannot be read is an error.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
-	gaps, err := w.stage(ctx, w.indexCall(index))
+	gaps, err := w.stage(ctx, w.indexCall(index), nil)
 	if err != nil {
 		return err
 	}

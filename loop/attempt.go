@@ -60,7 +60,11 @@ func (t *turn) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot, erro
 	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
 	}
-	return t.snapshot(a.Number, "before")
+	before, err := t.snapshot(a.Number, "before", gitstore.KeepIgnored())
+	if err == nil && t.run.Plan.InPlace {
+		t.sayGaps(before.NotKept())
+	}
+	return before, err
 }
 
 // implement has the work done. What was done elsewhere before is not in before.
@@ -136,7 +140,7 @@ func (t *turn) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) 
 	if t.gone() {
 		return false, nil
 	}
-	now, err := t.snapshot(a.Number, "found")
+	now, err := t.snapshot(a.Number, "found", gitstore.Since(before))
 	if err != nil {
 		return false, err
 	}
@@ -277,7 +281,7 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 
 // takeStock finds out what the attempt changed, and commits what it did well.
 func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
-	after, err := t.stateAfter(*a)
+	after, err := t.stateAfter(*a, before)
 	if err != nil {
 		return err
 	}
@@ -291,6 +295,9 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 		a.Refutes = prose.CutMiddle(cleaned(report.Reason), reply.MaxText)
 	}
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
+		if err := t.beside(a, before, after); err != nil {
+			return err
+		}
 		t.leaveUnclaimed(a)
 		if err := t.lostWork(a, before, after); err != nil {
 			return fmt.Errorf("look for the user's work: %w", err)
@@ -331,11 +338,11 @@ func (t *turn) leaveInSubmodules(a *record.Attempt, after gitstore.Snapshot) err
 }
 
 // stateAfter is the working tree as the attempt leaves it.
-func (t *turn) stateAfter(a record.Attempt) (gitstore.Snapshot, error) {
+func (t *turn) stateAfter(a record.Attempt, before gitstore.Snapshot) (gitstore.Snapshot, error) {
 	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Snapshot)
 	}
-	return t.snapshot(a.Number, "after")
+	return t.snapshot(a.Number, "after", gitstore.Since(before))
 }
 
 // leaveUnclaimed keeps an attempt in place to what its implementer says to be its
@@ -348,6 +355,9 @@ func (t *turn) leaveUnclaimed(a *record.Attempt) {
 		a.Unclaimed = a.Files
 	}
 	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
+	if said := slices.Concat(a.Claimed, a.Edited); tells || len(said) > 0 {
+		a.Beside = slices.DeleteFunc(a.Beside, func(path string) bool { return !coveredBy(said, path) })
+	}
 	if len(a.Unclaimed) > 0 {
 		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))
 	}

@@ -37,7 +37,8 @@ func (t *turn) undo(a record.Attempt) (record.Reverted, error) {
 		}
 	}
 	done, err := t.takeBack(t.tree, a, a.Before, a.After, "revert", "critical findings")
-	reverted := record.Reverted{Attempt: a.Number, Restored: asBefore(done), Conflicts: done.Conflicts}
+	reverted := record.Reverted{Attempt: a.Number, Restored: asBefore(done)}
+	reverted.Conflicts, reverted.Left = t.inTheWay(a, done)
 	if err != nil {
 		return reverted, err
 	}
@@ -45,6 +46,19 @@ func (t *turn) undo(a record.Attempt) (record.Reverted, error) {
 		return reverted, fmt.Errorf("in the checkout: %w", err)
 	}
 	return reverted, nil
+}
+
+// inTheWay sorts out the conflicts of a revert: files of the attempt, without which it is not taken back, and what
+// changed beside it in the user's checkout, perhaps by another program.
+func (t *turn) inTheWay(a record.Attempt, done gitstore.Reverted) (files, beside []string) {
+	for _, path := range done.Conflicts {
+		if t.run.Plan.InPlace && slices.Contains(a.Beside, path) {
+			beside = append(beside, path)
+		} else {
+			files = append(files, path)
+		}
+	}
+	return files, beside
 }
 
 // asBefore are the paths that are now what they were before, by whichever process.
@@ -87,13 +101,13 @@ func (t *turn) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after
 	}
 	options := []gitstore.RevertOption{gitstore.Because(fmt.Sprintf("%s %s: attempt %d, %s", kind, t.run.ID, a.Number, why))}
 	if t.run.Plan.InPlace {
-		options = append(options, gitstore.OnlyPaths(a.Files))
+		options = append(options, gitstore.OnlyPaths(slices.Concat(a.Files, a.Beside)))
 	}
 	done, err := tree.Revert(t.ctx, from, to, options...)
 	if err == nil && len(done.Restored)+len(done.Conflicts) > 0 {
 		t.Progress.Say(fmt.Sprintf("attempt %d: %s", a.Number, t.revertText(done, tree.Own)))
 	}
-	if err == nil && tree == t.tree && len(done.Conflicts) == 0 {
+	if files, _ := t.inTheWay(a, done); err == nil && tree == t.tree && len(files) == 0 {
 		err = t.resetBranch(a)
 	}
 	return done, err
@@ -166,8 +180,8 @@ func (t *turn) takeUp() error {
 		return nil
 	}
 	done, err := t.takeBack(t.tree, *a, a.Before, a.After, "resume", "which is made again")
-	if err == nil && t.run.Plan.InPlace && len(done.Conflicts) > 0 {
-		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: done.Conflicts}
+	if files, _ := t.inTheWay(*a, done); err == nil && t.run.Plan.InPlace && len(files) > 0 {
+		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: files}
 	}
 	if err != nil {
 		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
@@ -180,11 +194,16 @@ func (t *turn) takeUpKilled(a record.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
 	}
-	now, err := t.snapshot(a.Number, "found")
+	now, err := t.snapshot(a.Number, "found", gitstore.Since(before))
 	if err != nil {
 		return err
 	}
 	paths, err := t.changedOnDisk(before.Tree, now.Tree)
+	if err == nil && t.run.Plan.InPlace {
+		found := record.Attempt{Files: paths}
+		err = t.beside(&found, before, now)
+		paths = slices.Concat(paths, found.Beside, found.NotKept)
+	}
 	if err != nil || len(paths) == 0 {
 		return err
 	}

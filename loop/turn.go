@@ -40,12 +40,13 @@ type Explainer func(run record.Run, stop record.Stop) (explained record.Stop, fi
 // turn is one process's turn at a run.
 type turn struct {
 	*Runner
-	ctx    context.Context
-	run    record.Run
-	tree   *gitstore.Worktree
-	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
-	warned string                        // the implementer of whose silence people were told
-	quiet  map[string]bool               // agents of which people were told what they do not tell
+	ctx      context.Context
+	run      record.Run
+	tree     *gitstore.Worktree
+	base     map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
+	warned   string                        // the implementer of whose silence people were told
+	gapsSaid string                        // what people were told cannot be kept
+	quiet    map[string]bool               // agents of which people were told what they do not tell
 
 	meanwhile []string // what watch.meanwhile says of the attempt
 }

@@ -143,8 +143,8 @@ func (t *turn) setAside(dir string) error {
 }
 
 // snapshot records the run's working tree around an attempt.
-func (t *turn) snapshot(attempt int, name string) (gitstore.Snapshot, error) {
-	return t.keep(t.tree, fmt.Sprintf("%d-%s", attempt, name), fmt.Sprintf("run %s, attempt %d: %s", t.run.ID, attempt, snapshotWhen[name]))
+func (t *turn) snapshot(attempt int, name string, options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
+	return t.keep(t.tree, fmt.Sprintf("%d-%s", attempt, name), fmt.Sprintf("run %s, attempt %d: %s", t.run.ID, attempt, snapshotWhen[name]), options...)
 }
 
 // snapshotWhen says of each snapshot of an attempt when it was taken.
@@ -155,12 +155,12 @@ var snapshotWhen = map[string]string{
 
 // keep records a working tree under the run's snapshots. None is ever written over:
 // what was recorded when the same thing was done before has the name without a number.
-func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Snapshot, error) {
+func (t *turn) keep(tree *gitstore.Worktree, name, subject string, options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
 	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, name)
 	if err != nil {
 		return gitstore.Snapshot{}, fmt.Errorf("record the working tree: %w", err)
 	}
-	snap, err := tree.Snapshot(t.ctx, ref, subject)
+	snap, err := tree.Snapshot(t.ctx, ref, subject, options...)
 	if err != nil {
 		return snap, fmt.Errorf("record the working tree: %w", err)
 	}

@@ -137,6 +137,9 @@ func (s *session) configuration(store *record.Store) (*config.Config, error) {
 	trees, err := conf.Trees(s.ctx, s.getenv)
 	trees.Tell = s.tell
 	store.Repo.PutTrees(trees)
+	if store.Repo.KeepIgnored = conf.Loop.KeepIgnored; conf.Loop.KeepIgnored == 0 {
+		store.Repo.KeepIgnored = -1
+	}
 	return conf, err
 }
 

@@ -37,13 +37,17 @@ type Attempt struct {
 	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
 	Files        []string             `json:"files"`            // changed, from trees
 	Claimed      []string             `json:"claimed,omitempty"`
-	Edited       []string             `json:"edited,omitempty"`      // seen in its tool calls
-	Unclaimed    []string             `json:"unclaimed,omitempty"`   // changed, but not said; in place they are nobody's that we know, and not among Files
-	Lost         []string             `json:"lost,omitempty"`        // in place: the user's changes that are gone; Before has them
-	Moved        *HeadMove            `json:"head_moved,omitempty"`  // in place: HEAD while it worked
-	Unchanged    []string             `json:"unchanged,omitempty"`   // said, but not changed
-	Meanwhile    []string             `json:"meanwhile,omitempty"`   // moved by nobody knows whom, with the lines that put it back
-	NotCarried   []NotCarried         `json:"not_carried,omitempty"` // written into submodules, and not among Files
+	Edited       []string             `json:"edited,omitempty"`          // seen in its tool calls
+	Unclaimed    []string             `json:"unclaimed,omitempty"`       // changed, but not said; in place they are nobody's that we know, and not among Files
+	Lost         []string             `json:"lost,omitempty"`            // in place: the user's changes that are gone; Before has them
+	Ignored      []string             `json:"ignored_changed,omitempty"` // in place: ignored files that were there, and changed while it worked; Before has them
+	Modes        []string             `json:"modes_changed,omitempty"`   // in place: whose permissions alone changed while it worked
+	Beside       []string             `json:"beside,omitempty"`          // Ignored, Modes and what was staged, as far as that is taken for its doing and is taken back with it
+	NotKept      []string             `json:"not_kept,omitempty"`        // in place: what changed while it worked and no snapshot has
+	Moved        *HeadMove            `json:"head_moved,omitempty"`      // in place: HEAD while it worked
+	Unchanged    []string             `json:"unchanged,omitempty"`       // said, but not changed
+	Meanwhile    []string             `json:"meanwhile,omitempty"`       // moved by nobody knows whom, with the lines that put it back
+	NotCarried   []NotCarried         `json:"not_carried,omitempty"`     // written into submodules, and not among Files
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`

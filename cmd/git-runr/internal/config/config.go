@@ -25,6 +25,7 @@ type Config struct {
 		Workflow                       []string
 		MaxRetries, Parallel           int
 		CommitHooks                    bool
+		KeepIgnored                    int64 // bytes
 		OnExhausted                    runplan.Choice
 		TimeBudget, WaitForQuota       duration.Duration
 		Budget                         runplan.Budget    // of a run

@@ -98,6 +98,8 @@ var loopKeys = []key{
 		func(c *Config, _ string, v int64) { c.Loop.Parallel = int(v) }),
 	keyOf("loop.commit_hooks", boolKind, "false", "run your pre-commit hook over each attempt's work, as the check pre-commit; what it rewrites is taken over, and a hook whose own files the run changes is not run",
 		func(c *Config, _ string, v bool) { c.Loop.CommitHooks = v }),
+	keyOf("loop.keep_ignored", numberKind(0, 1<<40), "67108864", "how many bytes of ignored files are kept in all while an agent works in your checkout, to be given back; what is beyond is named before it begins, and again if it changed",
+		func(c *Config, _ string, v int64) { c.Loop.KeepIgnored = v }),
 	keyOf("loop.worktrees", textKind, "", "the directory in which runs and reviews get their working trees, from the top of the main working tree; by default $XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can name one below the top, or ../NAME beside it",
 		func(c *Config, _, v string) { c.Loop.Worktrees = v }),
 	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer says, any warning, or only what is critical",

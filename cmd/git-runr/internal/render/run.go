@@ -182,11 +182,25 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	if len(a.Lost) > 0 {
 		safetext.Fprintf(w, "  your own work that is gone: %s; as it was: git runr restore %s --to DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
 	}
+	beside(w, a)
 	if a.Moved != nil {
 		safetext.Fprintf(w, "  %s\n", a.Moved)
 	}
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
 		safetext.Fprintf(w, "  not taken back, changed since: %s\n", strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
+	}
+}
+
+// beside shows what else changed in the user's checkout while an attempt worked; it may have been somebody else.
+func beside(w io.Writer, a record.Attempt) {
+	if len(a.Ignored) > 0 {
+		safetext.Fprintf(w, "  ignored files that changed meanwhile: %s; as they were: git runr restore %s --to DIR\n", prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
+	}
+	if len(a.Modes) > 0 {
+		safetext.Fprintf(w, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
+	}
+	if len(a.NotKept) > 0 {
+		safetext.Fprintf(w, "  changed meanwhile and kept by nobody: %s\n", prose.FirstNames(a.NotKept, lostShown))
 	}
 }
 

@@ -1,0 +1,124 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// changedBetween are the changes from one snapshot to another of files that either holds, in its tree or kept beside
+// it. What is new where something was that base does not hold is not among them: nobody knows that it is new.
+func (r *Repo) changedBetween(ctx context.Context, base, end Snapshot) ([]Change, error) {
+	inTrees, err := r.Changed(ctx, base.Tree, end.Tree)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]Change{}
+	for _, c := range inTrees {
+		at[c.Path] = c
+	}
+	for name, was := range base.rest.files {
+		c := at[name]
+		c.Path, c.OldMode, c.OldID = name, was.Mode, was.ID
+		at[name] = c
+	}
+	for name, is := range end.rest.files {
+		c := at[name]
+		c.Path, c.NewMode, c.NewID = name, is.Mode, is.ID
+		at[name] = c
+	}
+	changed := make([]Change, 0, len(at))
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		c := at[name]
+		same := c.OldMode == c.NewMode && c.OldID == c.NewID
+		if !same && (c.OldMode != "" || !base.rest.inGap(name)) {
+			changed = append(changed, c)
+		}
+	}
+	return changed, nil
+}
+
+// restWith is a rest in which paths are as in another one.
+func (r *Repo) restWith(onto, from rest, paths []string) (rest, error) {
+	if onto.name == "" {
+		return onto, nil
+	}
+	onto.files = maps.Clone(onto.files)
+	for _, name := range paths {
+		if file, ok := from.files[name]; ok {
+			onto.files[name] = file
+		} else {
+			delete(onto.files, name)
+		}
+	}
+	var err error
+	onto.name, err = r.writeRest(onto)
+	return onto, err
+}
+
+// with are permissions in which paths are as in others.
+func (p perms) with(from perms, paths []string) perms {
+	if !p.known || !from.known {
+		return p
+	}
+	p.other = maps.Clone(p.other)
+	for _, name := range paths {
+		if perm, ok := from.other[name]; ok {
+			p.other[name] = perm
+		} else {
+			delete(p.other, name)
+		}
+	}
+	return p
+}
+
+// restorePerms gives files and directories the permissions of base that have those of end, and brings empty
+// directories back.
+func (f *workFiles) restorePerms(job revertJob, done *Reverted) error {
+	for _, name := range changedPerms(f.perms, f.were) {
+		if !job.covers(name) || slices.Contains(done.Conflicts, name) {
+			continue
+		}
+		err := f.restorePerm(name)
+		switch {
+		case errors.Is(err, errChanged), errors.Is(err, errInTheWay), errors.Is(err, fs.ErrPermission):
+			done.conflict(name)
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist):
+			return err
+		case err == nil && !slices.Contains(done.Restored, name):
+			done.Restored = append(done.Restored, name)
+		}
+	}
+	return nil
+}
+
+// restorePerm gives one of them its permissions; fs.ErrExist says that it has them.
+func (f *workFiles) restorePerm(name string) error {
+	clean, isDir := strings.CutSuffix(name, "/")
+	dir, base, err := f.parent(clean, false)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(base)
+	if _, had := f.perms.other[name]; errors.Is(err, fs.ErrNotExist) && isDir && had {
+		return f.mkdir(dir, base, clean)
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() != isDir || !isDir && !info.Mode().IsRegular() {
+		return fs.ErrNotExist // something else stands there, which was looked at as a file
+	}
+	mode := permMode(name, info.Mode())
+	switch info.Mode().Perm() {
+	case f.perms.of(name, mode):
+		return fs.ErrExist
+	case f.were.of(name, mode):
+		return dir.Chmod(base, f.perms.of(name, mode))
+	}
+	return errChanged
+}

@@ -1,0 +1,434 @@
+package gitstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// GapKind says why a snapshot does not hold what lies at a path.
+type GapKind string
+
+const (
+	GapIgnored GapKind = "ignored"                     // and beyond what is kept of ignored files
+	GapNested  GapKind = "a repository of its own"     // of which the tree has the commit alone
+	GapSpecial GapKind = "a pipe, a socket, a device"  // that has no content to keep
+	GapClosed  GapKind = "which cannot be read"        // by this user
+	GapIndexed GapKind = "which could not be recorded" // git refused it, or it has no commit yet
+)
+
+// Gap is something in the working tree that a snapshot does not hold.
+type Gap struct {
+	Path  string // a directory has a slash at the end
+	Kind  GapKind
+	Bytes int64
+	print string // what its files look like from outside: names, sizes, times; "" for not looked at
+}
+
+func (g Gap) String() string { return fmt.Sprintf("%s (%s)", g.Path, g.Kind) }
+
+// covers reports whether a path is the gap or below it. The commit of a nested repository is no part of its gap.
+func (g Gap) covers(path string) bool {
+	return path == g.Path || strings.HasSuffix(g.Path, "/") && strings.HasPrefix(path, g.Path)
+}
+
+// rest is what a working tree holds beside the tree of its snapshot: ignored files that are kept, and gaps.
+type rest struct {
+	name  string              // of its file among the kept ones; "" where nobody looked
+	deep  bool                // files were kept, and each gap was looked at
+	files map[string]keptFile // by path
+	gaps  []Gap               // by path
+}
+
+// has reports whether something was at the path that the tree does not hold.
+func (r rest) has(path string) bool { _, kept := r.files[path]; return kept || r.inGap(path) }
+
+func (r rest) inGap(path string) bool {
+	return slices.ContainsFunc(r.gaps, func(g Gap) bool { return g.covers(path) })
+}
+
+// perms are the permissions of files and directories, which the tree does not hold.
+type perms struct {
+	known bool
+	most  [3]fs.FileMode         // of most files, most programs and most directories
+	other map[string]fs.FileMode // of the rest, by path; a directory has a slash at the end, and an empty one fs.ModeDir
+}
+
+// of are the permissions at a path, whose mode in the tree is given: ModeFile, ModeExecutable, or "" for a directory.
+func (p perms) of(path, mode string) fs.FileMode {
+	if perm, ok := p.other[path]; ok {
+		return perm.Perm()
+	}
+	return p.most[permClass(mode)]
+}
+
+func permClass(mode string) int { return slices.Index([]string{ModeFile, ModeExecutable, ""}, mode) }
+
+// lookRound walks through a working tree beside its snapshot.
+type lookRound struct {
+	w        *Worktree
+	recorded map[string]bool // paths in the tree, and the directories above them with a slash at the end
+	since    *Snapshot       // it is compared with; nil for none
+	deep     bool            // look into what is not recorded
+	perms    [3]map[string]fs.FileMode
+	empty    map[string]bool
+	groups   map[string]*restGroup
+}
+
+// restGroup is what is not recorded, from the topmost directory of which nothing is.
+type restGroup struct {
+	Gap
+	files []string
+	sum   []byte
+}
+
+// lookAround gives the permissions of what was recorded, and what else is there. With keep, the bytes of ignored files
+// that are kept in all, it looks into that; less than 0 is not to.
+func (w *Worktree) lookAround(ctx context.Context, recorded []string, gaps []string, since *Snapshot, keep int64) (perms, rest, error) {
+	l := &lookRound{w: w, recorded: map[string]bool{}, since: since, deep: keep >= 0, empty: map[string]bool{}, groups: map[string]*restGroup{}}
+	for i := range l.perms {
+		l.perms[i] = map[string]fs.FileMode{}
+	}
+	for _, name := range recorded {
+		l.recorded[name] = true
+		for dir := path.Dir(name); dir != "." && !l.recorded[dir+"/"]; dir = path.Dir(dir) {
+			l.recorded[dir+"/"] = true
+		}
+	}
+	if err := l.dir(ctx, "", ""); err != nil {
+		return perms{}, rest{}, err
+	}
+	for _, name := range gaps {
+		l.group(name, GapIndexed)
+	}
+	found, err := l.keep(keep)
+	return l.most(), found, err
+}
+
+// dir looks at a directory, whose name ends with a slash unless it is the top. group is that of the directories
+// above of which nothing is recorded, "" for none.
+func (l *lookRound) dir(ctx context.Context, dir, group string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(filepath.Join(l.w.Dir, dir))
+	if err != nil {
+		l.group(cmp.Or(group, dir), GapClosed)
+		return nil
+	}
+	if len(entries) == 0 && group == "" {
+		l.empty[dir] = true
+	}
+	for _, e := range entries {
+		name := dir + e.Name()
+		switch {
+		case e.Name() == ".git":
+		case e.IsDir():
+			err = l.subdir(ctx, name+"/", e, group)
+		case l.recorded[name]:
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+				l.perms[permClass(fileMode(info.Mode()))][name] = info.Mode().Perm()
+			}
+		default:
+			l.file(name, e, group)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lookRound) subdir(ctx context.Context, name string, e fs.DirEntry, group string) error {
+	if info, err := e.Info(); err == nil && group == "" {
+		l.perms[permClass("")][name] = info.Mode().Perm()
+	}
+	switch _, err := os.Lstat(filepath.Join(l.w.Dir, name, ".git")); {
+	case err == nil:
+		group = name
+		l.group(name, GapNested)
+	case group == "" && !l.recorded[name] && l.holdsFiles(name):
+		group = l.top(name)
+		l.group(group, GapIgnored)
+	}
+	if group != "" && !l.deep {
+		return nil
+	}
+	return l.dir(ctx, name, group)
+}
+
+// holdsFiles reports whether anything but directories lies in a directory or below it.
+func (l *lookRound) holdsFiles(name string) bool {
+	entries, err := os.ReadDir(filepath.Join(l.w.Dir, name))
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() || l.holdsFiles(name+e.Name()+"/") })
+}
+
+// top is the gap that had a path before, else the path.
+func (l *lookRound) top(name string) string {
+	if l.since != nil {
+		if i := slices.IndexFunc(l.since.rest.gaps, func(g Gap) bool { return g.covers(name) }); i >= 0 {
+			return l.since.rest.gaps[i].Path
+		}
+	}
+	return name
+}
+
+// file adds a file that is not recorded.
+func (l *lookRound) file(name string, e fs.DirEntry, group string) {
+	info, err := e.Info()
+	if err != nil {
+		return // it has gone meanwhile
+	}
+	if !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		l.group(name, GapSpecial)
+		return
+	}
+	g := l.group(cmp.Or(group, l.top(name)), GapIgnored)
+	g.Bytes += info.Size()
+	if l.deep {
+		sum := sha256.New()
+		fmt.Fprintf(sum, "%x %s\x00%v %d %d %d", g.sum, name, info.Mode(), info.Size(), info.ModTime().UnixNano(), inodeChanged(filepath.Join(l.w.Dir, name)))
+		g.sum = sum.Sum(nil)
+	}
+	g.files = append(g.files, name)
+}
+
+func (l *lookRound) group(name string, kind GapKind) *restGroup {
+	g := l.groups[name]
+	if g == nil {
+		g = &restGroup{Gap: Gap{Path: name, Kind: kind}}
+		l.groups[name] = g
+	}
+	if kind == GapClosed {
+		g.Kind = kind
+	}
+	return g
+}
+
+// most finds the permissions that most have, or had in the snapshot before.
+func (l *lookRound) most() perms {
+	p := perms{known: true, other: map[string]fs.FileMode{}}
+	for class, all := range l.perms {
+		counts := map[fs.FileMode]int{}
+		for _, perm := range all {
+			if counts[perm]++; counts[perm] > counts[p.most[class]] || counts[perm] == counts[p.most[class]] && perm < p.most[class] {
+				p.most[class] = perm
+			}
+		}
+	}
+	if l.since != nil && l.since.perms.known {
+		p.most = l.since.perms.most
+	}
+	for class, all := range l.perms {
+		for name, perm := range all {
+			if l.empty[name] {
+				p.other[name] = perm | fs.ModeDir
+			} else if perm != p.most[class] {
+				p.other[name] = perm
+			}
+		}
+	}
+	return p
+}
+
+// keep keeps the ignored files up to so many bytes in all: those first that were kept before, then the smallest
+// groups. What is not kept becomes a gap.
+func (l *lookRound) keep(limit int64) (rest, error) {
+	known, err := l.w.repo.readRest(l.w.lastRest())
+	if l.since != nil {
+		known = l.since.rest
+	} else if err != nil {
+		known = rest{} // it only saves to read the files again
+	}
+	wasKept := func(g *restGroup) int {
+		if slices.ContainsFunc(g.files, func(name string) bool { _, ok := known.files[name]; return ok }) {
+			return 0
+		}
+		return 1
+	}
+	groups := make([]*restGroup, 0, len(l.groups))
+	for _, g := range l.groups {
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b *restGroup) int {
+		return cmp.Or(wasKept(a)-wasKept(b), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Path, b.Path))
+	})
+	found := rest{files: map[string]keptFile{}, deep: l.deep}
+	for _, g := range groups {
+		if g.Kind == GapIgnored && l.deep && l.keepGroup(g, known.files, found.files, g.Bytes <= limit) {
+			limit -= g.Bytes
+			continue
+		}
+		g.print = hex.EncodeToString(g.sum)
+		found.gaps = append(found.gaps, g.Gap)
+	}
+	slices.SortFunc(found.gaps, func(a, b Gap) int { return strings.Compare(a.Path, b.Path) })
+	if found.name, err = l.w.repo.writeRest(found); err == nil && l.deep {
+		err = l.w.noteRest(found.name)
+	}
+	return found, err
+}
+
+// keepGroup keeps the files of a group; without all only those that are known and have not changed.
+func (l *lookRound) keepGroup(g *restGroup, known, kept map[string]keptFile, all bool) bool {
+	files, err := l.w.openFiles()
+	if err != nil {
+		return false
+	}
+	defer files.Close()
+	for _, name := range g.files {
+		file, ok := files.asKnown(name, known[name])
+		if !ok && all {
+			file, err = files.keep(name)
+		}
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			g.Kind = GapClosed
+			return false
+		case err != nil:
+			return false
+		case ok || all:
+			kept[name] = file
+		}
+	}
+	return all
+}
+
+// Touched are gaps of before that look otherwise in after, or are gone: what was there may be lost.
+func (s Snapshot) Touched(after Snapshot) (touched []Gap) {
+	for _, g := range s.rest.gaps {
+		i := slices.IndexFunc(after.rest.gaps, func(now Gap) bool { return now.Path == g.Path })
+		if i < 0 || after.rest.gaps[i].print != g.print || after.rest.gaps[i].Kind != g.Kind {
+			touched = append(touched, g)
+		}
+	}
+	return touched
+}
+
+// NotKept are the gaps of a snapshot.
+func (s Snapshot) NotKept() []Gap { return s.rest.gaps }
+
+// Beside are paths at which something changed that no commit holds: ignored files that were there, permissions, empty
+// directories, and what is staged.
+func (w *Worktree) Beside(ctx context.Context, before, after Snapshot) (ignored, modes, staged []string, err error) {
+	for name, was := range before.rest.files {
+		if now := after.rest.files[name]; now.ID != was.ID || now.Mode != was.Mode {
+			ignored = append(ignored, name)
+		}
+	}
+	slices.Sort(ignored)
+	for _, name := range changedPerms(before.perms, after.perms) {
+		info, err := os.Lstat(filepath.Join(w.Dir, name))
+		if !before.perms.other[name].IsDir() || err != nil || info.Mode().Perm() != before.perms.other[name].Perm() {
+			modes = append(modes, name)
+		}
+	}
+	staged, err = w.stagedBetween(ctx, before, after)
+	return ignored, modes, staged, err
+}
+
+// stagedBetween are the paths whose entries in the index differ.
+func (w *Worktree) stagedBetween(ctx context.Context, before, after Snapshot) (differ []string, err error) {
+	if before.Index == after.Index {
+		return nil, nil
+	}
+	var entries [2]map[string]string
+	for i, snap := range []Snapshot{before, after} {
+		index, err := snap.index(ctx, w.repo)
+		if err != nil {
+			return nil, err
+		}
+		if entries[i], err = w.indexEntries(ctx, index); err != nil {
+			return nil, err
+		}
+	}
+	all := maps.Clone(entries[0])
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, entries[1])
+	for name := range all {
+		if entries[0][name] != entries[1][name] {
+			differ = append(differ, name)
+		}
+	}
+	slices.Sort(differ)
+	return differ, nil
+}
+
+// changedPerms are the paths whose permissions differ, as far as they are in both, and directories that were empty and
+// may be gone.
+func changedPerms(was, is perms) (changed []string) {
+	if !was.known || !is.known {
+		return nil
+	}
+	paths := maps.Clone(was.other)
+	maps.Copy(paths, is.other)
+	for name, perm := range paths {
+		if mode := permMode(name, perm); was.of(name, mode) != is.of(name, mode) || was.other[name].IsDir() && !is.other[name].IsDir() {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// permMode is the mode of a tree that goes with permissions.
+func permMode(name string, perm fs.FileMode) string {
+	if strings.HasSuffix(name, "/") {
+		return ""
+	}
+	return fileMode(perm)
+}
+
+// ofRest adds the permissions of ignored files, which stand in the rest: their names are not for git's objects.
+func (p perms) ofRest(files map[string]keptFile) {
+	for name, file := range files {
+		if p.known && file.Mode != ModeSymlink && file.Perm != p.most[permClass(file.Mode)] {
+			p.other[name] = file.Perm
+		}
+	}
+}
+
+// text are the permissions as a snapshot has them, but for those of ignored files.
+func (p perms) text(ignored map[string]keptFile) []byte {
+	items := []string{fmt.Sprintf("%o %o %o", p.most[0], p.most[1], p.most[2])}
+	for _, name := range slices.Sorted(maps.Keys(p.other)) {
+		if _, ok := ignored[name]; ok {
+			continue
+		}
+		items = append(items, fmt.Sprintf("%o %s", p.other[name], name))
+	}
+	return joinNUL(items)
+}
+
+// parsePerms is the inverse of text.
+func parsePerms(items []string) (perms, error) {
+	p := perms{known: true, other: map[string]fs.FileMode{}}
+	if len(items) == 0 {
+		return perms{}, nil
+	}
+	if _, err := fmt.Sscanf(items[0], "%o %o %o", &p.most[0], &p.most[1], &p.most[2]); err != nil {
+		return perms{}, fmt.Errorf("%w: modes %q", ErrCorrupt, items[0])
+	}
+	for _, item := range items[1:] {
+		octal, name, _ := strings.Cut(item, " ")
+		perm, err := strconv.ParseUint(octal, 8, 32)
+		if err != nil {
+			return perms{}, fmt.Errorf("%w: mode %q", ErrCorrupt, item)
+		}
+		p.other[name] = fs.FileMode(perm)
+	}
+	return p, nil
+}
