@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // OldOperations are the refs of operations that were recorded before then and are not
@@ -74,4 +78,72 @@ func (r *Repo) whenWritten(ctx context.Context, id ID) time.Time {
 		return time.Time{}
 	}
 	return commit.CommitterWhen
+}
+
+// DropKept removes ignored files that no snapshot keeps any more; those of the last hour may belong to one that is
+// being taken. It removes nothing where a snapshot cannot be read.
+func (r *Repo) DropKept(ctx context.Context) error {
+	files, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(r.StateDir()), keptDir, "*", "*"))
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	needed, err := r.keptBySnapshots(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, file := range files {
+		info, err := os.Lstat(file)
+		id := ID(filepath.Base(filepath.Dir(file)) + filepath.Base(file))
+		if err != nil || needed[id] || time.Since(info.ModTime()) < time.Hour {
+			continue
+		}
+		if err := gitdir.RemoveIfThere(file); err != nil {
+			return fmt.Errorf("drop kept files: %w", err)
+		}
+	}
+	return nil
+}
+
+// KeptBytes is how much room the ignored files take that snapshots keep.
+func (r *Repo) KeptBytes() (total int64) {
+	files, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(r.StateDir()), keptDir, "*", "*"))
+	for _, file := range files {
+		if info, err := os.Lstat(file); err == nil {
+			total += info.Size()
+		}
+	}
+	return total
+}
+
+// keptBySnapshots are the kept files that a snapshot names: one that has a ref, or is before or after an operation or
+// in a journal.
+func (r *Repo) keptBySnapshots(ctx context.Context) (map[ID]bool, error) {
+	needed := map[ID]bool{}
+	for _, prefix := range []string{snapshotPrefix, undoPrefix, journalPrefix} {
+		refs, err := r.Refs(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range refs {
+			snapshots := []ID{id}
+			if prefix != snapshotPrefix {
+				commit, err := r.ReadCommit(ctx, id)
+				if err != nil {
+					return nil, err
+				}
+				snapshots = commit.Parents
+			}
+			for _, id := range snapshots {
+				snap, err := r.ReadSnapshot(ctx, id)
+				if err != nil {
+					return nil, err
+				}
+				needed[ID(snap.rest.name)] = true
+				for _, file := range snap.rest.files {
+					needed[file.ID] = true
+				}
+			}
+		}
+	}
+	return needed, nil
 }

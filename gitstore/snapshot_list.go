@@ -56,6 +56,19 @@ func (r *Repo) Snapshots(ctx context.Context) ([]SnapshotInfo, error) {
 	return list, nil
 }
 
+// SnapshotRoom is how many bytes of git's objects nothing but snapshots needs, -1 when that cannot be told.
+func (r *Repo) SnapshotRoom(ctx context.Context) int64 {
+	out, err := r.dir.Git(ctx, "rev-list", "--objects", "--disk-usage", "--glob="+snapshotPrefix+"*", "--not", "--branches", "--tags", "--remotes")
+	if err != nil {
+		return -1
+	}
+	size, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return size
+}
+
 // snapshotInfo reads a snapshot for a list; one that is damaged has the empty tree.
 func (r *Repo) snapshotInfo(ctx context.Context, id ID) (info SnapshotInfo, tree ID) {
 	info = SnapshotInfo{ID: id}

@@ -34,11 +34,11 @@ type Garbage struct {
 	Kept []gitstore.LostTree `json:"kept"`
 }
 
-// What can be undone is kept for undoDays, and the newest undoKept are kept however
+// What can be undone is kept for UndoDays, and the newest UndoKept are kept however
 // old they are.
 const (
-	undoDays = 30
-	undoKept = 50
+	UndoDays = 30
+	UndoKept = 50
 )
 
 // RunGarbage is what this clone keeps of a run that is over: its worktree, its
@@ -125,7 +125,7 @@ func findGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 	if g.Typed, err = typedTexts(ctx, s, g.ClosedBefore); err != nil {
 		return g, err
 	}
-	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -undoDays), undoKept)
+	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -UndoDays), UndoKept)
 	if err != nil {
 		return g, err
 	}
@@ -263,6 +263,9 @@ func collect(ctx context.Context, s *record.Store, g Garbage) error {
 		}
 	}
 	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {
+		return err
+	}
+	if err := s.Repo.DropKept(ctx); err != nil {
 		return err
 	}
 	if _, err := s.Repo.RelinkWorktrees(); err != nil {

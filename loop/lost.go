@@ -47,6 +47,7 @@ func (t *turn) beside(a *record.Attempt, before, after gitstore.Snapshot) error 
 	})
 	slices.Sort(modes)
 	a.Modes = slices.Compact(modes)
+	staged = slices.DeleteFunc(staged, among(a.Files))
 	a.Beside = slices.Concat(a.Ignored, a.Modes, staged)
 	for _, g := range before.Touched(after) {
 		a.NotKept = append(a.NotKept, g.String())
