@@ -26,8 +26,8 @@ type CommitSpec struct {
 // CommitAll commits what `git add -A` and `git commit` would, without hooks, and
 // returns the branch's new commit. Commits that somebody made on top of Parent are
 // kept, and only the rest is committed on top of them. When HEAD or the branch was
-// moved to where Parent is not, the whole tree is committed on Parent, and what
-// would be lost is kept under refs/runr-local/stray/; in the user's own checkout
+// moved to where Parent is not, or a commit after Parent holds what Furnish put into the worktree, the whole tree
+// is committed on Parent, and what would be lost is kept under refs/runr-local/stray/; in the user's own checkout
 // that is ErrConflict instead. changed is false when the branch ends where it
 // began, at Parent. Afterwards HEAD is on the branch and the index matches it.
 // ErrLostRace: the branch moved meanwhile.
@@ -40,6 +40,11 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 	top, err := w.repo.commitBase(ctx, at, spec.Parent)
 	if err != nil {
 		return "", false, err
+	}
+	if placed, err := w.CommittedPlaced(ctx, spec.Parent, top); err != nil {
+		return "", false, err
+	} else if placed {
+		top = spec.Parent
 	}
 	before, err := readIndexFile(w.indexPath())
 	if err != nil {

@@ -23,9 +23,10 @@ type changes struct {
 }
 
 // stage makes an index match its working tree, as `git add -A` does: c says which
-// (git directory, working tree, environment). Those that are apart are left out. The paths that also lists are recorded even
-// when they are ignored. What could not be recorded is returned: files that cannot
+// (git directory, working tree, environment). Those that are apart are left out. The paths that also lists are
+// recorded even when they are ignored. What could not be recorded is returned: files that cannot
 // be read, and repositories without a commit (with a slash at the end).
+// What was put into a worktree of the tool's own is recorded in no case: see Furnish.
 //
 // It is not `git add`, because that runs `git status` in nested repositories, whose
 // configuration could name a program, and because it gives up at the first nested
@@ -38,8 +39,14 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path str
 	if apart != nil {
 		found = slices.DeleteFunc(found, apart)
 	}
+	placed, err := w.trackedPlaced(ctx, func(args ...string) listing { return w.listed(c, args...) })
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, w.isPlaced)
 	slices.Sort(found)
 	todo := w.sortChanges(slices.Compact(found))
+	todo.remove = append(todo.remove, placed...)
 	if err := w.addRecased(ctx, c, &todo); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ type Worktree struct {
 	Half   bool   // its AddWorktree was killed before all files were checked out
 	repo   *Repo  // the repository as it is seen from this worktree
 
+	placed []string          // paths that are no part of any change, see Furnish
 	beside func(path string) // see workFiles
 }
 
@@ -314,6 +315,7 @@ func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
 	if w.Own {
 		state, err := os.ReadFile(filepath.Join(gitDir, ownMarker))
 		w.Half = err != nil || string(state) != ownMade
+		_, w.placed = w.readPlaced()
 	}
 	return w
 }

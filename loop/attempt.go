@@ -396,6 +396,9 @@ func (t *turn) commitOn(from gitstore.ID, message string, inPlace func() (gitsto
 		if err != nil {
 			return "", "", err
 		}
+		if err := t.sayPlaced(from); err != nil {
+			return "", "", err
+		}
 		at, _, err = t.tree.CommitAll(t.ctx, gitstore.CommitSpec{Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: branch})
 		if err != nil {
 			return "", "", err

@@ -25,6 +25,8 @@ type Checker struct {
 	// Judge fills in what result means for a change of the files changed, beside what
 	// the check came to on the base; nil: it was not run there.
 	Judge func(result record.CheckResult, base *record.CheckResult, changed []string) record.CheckResult
+	// Worktree is what a worktree of the tool's own is given before anything runs in it.
+	Worktree runplan.Worktree
 }
 
 // checkup is a change whose checks are to be run.
@@ -45,15 +47,26 @@ type checkup struct {
 func check(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup) (_ []record.CheckResult, tampered *record.Failure, err error) {
 	results := []record.CheckResult{}
 	var asked []runplan.Check
-	kept := keptChecks{s, job.fresh}
+	kept := c.kept(s, job)
+	if job.checks, err = c.withSetup(ctx, job, kept); err != nil {
+		return nil, nil, err
+	}
+	notReady := ""
 	for _, check := range job.checks {
 		result, known := kept.find(ctx, check, job.tree)
 		switch {
+		case notReady != "":
+			results = append(results, record.CheckResult{Name: check.Name, Command: check.Command, Tree: string(job.tree), NotRun: notReady})
+			continue
 		case !known:
 			p.Step("check", check.Name)
 			result, tampered, err = c.watched(ctx, job.watch("check "+check.Name+" ran"), check, job.tree)
 		case !result.OK():
 			result, tampered, err = c.again(ctx, p, job, check, result)
+		}
+		if tampered == nil && err == nil && !result.OK() && c.isSetup(check) {
+			result, tampered, err = c.again(ctx, p, job, check, result)
+			notReady = notReadyText(result)
 		}
 		if tampered != nil || err != nil {
 			return nil, tampered, err
@@ -96,6 +109,13 @@ func (c Checker) again(ctx context.Context, p Progress, job checkup, check runpl
 
 // watched runs one check in the tree that is watched, whose files are those of id.
 func (c Checker) watched(ctx context.Context, w watch, check runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
+	if c.isSetup(check) {
+		return c.setUp(ctx, w, check, id)
+	}
+	return c.guarded(ctx, w, check, id)
+}
+
+func (c Checker) guarded(ctx context.Context, w watch, check runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
 	tampered, err = w.during(ctx, func(ctx context.Context) error {
 		result = c.Run(ctx, check, w.tree.Dir, id)
 		return ctx.Err()
@@ -109,7 +129,7 @@ func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job 
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil, nil // all is well, or there is nothing before
 	}
-	kept := keptChecks{s, job.fresh} // in a run an agent was at work beside the cache
+	kept := c.kept(s, job) // in a run an agent was at work beside the cache
 	checks = slices.DeleteFunc(checks, func(check runplan.Check) bool {
 		result, known := kept.find(ctx, check, job.base)
 		if known = known && !result.OK(); known {
@@ -121,13 +141,23 @@ func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job 
 		return nil, nil
 	}
 	err = inCheckout(ctx, s, job.base, func(ctx context.Context, tree *gitstore.Worktree) error {
+		w := job.watch("setup ran on the base")
+		w.tree, w.own = tree, nil
+		if setup, err := c.settle(ctx, w); err != nil {
+			return err
+		} else if setup != nil && !c.isSetup(checks[0]) {
+			checks = append([]runplan.Check{*setup}, checks...)
+		}
 		for _, check := range checks {
 			p.Step("check", check.Name+" on the base")
-			w := job.watch("check " + check.Name + " ran on the base")
-			w.tree, w.own = tree, nil
+			w.while = "check " + check.Name + " ran on the base"
 			var result record.CheckResult
 			if result, tampered, err = c.watched(ctx, w, check, job.base); tampered != nil || err != nil {
 				return err
+			}
+			if c.isSetup(check) && !result.OK() {
+				p.Say("on the base nothing was checked: " + notReadyText(result))
+				return nil
 			}
 			job.known[check.Name] = result
 			kept.keep(ctx, c.Judge(result, nil, nil), job.base)
@@ -142,12 +172,22 @@ func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job 
 type keptChecks struct {
 	store *record.Store
 	fresh bool
+	setup string // that ran before them; anySetup: whatever did
+}
+
+const anySetup = "*"
+
+
+func (c Checker) kept(s *record.Store, job checkup) keptChecks {
+	given := len(c.Worktree.Copy) + len(c.Worktree.Link) // then a checkout holds more than its tree as well
+	return keptChecks{s, job.fresh && given == 0, c.Worktree.Setup}
 }
 
 // keptCheck is a result as it is kept.
 type keptCheck struct {
 	record.CheckResult
 	Again string `json:"again,omitempty"`
+	Setup string `json:"setup,omitempty"`
 }
 
 // path is the file for check on what version is of: a commit or a tree.
@@ -167,7 +207,7 @@ func (k keptChecks) find(ctx context.Context, check runplan.Check, version gitst
 		return kept.CheckResult, false
 	}
 	data, err := safefile.ReadFile(k.path(ctx, check, version))
-	if err != nil || json.Unmarshal(data, &kept) != nil || kept.Command != check.Command {
+	if err != nil || json.Unmarshal(data, &kept) != nil || kept.Command != check.Command || k.setup != anySetup && kept.Setup != k.setup {
 		return record.CheckResult{}, false
 	}
 	kept.Name, kept.Tree = check.Name, string(version)
@@ -181,7 +221,7 @@ func (k keptChecks) keep(ctx context.Context, result record.CheckResult, version
 	if !k.fresh || result.NotRun != "" || result.Reason != "" {
 		return
 	}
-	data, err := json.Marshal(keptCheck{result, result.Again})
+	data, err := json.Marshal(keptCheck{result, result.Again, k.setup})
 	if err == nil {
 		path := k.path(ctx, runplan.Check{Command: result.Command}, version)
 		_ = os.MkdirAll(filepath.Dir(path), 0o777)

@@ -245,7 +245,7 @@ func (s *scene) byCheck(ctx context.Context, name string, result *Verified) {
 			if c.Name != name {
 				continue
 			}
-			now, known := keptChecks{s.v.Store, true}.find(ctx, runplan.Check{Name: name, Command: c.Command}, s.at)
+			now, known := keptChecks{s.v.Store, true, anySetup}.find(ctx, runplan.Check{Name: name, Command: c.Command}, s.at)
 			switch {
 			case known && now.OK():
 				result.settle(record.AnswerFixed, record.Itself, fmt.Sprintf("check %s passes on %s", name, s.at.Short()))

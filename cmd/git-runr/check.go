@@ -42,7 +42,7 @@ func check(s *session) error {
 	if run, err = chosenChecks(run, s.Args().Slice()); err != nil {
 		return err
 	}
-	progress, checker := s.progress(), config.Checker()
+	progress, checker := s.progress(), conf.Checker()
 	defer progress.Close()
 	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
 	for _, c := range run {

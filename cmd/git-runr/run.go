@@ -101,7 +101,7 @@ func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
 // runner carries runs out with this session's configuration.
 func (c *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: config.Checker(),
+		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: conf.Checker(),
 		Progress: progress, Explain: diagnose.Explain, Terms: conf.Terms(),
 	}
 }

@@ -134,9 +134,9 @@ func (v *View) event(d NewEvent) (Event, error) {
 		return Event{}, fmt.Errorf("encode %s: %w", d.Type, err)
 	}
 	title := d.Title
-	if v.store.Redact != nil {
-		title = v.store.Redact(title)
-		if body, err = redactJSON(body, v.store.Redact); err != nil {
+	if v.store.redacts() {
+		title = v.store.redacted(title)
+		if body, err = redactJSON(body, v.store.redacted); err != nil {
 			return Event{}, fmt.Errorf("encode %s: %w", d.Type, err)
 		}
 	}
@@ -163,10 +163,10 @@ func (v *View) record(event Event, d NewEvent) (gitstore.Record, error) {
 		return gitstore.Record{}, &InputError{fmt.Sprintf("%s would be recorded so that nobody can read it: %v", event.Type, err)}
 	}
 	attachments := d.Attachments
-	if v.store.Redact != nil {
+	if v.store.redacts() {
 		attachments = map[string][]byte{}
 		for path, content := range d.Attachments {
-			attachments[path] = []byte(v.store.Redact(string(content)))
+			attachments[path] = []byte(v.store.redacted(string(content)))
 		}
 	}
 	return gitstore.Record{Author: author, When: v.Now, Message: message, Attachments: attachments}, nil

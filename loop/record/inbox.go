@@ -122,6 +122,9 @@ func (s *Store) redacted(text string) string {
 	if s.Redact != nil {
 		text = s.Redact(text)
 	}
+	if masked := s.masked.Load(); masked != nil {
+		text = masked.Replace(text)
+	}
 	return text
 }
 

@@ -73,6 +73,7 @@ const (
 	ReasonCheckpoint       = "checkpoint_reached"
 	ReasonScope            = "scope_violation"
 	ReasonChecksNotRun     = "checks_not_run"
+	ReasonSetup            = "setup_failed"
 	ReasonChecksFailed     = "verification_failed_max_retries"
 	ReasonAgentFailed      = "agent_failed"
 	ReasonAgentNotFound    = "agent_not_found"
@@ -172,7 +173,8 @@ func agentReasons() []Reason {
 
 func otherReasons() []Reason {
 	return []Reason{
-		{ReasonChecksNotRun, "checks not run", "A check could not start, which is no pass: its program, a dependency or the network is missing. Provide that, or let the check's command do so (npm ci && npm test), and resume.", FamilySetup, true, 4, false, InterveneVerification, []NextStep{stepResume, stepShow, stepAbort}},
+		{ReasonChecksNotRun, "checks not run", "A check could not start, which is no pass: its program, a dependency or the network is missing. Provide that, or let setup under [worktree] in .runr.toml do so, and resume.", FamilySetup, true, 4, false, InterveneVerification, []NextStep{stepResume, stepShow, stepAbort}},
+		{ReasonSetup, "setup failed", "The command setup under [worktree] failed in the run's worktree before an agent began.", FamilySetup, true, 4, false, InterveneVerification, []NextStep{stepLog, stepResume, stepAbort}},
 		{ReasonChecksFailed, "checks failed", "A check still fails, and no further fix is allowed.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, StepAudit}},
 		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false, InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
 		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,22 @@ type Store struct {
 
 	kept  atomic.Pointer[index] // that was read last, and is nobody's; nil for none
 	steps atomic.Int32          // of several events each, that are being taken
+
+	masked atomic.Pointer[strings.Replacer] // see Mask
+}
+
+func (s *Store) redacts() bool { return s.Redact != nil || s.masked.Load() != nil }
+
+// Mask has texts redacted from now on wherever they would stand in a record: they were copied out of the user's files.
+func (s *Store) Mask(texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	pairs := []string{}
+	for _, text := range slices.SortedFunc(slices.Values(texts), func(a, b string) int { return len(b) - len(a) }) {
+		pairs = append(pairs, text, "[redacted:copied]")
+	}
+	s.masked.Store(strings.NewReplacer(pairs...))
 }
 
 // NewStore is the store of a repository.

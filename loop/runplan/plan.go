@@ -30,6 +30,15 @@ type Check struct {
 	Timeout duration.Duration `json:"timeout_ms,omitzero"` // 0: the default, 10 minutes
 }
 
+// Worktree is what is put into each worktree that the tool makes before anything runs in it: what git does not carry.
+type Worktree struct {
+	Setup        string            // run by sh -c at the top of the tree; "" is nothing
+	Timeout      duration.Duration // of Setup; 0: as of a check
+	Inputs       []string          // globs of the files that Setup depends on
+	Copy, Link   []string          // patterns of files of the user's checkout
+	PostCheckout bool              // run the user's post-checkout hook in a run's worktree
+}
+
 // Plan is the payload of run_started: everything that the run decides by.
 type Plan struct {
 	Entity       Entity          `json:"entity"`

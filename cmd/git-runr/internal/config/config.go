@@ -34,6 +34,8 @@ type Config struct {
 		Threshold                      runplan.Threshold
 	}
 	Scope  struct{ Allow, Deny []string }
+	// worktree may be the repository's word: see Worktree.
+	worktree runplan.Worktree
 	Review struct {
 		Reviewer     string // one, or several with commas between
 		Exclude      []string

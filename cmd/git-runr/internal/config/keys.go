@@ -61,7 +61,7 @@ func (k key) named() bool { return strings.Contains(k.name, ".NAME.") }
 
 // keys is the one table of what can be configured: it validates, it
 // suggests, and it is the text of `git runr help config`.
-var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, scopeKeys, reviewKeys, sharingKeys)
+var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, worktreeKeys, scopeKeys, reviewKeys, sharingKeys)
 
 var loopKeys = []key{
 	keyOf("loop.implementer", agentKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
@@ -176,6 +176,21 @@ var checkKeys = []key{
 		func(c *Config, name string, v []string) { c.checkTable(name).Match = v }),
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "wall time of the check",
 		func(c *Config, name string, v duration.Duration) { c.checkTable(name).Timeout = v }),
+}
+
+var worktreeKeys = []key{
+	executable(keyOf("worktree.setup", commandKind, "", "run by sh -c at the top of a worktree before an agent or a check runs there, such as npm ci; not again there until it failed or what it depends on changed. What it makes that git neither tracks nor ignores is left out of the change",
+		func(c *Config, _, v string) { c.worktree.Setup = v })),
+	keyOf("worktree.setup_timeout", timeoutKind, `"10m"`, "wall time of the setup",
+		func(c *Config, _ string, v duration.Duration) { c.worktree.Timeout = v }),
+	keyOf("worktree.setup_inputs", textsKind, `["package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "requirements*.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile.lock", "go.mod", "go.sum", "Cargo.lock", "Gemfile.lock", "composer.lock"]`, "globs as in .gitignore of the files that the setup depends on, beside those that its words name",
+		func(c *Config, _ string, v []string) { c.worktree.Inputs = v }),
+	executable(keyOf("worktree.copy", placesKind, "[]", "files and directories of your checkout that git does not track and that each worktree gets a copy of (reflinks, on Linux, where the file system has them), such as .env*; an agent can read them, a secret in a line NAME=VALUE is masked in what is recorded",
+		func(c *Config, _ string, v []string) { c.worktree.Copy = v })),
+	executable(keyOf("worktree.link", placesKind, "[]", "the same by hard links, which take no room: what is removed or replaced in a worktree stays in your checkout, but a program that writes into such a file in place writes into yours; copied where the worktrees lie on another file system",
+		func(c *Config, _ string, v []string) { c.worktree.Link = v })),
+	keyOf("worktree.post_checkout", boolKind, "false", "run your post-checkout hook in a run's new worktree, as git worktree add does",
+		func(c *Config, _ string, v bool) { c.worktree.PostCheckout = v }),
 }
 
 var scopeKeys = []key{

@@ -33,8 +33,10 @@ func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {
 			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
 			"or set implementer under [loop] in .runr.toml")
 	}
-	if _, not := c.Checks(); len(not) > 0 {
-		return "", NotTrusted(not[0])
+	_, checks := c.Checks()
+	_, given := c.Worktree()
+	for _, not := range slices.Concat(checks, given) {
+		return "", NotTrusted(not)
 	}
 	for _, name := range []string{plan.Implementer, plan.Reviewer} {
 		if name == "" {

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +34,7 @@ var (
 	dollarsKind   = valueKind[float64]{"an amount of US dollars such as 2.50, below a million", parseDollars, textLast}
 	tokensKind    = numberKind(0, 1_000_000_000_000)
 	namesKind     = listKind("names", isCheckName)
+	placesKind    = listKind("patterns of paths below the top, without .. and **", isPlace)
 	textsKind     = listKind("text", isText)
 	variablesKind = listKind("names of environment variables, without values", isVariable)
 	argvKind      = valueKind[[]string]{`words such as "my-agent --flag", or with quotes or signs of the shell in them a list such as ["my-agent", "--flag"]`, parseArgv, textList}
@@ -202,6 +205,12 @@ func textNumber(values []string) any {
 // isText is text with something in it that can be passed to a program.
 func isText(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
+}
+
+// isPlace reports whether a pattern is one of paths below the top, of which none is git's own.
+func isPlace(s string) bool {
+	_, err := path.Match(s, "")
+	return err == nil && isText(s) && filepath.IsLocal(s) && path.Clean(s) == s && s != "." && !strings.Contains(s, "**") && !strings.HasPrefix(strings.ToLower(s)+"/", ".git/")
 }
 
 // isNames is for names with commas between.

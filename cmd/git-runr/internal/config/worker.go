@@ -19,9 +19,13 @@ import (
 // Worker does the reviews of a repository as is configured. Its Progress is still to be set.
 func (c *Config) Worker(store *record.Store) *loop.Worker {
 	return &loop.Worker{
-		Store: store, Reviewer: c.Reviewer, Checker: Checker(),
+		Store: store, Reviewer: c.Reviewer, Checker: c.Checker(),
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]runplan.Check, []string) {
-			return c.reviewChecks(ctx, store, review, change)
+			run, not := c.reviewChecks(ctx, store, review, change)
+			if _, given := c.Worktree(); len(run) > 0 {
+				not = append(not, given...)
+			}
+			return run, not
 		},
 		Instructed: c.Review.Instructions == "base", Terms: c.Terms(), Closing: c.Inbox.Closing,
 		Exclude: c.Review.Exclude, ExcludedBy: c.ExcludedBy(), Generated: c.Review.Generated, Parallel: c.Loop.Parallel, KeepChecked: !c.Sync.Checked,
@@ -48,7 +52,10 @@ func (c *Config) askMade(ctx context.Context, store *record.Store, commit gitsto
 }
 
 // Checker runs checks here.
-func Checker() loop.Checker { return loop.Checker{Run: runCheck, Judge: builtin.Judge} }
+func (c *Config) Checker() loop.Checker {
+	given, _ := c.Worktree()
+	return loop.Checker{Run: runCheck, Judge: builtin.Judge, Worktree: given}
+}
 
 // runCheck runs a check and reads what its output says.
 func runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult {
