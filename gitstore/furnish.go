@@ -86,6 +86,34 @@ func (w *Worktree) Furnish(ctx context.Context, from *Worktree, copies, links []
 	return f.refused, w.writePlaced(placedAll)
 }
 
+// IgnoredBy returns those of the patterns, which are as in Furnish, that match a file that git ignores in the worktree.
+func (w *Worktree) IgnoredBy(ctx context.Context, patterns ...string) (found []string, err error) {
+	for _, pattern := range patterns {
+		matched, err := w.glob(pattern)
+		if err != nil || len(matched) == 0 {
+			continue
+		}
+		args := append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"}, matched...)
+		ignored, err := w.listed(gitdir.Call{Worktree: w.Dir}, args...)(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(ignored, func(path string) bool { return slices.Contains(matched, path) }) {
+			found = append(found, pattern)
+		}
+	}
+	return found, nil
+}
+
+// glob returns the paths from the top that a pattern matches.
+func (w *Worktree) glob(pattern string) (paths []string, err error) {
+	names, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(w.Dir), filepath.FromSlash(pattern)))
+	for _, name := range names {
+		paths = append(paths, filepath.ToSlash(strings.TrimPrefix(name, strings.TrimSuffix(w.Dir, "/")+string(filepath.Separator))))
+	}
+	return paths, err
+}
+
 // furnisher finds what Furnish puts into a worktree, and puts it there.
 type furnisher struct {
 	to, from       *Worktree
@@ -106,15 +134,11 @@ type furnishItem struct {
 func (f *furnisher) find(ctx context.Context, patterns []string, link bool) error {
 	var matched []string
 	for _, pattern := range patterns {
-		names, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(f.from.Dir), filepath.FromSlash(pattern)))
+		paths, err := f.from.glob(pattern)
 		if err != nil {
 			return fmt.Errorf("pattern %q: %w", pattern, err)
 		}
-		for _, name := range names {
-			if rel, err := filepath.Rel(f.from.Dir, name); err == nil {
-				matched = append(matched, filepath.ToSlash(rel))
-			}
-		}
+		matched = append(matched, paths...)
 	}
 	if len(matched) == 0 {
 		return nil

@@ -177,7 +177,6 @@ type keptChecks struct {
 
 const anySetup = "*"
 
-
 func (c Checker) kept(s *record.Store, job checkup) keptChecks {
 	given := len(c.Worktree.Copy) + len(c.Worktree.Link) // then a checkout holds more than its tree as well
 	return keptChecks{s, job.fresh && given == 0, c.Worktree.Setup}

@@ -40,6 +40,8 @@ type initJSON struct {
 	Config   string          `json:"config"`
 	Written  bool            `json:"written"`
 	Checks   []runplan.Check `json:"checks"`
+	Setup    string          `json:"setup"` // of worktrees
+	Copy     []string        `json:"copy"`  // into worktrees: patterns
 	Hooks    []hooks.Status  `json:"hooks"`
 	Trusted  bool            `json:"trusted"`
 	Agents   []string        `json:"agents"`   // found here, that init --agents tells
@@ -63,7 +65,7 @@ func initialise(s *session) error {
 	if given := s.agentsFlag(); given != "" {
 		return exit.Problemf(exit.Usage, "--%s goes with --agents", given).WithHint("git runr init --agents --" + given)
 	}
-	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
+	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{}, Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
 	doc.shown = setup.ShowsNotes(store.Repo)
 	if !doc.DryRun {
 		err = setup.Remember(store.Repo)
@@ -112,11 +114,15 @@ func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
 	}
-	doc.Checks, doc.Written = setup.Checks(store.Repo.WorkTree), true
+	checks, given, err := setup.Detect(s.ctx, store.Repo)
+	if err != nil {
+		return err
+	}
+	doc.Checks, doc.Setup, doc.Copy, doc.Written = checks, given.Setup, append(doc.Copy, given.Copy...), true
 	if doc.DryRun {
 		return nil
 	}
-	if err := setup.WriteConfig(store.Repo, doc.Checks); err != nil {
+	if err := setup.WriteConfig(store.Repo, doc.Checks, given); err != nil {
 		return err
 	}
 	conf, err := s.configuration(store)
@@ -142,6 +148,12 @@ func writeInit(w io.Writer, doc initJSON) {
 		}
 	default:
 		safetext.Fprintf(w, "Kept %s.\n", doc.Config)
+	}
+	if doc.Setup != "" {
+		safetext.Fprintf(w, "  setup of each worktree: %s\n", doc.Setup)
+	}
+	if len(doc.Copy) > 0 {
+		safetext.Fprintf(w, "  copied into each worktree: %s   (agents that work there can read them)\n", strings.Join(doc.Copy, ", "))
 	}
 	calls := false
 	for _, st := range doc.Hooks {

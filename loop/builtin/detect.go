@@ -220,7 +220,7 @@ func DetectAll(has func(path string) bool, read func(path string) ([]byte, error
 	}
 	checks = append(checks, t.npmChecks()...)
 	if t.usesPytest() {
-		add("test", "pytest")
+		add("test", t.pythonTool().run+"pytest")
 	}
 	checks = append(checks, t.makeChecks()...)
 	return t.runnable(checks)
@@ -264,8 +264,58 @@ func (t tree) npmTool() string {
 	return "npm"
 }
 
+// DetectSetup returns the command that makes a fresh checkout of the project ready for its checks, by the lock files
+// at its top; "" where nothing has to be made, or its program is not here.
+func DetectSetup(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool) string {
+	t := tree{has, read, runs}
+	var commands []string
+	for _, command := range []string{t.npmSetup(), t.pythonTool().setup} {
+		if command != "" && runs(command) {
+			commands = append(commands, command)
+		}
+	}
+	return strings.Join(commands, " && ")
+}
+
+func (t tree) npmSetup() string {
+	tool := t.npmTool()
+	switch {
+	case !t.has("package.json"):
+		return ""
+	case tool == "npm" && (t.has("package-lock.json") || t.has("npm-shrinkwrap.json")):
+		return "npm ci"
+	case tool == "npm":
+		return ""
+	case t.has(".yarnrc.yml"):
+		return "yarn install --immutable"
+	}
+	return tool + " install --frozen-lockfile"
+}
+
+// pythonTool is how a Python project's environment is made, and how a program in it is run: nothing of both where the
+// project has no lock file, and the checkout no virtual environment.
+type pythonTool struct{ setup, run string }
+
+func (t tree) pythonTool() pythonTool {
+	switch {
+	case t.has("uv.lock"):
+		return pythonTool{"uv sync --frozen", "uv run "}
+	case t.has("poetry.lock"):
+		return pythonTool{"poetry install", "poetry run "}
+	case t.has("Pipfile.lock"):
+		return pythonTool{"pipenv sync --dev", "pipenv run "}
+	case !t.has(".venv/bin/python") || !t.has("requirements.txt"):
+		return pythonTool{}
+	}
+	pip := "python3 -m venv .venv && .venv/bin/python -m pip install -q -r requirements.txt"
+	if t.has("requirements-dev.txt") {
+		pip += " -r requirements-dev.txt"
+	}
+	return pythonTool{pip, ".venv/bin/python -m "}
+}
+
 func (t tree) usesPytest() bool {
-	if t.has("pytest.ini") || t.has("conftest.py") {
+	if t.has("pytest.ini") || t.has("conftest.py") || t.contains("requirements.txt", "pytest") || t.contains("requirements-dev.txt", "pytest") {
 		return true
 	}
 	return t.contains("pyproject.toml", "pytest") || t.contains("setup.cfg", "[tool:pytest]") || t.contains("tox.ini", "pytest")

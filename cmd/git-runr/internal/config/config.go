@@ -33,10 +33,10 @@ type Config struct {
 		ResumeSession                  bool
 		Threshold                      runplan.Threshold
 	}
-	Scope  struct{ Allow, Deny []string }
+	Scope struct{ Allow, Deny []string }
 	// worktree may be the repository's word: see Worktree.
 	worktree runplan.Worktree
-	Review struct {
+	Review   struct {
 		Reviewer     string // one, or several with commas between
 		Exclude      []string
 		Generated    bool

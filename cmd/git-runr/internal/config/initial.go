@@ -7,10 +7,19 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// Initial is the text of the .runr.toml that a repository with these checks begins with.
-func Initial(checks []runplan.Check) string {
+// Initial is the text of the .runr.toml that a repository with these checks and worktrees begins with.
+func Initial(checks []runplan.Check, given runplan.Worktree) string {
 	var b strings.Builder
 	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
+	if given.Setup != "" || len(given.Copy) > 0 {
+		b.WriteString("\n[worktree]\n")
+	}
+	if given.Setup != "" {
+		safetext.Fprintf(&b, "setup = %s\n", tomlString(given.Setup))
+	}
+	if len(given.Copy) > 0 {
+		safetext.Fprintf(&b, "copy = [\"%s\"]\n", strings.Join(given.Copy, `", "`))
+	}
 	for _, c := range checks {
 		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
 	}

@@ -16,17 +16,22 @@ import (
 	"git-runr/loop/runplan"
 )
 
-// Checks are those that the project in a checkout seems to have.
-func Checks(top string) []runplan.Check {
-	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
+// Detect finds the checks that the project in a checkout seems to have, and what a fresh worktree of it lacks.
+func Detect(ctx context.Context, repo *gitstore.Repo) (checks []runplan.Check, given runplan.Worktree, err error) {
+	at := func(name string) string { return filepath.Join(repo.WorkTree, filepath.FromSlash(name)) }
 	exists := func(name string) bool { _, err := os.Stat(at(name)); return err == nil }
 	read := func(name string) ([]byte, error) { return os.ReadFile(at(name)) }
-	return append([]runplan.Check{}, builtin.DetectAll(exists, read, config.Runnable)...)
+	given.Setup = builtin.DetectSetup(exists, read, config.Runnable)
+	tree, err := repo.Checkout()
+	if err == nil {
+		given.Copy, err = tree.IgnoredBy(ctx, ".env*", "*/.env*", "*/*/.env*", "go.work*")
+	}
+	return append([]runplan.Check{}, builtin.DetectAll(exists, read, config.Runnable)...), given, err
 }
 
 // WriteConfig makes a checkout's .runr.toml, which must not be there, and remembers it.
-func WriteConfig(repo *gitstore.Repo, checks []runplan.Check) error {
-	text := []byte(config.Initial(checks))
+func WriteConfig(repo *gitstore.Repo, checks []runplan.Check, given runplan.Worktree) error {
+	text := []byte(config.Initial(checks, given))
 	if err := safefile.Create(filepath.Join(repo.WorkTree, config.FileName), text, 0o666); err != nil {
 		return err
 	}
