@@ -21,9 +21,6 @@ import (
 // setupName is the name of the check that makes a worktree ready: setup under [worktree].
 const setupName = "setup"
 
-// setupTail is how many lines of a failed setup's output are shown and recorded with the stop.
-const setupTail = 20
-
 func (c Checker) isSetup(check runplan.Check) bool {
 	return check.Name == setupName && check.Command == c.Worktree.Setup && check.Command != ""
 }
@@ -145,17 +142,25 @@ func (t *turn) prepare() error {
 		t.Progress.Say(fmt.Sprintf("setup took %s", time.Duration(result.Duration).Round(time.Millisecond)))
 		return nil
 	}
-	tail := lastLines(result.Output)
-	t.Progress.Say(notReadyText(result) + "\n" + tail)
 	if len(t.run.Attempts) > 0 {
+		t.sayOutput(result)
 		return nil
 	}
-	return t.stop(record.Stop{Reason: record.ReasonSetup, Detail: setup.Command + ": " + result.State() + "\n" + tail}, record.EventRunStopped)
+	return t.stop(record.Stop{
+		Reason: record.ReasonSetup, Detail: setup.Command + ": " + result.State(), SaidBy: setupName, Said: lastLines(result.Output),
+	}, record.EventRunStopped)
+}
+
+func (t *turn) sayOutput(result record.CheckResult) {
+	t.Progress.Say(result.Name + ": " + result.State())
+	for line := range strings.SplitSeq(lastLines(result.Output), "\n") {
+		t.Progress.Say("  " + line)
+	}
 }
 
 func lastLines(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-setupTail):], "\n")
+	return prose.CutMiddle(strings.Join(lines[max(0, len(lines)-saidLines):], "\n"), saidBytes)
 }
 
 // postCheckout runs the user's post-checkout hook in the run's new worktree, as git worktree add does, where the
@@ -179,7 +184,7 @@ func (t *turn) postCheckout() error {
 	if err == nil && tampered != nil {
 		err = t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo}, record.EventRunStopped)
 	} else if err == nil && !result.OK() {
-		t.Progress.Say("post-checkout: " + result.State() + "\n" + lastLines(result.Output))
+		t.sayOutput(result)
 	}
 	return err
 }

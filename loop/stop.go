@@ -104,7 +104,9 @@ func cleaned(text string) string {
 func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload]) error {
 	var files map[string][]byte
 	stop = facts(t.run, stop)
-	stop.SaidBy, stop.Said = t.said(stop)
+	if stop.Said == "" {
+		stop.SaidBy, stop.Said = t.said(stop)
+	}
 	stop.LastActivity, stop.At = t.run.LastActivity(), t.Store.EventTime()
 	if t.Explain != nil {
 		stop, files = t.Explain(t.run, stop)

@@ -38,11 +38,12 @@ func Environ(base, passthrough []string) []string {
 }
 
 // CheckEnviron makes the environment of a check: that of an agent, and what
-// builds need of toolchains, caches, proxies and npm's configuration.
+// builds need of toolchains, caches, proxies and the configuration of npm, pip and uv.
 func CheckEnviron(base []string) []string {
 	allowed := slices.Concat(common, network, toolchain)
 	return environ(base, func(name string) bool {
-		return slices.Contains(allowed, name) || strings.HasPrefix(strings.ToLower(name), "npm_config_")
+		tool := strings.HasPrefix(strings.ToLower(name), "npm_config_") || strings.HasPrefix(name, "PIP_") || strings.HasPrefix(name, "UV_")
+		return tool || slices.Contains(allowed, name)
 	})
 }
 
