@@ -64,7 +64,7 @@ func (w *Worktree) Furnish(ctx context.Context, from *Worktree, copies, links []
 			return nil, err
 		}
 	}
-	f := furnisher{to: w, from: from, dirs: map[string]bool{}, fromDirs: map[string]bool{}}
+	f := furnisher{to: w, from: from, dirs: map[string]bool{}, fromDirs: map[string]bool{}, tracked: map[string]bool{}}
 	if err := f.find(ctx, copies, false); err != nil {
 		return nil, err
 	}
@@ -143,12 +143,11 @@ func (f *furnisher) find(ctx context.Context, patterns []string, link bool) erro
 	if len(matched) == 0 {
 		return nil
 	}
-	out, err := f.from.git(ctx, append([]string{"ls-files", "-z", "--cached", "--"}, matched...)...)
+	tracked, err := f.from.listed(gitdir.Call{Worktree: f.from.Dir}, append([]string{"ls-files", "-z", "--cached", "--"}, matched...)...)(ctx)
 	if err != nil {
-		return fmt.Errorf("list tracked files: %w", err)
+		return err
 	}
-	f.tracked = map[string]bool{}
-	for _, path := range splitNUL(out) {
+	for _, path := range tracked {
 		f.tracked[path] = true
 	}
 	for _, path := range matched {
@@ -284,11 +283,11 @@ func (w *Worktree) isPlaced(path string) bool {
 }
 
 // trackedPlaced lists the paths of an index that are no part of any change: somebody added them all the same.
-func (w *Worktree) trackedPlaced(ctx context.Context, list func(args ...string) listing) ([]string, error) {
+func (w *Worktree) trackedPlaced(ctx context.Context, c gitdir.Call) ([]string, error) {
 	if len(w.placed) == 0 {
 		return nil, nil
 	}
-	return list(append([]string{"ls-files", "-z", "--cached", "--"}, w.placed...)...)(ctx)
+	return w.listed(c, append([]string{"ls-files", "-z", "--cached", "--"}, w.placed...)...)(ctx)
 }
 
 // CommittedPlaced reports whether a commit that tip has and base has not touches a path that is no part of any change.
@@ -314,9 +313,12 @@ func (w *Worktree) Placed() []string { return slices.Clone(w.placed) }
 
 // SetUp has run make the worktree ready, and notes key when it did. What it makes that git neither tracks nor ignores
 // is no part of any change from then on: made.
-func (w *Worktree) SetUp(ctx context.Context, key func() (string, error), run func() (ok bool)) (made []string, err error) {
+func (w *Worktree) SetUp(ctx context.Context, key func() (string, error), run func() (ok bool, err error)) (made []string, err error) {
 	before, err := w.untracked(ctx)
-	if err != nil || !run() {
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := run(); err != nil || !ok {
 		return nil, err
 	}
 	after, err := w.untracked(ctx)

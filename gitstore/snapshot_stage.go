@@ -39,7 +39,7 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path str
 	if apart != nil {
 		found = slices.DeleteFunc(found, apart)
 	}
-	placed, err := w.trackedPlaced(ctx, func(args ...string) listing { return w.listed(c, args...) })
+	placed, err := w.trackedPlaced(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -85,16 +85,14 @@ func (c Checker) setupKey(ctx context.Context, tree *gitstore.Worktree) (string,
 
 // setUp runs the setup in the worktree that is watched.
 func (c Checker) setUp(ctx context.Context, w watch, setup runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
-	var runErr error
-	made, err := w.tree.SetUp(ctx, func() (string, error) { return c.setupKey(ctx, w.tree) }, func() bool {
-		result, tampered, runErr = c.guarded(ctx, w, setup, id)
-		return runErr == nil && tampered == nil && result.OK()
+	key := func() (string, error) { return c.setupKey(ctx, w.tree) }
+	made, err := w.tree.SetUp(ctx, key, func() (bool, error) {
+		var err error
+		result, tampered, err = c.guarded(ctx, w, setup, id)
+		return tampered == nil && result.OK(), err
 	})
 	if len(made) > 0 {
 		w.progress.Say("made by setup and not ignored: left out of the change: " + prose.FirstNames(made, 10))
-	}
-	if runErr != nil || tampered != nil {
-		err = runErr
 	}
 	return result, tampered, err
 }

@@ -125,23 +125,12 @@ func (c *Config) Checks() (run []runplan.Check, not []string) {
 	return run, not
 }
 
-// Worktree is what worktrees are given, as far as it may be: what the repository's file says needs trust, and not says
-// that it has none.
+// Worktree is what worktrees are given; nothing, and why, where the repository's file says some of it and is not trusted.
 func (c *Config) Worktree() (given runplan.Worktree, not []string) {
-	given = c.worktree
-	if c.executed["worktree"] == nil || c.trusted() {
-		return given, nil
+	if c.executed["worktree"] != nil && !c.trusted() {
+		return given, []string{"[worktree]: .runr.toml is not trusted; type: git runr trust"}
 	}
-	if c.origin("worktree.setup") == FileName {
-		given.Setup = ""
-	}
-	if c.origin("worktree.copy") == FileName {
-		given.Copy = nil
-	}
-	if c.origin("worktree.link") == FileName {
-		given.Link = nil
-	}
-	return given, []string{"[worktree]: .runr.toml is not trusted; type: git runr trust"}
+	return c.worktree, nil
 }
 
 // Notify is the command that hears of reviews, none where it needs trust that it has not.
