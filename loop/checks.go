@@ -56,7 +56,7 @@ func check(ctx context.Context, s *record.Store, c Checker, p Progress, job chec
 		result, known := kept.find(ctx, check, job.tree)
 		switch {
 		case notReady != "":
-			results = append(results, record.CheckResult{Name: check.Name, Command: check.Command, Tree: string(job.tree), NotRun: notReady})
+			results = append(results, record.CheckResult{Name: check.Name, Command: check.Command, Tree: string(job.tree), ExitCode: -1, NotRun: notReady})
 			continue
 		case !known:
 			p.Step("check", check.Name)
@@ -82,6 +82,9 @@ func check(ctx context.Context, s *record.Store, c Checker, p Progress, job chec
 		return nil, tampered, err
 	}
 	for i, check := range job.checks {
+		if notReady != "" && !c.isSetup(check) {
+			continue // it did not run, whatever its empty output would be taken for
+		}
 		var base *record.CheckResult
 		if b, known := job.known[check.Name]; known {
 			base = &b

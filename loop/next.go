@@ -263,10 +263,14 @@ func afterChecks(run record.Run, policy runplan.Policy) Step {
 }
 
 // notRun says which checks of a step could not start, and why; "" when all did. A hook of the
-// user's that is not to be run is none of them.
+// user's that is not to be run is none of them, and neither are checks that wait for a setup that the change broke:
+// that is a fault to fix.
 func notRun(checks record.CheckRun) string {
 	var missing []string
 	for _, c := range checks.Results {
+		if c.Name == setupName && c.Fails() {
+			return ""
+		}
 		if c.NotRun != "" && c.Name != commitHook {
 			missing = append(missing, c.Name+": "+c.NotRun)
 		}
