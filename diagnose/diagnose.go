@@ -186,7 +186,7 @@ func checkWith(checks []runplan.Check, command string) runplan.Check {
 }
 
 // afterwards are the next steps for a run that somebody gave up.
-var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr report RUN", What: "see what each attempt did"}}
+var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr show --steps RUN", What: "see what each attempt did"}}
 
 // nextSteps are those of the registry, for this run: the list of the footer and, with d.Accept, of the diagnosis.
 func (d Diagnosis) nextSteps(reason record.Reason) []record.NextStep {

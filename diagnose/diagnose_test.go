@@ -120,7 +120,7 @@ func TestReasonsOfStops(t *testing.T) {
 		{stoppedFor(record.ReasonUntrusted, "checks.test"), Action{Command: "git runr trust"}, "", ""},
 		{stoppedFor(record.ReasonBudget, "2h"), Action{Command: "git runr resume " + runID}, "", "stalled_timeout"},
 		{stoppedFor(record.ReasonNoChange, "attempt 3 changed nothing"), Action{Command: "git runr resume " + runID}, "", "no_progress"},
-		{stoppedFor(record.ReasonNoProgress, "attempt 3 brought back the tree of attempt 1"), Action{Command: "git runr answer " + runID + " commit"}, "", "no_progress"},
+		{stoppedFor(record.ReasonNoProgress, "attempt 3 brought back the tree of attempt 1"), Action{Command: "git runr resume " + runID + " --commit"}, "", "no_progress"},
 		{stoppedFor(record.ReasonBlocked, ""), Action{Command: "git runr abort " + runID}, "", "manual_fix"},
 		{stoppedFor(record.ReasonInterrupted, ""), Action{Command: "git runr resume " + runID}, "", "other"},
 		{stoppedFor(record.ReasonHuman, ""), Action{Command: "git runr show " + runID}, "", "manual_fix"},

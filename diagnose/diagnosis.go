@@ -126,6 +126,9 @@ func (d Diagnosis) steps() []Action {
 	}
 	for _, s := range next {
 		verb, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "git runr "), " ")
+		if s.What == record.StepAccept.What {
+			verb = "accept"
+		}
 		if verb != "intervene" || len(d.intervention) == 0 {
 			actions = append(actions, Action{Command: s.Command, Description: s.What, label: strings.ToUpper(verb[:1]) + verb[1:]})
 		}

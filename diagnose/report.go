@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"git-runr/loop/spend"
 )
 
-// Report is what a run did and how long it took: what `git runr report --json`
+// Report is what a run did and how long it took: what `git runr show --steps --json`
 // prints after "v":1. Durations are milliseconds, never negative. Names that runr's
 // report has too (its KPI, version 1) are used as there: run_id, outcome,
 // checkpoint_sha, the times and durations, phases, verify, reliability, stop_reason,
@@ -294,7 +295,10 @@ func nextAction(run record.Run, live bool) (action, command string) {
 // actionOf names what a command of ours does.
 func actionOf(command string) string {
 	words := strings.Fields(command)
-	for _, verb := range []string{"resume", "intervene", "answer"} {
+	if slices.Contains(words, "--commit") {
+		return "answer"
+	}
+	for _, verb := range []string{"resume", "intervene"} {
 		if len(words) > 2 && words[2] == verb {
 			return verb
 		}

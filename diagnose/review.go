@@ -22,7 +22,7 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 	d := Of(run, record.Stop{Reason: reason, Detail: detail})
 	d.ReviewID, d.Checkpoint, d.Requests, d.Accept = review.ID, nil, nil, ""
 	d.Resumable, d.intervention, d.Intervention = false, nil, ""
-	d.NextSteps = []record.NextStep{{Command: "git runr inbox get " + review.ID, What: "read the review"}}
+	d.NextSteps = []record.NextStep{{Command: "git runr show " + review.ID, What: "read the review"}}
 	switch {
 	case reason == record.ReasonReviewNotPassed:
 		d.Explanation = "The review asks for changes that nobody has made yet."

@@ -118,7 +118,7 @@ func (t *turn) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after
 func (t *turn) revertText(done gitstore.Reverted, own bool) string {
 	var parts []string
 	if n := len(done.Restored); n > 0 && own {
-		parts = append(parts, fmt.Sprintf("taken back: %s (git runr restore %s --to DIR gives them as they were)", prose.Count(n, "file"), done.Before.ID.Short()))
+		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo --to %s --into DIR gives them as they were)", prose.Count(n, "file"), done.Before.ID.Short()))
 	} else if n > 0 {
 		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo %s brings that back)", strings.Join(done.Restored, ", "), t.run.ID))
 	}

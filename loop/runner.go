@@ -69,7 +69,7 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		turn.Progress.Say(err.Error())
 	}
 	if left != "" {
-		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
+		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr undo --to " + left.Short() + " --into DIR")
 	}
 	if turn.run.Status == record.RunCompleted {
 		r.Store.Repo.DropLock(workspace.LockName(run.ID))

@@ -98,7 +98,7 @@ func (t *turn) dropHalfMade(tree *gitstore.Worktree) error {
 			return err
 		}
 	case held != "":
-		said += "; what was in it: git runr restore " + held.Short() + " --to DIR"
+		said += "; what was in it: git runr undo --to " + held.Short() + " --into DIR"
 	}
 	if err := t.Store.Repo.RemoveWorktree(t.ctx, tree.Dir); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (t *turn) setAside(dir string) error {
 	if err == nil && (had != "" || len(t.run.Attempts) > 0) {
 		t.Progress.Say("the run's working tree was gone: it is made again")
 		if last := t.run.LastAttempt(); last != nil && last.After != "" && last.Commit == "" {
-			t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr restore " + last.After.Short() + " --to DIR")
+			t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr undo --to " + last.After.Short() + " --into DIR")
 		}
 	}
 	return err

@@ -61,7 +61,7 @@ var tabs = map[string]string{
 	"git-runr help trouble":                 "troubleshooting",
 	"git-runr parse review some-f":          "some-file",
 	"git runr inb":                          "inbox",
-	"git runr inbox get 2":                  "ID",
+	"git runr show 2":                       "ID",
 	"git runr review --reviewer buil":       "builtin",
 	"git runr --no-co":                      "--no-color",
 	"git runr inbox list --verdict pass_wi": "pass_with_notes",

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/manual"
 	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/loop/safetext"
@@ -15,10 +16,10 @@ import (
 
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
-		Name: "config", Usage: "what is configured, and where each value comes from", ArgsUsage: "[KEY]",
+		Name: "config", Usage: "what is configured, and where each value comes from; KEY VALUE sets one", ArgsUsage: "[KEY [VALUE]]",
 		Description: "Prints every key with the value that counts, and which file and line, which scope of git config or which\n" +
 			"variable gives it. KEY is a key, a section such as review, or a table such as agents.mine; of one key it also\n" +
-			"says what it means. To set one: a line in .runr.toml, or git config runr.SECTION.KEY VALUE.",
+			"says what it means. KEY VALUE sets it in the repository's git config, for this clone; a line in .runr.toml is for all.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "changed", Usage: "leave out what is as by default"}},
 		Action: p.action(showConfig),
 	}
@@ -29,13 +30,16 @@ type configJSON struct {
 }
 
 func showConfig(s *session) error {
-	of, err := s.arg("")
-	if err != nil {
-		return err
+	if s.NArg() > 2 {
+		return exit.Problemf(exit.Usage, "config takes a key and a value").WithHint("git runr config KEY VALUE")
 	}
 	_, conf, err := s.configured()
 	if err != nil {
 		return err
+	}
+	of := s.Args().First()
+	if s.NArg() == 2 {
+		return conf.Set(s.ctx, of, s.Args().Get(1))
 	}
 	values, err := conf.Effective(s.ctx, s.getenv, of)
 	if err != nil {

@@ -270,7 +270,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 		t.Fatalf("%v in %s", err, out)
 	}
 	var review render.ReviewDocument
-	out, _ = execLine(t, w.dir, os.Environ(), "git runr inbox get latest --json")
+	out, _ = execLine(t, w.dir, os.Environ(), "git runr show latest --json")
 	if err := json.Unmarshal([]byte(out), &review); err != nil || len(review.Comments) != 1 {
 		t.Fatalf("%v in %s", err, out)
 	}

@@ -15,7 +15,7 @@ import (
 
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "check git, hooks, trust, agents, the remote and what is recorded, and say what to type",
+		Name: "doctor", Usage: "check git, hooks, agents and the remote; say what to type",
 		Description: "One line for each: ok, warn (something does not work, or will not) or fail (it cannot do its work),\n" +
 			"and what to type. No agent is called. The remote is asked what it has and whether it would take a push, which\n" +
 			"is not carried out and takes 15 s at most; --offline leaves that out. Nothing is changed.\n" +

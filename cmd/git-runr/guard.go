@@ -86,8 +86,8 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 			}
 		}
 	}
-	fmt.Fprintln(w, "\ngit runr guard restore   put back what stopped the work; --all: everything")
-	fmt.Fprintln(w, "git runr guard accept    leave it as it is")
+	fmt.Fprintln(w, "\nTo put back what stopped the work, with --all everything:\n  git runr guard restore")
+	fmt.Fprintln(w, "To leave it as it is:\n  git runr guard accept")
 }
 
 // byPerson refuses what only a person decides where an agent, a check or a hook asks for it.

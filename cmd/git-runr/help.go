@@ -32,8 +32,10 @@ func topics() []manual.Topic {
 
 func (p *program) helpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "help", Usage: "help on a command or a topic; alone it lists both", ArgsUsage: "[COMMAND|TOPIC]",
-		Description: "What COMMAND -h says, or a topic.", Action: p.action(help),
+		Name: "help", Usage: "help on a command or a topic; alone it lists the commands", ArgsUsage: "[COMMAND|TOPIC]",
+		Description: "What COMMAND -h says, or a topic.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all commands, options and topics"}},
+		Action:      p.action(help),
 	}
 }
 
@@ -58,20 +60,16 @@ func (p *program) helpScreen() *screen.Writer {
 	return &screen.Writer{Out: p.out, Columns: min(width, 80)}
 }
 
-// listTopics writes a line for each topic.
-func listTopics(w *screen.Writer) error {
-	var rows [][2]string
-	for _, topic := range topics() {
-		rows = append(rows, [2]string{topic.Name, topic.Usage})
-	}
-	manual.List(w, "TOPICS, of git runr help TOPIC", rows, w.Columns)
-	return w.Flush()
-}
-
 // help prints a topic, or what the words would print with -h behind them.
 func help(s *session) error {
 	words := s.Args().Slice()
 	app := s.app()
+	if s.Bool("all") && len(words) == 0 {
+		w := s.helpScreen()
+		app.Setup()
+		manual.All(w, app, topics(), w.Columns)
+		return w.Flush()
+	}
 	commands := app.Commands
 	for i, name := range words {
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
@@ -92,9 +90,6 @@ func help(s *session) error {
 // a topic says both.
 func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) error {
 	err := app.RunContext(ctx, args)
-	if err == nil && len(args) > 1 && slices.Contains([]string{"-h", "--help"}, args[len(args)-1]) && (len(args) == 2 || len(args) == 3 && args[1] == "help") {
-		return listTopics(p.helpScreen())
-	}
 	if len(args) != 3 || args[2] != "-h" {
 		return err
 	}
@@ -113,6 +108,9 @@ func (p *program) printTopic(topic manual.Topic) error {
 
 // unknownCommand names the command that was perhaps meant.
 func unknownCommand(name string, commands []*cli.Command) error {
+	if theirs := unlike(name); theirs != nil {
+		return theirs
+	}
 	var names []string
 	for _, c := range commands {
 		if !c.Hidden {

@@ -247,6 +247,6 @@ func (c *console) logHook(store *record.Store, err error) {
 		openErr = errors.Join(openErr, file.Close())
 	}
 	if openErr != nil { // a full disk: nobody would ever know
-		safetext.Fprintf(c.out, "git runr: nothing could be recorded (%v); later: git runr scan\n", err)
+		safetext.Fprintf(c.out, "git runr: nothing could be recorded (%v); later: git runr review --missing\n", err)
 	}
 }

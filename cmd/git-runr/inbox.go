@@ -25,15 +25,10 @@ func (p *program) inboxCommand() *cli.Command {
 		}, filterFlags()...),
 		Action: p.action(inboxList),
 	}
-	get := &cli.Command{
-		Name: "get", Usage: "one review with its comments and findings", ArgsUsage: "[ID]",
-		Description: "Shows the comments as Markdown for an agent or a person to address, each finding with its id,\nwhat became of it, and where it is now when the code has moved.",
-		Action:      p.action(inboxGet),
-	}
 	return &cli.Command{
-		Name: "inbox", Usage: "reviews: list, get, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.action(inboxList),
+		Name: "inbox", Usage: "reviews: list, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.action(inboxList),
 		Subcommands: []*cli.Command{
-			list, get, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
+			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
 			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxApplyCommand(),
 		},
 	}
@@ -66,7 +61,7 @@ func inboxList(s *session) error {
 	return s.print(inboxJSON{reviews, total}, func(w io.Writer) {
 		render.Inbox(w, reviews, total, s.listStyle())
 		if len(reviews) > 0 {
-			screen.Next(w, "git runr inbox get "+reviews[0].ID)
+			screen.Next(w, "git runr show "+reviews[0].ID)
 		}
 	})
 }
@@ -78,20 +73,4 @@ func (c *console) listStyle() render.ListStyle {
 		style.Short = c.store.ShortIDs
 	}
 	return style
-}
-
-func inboxGet(s *session) error {
-	store, id, err := s.openFor(record.Latest)
-	if err != nil {
-		return err
-	}
-	review, err := store.Review(s.ctx, id)
-	if err != nil {
-		return err
-	}
-	doc := s.reviewDocument(store, review)
-	if err := doc.Place(s.ctx, store); err != nil {
-		return err
-	}
-	return s.print(doc, func(w io.Writer) { render.Review(w, doc) })
 }

@@ -64,7 +64,7 @@ func writeDrafts(w io.Writer, done actorDone) {
 		}
 	}
 	if len(done.Drafts) > 0 {
-		safetext.Fprintf(w, "  git runr inbox reopen %s   and then it can be submitted\n", done.ID)
+		safetext.Fprintf(w, "  to submit it, first:\n    git runr inbox reopen %s\n", done.ID)
 	}
 }
 
@@ -74,10 +74,6 @@ func (s *session) claimedHint(err error, review record.Review) error {
 	if !errors.As(err, &state) || state.Holder == "" {
 		return err
 	}
-	claimed := exit.Problemf(exit.Claimed, "%w", err)
-	if review.Claim != nil && !review.Claim.Until.IsZero() {
-		claimed = claimed.WithHint(strings.TrimSpace(render.Until(review.Claim)))
-	}
 	words := []string{"git", "runr", "inbox", s.Command.Name, "--force"}
 	for _, flag := range []string{"--commit", "--as", "-m"} {
 		if value := s.String(strings.TrimLeft(flag, "-")); value != "" {
@@ -85,7 +81,16 @@ func (s *session) claimedHint(err error, review record.Review) error {
 		}
 	}
 	words = append(append(words, review.ID), s.Args().Tail()...)
-	return claimed.WithHint(safetext.ShellLine(words...) + "   although somebody else has it")
+	return pastClaim(err, review, safetext.ShellLine(words...))
+}
+
+// pastClaim is err, that somebody else has claimed review, with until when and the line that does it all the same.
+func pastClaim(err error, review record.Review, line string) error {
+	claimed := exit.Problemf(exit.Claimed, "%w", err)
+	if review.Claim != nil && !review.Claim.Until.IsZero() {
+		claimed = claimed.WithHint(strings.TrimSpace(render.Until(review.Claim)))
+	}
+	return claimed.WithHint(line + "   although somebody else has it")
 }
 
 // actorDone is the answer of claim, release, resolve, cancel, reopen and answer.

@@ -16,7 +16,7 @@ func (p *program) inboxAnswerCommand() *cli.Command {
 		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred|gone|open",
 		Description: "fixed and gone want --commit REV, refuted wants the reason (-m). What is fixed is claimed fixed until who\n" +
 			"objected, a rule or git runr verify confirms it, and a critical finding stays open until then; open takes an\n" +
-			"answer back. The ids are in git runr inbox get ID.",
+			"answer back. The ids are in git runr show ID.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "commit", Usage: "the commit `REV` that fixed it, or in which the code is gone"},
 			&cli.StringFlag{Name: "m", Usage: "the reason; - reads standard input"}, asFlag(), forceFlag(),

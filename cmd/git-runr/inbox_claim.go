@@ -37,7 +37,7 @@ func inboxClaim(s *session) error {
 	}
 	return s.actEach(inboxStep{"submitted", "Claim", claim, func(w io.Writer, done actorDone) {
 		safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, render.Until(done.Claim))
-		safetext.Fprintf(w, "  git runr inbox get %s\n", done.ID)
+		safetext.Fprintf(w, "  git runr show %s\n", done.ID)
 		if done.Resolve != "" {
 			safetext.Fprintf(w, "  %s\n", done.Resolve)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -63,7 +64,9 @@ func initialise(s *session) error {
 		return s.initAgents(store)
 	}
 	if given := s.agentsFlag(); given != "" {
-		return exit.Problemf(exit.Usage, "--%s goes with --agents", given).WithHint("git runr init --agents --" + given)
+		next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall", "for": "git runr init --agents"}[given]
+		return exit.Problemf(exit.Usage, "--%s is for --agents; without it init asks nothing", given).
+			WithHint(cmp.Or(next, "git runr init --agents --"+given))
 	}
 	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{}, Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
 	doc.shown = setup.ShowsNotes(store.Repo)

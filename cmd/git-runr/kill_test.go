@@ -348,7 +348,7 @@ func (c *scene) checkLanded(trees []string, said string) {
 	if status, said := c.runr("land", "latest"); status != 0 {
 		c.t.Errorf("land ended with %d:\n%s", status, said)
 	}
-	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") || strings.Contains(said, "what was in it: git runr restore")
+	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") || strings.Contains(said, "what was in it: git runr undo --to")
 	if len(trees) > 0 && !elsewhere {
 		c.holds("fix.txt", "by hand\n")
 	}

@@ -13,12 +13,14 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 func (p *program) landCommand() *cli.Command {
 	return &cli.Command{
-		Name: "land", Usage: "bring a completed run's result to the branch that is checked out", ArgsUsage: "[RUN]",
-		Description: "What is in the way is named and nothing is changed. git runr undo takes a landing back, with what\nwas uncommitted before it.",
+		Name: "land", Usage: "bring a completed run's result to your branch", ArgsUsage: "[RUN]",
+		Description: "What is in the way is named and nothing is changed. git runr undo takes a landing back, with what\n" +
+			"was uncommitted before it. Without RUN it is the newest run.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "squash", Usage: "as one commit"},
 			&cli.StringFlag{Name: "onto", Usage: "to `BRANCH`, which is not checked out"},
@@ -41,9 +43,13 @@ func land(s *session) error {
 	if err != nil {
 		return err
 	}
+	if s.NArg() == 0 && run.Status == record.RunRunning && !workspace.Live(store, run.ID) {
+		return s.newestDied(store, run)
+	}
 	how := landing.Spec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
 	if store.Repo.IsOwnWorktree() {
-		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + how.Line("", run.ID))
+		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").
+			WithHint("cd there, then: " + how.Line("", run.ID))
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil {
 		if err := workHere(s.ctx, store, run); err != nil {
@@ -70,6 +76,20 @@ func land(s *session) error {
 		doc.Undo = "git runr undo"
 	}
 	return s.print(doc, func(w io.Writer) { writeLanded(w, doc) })
+}
+
+// newestDied refuses to choose a run where the newest died, and names those that could be meant.
+func (s *session) newestDied(store *record.Store, died record.Run) error {
+	waits := func(r record.RunSummary) bool { return r.Status == record.RunCompleted && !r.Landed && !r.InPlace }
+	runs, _, err := store.Runs(s.ctx, record.Filter{Limit: 3, Some: true, Run: waits})
+	if err != nil {
+		return err
+	}
+	refused := exit.Problemf(exit.State, "name the run to land: the newest, %s, died before it was done", died.ID)
+	for _, run := range runs {
+		refused = refused.WithHint("git runr land " + run.ID)
+	}
+	return refused.WithHint("git runr resume " + died.ID)
 }
 
 func writeLanded(w io.Writer, doc landedJSON) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/argv"
+	"git-runr/cmd/git-runr/internal/manual"
 	"git-runr/cmd/git-runr/internal/stdio"
 
 	"github.com/urfave/cli/v2"
@@ -44,6 +45,7 @@ func (p *program) run(ctx context.Context, typed []string) int {
 	out := &stdio.Output{Writer: p.out}
 	p = &program{in: p.in, out: out, err: p.err, getenv: p.getenv, now: p.now}
 	app := p.app()
+	typed = renamed(typed)
 	args, err := argv.Permute(app, typed)
 	asJSON := slices.Contains(argv.Flags(args, typed), "--json")
 	if err == nil {
@@ -75,7 +77,10 @@ func globalFlags() []cli.Flag {
 	return offUnlessGiven([]cli.Flag{
 		&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
 		&cli.BoolFlag{Name: "json", Usage: "results as one JSON document"},
-		&cli.StringFlag{Name: "color", Usage: "colours `WHEN`: auto, always or never; else as NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui say"},
+		&cli.StringFlag{
+			Name:  "color",
+			Usage: "colours `WHEN`: auto, always or never; else as NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui say",
+		},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours (as NO_COLOR does)"},
 		&cli.BoolFlag{Name: "q", Usage: "only results and errors"},
 		&cli.BoolFlag{Name: "v", Usage: "say more"},
@@ -84,20 +89,34 @@ func globalFlags() []cli.Flag {
 	})
 }
 
-// commands are all commands in the order of help.
+// commands are all commands in the order of help, each with its group.
 func (p *program) commands() []*cli.Command {
-	all := []*cli.Command{
-		p.initCommand(), p.reviewCommand(), p.scanCommand(), p.inboxCommand(), p.verifyCommand(), p.workCommand(),
-		p.runCommand(), p.continueCommand(), p.resumeCommand(), p.interveneCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(), p.importCommand(),
-		p.undoCommand(), p.snapshotsCommand(), p.restoreCommand(),
-		p.statusCommand(), p.promptCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),
-		p.syncCommand(), p.serveCommand(), p.tuiCommand(), p.mcpCommand(), p.hooksCommand(), p.trustCommand(), p.guardCommand(), p.fsckCommand(), p.gcCommand(),
-		p.parseCommand(), p.agentsCommand(), p.demoCommand(),
-		p.configCommand(), p.doctorCommand(), p.uninstallCommand(), p.manCommand(), p.installExtrasCommand(), p.versionCommand(), p.helpCommand(),
-		p.demoAgentCommand(), p.completeCommand(),
+	groups := []struct {
+		name     string
+		commands []*cli.Command
+	}{
+		{"start", []*cli.Command{p.initCommand(), p.statusCommand()}},
+		{"review", []*cli.Command{p.reviewCommand(), p.inboxCommand(), p.showCommand(), p.tuiCommand()}},
+		{"run", []*cli.Command{
+			p.runCommand(), p.resumeCommand(), p.interveneCommand(), p.landCommand(), p.diagnoseCommand(), p.diffCommand(),
+		}},
+		{"share", []*cli.Command{p.syncCommand(), p.workCommand(), p.auditCommand()}},
+		{"repair", []*cli.Command{p.undoCommand(), p.guardCommand(), p.doctorCommand()}},
+		{manual.More, []*cli.Command{
+			p.abortCommand(), p.checkCommand(), p.logCommand(), p.metricsCommand(), p.verifyCommand(), p.serveCommand(),
+			p.mcpCommand(), p.agentsCommand(), p.configCommand(), p.hooksCommand(), p.trustCommand(), p.gcCommand(),
+			p.fsckCommand(), p.importCommand(), p.parseCommand(), p.promptCommand(), p.demoCommand(),
+			p.completionCommand(), p.installExtrasCommand(), p.uninstallCommand(), p.manCommand(), p.versionCommand(),
+			p.helpCommand(), p.demoAgentCommand(), p.completeCommand(),
+		}},
 	}
-	for _, c := range all {
-		common(c)
+	var all []*cli.Command
+	for _, group := range groups {
+		for _, c := range group.commands {
+			common(c)
+			c.Category = group.name
+			all = append(all, c)
+		}
 	}
 	return all
 }

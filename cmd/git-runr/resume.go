@@ -17,27 +17,43 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/runplan"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
-		Description: "What you changed in the run's own working tree since it stopped is committed as yours, checked and reviewed\nfirst; the implementer is asked only where that fails. An attempt whose agent failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
+		Name: "resume", Usage: "take up a run that stopped, or decide on it", ArgsUsage: "[RUN]",
+		Description: "Its counters start afresh. What you changed in the run's own working tree since it stopped is committed as yours, checked and reviewed\n" +
+			"first; the implementer is asked only where that fails. An attempt whose agent failed is made again: what it\n" +
+			"changed is taken back first, but for what was changed since. After a kill in your checkout nobody can say\n" +
+			"what is whose: then what differs is listed, and you do (exit status 3). In the run's own working tree all stays.\n" +
+			"\nOf a run that gave up, --commit accepts what there is with its open findings, --skip leaves the task undone and\n" +
+			"--stop leaves the run to a person. --safe takes up what was interrupted, timed out or died, whose configuration\n" +
+			"is trusted by now, or in which you intervened; of anything else it says what it needs (exit status 4).",
 		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "commit", Usage: "accept what there is"},
+			&cli.BoolFlag{Name: "skip", Usage: "leave the task undone"},
+			&cli.BoolFlag{Name: "stop", Usage: "leave it to a person"},
+			&cli.BoolFlag{Name: "safe", Usage: "only where nothing is for a person to decide"},
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
-			keepFlag(),
+			&cli.BoolFlag{Name: "keep", Usage: "begin an attempt that was killed or failed again on the files as they are"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
+			&cli.BoolFlag{Name: "decide", Hidden: true, Usage: "a decision has to be given"},
 		}, limitFlags()...),
 		Action: p.action(resume),
 	}
 }
 
-// keepFlag is for the commands that take a run up.
-func keepFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "keep", Usage: "begin an attempt that was killed or failed again on the files as they are; nothing of what it left is taken back"}
-}
-
 func resume(s *session) error {
+	var choices []runplan.Choice
+	for _, choice := range []runplan.Choice{runplan.ChoiceCommit, runplan.ChoiceSkip, runplan.ChoiceStop} {
+		if s.Bool(string(choice)) {
+			choices = append(choices, choice)
+		}
+	}
+	if len(choices) > 1 || s.Bool("decide") && (len(choices) == 0 || s.NArg() == 0) {
+		return exit.Problemf(exit.Usage, "name a run and one decision").WithHint("git runr resume RUN --commit|--skip|--stop")
+	}
 	store, conf, run, err := s.chosenRun()
 	if err == nil {
 		err = s.setLimits(conf)
@@ -45,7 +61,34 @@ func resume(s *session) error {
 	if err != nil {
 		return err
 	}
+	if len(choices) == 1 {
+		return s.decide(store, run, choices[0])
+	}
+	if s.Bool("safe") {
+		if run, err = s.takeUp(conf, store, run); err != nil {
+			return err
+		}
+		if why := needsPerson(store, run); why != nil {
+			return why
+		}
+	}
 	return s.resume(store, conf, run, s.StringSlice("after"))
+}
+
+// decide records what becomes of a run that gave up.
+func (s *session) decide(store *record.Store, run record.Run, choice runplan.Choice) error {
+	run, left, err := loop.AnswerRun(s.ctx, store, run, choice)
+	if err != nil {
+		return err
+	}
+	if left != "" {
+		s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
+	}
+	s.project(s.ctx, store)
+	if err := s.showEnd(store, run); choice != runplan.ChoiceStop {
+		return err
+	}
+	return nil
 }
 
 // resume takes run up, after the checks that the user named.
@@ -83,7 +126,7 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 		return err
 	}
 	if missing := run.NotProved(); len(missing) > 0 {
-		s.say("not run since the review asked for it: %s\n  git runr resume %s --after %s   runs it first", missing[0].Command, run.ID, missing[0].Name)
+		s.say("not run since the review asked for it: %s\nto run it first:\n  git runr resume %s --after %s", missing[0].Command, run.ID, missing[0].Name)
 	}
 	letGo, err := s.holdReview(store, run.Plan.FromReview)
 	if err != nil {
@@ -104,7 +147,7 @@ func resumeProblem(run string, err error) error {
 	if errors.As(err, &elsewhere) {
 		refused := exit.Problemf(exit.Conflict, "%w", err)
 		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {
-			refused = refused.WithHint(line + "   leaves the branch where it is; then: git runr resume " + run)
+			refused = refused.WithHint(line+"   leaves the branch where it is", "git runr resume "+run+"   after that")
 		}
 		return refused
 	}
@@ -112,9 +155,9 @@ func resumeProblem(run string, err error) error {
 		return err
 	}
 	return exit.Problemf(exit.Conflict, "%w", err).WithHint(
-		"git runr resume "+left.Run+" --keep   they are yours: leave them, begin the attempt again",
-		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   they are the run's work: have them checked and reviewed",
-		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")
+		"git runr resume "+left.Run+" --keep   if they are yours, to leave them and begin the attempt again",
+		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   if they are the run's work, to have them checked and reviewed",
+		"git runr undo --to "+left.Before.Short()+" -- PATH...   to put paths back to what they were before the attempt")
 }
 
 // takeUp records what the user did for the run since it stopped.
@@ -187,4 +230,35 @@ func checkNames(run record.Run) []string {
 		return []string{"it has none: git runr help config tells how checks are configured"}
 	}
 	return []string{"its checks: " + strings.Join(names, ", ")}
+}
+
+// sameStopsAllowed is how often a run may stop for the same reason without getting
+// on before resume --safe leaves it to a person.
+const sameStopsAllowed = 2
+
+// needsPerson says why run is not taken up by itself; nil when it may be.
+func needsPerson(store *record.Store, run record.Run) error {
+	switch {
+	case run.Status == record.RunRunning && workspace.Live(store, run.ID):
+		return exit.Problemf(exit.Busy, "run %s is being carried out now", run.ID).WithHint("git runr log --follow " + run.ID)
+	case run.Status == record.RunRunning:
+		return nil
+	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
+		return exit.Problemf(exit.Stopped, "run %s is completed; it is for you to land it", run.ID).WithHint("git runr land " + run.ID)
+	case run.Stop == nil:
+		return exit.Problemf(exit.State, "run %s is %s: there is nothing to continue", run.ID, run.Status)
+	}
+	reason := stopReason(run)
+	hints := reason.Steps(run.ID)
+	switch {
+	case !reason.Resumable:
+		return exit.Problemf(exit.Stopped, "run %s stopped for good: %s", run.ID, reason.Title).WithHint(hints...)
+	case len(run.News()) > 0, reason.Code == record.ReasonUntrusted, run.Stop.Review != "":
+		return nil // resume says what is missing
+	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
+		return nil
+	case reason.Retry():
+		return exit.Problemf(exit.Stopped, "run %s stopped %d times for the same reason without getting on: %s", run.ID, run.StoppedAlike(), reason.Title).WithHint(hints...)
+	}
+	return exit.Problemf(exit.Stopped, "run %s needs you: %s", run.ID, strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).WithHint(hints...)
 }

@@ -27,7 +27,7 @@ import (
 func (p *program) reviewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B] [-- PATH…]",
-		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nExit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to review.",
+		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nWith --missing, commits that no hook saw: those of the range, else what is checked out has beyond its\nupstream or the default branch, else the newest 20. What was reviewed, is asked for, or has nothing in it\nis left out; so is what hooks.skip_… says, with the reason.\nExit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to review.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
@@ -42,6 +42,9 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			&cli.BoolFlag{Name: "again", Usage: "ask also who has answered the same about this commit"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
+			&cli.BoolFlag{Name: "missing", Usage: "ask for each commit that nobody was asked for, as no hook saw it"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "with --missing: only say what would be asked for"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "with --missing: the newest `N` of them"},
 			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
 		},
 		Action: p.action(review),
@@ -62,6 +65,12 @@ func review(s *session) error {
 	store, conf, err := s.configured()
 	if err != nil {
 		return err
+	}
+	if s.Bool("missing") {
+		return s.reviewMissing(store, conf)
+	}
+	if s.Bool("dry-run") || s.IsSet("limit") {
+		return exit.Problemf(exit.Usage, "--dry-run and --limit are for --missing").WithHint("git runr review --missing --dry-run")
 	}
 	var request record.ReviewRequest
 	err = s.deepened(store, s.Args().First(), func() (err error) {
@@ -107,7 +116,7 @@ func review(s *session) error {
 	if hasAgent(made.Request.Reviewers()) {
 		s.startWorker(store.Repo)
 	}
-	hint := "git runr inbox get " + made.ID
+	hint := "git runr show " + made.ID
 	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), record.Human))
 	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
 		for _, line := range requestedLines(made, url, hint) {
@@ -143,7 +152,7 @@ func (c *console) showNothing(nothing *intake.NothingError) error {
 	err := c.print(doc, func(w io.Writer) {
 		safetext.Fprintf(w, "Nothing to review: %s.\n", doc.Why)
 		for _, step := range doc.Next {
-			safetext.Fprintf(w, "  %s   %s\n", step.Command, step.What)
+			safetext.Fprintf(w, "  %s:\n    %s\n", step.What, step.Command)
 		}
 	})
 	return errors.Join(err, exit.With(exit.Nothing))
@@ -158,7 +167,7 @@ func requestedLines(made record.Review, url, hint string) []string {
 	if url == "" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
 	}
-	return append(lines, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.", "What passes without notes leaves the list; inbox get shows it.")
+	return append(lines, "When it is submitted, use git runr inbox list and git runr show to retrieve the comments.", "What passes without notes leaves the list; inbox get shows it.")
 }
 
 func deepenFlag() cli.Flag {
@@ -207,8 +216,8 @@ func (s *session) deepenFrom(store *record.Store) (remote string, head gitstore.
 	return remote, head, noRemote == nil && noHead == nil
 }
 
-// reviewRequest reads the command line.
-func (s *session) reviewRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
+// asked reads who is asked, and what for.
+func (s *session) asked(conf *config.Config) (record.ReviewRequest, error) {
 	names, err := s.reviewers(conf)
 	if err != nil {
 		return record.ReviewRequest{}, err
@@ -222,10 +231,16 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 		}
 	}
 	request, err := conf.RequestOf(names, s.String("kind"))
+	request.Message = s.String("m")
+	return request, err
+}
+
+// reviewRequest reads the command line.
+func (s *session) reviewRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
+	request, err := s.asked(conf)
 	if err != nil {
 		return request, err
 	}
-	request.Message = s.String("m")
 	revs, paths := argv.SplitPaths(s.Args().Slice())
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
@@ -325,7 +340,7 @@ func awaited(r record.Review) bool {
 
 // awaitReview waits until everybody who was asked has answered.
 func (s *session) awaitReview(store *record.Store, made record.Review) error {
-	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Pending(), ", "), made.ID)
+	s.say("waiting for %s; interrupt with ^C, the request stays: git runr show %s", strings.Join(made.Pending(), ", "), made.ID)
 	review, err := steps.Await(s.ctx, func(ctx context.Context) (record.Review, error) { return store.Review(ctx, made.ID) }, func(r record.Review) bool { return !awaited(r) })
 	if err != nil {
 		return err

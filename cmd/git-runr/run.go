@@ -25,9 +25,17 @@ import (
 
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
-		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "TASK.md",
-		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Of an executor's work the files in files_modified are taken, others are left.\nWith --in-place only what the agent lists or was seen to edit is its own; other files that change\nmeanwhile are left alone and stop the run.\nExit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.\n\nA task file may limit itself, in its front matter or under the headings Scope and Verification:\nallowlist_add (or allow, owns) and denylist with paths or globs, which [scope] must allow as well, and tier.\nThe commands in its done criteria are compared with the configured checks, and never run.",
+		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "[TASK.md]",
+		Description: "Carries out a task, an executor's finished work (--context, from its review on), or the findings of a\n" +
+			"submitted review (--review), in a worktree of its own. Nothing lands by itself: see git runr land. Of an\n" +
+			"executor's work the files in files_modified are taken, others are left. With --in-place only what the agent\n" +
+			"lists or was seen to edit is its own; other files that change meanwhile are left alone and stop the run.\n" +
+			"Exit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.\n\n" +
+			"A task file may limit itself, in its front matter or under the headings Scope and Verification:\n" +
+			"allowlist_add (or allow, owns) and denylist with paths or globs, which [scope] must allow as well, and tier.\n" +
+			"The commands in its done criteria are compared with the configured checks, and never run.",
 		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "m", Usage: "the task as `TEXT`, instead of a file; - reads standard input"},
 			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
 			&cli.StringSliceFlag{Name: "finding", Usage: "of that review nothing but `FINDING`; may be given again"},
@@ -223,7 +231,7 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 		return plan, err
 	}
 	given := 0
-	for _, set := range []bool{s.NArg() > 0, s.String("context") != "", s.String("review") != ""} {
+	for _, set := range []bool{s.NArg() > 0, s.IsSet("m"), s.String("context") != "", s.String("review") != ""} {
 		if set {
 			given++
 		}
@@ -232,7 +240,7 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 	case s.IsSet("finding") && s.String("review") == "", s.Bool("detached") && s.String("review") == "":
 		return plan, exit.Problemf(exit.Usage, "--finding goes with --review ID")
 	case given != 1 || s.NArg() > 1:
-		return plan, exit.Problemf(exit.Usage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
+		return plan, exit.Problemf(exit.Usage, "say once what to run: TASK.md, -m TEXT, --context FILE or --review ID")
 	case s.Bool("in-place") && s.String("review") != "":
 		return plan, exit.Problemf(exit.Usage, "--in-place goes with a task file or --context")
 	case s.String("context") != "":
@@ -246,15 +254,25 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 	return plan, loop.PlanInPlace(s.ctx, store, &plan)
 }
 
+// planTask takes a task from the file called name, or from -m.
 func (s *session) planTask(plan *runplan.Plan, name string) error {
-	text, err := s.readInput(name)
+	var text string
+	var err error
+	if s.IsSet("m") {
+		name = "task"
+		text, err = s.message(false)
+	} else {
+		var file []byte
+		file, err = s.readInput(name)
+		text = string(file)
+	}
 	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(string(text)) == "" {
+	if strings.TrimSpace(text) == "" {
 		return exit.Problemf(exit.Usage, "task %q is empty", name)
 	}
-	for _, problem := range loop.PlanTask(plan, name, string(text)) {
+	for _, problem := range loop.PlanTask(plan, name, text) {
 		s.say("%s", problem)
 	}
 	return nil

@@ -42,13 +42,14 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 	if review.Claim != nil && review.Claim.By == hold.Actor && review.Claim.Until.IsZero() {
 		return nothing, nil
 	}
-	if review, err = s.claim(store, review.ID, hold); err != nil {
-		var state *record.StateError
-		if errors.As(err, &state) && state.Holder != "" {
-			err = exit.Problemf(exit.Claimed, "%w", err).WithHint("git runr inbox claim " + review.ID + " --force   although somebody else has it")
-		}
+	claimed, err := s.claim(store, review.ID, hold)
+	if state := new(record.StateError); errors.As(err, &state) && state.Holder != "" {
+		err = pastClaim(err, review, "git runr inbox claim "+review.ID+" --force")
+	}
+	if err != nil {
 		return nothing, err
 	}
+	review = claimed
 	hold.Claim = review.Claim.ID
 	remote := s.sharedRemote(store)
 	stop := loop.Renew(context.WithoutCancel(s.ctx), hold.Lease, func(ctx context.Context) (lost bool) {
@@ -153,7 +154,8 @@ func (s *session) detachedActor(store *record.Store, review string) (string, err
 	case claim.By == person:
 		return person, nil
 	case claim.By != actor:
-		return "", exit.Problemf(exit.Claimed, "%w", &record.StateError{What: "review " + review, Holder: claim.By}).WithHint("git runr inbox claim " + review + " --force   although somebody else has it")
+		err := &record.StateError{What: "review " + review, Holder: claim.By}
+		return "", pastClaim(err, now, "git runr inbox claim "+review+" --force")
 	}
 	return actor, err
 }

@@ -12,20 +12,12 @@ import (
 
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "runs and reviews at a glance, or one run", ArgsUsage: "[RUN]",
+		Name: "status", Usage: "where things stand and what to type next, as git runr alone",
 		Action: p.action(func(s *session) error {
-			if s.NArg() == 0 {
-				return showOverview(s)
+			if s.NArg() > 0 { // it took a run before show did
+				return show(s)
 			}
-			store, typed, err := s.openFor("")
-			if err != nil {
-				return err
-			}
-			run, err := store.Run(s.ctx, typed)
-			if err != nil {
-				return err
-			}
-			return s.showRun(store, run, s.print)
+			return showOverview(s)
 		}),
 	}
 }

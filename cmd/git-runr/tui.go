@@ -19,7 +19,7 @@ import (
 
 func (p *program) tuiCommand() *cli.Command {
 	return &cli.Command{
-		Name: "tui", Usage: "the inbox, reviews with their diffs, and runs, on the whole terminal", ArgsUsage: "",
+		Name: "tui", Usage: "inbox, diffs and runs on the whole terminal", ArgsUsage: "",
 		Description: "Shows what happens as it happens, also over ssh, and does what the other commands do: comment on\nlines, answer, hand in, claim, resolve, start a run and follow it, land. The keys are at the bottom,\nall of them behind ?. A run goes on when the terminal is closed, and what was typed and not handed in\nis there again.",
 		Action:      p.action(showTerminal),
 	}

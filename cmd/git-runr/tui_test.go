@@ -443,7 +443,7 @@ func TestTUIDiagnosis(t *testing.T) {
 	}
 	s.wait("c answer")
 	s.press("c")
-	s.wait("git runr answer", "s skip it")
+	s.wait("git runr resume", "s skip it")
 	s.press("c")
 	s.wait("completed", "l land")
 	s.press(":")

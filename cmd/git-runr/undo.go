@@ -11,20 +11,37 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/screen"
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/landing"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
 func (p *program) undoCommand() *cli.Command {
 	return &cli.Command{
-		Name: "undo", Usage: "take back the last land, restore, revert or resume that changed this working tree", ArgsUsage: "[RUN]",
-		Description: "With RUN, the last one that was done for that run. What you changed since is named and left alone\n(exit status 3); a branch that went on since is not moved, and then nothing is changed. An undo can\nbe undone: type it again. Each working tree has operations of its own.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "list", Usage: "show what was done here, or for RUN, newest first, and change nothing"}},
-		Action:      p.action(undo),
+		Name: "undo", Usage: "take back a land or revert, or get files back as they were", ArgsUsage: "[RUN] [-- PATH…]",
+		Description: "Takes back the last land, revert, resume or undo --to; with RUN, the last one that was done for that run.\n" +
+			"What you changed since is named and left alone (exit status 3); a branch that went on since is not moved, and\n" +
+			"then nothing is changed. An undo can be undone: type it again. Each working tree has operations of its own.\n" +
+			"\n--list shows what was done here, and the snapshots that this clone keeps: the working trees before and after\n" +
+			"each attempt and operation. --to puts files of one back: SNAPSHOT is an id of that list or the beginning of\n" +
+			"one, RUN/N for what attempt N of a run left, or RUN/N-before for what it found. What is overwritten is\n" +
+			"recorded first. Files that the snapshot has not stay. What cannot be recorded (ignored files, nested\n" +
+			"repositories) is named and left alone (exit status 3).",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "list", Usage: "show what can be undone or put back, or for RUN, newest first, and change nothing"},
+			&cli.StringFlag{Name: "to", Usage: "put files back as they are in `SNAPSHOT`; all, or those of PATH"},
+			&cli.StringFlag{Name: "into", Usage: "with --to: write below `DIR` and leave the working tree alone; nothing there is overwritten"},
+			&cli.BoolFlag{Name: "staged", Usage: "with --to: what was staged, instead of what the files held"},
+			&cli.BoolFlag{Name: "snapshot", Hidden: true, Usage: "the argument is what --to names"},
+		},
+		Action: p.action(undo),
 	}
 }
 
@@ -56,12 +73,21 @@ type undoneJSON struct {
 }
 
 func undo(s *session) error {
-	store, run, err := s.openFor("")
+	names, paths := argv.SplitPaths(s.Args().Slice())
+	if s.Bool("snapshot") || s.IsSet("to") {
+		return s.restore(names, paths)
+	}
+	if len(names) > 1 || len(paths) > 0 || s.IsSet("into") || s.Bool("staged") {
+		return exit.Problemf(exit.Usage, "undo takes one run; PATH, --into and --staged are for --to").
+			WithHint("git runr undo --list", "git runr undo --to SNAPSHOT -- PATH")
+	}
+	run := strings.Join(names, "")
+	store, err := s.open()
 	if err != nil {
 		return err
 	}
 	if s.Bool("list") {
-		return s.listOperations(s.ctx, store, run)
+		return s.listUndo(store, run)
 	}
 	undone, err := landing.Undo(s.ctx, store, run)
 	if err != nil {
@@ -120,36 +146,172 @@ func undoProblem(s *session, store *record.Store, undone landing.Undone, err err
 	return exit.Classify(err).WithHint(line)
 }
 
-// listOperations shows what was recorded in this working tree.
-func (c *console) listOperations(ctx context.Context, store *record.Store, run string) error {
+// undoListJSON is what undo --list prints.
+type undoListJSON struct {
+	Operations []operationJSON `json:"operations"`
+	Snapshots  []snapshotJSON  `json:"snapshots"`
+	Room       int64           `json:"room"`    // bytes of git's objects that nothing but snapshots needs, -1 when that is not known
+	Ignored    int64           `json:"ignored"` // bytes of ignored files that are kept, and of the lists of them
+}
+
+// snapshotJSON is one line of the list.
+type snapshotJSON struct {
+	ID    gitstore.ID `json:"snapshot"`
+	Name  string      `json:"name"` // as git runr undo --to takes it
+	When  time.Time   `json:"when"`
+	Why   string      `json:"why"`
+	Head  gitstore.ID `json:"head,omitempty"` // what was checked out
+	Files int         `json:"files"`          // that differ from it, -1 when that is not known
+	Bytes int64       `json:"bytes"`          // of those
+	Error string      `json:"error,omitempty"`
+}
+
+// listUndo shows what was done in this working tree and the snapshots that are kept, or those of run.
+func (s *session) listUndo(store *record.Store, run string) error {
 	recorded := store.Repo.Operations
 	if run != "" {
-		found, err := store.Run(ctx, run)
+		found, err := store.Run(s.ctx, run)
 		if err != nil {
 			return err
 		}
 		run, recorded = found.ID, store.Repo.AllOperations
 	}
-	list, err := recorded(ctx)
+	doc := undoListJSON{
+		Operations: []operationJSON{}, Snapshots: []snapshotJSON{}, Room: store.Repo.SnapshotRoom(s.ctx), Ignored: store.Repo.KeptBytes(),
+	}
+	list, err := recorded(s.ctx)
 	if err != nil {
 		return err
 	}
-	doc := struct {
-		Operations []operationJSON `json:"operations"`
-	}{[]operationJSON{}}
 	for _, op := range list {
 		if run == "" || op.Run == run {
 			doc.Operations = append(doc.Operations, operationDocument(op))
 		}
 	}
-	return c.print(doc, func(w io.Writer) {
+	kept, err := landing.Snapshots(s.ctx, store, run)
+	if err != nil {
+		return err
+	}
+	for _, info := range kept {
+		line := snapshotJSON{
+			ID: info.ID, Name: info.Name, When: info.When, Why: info.Why, Head: info.Head, Files: info.Files, Bytes: info.Bytes,
+		}
+		if info.Err != nil {
+			line.Error = info.Err.Error()
+		}
+		doc.Snapshots = append(doc.Snapshots, line)
+	}
+	return s.print(doc, func(w io.Writer) {
 		for _, op := range doc.Operations {
 			safetext.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), op.What, op.Before.Short())
 		}
 		if len(doc.Operations) == 0 {
 			fmt.Fprintln(w, "Nothing is recorded that could be undone here.")
 		}
+		s.writeSnapshots(w, doc.Snapshots)
+		if len(kept) > 0 {
+			writeRoom(w, doc.Room, doc.Ignored)
+		}
 	})
+}
+
+// writeRoom says how much room all snapshots of the clone take, and when they go.
+func writeRoom(w io.Writer, objects, ignored int64) {
+	room := "an unknown size"
+	if objects >= 0 {
+		room = prose.Bytes(objects)
+	}
+	safetext.Fprintf(w, "\nAll snapshots of this clone take %s of git's objects, and %s beside them for ignored files and lists.\n", room,
+		prose.Bytes(ignored))
+	safetext.Fprintf(w, "Those of a run go with the run; those around landings, reverts and restores after %d days, but not the newest %d.\n"+
+		"What goes now: git runr gc --dry-run\n", loop.UndoDays, loop.UndoKept)
+}
+
+func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "No snapshots are kept here.")
+		return
+	}
+	fmt.Fprintln(w, "\nSnapshots:")
+	rows := make([][]screen.Cell, len(list))
+	for i, snap := range list {
+		size := fmt.Sprintf("%s, %s", prose.Count(snap.Files, "file"), prose.Bytes(snap.Bytes))
+		switch {
+		case snap.Error != "":
+			size = "damaged"
+		case snap.Files < 0:
+			size = "?"
+		}
+		when := screen.Faint.Of(snap.When.Local().Format(time.DateTime))
+		rows[i] = screen.Cells(screen.Name.Of(snap.ID.Short()), when, screen.Plain.Of(size), screen.Plain.Of(snap.Why))
+	}
+	screen.Table(w, s.columns(), rows)
+	safetext.Fprintf(w, "\nTo look at one, or to put its files back:\n  git runr undo --to %s --into ../git-runr-restored\n"+
+		"  git runr undo --to %[1]s -- PATH\n", list[0].ID.Short())
+}
+
+// restoredJSON is what undo --to prints.
+type restoredJSON struct {
+	Snapshot  gitstore.ID `json:"snapshot"`
+	To        string      `json:"to,omitempty"`
+	Restored  []string    `json:"restored"`
+	Conflicts []string    `json:"conflicts"` // left alone
+	Undo      string      `json:"undo,omitempty"`
+}
+
+// restore puts files of a snapshot back. It is what --to names, or the only one of names.
+func (s *session) restore(names, paths []string) error {
+	if s.IsSet("to") {
+		names = append(names, s.String("to"))
+	}
+	if len(names) != 1 || s.Bool("list") {
+		return exit.Problemf(exit.Usage, "--to takes one snapshot; paths go after --").
+			WithHint("git runr undo --list", "git runr undo --to SNAPSHOT -- PATH")
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	if paths, err = pathsInside(store, paths); err != nil {
+		return err
+	}
+	var done landing.Restored
+	doc := restoredJSON{To: s.String("into")}
+	if s.IsSet("into") {
+		if doc.To == "" {
+			return exit.Problemf(exit.Usage, "--into wants a directory")
+		}
+		done, err = landing.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
+	} else {
+		done, err = landing.Restore(s.ctx, store, names[0], paths, s.Bool("staged"))
+	}
+	s.sayFinished(done.Finished)
+	if err != nil {
+		return err
+	}
+	doc.Snapshot, doc.Restored, doc.Conflicts = done.From.ID, append([]string{}, done.Restored...), append([]string{}, done.Conflicts...)
+	if done.Operation.Name != "" {
+		doc.Undo = "git runr undo"
+	}
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeRestored(w, doc) })
+}
+
+func writeRestored(w io.Writer, doc restoredJSON) {
+	where := ""
+	if doc.To != "" {
+		where = " in " + doc.To
+	}
+	switch {
+	case len(doc.Restored) > 0:
+		safetext.Fprintf(w, "Restored %s of snapshot %s%s.\n", prose.Count(len(doc.Restored), "file"), doc.Snapshot.Short(), where)
+	case doc.Undo != "":
+		safetext.Fprintf(w, "Restored what was staged in snapshot %s.\n", doc.Snapshot.Short())
+	default:
+		safetext.Fprintf(w, "Nothing to restore: the files%s are as in snapshot %s.\n", where, doc.Snapshot.Short())
+	}
+	render.Paths(w, "restored", doc.Restored)
+	render.Paths(w, "in the way, left alone", doc.Conflicts)
+	render.Undo(w, doc.Undo)
 }
 
 // sayFinished tells what became of what killed processes had begun.
@@ -165,7 +327,7 @@ func restoreLine(run string, left gitstore.ID) string {
 	if left == "" {
 		return ""
 	}
-	return "git runr restore " + left.Short() + " --to ../" + run
+	return "git runr undo --to " + left.Short() + " --into ../" + run
 }
 
 func writeLeft(w io.Writer, restore string) {

@@ -71,7 +71,7 @@ func ToType(held []Gated, most int) []string {
 		line := "git runr review --wait " + c.Commit.Short()
 		switch {
 		case c.Refused && c.Review != "":
-			line = "git runr inbox get " + c.Review
+			line = "git runr show " + c.Review
 		case c.AwaitsPerson():
 			line = "git runr inbox submit " + c.Review
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":

@@ -32,7 +32,7 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 	case errors.Is(err, gitstore.ErrConflict):
 		return []string{"merge it by hand: " + onBranch(spec.Onto, "git merge "+run.Commit.Short())}
 	case errors.As(err, &state) && run.Stop != nil:
-		return []string{"git runr answer " + run.ID + " commit   accepts it with its open findings", "git runr resume " + run.ID}
+		return []string{"git runr resume " + run.ID + " --commit   to accept it with its open findings", "git runr resume " + run.ID}
 	}
 	return nil
 }

@@ -50,12 +50,12 @@ func FinishedText(done gitstore.Reverted) string {
 	if len(done.Conflicts) > 0 {
 		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
 		if op.Before != "" {
-			left += "; what was there before it: git runr restore " + op.Before.Short() + " --to DIR"
+			left += "; what was there before it: git runr undo --to " + op.Before.Short() + " --into DIR"
 		}
 	}
 	switch {
 	case done.Left:
-		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr restore %s --to DIR", op, op.Before.Short())
+		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr undo --to %s --into DIR", op, op.Before.Short())
 	case op.Name != "":
 		return fmt.Sprintf("%s was cut short, and is finished now (%s takes it back)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
 	case op.Kind == gitstore.OpLand && op.Back:

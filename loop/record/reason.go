@@ -122,11 +122,11 @@ var (
 	stepShow   = NextStep{"git runr show RUN", "read the findings"}
 	stepLog    = NextStep{"git runr log RUN", "see what happened"}
 	stepResume = NextStep{"git runr resume RUN", "let the loop go on, with fresh counters"}
-	StepAccept = NextStep{"git runr answer RUN commit", "accept what there is, with its open findings"}
+	StepAccept = NextStep{"git runr resume RUN --commit", "accept what there is, with its open findings"}
 	StepAudit  = NextStep{"git runr audit --run RUN", "see which commits are accounted for"}
 	stepAbort  = NextStep{"git runr abort RUN", "give it up"}
-	stepKept   = NextStep{"git runr snapshots RUN", "see what is kept of its files; git runr restore gives it back"}
-	stepReport = NextStep{"git runr report RUN", "see what each attempt did and how long it took"}
+	stepKept   = NextStep{"git runr undo --list RUN", "see what is kept of its files; git runr undo --to gives it back"}
+	stepReport = NextStep{"git runr show --steps RUN", "see what each attempt did and how long it took"}
 )
 
 // stepLarger lets a reviewer be sent more at once.

@@ -43,7 +43,7 @@ template() {
   git switch -qc pick base && for i in 1 2 3 4 5; do put "$i" "p$i"; done
   git switch -qc clash base && put theirs both
   git switch -q main && put ours both
-  git runr scan -q base..feature >/dev/null
+  git runr review --missing -q base..feature >/dev/null
   idle .
   git clone -q --bare . "$work/upstream.git"
 }
@@ -175,7 +175,7 @@ cell() { # cell SETUP ACTION: prints ok or what is wrong
   made=$(($(count .) - before))
   [ "$made" = "$want" ] || { echo "$made reviews, not $want: $(git runr inbox list --status all --limit 5 --json | grep -o '"source":"[a-z]*"\|"status":"[a-z]*"\|"title":"[^"]*"' | paste -sd' ')"; return; }
   if [ -n "$covered" ]; then
-    git runr scan --dry-run "$covered" >"$work/out"
+    git runr review --missing --dry-run "$covered" >"$work/out"
     grep -q ': 0 reviews' "$work/out" || { echo "not covered: $(head -3 "$work/out")"; return; }
   fi
   case $1 in plain | submodule | bare) ;; *)

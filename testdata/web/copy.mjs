@@ -1,4 +1,4 @@
-// What is copied for an agent is what git runr inbox get prints, what is pending included.
+// What is copied for an agent is what git runr show prints, what is pending included.
 import { check, end, repository, run, serve } from "./tools.mjs";
 
 export async function copy(browser, open, clean) {
@@ -31,7 +31,7 @@ export async function copy(browser, open, clean) {
   await page.keyboard.press("Escape");
   await page.keyboard.press("y");
   text = await copied();
-  check(text.trim() === run(dir, "git-runr", "inbox", "get", id).trim(), "it is what git runr inbox get prints");
+  check(text.trim() === run(dir, "git-runr", "inbox", "get", id).trim(), "it is what git runr show prints");
   run(dir, "git-runr", "inbox", "claim", id, "--as", "Grace");
   await page.waitForFunction(() => document.querySelector(".handed").textContent.includes("claimed by Grace"));
   check((await page.textContent(".head .pill")) === "claimed", "who claims it is told at once");

@@ -17,4 +17,8 @@ _git-runr () {
   (( $#found )) && _describe -V -t candidates 'git runr' found
 }
 
-_git-runr "$@"
+if [[ $funcstack[1] == _git-runr ]]; then
+  _git-runr "$@"
+else # it is sourced
+  compdef _git-runr git-runr
+fi

@@ -148,6 +148,27 @@ func (c *Config) SetFlag(section, name, value string) error {
 	return nil
 }
 
+// Set gives a key a value in the repository's git config. It refuses a key or a value that would mean nothing there.
+func (c *Config) Set(ctx context.Context, name, value string) error {
+	setting, table := strings.TrimPrefix(name, "runr."), ""
+	k := gitKey(setting)
+	if k != nil {
+		setting = gitName(k.name)
+	} else if table, k = gitTableKey("runr." + setting); k != nil && c.ownTable(table) {
+		setting = "runr." + setting
+	} else if known, _ := findKey(strings.Split(setting, ".")); known != nil {
+		return exit.Problemf(exit.Usage, "%s cannot be set in git config; it belongs in %s", name, FileName).
+			WithHint("git runr help config")
+	} else {
+		return exit.Problemf(exit.Usage, "%s", unknownSetting("runr."+setting)).WithHint("git runr help config")
+	}
+	raw := k.text([]string{value})
+	if !k.take(c, table, raw) {
+		return wrongValue(name, *k, raw)
+	}
+	return c.repo.SetConfig(ctx, setting, value)
+}
+
 // set notes which layer gave a key which value.
 func (c *Config) set(key, layer string, raw any) { c.origins[key], c.values[key] = layer, raw }
 

@@ -87,10 +87,15 @@ func Problemf(status Status, format string, args ...any) *Problem {
 	return &Problem{Status: status, Msg: err.Error(), err: errors.Unwrap(err)}
 }
 
-// WithHint adds lines that say what to type; "" is none.
+// WithHint adds lines that say what to type; "" is none. What stands behind three blanks is what the line is for,
+// and goes before it, so that the line is pasted as it stands.
 func (p *Problem) WithHint(lines ...string) *Problem {
 	for _, line := range lines {
-		if line != "" {
+		command, what, explained := strings.Cut(line, "   ")
+		switch {
+		case explained:
+			p.Hint = append(p.Hint, what+":", "  "+command)
+		case line != "":
 			p.Hint = append(p.Hint, line)
 		}
 	}
@@ -322,7 +327,7 @@ func writeProblemJSON(w io.Writer, p *Problem) {
 	out.Error.Message = safetext.Line(p.Msg)
 	out.Error.Hint = []string{}
 	for _, line := range p.Hint {
-		out.Error.Hint = append(out.Error.Hint, safetext.Line(line))
+		out.Error.Hint = append(out.Error.Hint, strings.TrimSpace(safetext.Line(line)))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

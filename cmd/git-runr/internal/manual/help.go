@@ -12,36 +12,77 @@ import (
 	"git-runr/loop/safetext"
 )
 
+// More is the group of the commands that All lists and Help does not.
+const More = "more"
+
 // Help writes what -h says of the program, a *cli.App, or of a *cli.Command, for a terminal of so
-// many columns: w breaks the lines that are longer.
+// many columns: w breaks the lines that are longer. Of the program it fits a screen of 80 by 24.
 func Help(w io.Writer, of any, columns int) {
 	switch of := of.(type) {
 	case *cli.App:
-		helpOn(w, of.HelpName, of.Usage, of.UsageText, "", of.VisibleCommands(), columns)
-		helpOptions(w, "GLOBAL OPTIONS", of.VisibleFlags(), columns)
+		safetext.Fprintf(w, "%s - %s\nusage: %s\n\n", of.HelpName, of.Usage, of.UsageText)
+		before := ""
+		for _, c := range of.VisibleCommands() {
+			if c.Category == More {
+				continue
+			}
+			group := c.Category
+			if group == before {
+				group = ""
+			}
+			before = c.Category
+			safetext.Fprintf(w, "%-7s %-10s %s\n", group, c.Name, c.Usage)
+		}
+		safetext.Fprintf(w, "\nThe rest: git runr help --all. One: git runr COMMAND -h, git runr help TOPIC.\n")
 	case *cli.Command:
 		usage := of.HelpName + " [command options] " + of.ArgsUsage
-		helpOn(w, of.HelpName, of.Usage, usage, of.Description+idsHelp(of), of.VisibleCommands(), columns)
+		helpOn(w, of.HelpName+" - "+of.Usage, usage, of.Description+idsHelp(of), columns)
+		List(w, "COMMANDS", usages(of.VisibleCommands()), columns)
 		helpOptions(w, "OPTIONS", of.VisibleFlags(), columns)
 	}
 }
 
-func helpOn(w io.Writer, name, what, usage, description string, commands []*cli.Command, columns int) {
-	summary := strings.Join(wrap(name+" - "+what, columns-3), "\n   ")
-	safetext.Fprintf(w, "NAME:\n   %s\n\nUSAGE:\n   %s\n", safetext.Block(summary), strings.TrimRight(usage, " "))
-	if description != "" {
-		var text bytes.Buffer
-		_ = Fprint(&text, paragraphs(description), columns-3) // into memory
-		safetext.Fprintf(w, "\nDESCRIPTION:\n")
-		for line := range strings.Lines(text.String()) {
-			safetext.Fprintf(w, "%s\n", strings.TrimRight("   "+line, " \n"))
+// All writes all commands by their groups, the program's options and the topics of help.
+func All(w io.Writer, app *cli.App, topics []Topic, columns int) {
+	helpOn(w, app.HelpName+" - "+app.Usage, app.UsageText, "", columns)
+	commands := app.VisibleCommands()
+	for len(commands) > 0 {
+		group := commands[0].Category
+		n := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Category != group })
+		if n < 0 {
+			n = len(commands)
 		}
+		List(w, strings.ToUpper(group), usages(commands[:n]), columns)
+		commands = commands[n:]
 	}
+	helpOptions(w, "GLOBAL OPTIONS", app.VisibleFlags(), columns)
+	rows := make([][2]string, len(topics))
+	for i, topic := range topics {
+		rows[i] = [2]string{topic.Name, topic.Usage}
+	}
+	List(w, "TOPICS, of git runr help TOPIC", rows, columns)
+}
+
+func usages(commands []*cli.Command) [][2]string {
 	rows := make([][2]string, len(commands))
 	for i, c := range commands {
 		rows[i] = [2]string{c.Name, c.Usage}
 	}
-	List(w, "COMMANDS", rows, columns)
+	return rows
+}
+
+func helpOn(w io.Writer, summary, usage, description string, columns int) {
+	summary = strings.Join(wrap(summary, columns-3), "\n   ")
+	safetext.Fprintf(w, "NAME:\n   %s\n\nUSAGE:\n   %s\n", safetext.Block(summary), strings.TrimRight(usage, " "))
+	if description == "" {
+		return
+	}
+	var text bytes.Buffer
+	_ = Fprint(&text, paragraphs(description), columns-3) // into memory
+	safetext.Fprintf(w, "\nDESCRIPTION:\n")
+	for line := range strings.Lines(text.String()) {
+		safetext.Fprintf(w, "%s\n", strings.TrimRight("   "+line, " \n"))
+	}
 }
 
 func helpOptions(w io.Writer, title string, flags []cli.Flag, columns int) {

@@ -66,7 +66,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 // text is the answer in the form that agents know, with what there is to say beside it.
 func (d requested) text(warnings []string) string {
 	more := []string{}
-	url := cmp.Or(d.URL, "none, no page is served; read it with: git runr inbox get "+d.ID)
+	url := cmp.Or(d.URL, "none, no page is served; read it with: git runr show "+d.ID)
 	if d.URL == "" && d.Reviewer == record.Human {
 		more = append(more, "To review it in a browser, the user types: git runr serve --open")
 	}

@@ -56,7 +56,7 @@ func TestReviewDocument(t *testing.T) {
 func TestReviewWithoutPage(t *testing.T) {
 	p := newProject(t)
 	text := p.chat().call("review", args{"reviewer": "human"})
-	wants(t, text, "url: none, no page is served; read it with: git runr inbox get "+p.review(record.Latest).ID,
+	wants(t, text, "url: none, no page is served; read it with: git runr show "+p.review(record.Latest).ID,
 		"git runr serve --open")
 }
 

@@ -44,7 +44,7 @@ type Notice struct {
 func Of(r record.ReviewSummary, dir string) Notice {
 	return Notice{
 		Review: r.ID, Repository: dir, Commit: r.Commit, Title: r.Title, Branch: r.Branch, Author: r.Author, Verdict: r.Verdict,
-		Outcome: r.Outcome, Critical: r.Critical, Warnings: r.Warnings, Notes: r.Notes, Get: "git runr inbox get " + r.ID,
+		Outcome: r.Outcome, Critical: r.Critical, Warnings: r.Warnings, Notes: r.Notes, Get: "git runr show " + r.ID,
 	}
 }
 

@@ -36,5 +36,5 @@ func Critical(ctx context.Context, store *record.Store) string {
 	if newest.Claimed > 0 {
 		line += fmt.Sprintf(" (%d claimed fixed)", newest.Claimed)
 	}
-	return line + ": git runr inbox get " + screen.Suffix(newest.ID)
+	return line + ": git runr show " + screen.Suffix(newest.ID)
 }

@@ -38,6 +38,7 @@ type Overview struct {
 	Problem  string                 `json:"problem,omitempty"`        // why HEAD cannot be read
 	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
 	Under    string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
+	Altered  string                 `json:"altered,omitempty"`        // what stops work here until it is accepted or put back
 	Hook     hooks.State            `json:"post_commit_hook"`
 	Hooks    string                 `json:"hooks_problem,omitempty"` // which hook would not run, and why, where some were installed
 	Covered  *Branch                `json:"branch_reviews,omitempty"`
@@ -71,6 +72,9 @@ func Of(ctx context.Context, store *record.Store, given Given) (Overview, error)
 		doc.Problem = err.Error()
 	}
 	doc.Under = store.Repo.Operation()
+	if err := store.Repo.Altered(ctx); err != nil {
+		doc.Altered = err.Error()
+	}
 	statuses, err := hooks.StatusOf(ctx, store.Repo, given.Gate)
 	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
 		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
@@ -124,6 +128,9 @@ func (d Overview) next(ctx context.Context, store *record.Store) []string {
 	case busy:
 		lines = exit.Endings(d.Under)
 	}
+	if d.Altered != "" {
+		lines = append(lines, "git runr guard")
+	}
 	if len(d.Cut) > 0 {
 		lines = append(lines, "git runr undo")
 	}
@@ -148,7 +155,7 @@ func (d Overview) next(ctx context.Context, store *record.Store) []string {
 	}
 	for _, r := range d.Reviews {
 		if r.Status == record.ReviewSubmitted && r.Outcome == record.OutcomeFailed {
-			lines = append(lines, "git runr inbox get "+r.ID)
+			lines = append(lines, "git runr show "+r.ID)
 		}
 	}
 	if d.Hook == hooks.Absent && d.Hooks == "" {
@@ -186,6 +193,9 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 			at += ", in the middle of a " + d.Under
 		}
 		safetext.Fprintf(w, "On %s at %s; post-commit hook %s.\n", on, at, cmp.Or(string(d.Hook), "unknown"))
+	}
+	if d.Altered != "" {
+		safetext.Fprintf(w, "%s\n", screen.Critical.Of(d.Altered))
 	}
 	if d.Hooks != "" {
 		safetext.Fprintf(w, "%s; type: git runr hooks status\n", d.Hooks)

@@ -46,7 +46,7 @@ type CommentDocument struct {
 	record.Comment
 	Reviewer string         `json:"reviewer"`
 	Answer   *record.Answer `json:"answer,omitempty"` // what became of it
-	Now      *locate.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
+	Now      *locate.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr show fills it in
 }
 
 // BuiltinIs says once, to whoever begins, what the built-in reviewer is.

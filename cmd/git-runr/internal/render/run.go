@@ -180,7 +180,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 		safetext.Fprintf(w, "  %s\n", left)
 	}
 	if len(a.Lost) > 0 {
-		safetext.Fprintf(w, "  your own work that is gone: %s; as it was: git runr restore %s --to DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
+		safetext.Fprintf(w, "  your own work that is gone: %s; as it was: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
 	}
 	beside(w, a)
 	if a.Moved != nil {
@@ -318,7 +318,7 @@ func EventDocuments(events []record.Event, before int) []EventDocument {
 // Undo says what to type to take a command back; "" is nothing.
 func Undo(w io.Writer, undo string) {
 	if undo != "" {
-		safetext.Fprintf(w, "  %s   takes it back\n", undo)
+		safetext.Fprintf(w, "Take it back:\n  %s\n", undo)
 	}
 }
 

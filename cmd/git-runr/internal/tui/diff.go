@@ -280,8 +280,8 @@ func diffKeys(m *model, d *diff) []key {
 	return []key{
 		{"+", "", "more lines around what changed", around(func(now int) int { return min(4*max(now, 3), 1<<20) })},
 		{"-", "", "fewer of them", around(func(now int) int { return now / 4 / 3 * 3 })},
-		{"j", "", "next file", to(1, isFile)},
-		{"k", "", "previous file", to(-1, isFile)},
+		{"J", "", "next file", to(1, isFile)},
+		{"K", "", "previous file", to(-1, isFile)},
 		{"]", "", "next hunk", to(1, isHunk)},
 		{"[", "", "previous hunk", to(-1, isHunk)},
 		{"x", "", "fold the file, or open it", func(m *model, p *page) tea.Cmd {

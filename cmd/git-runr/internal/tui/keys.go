@@ -39,13 +39,19 @@ func everywhere() []key {
 		{"end G", "", "last line", move(func(p *page, _ int) int { return len(p.rows) })},
 		{"right", "", "what is cut off at the right", aside(16)},
 		{"left", "", "back to the left", aside(-16)},
-		{"shift+down J", "", "lines down to here are a range", extend(1)},
-		{"shift+up K", "", "lines up to here are a range", extend(-1)},
+		{"shift+down", "", "lines down to here are a range", extend(1)},
+		{"shift+up", "", "lines up to here are a range", extend(-1)},
 		{"/", "", "show only what has some words", askFilter},
 		{":", "", "carry out any command of git runr", askCommand},
 		{"y", "", "copy the line", copyLine},
 		{"?", "", "all keys", func(m *model, p *page) tea.Cmd { return m.push(m.helpPage(p)) }},
-		{"esc q backspace", "", "back; from the first page out", leave},
+		{"esc", "", "back", func(m *model, p *page) tea.Cmd {
+			if p.filter == "" && len(m.pages) == 1 {
+				return nil
+			}
+			return leave(m, p)
+		}},
+		{"q backspace", "", "back; from the first page out", leave},
 	}
 }
 

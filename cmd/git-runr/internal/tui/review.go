@@ -672,7 +672,7 @@ func (v *reviewed) copy(m *model, p *page) tea.Cmd {
 		return m.copy(record.FormatReviewMessage(said))
 	}
 	return func() tea.Msg {
-		out, _ := m.Do(m.ctx, "inbox", "get", v.review.ID)
+		out, _ := m.Do(m.ctx, "show", v.review.ID)
 		return func(m *model) tea.Cmd { return m.copy(out) }
 	}
 }

@@ -115,9 +115,9 @@ func runKeys(run record.Run, live bool) []key {
 	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
 		keys = append(keys,
 			key{"c", "c answer", "accept it with its open findings, or skip it", func(m *model, _ *page) tea.Cmd {
-				m.ask = &question{"git runr answer " + id, []key{
-					{"c", "c commit it as it is", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "answer", id, "commit") }},
-					{"s", "s skip it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "answer", id, "skip") }},
+				m.ask = &question{"git runr resume " + id, []key{
+					{"c", "c commit it as it is", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "resume", id, "--commit") }},
+					{"s", "s skip it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "resume", id, "--skip") }},
 				}}
 				return nil
 			}},

@@ -14,7 +14,6 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/record"
-	"git-runr/loop/runplan"
 	"git-runr/loop/workspace"
 )
 
@@ -59,8 +58,9 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 	undecided := run.Status == record.RunReviewing || run.Status == record.RunStopped
 	offer(here && !waits && !forGood && (run.Status == record.RunRunning || allows(record.EventRunResumed.Name)),
 		runAct{Name: "resume", Label: "Resume"}, "resume", run.ID)
-	offer(undecided, runAct{Name: "commit", Label: "Accept"}, "answer", run.ID, string(runplan.ChoiceCommit))
-	offer(undecided, runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}, "answer", run.ID, string(runplan.ChoiceSkip))
+	offer(undecided, runAct{Name: "commit", Label: "Accept"}, "resume", run.ID, "--commit")
+	skip := runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}
+	offer(undecided, skip, "resume", run.ID, "--skip")
 	offer(here && allows(record.EventRunIntervened.Name), runAct{Name: "intervene", Label: "Intervene", Note: true, Reason: "manual_fix"},
 		"intervene", run.ID, "--reason", "manual_fix", "--note", `"..."`)
 	if here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base && allows(record.EventRunLanded.Name) {

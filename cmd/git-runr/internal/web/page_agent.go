@@ -11,7 +11,7 @@ import (
 	"git-runr/loop/reply"
 )
 
-// forAgent is the text that an agent is given: what git runr inbox get prints, with what
+// forAgent is the text that an agent is given: what git runr show prints, with what
 // the reader has written and not submitted yet. The form value comment narrows it to one
 // comment or finding, decision says what the reader is about to conclude.
 func (p *pages) forAgent(w http.ResponseWriter, r *http.Request, review record.Review) error {

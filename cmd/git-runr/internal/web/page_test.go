@@ -400,7 +400,7 @@ func TestFormsWithoutScripts(t *testing.T) {
 	}
 	page = s.page(base + "?sent=1")
 	checkHTML(t, page)
-	shows(t, page, "Handed over", "git runr inbox get "+id, "nobody has claimed it yet", "changes requested", "so <strong>so</strong>", "first <em>one</em>", `id="pending" hidden`)
+	shows(t, page, "Handed over", "git runr show "+id, "nobody has claimed it yet", "changes requested", "so <strong>so</strong>", "first <em>one</em>", `id="pending" hidden`)
 	if n := strings.Count(page, `<article class="said">`); n != 1 {
 		t.Errorf("%d submissions", n)
 	}

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/urfave/cli/v2"
-
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/intake"
@@ -15,21 +14,7 @@ import (
 	"git-runr/loop/safetext"
 )
 
-func (p *program) scanCommand() *cli.Command {
-	return &cli.Command{
-		Name: "scan", Usage: "ask for reviews of commits that no hook saw", ArgsUsage: "[A..B|REV]",
-		Description: "Without a range: what is checked out has beyond its upstream, or beyond the default branch; where there\n" +
-			"is neither the newest 20 commits. What was reviewed, is asked for, or has nothing in it, as a merge that git\n" +
-			"makes by itself, is left out; so is what hooks.skip_… says, with the reason.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be asked for"},
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "the newest `N` of them"},
-		},
-		Action: p.action(scan),
-	}
-}
-
-// scannedJSON is the answer of git runr scan.
+// scannedJSON is the answer of git runr review --missing.
 type scannedJSON struct {
 	Range   string           `json:"range"`
 	DryRun  bool             `json:"dry_run"`
@@ -37,8 +22,14 @@ type scannedJSON struct {
 	Commits []intake.Scanned `json:"commits"`
 }
 
-func scan(s *session) error {
-	store, conf, err := s.configured()
+// reviewMissing asks for reviews of commits that no hook saw.
+func (s *session) reviewMissing(store *record.Store, conf *config.Config) error {
+	for _, flag := range []string{"worktree", "staged", "wait", "edit", "again", "require-checks"} {
+		if s.Bool(flag) {
+			return exit.Problemf(exit.Usage, "--missing is of commits, and waits for nothing: not with --%s", flag)
+		}
+	}
+	request, err := s.asked(conf)
 	if err != nil {
 		return err
 	}
@@ -68,17 +59,17 @@ func scan(s *session) error {
 		}
 	}
 	if !doc.DryRun && doc.Queued > 0 {
-		if err := intake.AskMissing(s.ctx, store, conf.Request(), doc.Commits); err != nil {
+		if err := intake.AskMissing(s.ctx, store, request, doc.Commits); err != nil {
 			return err
 		}
-		if conf.Review.Reviewer != record.Human {
+		if hasAgent(request.Reviewers()) {
 			s.startWorker(store.Repo)
 		}
 	}
 	return s.print(doc, func(w io.Writer) { writeScanned(w, doc) })
 }
 
-// scanSpan is what is to be scanned, newest first; it names the range.
+// scanSpan returns the commits to look at, newest first, and names the range in doc.
 func (s *session) scanSpan(store *record.Store, doc *scannedJSON) ([]gitstore.LoggedCommit, error) {
 	rev, err := s.arg("HEAD")
 	if err != nil {
