@@ -21,7 +21,7 @@ func aliases() []alias {
 		{"answer", "resume --decide", decisions},
 		{"continue", "resume --safe", nil},
 		{"fix", "run --review", nil},
-		{"inbox get", "show --review", nil},
+		{"inbox get", "show --only-review", nil},
 		{"list", "inbox list", nil},
 		{"report", "show --steps", nil},
 		{"restore", "undo --snapshot", map[string]string{"--to": "--into"}},

@@ -33,7 +33,7 @@ func completing(t *testing.T) (dir, data, id string) {
 			t.Fatalf("%s: %d\n%s", line, status, out)
 		}
 	}
-	id, _ = execLine(t, dir, os.Environ(), "git runr complete -- inbox get 2 | cut -f1")
+	id, _ = execLine(t, dir, os.Environ(), "git runr complete -- show 2 | cut -f1")
 	if id = strings.TrimSpace(id); len(id) < 20 {
 		t.Fatalf("no id: %q", id)
 	}
@@ -55,7 +55,7 @@ func completing(t *testing.T) (dir, data, id string) {
 // lines that are typed up to a tab, and a word that the shell then offers; ID is a review's.
 var tabs = map[string]string{
 	"git-runr inb":                          "inbox",
-	"git-runr inbox get 2":                  "ID",
+	"git-runr show 2":                       "ID",
 	"git-runr review --reviewer buil":       "builtin",
 	"git-runr review --reviewer=buil":       "builtin",
 	"git-runr help trouble":                 "troubleshooting",

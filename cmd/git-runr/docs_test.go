@@ -116,7 +116,7 @@ func TestReadme(t *testing.T) {
 // executedElsewhere are commands of the README that something else executes, and what.
 var executedElsewhere = map[string]string{
 	"go test ./...":              "whoever reads this",
-	"go run ./cmd/git-runr demo": "testdata/script/demo.txtar",
+	"git runr demo":             "testdata/script/demo.txtar",
 	"git help runr":              "man_test.go: it wants man",
 	"git runr review --edit":     "testdata/script/review_edit.txtar: it wants a person",
 	"git runr serve --open":      "testdata/script/serve.txtar: it stays",
@@ -270,7 +270,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 		t.Fatalf("%v in %s", err, out)
 	}
 	var review render.ReviewDocument
-	out, _ = execLine(t, w.dir, os.Environ(), "git runr show latest --json")
+	out, _ = execLine(t, w.dir, os.Environ(), "git-runr inbox get latest --json")
 	if err := json.Unmarshal([]byte(out), &review); err != nil || len(review.Comments) != 1 {
 		t.Fatalf("%v in %s", err, out)
 	}

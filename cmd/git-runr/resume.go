@@ -52,7 +52,7 @@ func resume(s *session) error {
 		}
 	}
 	if len(choices) > 1 || s.Bool("decide") && (len(choices) == 0 || s.NArg() == 0) {
-		return exit.Problemf(exit.Usage, "name a run and one decision").WithHint("git runr resume RUN --commit|--skip|--stop")
+		return exit.Problemf(exit.Usage, "name a run and one decision").WithHint("git runr resume RUN --commit", "git runr resume RUN --skip", "git runr resume RUN --stop")
 	}
 	store, conf, run, err := s.chosenRun()
 	if err == nil {

@@ -25,7 +25,7 @@ func (p *program) showCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "steps", Usage: "what a run did, step by step, and how long it took"},
 			&cli.BoolFlag{Name: "md", Usage: "the steps as Markdown"},
-			&cli.BoolFlag{Name: "review", Hidden: true, Usage: "a review alone, the newest without an argument"},
+			&cli.BoolFlag{Name: "only-review", Hidden: true, Usage: "a review alone, the newest without an argument"},
 		},
 		Action: p.action(show),
 	}
@@ -39,7 +39,7 @@ func show(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.Bool("review") {
+	if s.Bool("only-review") {
 		review, err := store.Review(s.ctx, typed)
 		if err != nil {
 			return err

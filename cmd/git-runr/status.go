@@ -12,7 +12,7 @@ import (
 
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "where things stand and what to type next, as git runr alone",
+		Name: "status", Usage: "where things stand and what to type next; the default",
 		Action: p.action(func(s *session) error {
 			if s.NArg() > 0 { // it took a run before show did
 				return show(s)

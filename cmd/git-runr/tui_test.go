@@ -170,6 +170,7 @@ func TestTUI(t *testing.T) {
 	w := tuiWorld(t)
 	s := openScreen(w, 80, 24)
 	s.wait("Nothing waits")
+	s.press("\x1b")                                 // it never quits
 	w.runr(w.repo, "review", "--reviewer", "human") // by somebody else: it appears by itself
 	s.wait("inbox 1", "Greet by name")
 	s.golden(w, "queue")
@@ -178,7 +179,7 @@ func TestTUI(t *testing.T) {
 	s.wait("c comment", `+echo "hello, $1"`)
 	s.golden(w, "review")
 
-	s.press("]\x1b[B\x1b[B\x1b[1;2B") // the first hunk, its first added line, and the next one as a range
+	s.press("J]jjkj\x1b[1;2B") // the first hunk, its first added line, and the next one as a range
 	s.press("c")
 	s.wait("Comment on greet.sh:1-2")
 	s.press("The greeting is not polite.\n\nSay please.") // ^J is a new line, Enter hands in
