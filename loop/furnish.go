@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -72,9 +73,16 @@ func (c Checker) furnish(ctx context.Context, w watch) error {
 	return nil
 }
 
-// setupKey is what the setup depends on: its command, the files that are configured, and those that its words name.
+// packageFiles are the manifests and lock files of package managers, on which a setup depends whatever is configured.
+var packageFiles = []string{
+	"package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "requirements*.txt",
+	"pyproject.toml", "poetry.lock", "uv.lock", "Pipfile.lock", "go.mod", "go.sum", "Cargo.lock", "Gemfile.lock", "composer.lock",
+}
+
+// setupKey is what the setup depends on: its command, the files of package managers, those that
+// are configured, and those that its words name.
 func (c Checker) setupKey(ctx context.Context, tree *gitstore.Worktree) (string, error) {
-	globs := c.Worktree.Inputs
+	globs := slices.Concat(packageFiles, c.Worktree.Inputs)
 	for _, word := range strings.Fields(c.Worktree.Setup) {
 		if word = path.Clean(strings.Trim(word, `'"`)); filepath.IsLocal(word) && word != "." && !strings.ContainsAny(word, `*?[\!`) {
 			globs = append(globs[:len(globs):len(globs)], "/"+word)

@@ -351,8 +351,8 @@ func (s *gitScene) well(door string) {
 
 // unlock is what the person does that the program tells about the lock of a git that was killed.
 func (s *gitScene) unlock(said string) {
-	_, line, found := strings.Cut(said, "\n  rm ")
-	path, _, _ := strings.Cut(line, " ")
+	_, line, found := strings.Cut(said, "\n    rm ")
+	path, _, _ := strings.Cut(line, "\n")
 	if !found || os.Remove(path) != nil {
 		s.t.Errorf("no lock is named:\n%s", said)
 	}

@@ -11,13 +11,14 @@ import (
 
 // written are the functions that write bytes as they are, and why they may.
 var written = map[string]string{
-	"WriteJSON":        "JSON spells control characters itself",
-	"agentHook":        "JSON of what agenthook made safe",
-	"writePatch":       "a patch goes into a pipe byte for byte",
-	"showDiff":         "safeDiff made it safe",
-	"writeProblemText": "what safetext.Fprintf made, at once",
-	"write":            "progress: what its callers made safe, between its own escape sequences",
-	"Write":            "is a writer itself",
+	"WriteJSON":         "JSON spells control characters itself",
+	"agentHook":         "JSON of what agenthook made safe",
+	"writePatch":        "a patch goes into a pipe byte for byte",
+	"showDiff":          "safeDiff made it safe",
+	"writeProblemText":  "what safetext.Fprintf made, at once",
+	"write":             "progress: what its callers made safe, between its own escape sequences",
+	"Write":             "is a writer itself",
+	"completionCommand": "a script that is built in",
 }
 
 // TestWhatIsPrintedIsSafe: what people read is written by safetext.Fprintf, which

@@ -183,7 +183,7 @@ var worktreeKeys = []key{
 		func(c *Config, _, v string) { c.worktree.Setup = v })),
 	keyOf("worktree.setup_timeout", timeoutKind, `"10m"`, "wall time of the setup",
 		func(c *Config, _ string, v duration.Duration) { c.worktree.Timeout = v }),
-	keyOf("worktree.setup_inputs", textsKind, `["package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "requirements*.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile.lock", "go.mod", "go.sum", "Cargo.lock", "Gemfile.lock", "composer.lock"]`, "globs as in .gitignore of the files that the setup depends on, beside those that its words name",
+	keyOf("worktree.setup_inputs", textsKind, "[]", "globs as in .gitignore of the files that the setup depends on, beside the manifests and lock files of package managers and those that its words name",
 		func(c *Config, _ string, v []string) { c.worktree.Inputs = v }),
 	executable(keyOf("worktree.copy", placesKind, "[]", "files and directories of your checkout that git does not track and that each worktree gets a copy of (reflinks, on Linux, where the file system has them), such as .env*; an agent can read them, a secret in a line NAME=VALUE is masked in what is recorded",
 		func(c *Config, _ string, v []string) { c.worktree.Copy = v })),

@@ -38,7 +38,7 @@ func TestReport(t *testing.T) {
 		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
 			"git-runr: open x: permission denied\n  nothing was recorded; make the repository writable and try again\n"},
 		{"a lock that may be anybody's", fmt.Errorf("land: %w", &gitstore.LockedError{Path: "/r 1/.git/index.lock"}), 75,
-			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n  rm \"/r 1/.git/index.lock\"   when no git is at work there\n"},
+			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n  when no git is at work there:\n    rm \"/r 1/.git/index.lock\"\n"},
 		{"held by another", fmt.Errorf("claim: %w", &record.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
 			"git-runr: claim: review r1 is claimed by ann\n"},
 		{"state in the way", &record.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,

@@ -194,7 +194,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 // beside shows what else changed in the user's checkout while an attempt worked; it may have been somebody else.
 func beside(w io.Writer, a record.Attempt) {
 	if len(a.Ignored) > 0 {
-		safetext.Fprintf(w, "  ignored files that changed meanwhile: %s; as they were: git runr restore %s --to DIR\n", prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
+		safetext.Fprintf(w, "  ignored files that changed meanwhile: %s; as they were: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
 	}
 	if len(a.Modes) > 0 {
 		safetext.Fprintf(w, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
