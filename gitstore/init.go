@@ -23,14 +23,6 @@ func (r *Repo) LogWithNotes(ctx context.Context, ref string, max int) ([]byte, e
 	return r.dir.Git(ctx, "log", "--no-color", "--notes="+ref, fmt.Sprintf("-%d", max))
 }
 
-// SetConfig gives a key of the repository's own configuration one value.
-func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
-	if _, err := r.dir.Git(ctx, "config", "--local", "--replace-all", key, value); err != nil {
-		return fmt.Errorf("set %s: %w", key, err)
-	}
-	return nil
-}
-
 // AddConfig adds one value to a key of the repository's own configuration that may have several.
 func (r *Repo) AddConfig(ctx context.Context, key, value string) error {
 	if _, err := r.dir.Git(ctx, "config", "--local", "--add", key, value); err != nil {

@@ -244,7 +244,7 @@ func WithLock(ctx context.Context, held *os.File) context.Context {
 
 // SetConfig writes one value to the repository's own configuration file.
 func (d *Dir) SetConfig(ctx context.Context, key, value string) error {
-	if _, err := d.Git(ctx, "config", "--local", key, value); err != nil {
+	if _, err := d.Git(ctx, "config", "--local", "--replace-all", key, value); err != nil {
 		return fmt.Errorf("set %s: %w", key, err)
 	}
 	d.Config[strings.ToLower(key)] = []string{value}

@@ -30,7 +30,7 @@ func TestRunActs(t *testing.T) {
 	run := s.stopped()
 	at := "/run/" + run.ID
 	acts := map[string]string{
-		"resume": "-q resume " + run.ID + " --detached", "commit": "-q answer " + run.ID + " commit", "skip": "-q answer " + run.ID + " skip",
+		"resume": "-q resume " + run.ID + " --detached", "commit": "-q resume " + run.ID + " --commit", "skip": "-q resume " + run.ID + " --skip",
 		"abort":     "-q abort " + run.ID,
 		"intervene": "-q intervene " + run.ID + " --reason review_loop --note --did \"it\"\n$(by hand)",
 	}
