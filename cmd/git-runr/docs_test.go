@@ -115,13 +115,13 @@ func TestReadme(t *testing.T) {
 
 // executedElsewhere are commands of the README that something else executes, and what.
 var executedElsewhere = map[string]string{
-	"go test ./...":              "whoever reads this",
-	"git runr demo":             "testdata/script/demo.txtar",
-	"git help runr":              "man_test.go: it wants man",
-	"git runr review --edit":     "testdata/script/review_edit.txtar: it wants a person",
-	"git runr serve --open":      "testdata/script/serve.txtar: it stays",
-	"git runr tui":               "tui_test.go: it wants a terminal",
-	"git runr work --watch":      "testdata/script/work_queue.txtar: it stays",
+	"go test ./...":          "whoever reads this",
+	"git runr demo":          "testdata/script/demo.txtar",
+	"git help runr":          "man_test.go: it wants man",
+	"git runr review --edit": "testdata/script/review_edit.txtar: it wants a person",
+	"git runr serve --open":  "testdata/script/serve.txtar: it stays",
+	"git runr tui":           "tui_test.go: it wants a terminal",
+	"git runr work --watch":  "testdata/script/work_queue.txtar: it stays",
 }
 
 var codeSpan = regexp.MustCompile("`([^`\n]+)`")
