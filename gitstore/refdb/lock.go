@@ -84,7 +84,7 @@ func (s *Store) dropLeftLock(held *os.File) {
 	}
 	if info, err := held.Stat(); err == nil && string(note) == byGit {
 		for _, place := range []string{"refs/runr", "refs/runr-local"} {
-			s.dropLocks(place, func(_ string, lock fs.FileInfo) bool { return !lock.ModTime().Before(info.ModTime()) })
+			s.dropLocks(place, func(lock fs.FileInfo) bool { return !lock.ModTime().Before(info.ModTime()) })
 		}
 	}
 	number, path, _ := strings.Cut(string(note), " ")
@@ -163,14 +163,10 @@ func (s *Store) takeStaleLock(name, file string, first fs.FileInfo) (*os.File, e
 	return f, err
 }
 
-// FetchStale is how old a lock of a ref of a remote is when it is nobody's. Only fetches take
-// one, for milliseconds, and whoever asks knows of no other fetch.
-const FetchStale = 3 * time.Second
-
-// DropStaleLocks removes the lock files below a place of this tool's own refs of remotes that
-// a killed git has left there, and tells them. git never does, so that one kill would
-// stop every later fetch. It waits until one that is there is old enough, and no writer of
-// ours is at work meanwhile.
+// DropStaleLocks removes the lock files below a place of this tool's own refs that a
+// killed git has left there, and tells them. git never does, so that one kill would
+// stop every later fetch. A ref's lock is held for milliseconds; one that is older
+// than ten seconds is nobody's, and no writer of ours is at work meanwhile.
 func (s *Store) DropStaleLocks(ctx context.Context, place string) []string {
 	if s.dir.Reftable {
 		return nil
@@ -180,32 +176,18 @@ func (s *Store) DropStaleLocks(ctx context.Context, place string) []string {
 		return nil // whoever holds it is at work
 	}
 	defer unlock()
-	return s.dropLocks(place, func(path string, lock fs.FileInfo) bool {
-		wait := max(FetchStale-time.Since(lock.ModTime()), 0)
-		if wait > FetchStale { // a clock that was put back says nothing
-			return false
-		}
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return false
-		}
-		now, err := os.Lstat(path)
-		return err == nil && os.SameFile(now, lock) && now.ModTime().Equal(lock.ModTime())
-	})
+	return s.dropLocks(place, func(lock fs.FileInfo) bool { return time.Since(lock.ModTime()) >= RefLockStale })
 }
 
 // dropLocks removes the lock files below a place that are left, and tells them.
-func (s *Store) dropLocks(place string, left func(path string, lock fs.FileInfo) bool) (dropped []string) {
+func (s *Store) dropLocks(place string, left func(fs.FileInfo) bool) (dropped []string) {
 	root := filepath.Join(s.dir.CommonDir, filepath.FromSlash(place))
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".lock") {
 			return nil // what cannot be read stays
 		}
 		info, err := entry.Info()
-		if err != nil || !left(path, info) || os.Remove(path) != nil {
+		if err != nil || !left(info) || os.Remove(path) != nil {
 			return nil
 		}
 		below, _ := filepath.Rel(s.dir.CommonDir, path)
