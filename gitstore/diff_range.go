@@ -91,20 +91,6 @@ func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error
 // EmptyTree writes the tree without entries, and returns its id.
 func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.objects.WriteTree(ctx, nil) }
 
-// ContainedInBranch reports whether a commit can be reached from HEAD or a branch.
-func (r *Repo) ContainedInBranch(ctx context.Context, id ID) (bool, error) {
-	head, err := r.Head(ctx)
-	if err != nil && !errors.Is(err, ErrUnborn) {
-		return false, err
-	}
-	if head != "" {
-		if inHead, err := r.IsAncestor(ctx, id, head); err != nil || inHead {
-			return inHead, err
-		}
-	}
-	return r.contained(ctx, id, "refs/heads/")
-}
-
 // OnRemote reports whether a remote is known to have a commit: one of its branches here contains it.
 func (r *Repo) OnRemote(ctx context.Context, id ID) (bool, error) {
 	return r.contained(ctx, id, "refs/remotes/")

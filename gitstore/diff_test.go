@@ -251,24 +251,6 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-func TestContainedInBranch(t *testing.T) {
-	repo := newTestRepo(t)
-	dir := repo.WorkTree
-	first := testHead(t, repo)
-	testGit(t, dir, "checkout", "-q", "--detach")
-	detached := commitFiles(t, repo, map[string]string{"d": "d"})
-	for id, want := range map[ID]bool{first: true, detached: true} {
-		if got, err := repo.ContainedInBranch(context.Background(), id); err != nil || got != want {
-			t.Errorf("%s: %v, %v", id, got, err)
-		}
-	}
-	testGit(t, dir, "checkout", "-q", "main")
-	testGit(t, dir, "update-ref", "refs/runr-local/kept/x", string(detached))
-	if got, err := repo.ContainedInBranch(context.Background(), detached); err != nil || got {
-		t.Errorf("left behind: %v, %v", got, err)
-	}
-}
-
 func TestOperation(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree

@@ -20,6 +20,8 @@ func (p *program) checkCommand() *cli.Command {
 	}
 }
 
+func noChecksFlag() cli.Flag { return &cli.BoolFlag{Name: "no-checks", Usage: "run no checks"} }
+
 type checkJSON struct {
 	Checks []record.CheckResult `json:"checks"`
 }

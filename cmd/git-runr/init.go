@@ -18,6 +18,7 @@ import (
 	"git-runr/cmd/git-runr/internal/setup"
 	"git-runr/gitstore"
 	"git-runr/hooks"
+	"git-runr/loop/agent"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/runplan"
@@ -111,8 +112,8 @@ func (s *session) initHooks(store *record.Store, doc *initJSON) error {
 	return err
 }
 
-// writeConfig makes .runr.toml from what the repository is. What this command
-// wrote, the user has asked for: it is trusted.
+// writeConfig makes .runr.toml from what the repository is. It is trusted where a person says so on the terminal;
+// without one, whoever typed the command has asked for it.
 func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
@@ -132,7 +133,19 @@ func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 	if err != nil {
 		return err
 	}
-	doc.Trusted = conf.Approve(s.now()) == nil
+	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
+		return nil // an agent typed this
+	}
+	if tty := s.terminal(); tty != nil && len(doc.Checks) > 0 {
+		defer tty.Close()
+		for _, c := range doc.Checks {
+			safetext.Fprintf(tty, "  %s: %s\n", c.Name, c.Command)
+		}
+		if !s.agrees(tty, "Run these checks on the code that is checked out and on what you commit, with your rights?") {
+			return nil
+		}
+	}
+	doc.Trusted = conf.Approve(s.ctx, s.now()) == nil
 	return nil
 }
 
@@ -181,7 +194,7 @@ func writeInit(w io.Writer, doc initJSON) {
 	safetext.Fprintf(w, "git log %s the notes: git config notes.displayRef %s\n", shows, record.NotesRef)
 	if calls && doc.each {
 		checks := "."
-		if len(doc.Checks) > 0 {
+		if len(doc.Checks) > 0 && (doc.Trusted || doc.DryRun) {
 			checks = ", and the checks run."
 		}
 		verb := "reviewed"

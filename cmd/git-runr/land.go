@@ -39,7 +39,7 @@ type landedJSON struct {
 }
 
 func land(s *session) error {
-	store, _, run, err := s.chosenRun()
+	store, conf, run, err := s.chosenRun()
 	if err != nil {
 		return err
 	}
@@ -66,10 +66,12 @@ func land(s *session) error {
 			return err
 		}
 	}
+	vouch := conf.Vouch(s.ctx, run)
 	run, done, err := landing.Land(s.ctx, store, run, how)
 	if err != nil {
 		return landProblem(run, how, err)
 	}
+	vouch(done)
 	s.project(s.ctx, store)
 	doc := landedJSON{Landed: run.Landed, Files: append([]string{}, done.Files...), Deleted: append([]string{}, done.Deleted...)}
 	if done.Operation.Name != "" {

@@ -96,7 +96,7 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
-	if err := conf.TrustedPlan(store.Repo.Writer(), run); err != nil {
+	if err := conf.TrustedPlan(s.ctx, store.Repo.Writer(), run); err != nil {
 		return err
 	}
 	if err := workHere(s.ctx, store, run); err != nil {

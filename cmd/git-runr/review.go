@@ -40,6 +40,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "judge", Usage: "an agent, `NAME`, rules on each finding after them", DefaultText: "review.judge"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
+			noChecksFlag(),
 			&cli.BoolFlag{Name: "again", Usage: "ask also who has answered the same about this commit"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
 			&cli.BoolFlag{Name: "missing", Usage: "ask for each commit that nobody was asked for, as no hook saw it"},
@@ -89,7 +90,13 @@ func review(s *session) error {
 	if s.Bool("edit") {
 		return s.editNew(store, request)
 	}
+	if s.Bool("require-checks") && s.Bool("no-checks") {
+		return exit.Problemf(exit.Usage, "--require-checks and --no-checks exclude each other")
+	}
 	if run, not := conf.Checks(); !s.Bool("again") {
+		if s.Bool("no-checks") {
+			run, not = nil, nil
+		}
 		known, answered, err := intake.Answered(s.ctx, store, request, run, not)
 		if err != nil {
 			return err
@@ -110,6 +117,9 @@ func review(s *session) error {
 		s.say("%s", render.BuiltinIs)
 	}
 	if s.Bool("wait") {
+		if err := s.askStandard(store, conf); err != nil {
+			return err
+		}
 		return s.reviewNow(store, conf, made)
 	}
 	s.warnNotReady(conf, made.Request)
@@ -123,6 +133,23 @@ func review(s *session) error {
 			safetext.Fprintf(w, "%s\n", line)
 		}
 	})
+}
+
+// askStandard asks on a terminal, once in a repository, whether the checks that the project has may run.
+func (s *session) askStandard(store *record.Store, conf *config.Config) error {
+	tty, consent := s.terminal(), conf.Consent(s.ctx)
+	if tty == nil || s.Bool("no-checks") || consent.Standard || consent.Declined {
+		return nil
+	}
+	defer tty.Close()
+	doc, _, err := s.trusted(store, conf)
+	if err != nil || len(doc.Standard) == 0 {
+		return err
+	}
+	if s.confirmTrust(doc) != nil {
+		return conf.Decline(s.ctx, s.now())
+	}
+	return conf.Approve(s.ctx, s.now())
 }
 
 // warnNotReady says which of the reviewers cannot be started here. The request stays:
@@ -241,6 +268,7 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 	if err != nil {
 		return request, err
 	}
+	request.NoChecks = s.Bool("no-checks")
 	revs, paths := argv.SplitPaths(s.Args().Slice())
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:

@@ -43,6 +43,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of an agent"},
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
 			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
+			noChecksFlag(),
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
 			&cli.StringFlag{Name: "on-exhausted", Usage: "ask, commit, skip or stop when the retries are used up"},
 			&cli.StringFlag{Name: "profile", Usage: "quality, balanced or budget"},
@@ -86,6 +87,9 @@ func run(s *session) error {
 	if err := s.readyToRun(conf, plan); err != nil {
 		return err
 	}
+	if _, not := conf.MayRun(s.ctx, plan.Checks, nil, plan.Base); len(not) > 0 {
+		return exit.Problemf(exit.Untrusted, "checks not run: %s", not[0]).WithHint("or leave them out: git runr run --no-checks")
+	}
 	if s.Bool("detached") {
 		return s.runDetached(store, plan)
 	}
@@ -95,6 +99,13 @@ func run(s *session) error {
 	}
 	defer letGo()
 	return s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
+}
+
+// notRun says which checks do not run, and why.
+func (c *console) notRun(why []string) {
+	for _, line := range why {
+		c.say("checks not run: %s", line)
+	}
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
@@ -226,7 +237,11 @@ func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, 
 	if plan.Base, err = store.Repo.Head(s.ctx); err != nil {
 		return plan, err
 	}
-	plan.Checks = conf.RunChecks(s.ctx, store, plan.Base)
+	if plan.NoChecks = s.Bool("no-checks"); !plan.NoChecks {
+		var not []string
+		plan.Checks, not = conf.RunChecks(s.ctx, store, plan.Base)
+		s.notRun(not)
+	}
 	if plan.Target, err = store.Branch(s.ctx); err != nil {
 		return plan, err
 	}

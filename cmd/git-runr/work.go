@@ -33,7 +33,8 @@ that is not here by every next work.
 
 With --for-all also what was asked for in other clones, of agents that can be run here: after a sync,
 under a lease on the remote (refs/runr/leases/), and the result is synced. What is run for others is
-what is configured and trusted here, agents and checks alike; only their code and words are theirs.
+what is configured and trusted here, agents and checks alike; only their code and words are theirs. Checks run
+on the code of those to whom you consented: git runr trust --code-of NAME.
 
 --drain waits until nothing is left to do, and ends with 0; with 75 when something is left, as when
 --timeout was too short or a commit could not be fetched, and with the status of the failure when a
@@ -45,6 +46,7 @@ reviewer failed for good. A remote that is away is waited for where there is a -
 			&cli.BoolFlag{Name: "for-all", Usage: "also what other clones asked for, of agents that can be run here"},
 			&cli.DurationFlag{Name: "timeout", Usage: "end after `DURATION`, such as 10m, whatever is left", DefaultText: "none"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "at most `N` reviewers at once in this process", DefaultText: "loop.parallel"},
+			noChecksFlag(),
 			&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before, and now those that wait for a limit to pass"},
 		},
 		Action: p.action(work),
@@ -118,7 +120,13 @@ func work(s *session) error {
 	}
 	progress := s.progress()
 	defer progress.Close()
-	duty.Worker = func(conf *config.Config) *loop.Worker { return s.worker(duty.Store, conf, progress) }
+	duty.Worker = func(conf *config.Config) *loop.Worker {
+		worker := s.worker(duty.Store, conf, progress)
+		if s.Bool("no-checks") {
+			worker.Checks = nil
+		}
+		return worker
+	}
 	ctx := s.ctx
 	if limit := s.Duration("timeout"); limit > 0 {
 		var cancel context.CancelFunc

@@ -38,7 +38,7 @@ func Answered(
 
 // asksTheSame reports whether two requests for one commit ask the same of the same change.
 func asksTheSame(ctx context.Context, s *record.Store, a, b record.ReviewRequest) bool {
-	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel ||
+	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel || a.NoChecks != b.NoChecks ||
 		!slices.Equal(a.Subject.Paths, b.Subject.Paths) {
 		return false
 	}

@@ -77,6 +77,7 @@ type ReviewRequest struct {
 	Others   []string `json:"other_reviewers,omitempty"` // asked as well
 	Run      string   `json:"run_id,omitempty"`          // that goes on from the answer
 	Round    int      `json:"round,omitempty"`           // of Run
+	NoChecks bool     `json:"no_checks,omitempty"`       // run none
 	Follows  string   `json:"follows,omitempty"`         // the review whose code changed since: its findings are to be looked at again
 	Panel
 }

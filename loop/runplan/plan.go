@@ -52,6 +52,7 @@ type Plan struct {
 	Reviewer     string          `json:"reviewer"`
 	Profile      string          `json:"profile"`
 	Checks       []Check         `json:"checks,omitempty"`
+	NoChecks     bool            `json:"no_checks,omitempty"`    // whoever began it wanted none
 	Exclude      []string        `json:"exclude,omitempty"`      // globs left out of review
 	Generated    bool            `json:"generated,omitempty"`    // generated and vendored files are reviewed as well
 	Instructed   bool            `json:"instructed,omitempty"`   // reviewers are told what the base's project says to them

@@ -43,6 +43,7 @@ type trustRecord struct {
 	Approved   json.RawMessage `json:"approved"`
 	SHA256     string          `json:"sha256"`
 	At         time.Time       `json:"at"`
+	Consent
 }
 
 // newApprovals is the store under XDG_STATE_HOME, else ~/.local/state.
@@ -65,8 +66,8 @@ func (t approvals) status(identity string, canonical []byte) (state TrustState, 
 	return changed, record.Approved
 }
 
-// approve records canonical as approved, in place of what was.
-func (t approvals) approve(identity string, canonical []byte, now time.Time) error {
+// approve records canonical as approved and whose code may run, in place of what was.
+func (t approvals) approve(identity string, canonical []byte, consent Consent, now time.Time) error {
 	if t.Dir == "" {
 		return exit.Problemf(exit.Untrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
 			WithHint("HOME=/home/you git runr trust")
@@ -80,6 +81,7 @@ func (t approvals) approve(identity string, canonical []byte, now time.Time) err
 	err := enc.Encode(trustRecord{
 		V: 1, Repository: realPath(identity), Approved: canonical,
 		SHA256: trustHash(identity, canonical), At: now.UTC().Truncate(time.Second),
+		Consent: consent,
 	})
 	if err != nil {
 		return fmt.Errorf("encode trust: %w", err)
@@ -98,6 +100,7 @@ func (t approvals) revoke(identity string) error {
 	if t.Dir == "" {
 		return nil
 	}
+	t.forgetCleared(identity)
 	if err := os.Remove(t.file(identity)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("revoke trust: %w", err)
 	}

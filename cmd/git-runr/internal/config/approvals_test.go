@@ -39,7 +39,7 @@ func approvedStore(t *testing.T) (approvals, string) {
 	t.Helper()
 	store := approvals{Dir: filepath.Join(t.TempDir(), "state", "trust")}
 	identity := filepath.Join(t.TempDir(), ".git")
-	if err := store.approve(identity, executablesOf(t, approvedConfig), time.Now()); err != nil {
+	if err := store.approve(identity, executablesOf(t, approvedConfig), Consent{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	return store, identity
@@ -146,7 +146,7 @@ func TestTrustRevoke(t *testing.T) {
 func TestTrustApproveAgain(t *testing.T) {
 	store, identity := approvedStore(t)
 	next := executablesOf(t, strings.Replace(approvedConfig, "vet", "build", 1))
-	if err := store.approve(identity, next, time.Now()); err != nil {
+	if err := store.approve(identity, next, Consent{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if state, _ := store.status(identity, next); state != Trusted {
@@ -240,7 +240,7 @@ func TestTrustWithoutAHome(t *testing.T) {
 		t.Errorf("got %s", state)
 	}
 	var p *exit.Problem
-	if err := store.approve("/repo/.git", commands, time.Now()); !errors.As(err, &p) || p.Status != exit.Untrusted || len(p.Hint) == 0 {
+	if err := store.approve("/repo/.git", commands, Consent{}, time.Now()); !errors.As(err, &p) || p.Status != exit.Untrusted || len(p.Hint) == 0 {
 		t.Errorf("approve: %v", err)
 	}
 	if err := store.revoke("/repo/.git"); err != nil {

@@ -2,10 +2,12 @@ package config
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/runplan"
@@ -34,6 +36,9 @@ func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {
 			"or set implementer under [loop] in .runr.toml")
 	}
 	_, checks := c.Checks()
+	if plan.NoChecks {
+		checks = nil
+	}
 	_, given := c.Worktree()
 	for _, not := range slices.Concat(checks, given) {
 		return "", NotTrusted(not)
@@ -102,16 +107,23 @@ func Offered(own string, run record.Run, read func() (*Config, error)) (record.R
 	return run, nil
 }
 
-// TrustedPlan refuses to run checks that only another clone's log names.
-func (c *Config) TrustedPlan(own string, run record.Run) error {
-	if run.Writer == own {
-		return nil
-	}
-	trusted, _ := c.Checks()
-	for _, check := range run.Plan.Checks {
-		if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == check.Command }) {
-			return NotTrusted("check " + check.Name + " of a run of another clone is not a trusted check of this one")
+// TrustedPlan refuses to run checks that only another clone's log names, and to run them on code to which the user has
+// not consented.
+func (c *Config) TrustedPlan(ctx context.Context, own string, run record.Run) error {
+	tips := []gitstore.ID{run.Plan.Base}
+	if run.Writer != own {
+		if head := run.Head(); head != "" {
+			tips = append(tips, head)
 		}
+		trusted, _ := c.Checks()
+		for _, check := range run.Plan.Checks {
+			if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == check.Command }) {
+				return NotTrusted("check " + check.Name + " of a run of another clone is not a trusted check of this one")
+			}
+		}
+	}
+	if _, not := c.MayRun(ctx, run.Plan.Checks, nil, tips...); len(not) > 0 {
+		return NotTrusted("checks not run: " + not[0])
 	}
 	return nil
 }

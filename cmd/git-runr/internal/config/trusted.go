@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/nearest"
+	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/builtin"
 	"git-runr/loop/record"
@@ -149,7 +151,7 @@ func (c *Config) HasCheck(command string) bool {
 // Trust is what the user has said about the repository's commands as they are now; news
 // are what is new or changed since, a line each.
 func (c *Config) Trust() (state TrustState, news []string) {
-	state, approved := c.trust.status(c.repo.CommonDir, c.executables())
+	state, approved := c.trust.status(c.repo.CommonDir, c.commands())
 	return state, trustDiff(approved, c.executables())
 }
 
@@ -158,12 +160,23 @@ func (c *Config) trusted() bool {
 	return state == Trusted
 }
 
-// Approve trusts the repository's commands as they are now.
-func (c *Config) Approve(now time.Time) error {
-	if commands := c.executables(); commands != nil {
-		return c.trust.approve(c.repo.CommonDir, commands, now)
+// Approve trusts the repository's commands as they are now, and its standard checks, on the code that is checked out.
+func (c *Config) Approve(ctx context.Context, now time.Time) error {
+	consent := c.Consent(ctx)
+	consent.Standard, consent.Declined = true, false
+	if head, err := c.repo.Head(ctx); err == nil {
+		consent.Known = slices.DeleteFunc(consent.Known, func(id gitstore.ID) bool { return id == head })
+		consent.Known = append([]gitstore.ID{head}, consent.Known[:min(len(consent.Known), maxKnown-1)]...)
 	}
-	return nil
+	return c.trust.approve(c.repo.CommonDir, c.commands(), consent, now)
+}
+
+// commands are executables, or none.
+func (c *Config) commands() []byte {
+	if commands := c.executables(); commands != nil {
+		return commands
+	}
+	return []byte("{}")
 }
 
 // Revoke takes back what was approved.

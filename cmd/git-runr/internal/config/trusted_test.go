@@ -68,7 +68,7 @@ func TestUntrustedIsNotRun(t *testing.T) {
 	}
 	c := with(approvedConfig)
 	check("before", c, false)
-	if err := c.Approve(time.Now()); err != nil {
+	if err := c.Approve(context.Background(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	check("approved", c, true)
@@ -101,7 +101,7 @@ func TestUntrustedHearsNothing(t *testing.T) {
 	if got := with(named, other).Notify(); !slices.Equal(got, []string{"tell", "all"}) {
 		t.Errorf("the user's own: %q", got)
 	}
-	if err := c.Approve(time.Now()); err != nil {
+	if err := c.Approve(context.Background(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.Notify(); !slices.Equal(got, []string{"tell"}) {

@@ -64,12 +64,30 @@ func runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstor
 	return result
 }
 
-// RunChecks are the standard checks of a run that begins at base, where none are configured.
-func (c *Config) RunChecks(ctx context.Context, store *record.Store, base gitstore.ID) []runplan.Check {
-	if run, not := c.Checks(); len(run)+len(not) > 0 || !c.Review.DetectChecks {
-		return run
+// RunChecks are the checks of a run that begins at base, and why others are not run: those configured, or else
+// the standard ones. Whether the code that it begins with may run MayRun says.
+func (c *Config) RunChecks(ctx context.Context, store *record.Store, base gitstore.ID) (run []runplan.Check, not []string) {
+	run, not = c.Checks()
+	if len(run)+len(not) == 0 && c.Review.DetectChecks {
+		run, not = c.mayDetect(ctx, c.Standard(ctx, store, base))
 	}
-	return detect(ctx, store, base, []string{"go.mod", "Cargo.toml", "package.json"})
+	return run, not
+}
+
+// Standard are the standard checks of the whole project at a commit.
+func (c *Config) Standard(ctx context.Context, store *record.Store, at gitstore.ID) []runplan.Check {
+	return detect(ctx, store, at, []string{"go.mod", "Cargo.toml", "package.json"})
+}
+
+// mayDetect lets standard checks run where the user has said so.
+func (c *Config) mayDetect(ctx context.Context, found []runplan.Check) (run []runplan.Check, not []string) {
+	if c.Consent(ctx).Standard {
+		return found, nil
+	}
+	for _, check := range found {
+		not = append(not, check.Name+": found in the project, and nobody has said that it may run; type: git runr trust")
+	}
+	return nil, not
 }
 
 // detect gives the standard checks for the changed paths of a tree whose programs are here.
@@ -82,33 +100,25 @@ func detect(ctx context.Context, store *record.Store, tree gitstore.ID, changed 
 // Runnable reports whether the program that a command starts first is here.
 func Runnable(command string) bool { return agent.Runnable(command, agent.CheckEnviron(os.Environ())) }
 
-// reviewChecks are the checks to run for a review. Configured ones need trust
-// when the repository named them. Where none are configured, the project's
-// standard checks are found, and run only for code that is on a branch of this
-// clone: what a person has there is what that person would run.
+// reviewChecks are the checks to run for a review. Configured ones need trust where the repository named them. Where
+// none are configured, the project's standard checks are found, and need it, too. None runs the code of
+// somebody to whom the user has not consented.
 func (c *Config) reviewChecks(ctx context.Context, store *record.Store, review record.Review, change loop.Change) ([]runplan.Check, []string) {
-	if run, not := c.Checks(); len(run)+len(not) > 0 {
-		return run, not
-	}
-	if !c.Review.DetectChecks || review.Writer != store.Repo.Writer() { // found ones would be the requester's word
+	if review.Request.NoChecks {
 		return nil, nil
 	}
-	found := detect(ctx, store, change.Tree, change.Files)
-	if len(found) == 0 {
-		return nil, nil
-	}
-	if review.Source == "hook" {
-		return nil, []string{"standard checks: the hook runs only configured ones; type: git runr init"}
-	}
-	onBranch := review.Request.Subject.Commit == "" // the working tree's own content
-	if !onBranch {
-		var err error
-		if onBranch, err = store.Repo.ContainedInBranch(ctx, review.Request.Subject.Commit); err != nil {
-			return nil, []string{"standard checks: " + err.Error()}
+	run, not := c.Checks()
+	// Whoever asks in another clone has no say in what is found here.
+	if len(run)+len(not) == 0 && c.Review.DetectChecks && review.Writer == store.Repo.Writer() {
+		found := detect(ctx, store, change.Tree, change.Files)
+		if len(found) > 0 && review.Source == "hook" {
+			return nil, []string{"standard checks: the hook runs only configured ones; type: git runr init"}
 		}
+		run, not = c.mayDetect(ctx, found)
 	}
-	if !onBranch {
-		return nil, []string{"standard checks: the commit is on no branch of this clone"}
+	tips, err := codeOf(ctx, store, review)
+	if err != nil {
+		return nil, append(not, err.Error())
 	}
-	return found, nil
+	return c.MayRun(ctx, run, not, tips...)
 }

@@ -150,7 +150,7 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 		}
 	}
 	for _, why := range sub.SkippedBy {
-		fmt.Fprintf(b, "not checked: %s\n", line(why, 500))
+		fmt.Fprintf(b, "checks not run: %s\n", line(why, 500))
 	}
 }
 

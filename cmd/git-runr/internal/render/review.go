@@ -322,7 +322,7 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 		writeCheck(w, "", c, sub.Event)
 	}
 	for _, why := range sub.SkippedBy {
-		safetext.Fprintf(w, "not checked: %s\n", why)
+		safetext.Fprintf(w, "checks not run: %s\n", why)
 	}
 	first := r.SaidFirst(at)
 	writeJoined(w, r, first)

@@ -52,7 +52,7 @@ func Removals(ctx context.Context, store *record.Store, conf *config.Config, ref
 			return nil, nil, err
 		}
 	}
-	if conf != nil && conf.Executes() {
+	if conf != nil {
 		if state, _ := conf.Trust(); state != config.Untrusted {
 			r.add("the approval of "+config.FileName, conf.Revoke)
 		}

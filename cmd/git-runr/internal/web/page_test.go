@@ -537,7 +537,7 @@ func TestFindingsOfAgents(t *testing.T) {
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
 	shows(t, section(t, page, "a.txt"), `id="f-0123456789"`, "remark critical", "the <code>2</code> is wrong", "write <strong>two</strong>", "numbers")
-	shows(t, page, "critical; check test failed</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "not checked: lint: not trusted")
+	shows(t, page, "critical; check test failed</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "checks not run: lint: not trusted")
 }
 
 // TestReviewInFull: a reviewer's own words can be read where nothing could be read out
