@@ -28,6 +28,10 @@ const (
 // not_started, and then Output ends with the cause. Output is WithoutMachine. One whose first program is not
 // on PATH is not started: record.NotInstalled.
 func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
+	return runCheck(ctx, c, []string{"sh", "-c", c.Command}, dir, env, tree)
+}
+
+func runCheck(ctx context.Context, c runplan.Check, args []string, dir string, env []string, tree string) record.CheckResult {
 	if !Runnable(c.Command, env) {
 		name := firstProgram(c.Command)
 		return record.CheckResult{
@@ -35,7 +39,7 @@ func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tr
 		}
 	}
 	res, err := Run(ctx, Command{
-		Args:      []string{"sh", "-c", c.Command},
+		Args:      args,
 		Dir:       dir,
 		Env:       env,
 		Timeout:   cmp.Or(time.Duration(c.Timeout), defaultCheckTimeout),

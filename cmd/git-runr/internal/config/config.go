@@ -68,11 +68,12 @@ type Config struct {
 		Since   duration.Duration // 0: everything
 	}
 
-	steps  map[string]*runplan.WorkStep
-	agents map[string]*agentTable
-	kinds  map[string]string // of reviews: the prompt of each
-	checks []checkTable      // in the order of the files
-	notify []string          // may be the repository's word: see Notify
+	steps   map[string]*runplan.WorkStep
+	agents  map[string]*agentTable
+	kinds   map[string]string // of reviews: the prompt of each
+	checks  []checkTable      // in the order of the files
+	sandbox bool              // of checks
+	notify  []string          // may be the repository's word: see Notify
 
 	// Warnings are for the user, one line each: settings of git config that mean nothing.
 	Warnings []string

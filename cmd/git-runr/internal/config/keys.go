@@ -176,6 +176,8 @@ var checkKeys = []key{
 		func(c *Config, name string, v []string) { c.checkTable(name).Match = v }),
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "wall time of the check",
 		func(c *Config, name string, v duration.Duration) { c.checkTable(name).Timeout = v }),
+	keyOf("checks.sandbox", boolKind, "false", "run checks without network and with an empty home, by bwrap or unshare; where neither works none is run",
+		func(c *Config, _ string, v bool) { c.sandbox = v }),
 }
 
 var worktreeKeys = []key{

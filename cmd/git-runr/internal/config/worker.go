@@ -51,15 +51,19 @@ func (c *Config) askMade(ctx context.Context, store *record.Store, commit gitsto
 	return err
 }
 
-// Checker runs checks here.
+// Checker runs checks here, as is configured.
 func (c *Config) Checker() loop.Checker {
 	given, _ := c.Worktree()
-	return loop.Checker{Run: runCheck, Judge: builtin.Judge, Worktree: given}
+	return loop.Checker{Run: c.runCheck, Judge: builtin.Judge, Worktree: given}
 }
 
 // runCheck runs a check and reads what its output says.
-func runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult {
-	result := agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
+func (c *Config) runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult {
+	run := agent.RunCheck
+	if c.sandbox {
+		run = agent.RunConfined
+	}
+	result := run(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
 	result.Said = checklog.Said(result.Command, result.Output, result.ExitCode)
 	return result
 }

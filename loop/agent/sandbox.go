@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/loop/record"
+	"git-runr/loop/runplan"
+)
+
+// Sandboxes are the programs by which a check is kept from the network, the better one first.
+func Sandboxes() []string { return []string{"bwrap", "unshare"} }
+
+// RunConfined is RunCheck without network and with an empty home that goes with the check. By bwrap nothing else than
+// that and dir can be written, and the user's home is not there but for the programs on PATH in it; by unshare its
+// files can still be reached by their names. Where neither works here the check is not run.
+func RunConfined(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
+	home, err := os.MkdirTemp("", "git-runr-home-")
+	if err == nil {
+		defer os.RemoveAll(home)
+		if home, err = filepath.EvalSymlinks(home); err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
+	}
+	for _, tool := range Sandboxes() {
+		confined := func(command string) []string { return confine(tool, command, dir, home, env) }
+		if err == nil && confines(ctx, confined("true"), dir, env) {
+			return runCheck(ctx, c, confined(c.Command), dir, homeless(env, home), tree)
+		}
+	}
+	return record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled,
+		NotRun: "checks.sandbox is on, and here works none of " + strings.Join(Sandboxes(), ", ")}
+}
+
+// confines reports whether a sandbox can be made on this machine.
+func confines(ctx context.Context, args []string, dir string, env []string) bool {
+	result, err := Run(ctx, Command{Args: args, Dir: dir, Env: env, Timeout: 10 * time.Second})
+	return err == nil && result.ExitCode == 0
+}
+
+func confine(tool, command, dir, home string, env []string) []string {
+	if tool == "unshare" { // its loopback is down until somebody puts it up
+		return []string{tool, "--user", "--map-root-user", "--net", "--", "sh", "-c", `ip link set lo up 2>/dev/null; exec sh -c "$1"`, "sh", command}
+	}
+	args := []string{tool, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/",
+		"--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"}
+	if was := lastValue(env, "HOME"); len(filepath.Clean(was)) > 1 && filepath.IsAbs(was) {
+		args = append(args, "--tmpfs", was)
+		for _, program := range filepath.SplitList(lastValue(env, "PATH")) {
+			if strings.HasPrefix(program, was+"/") {
+				args = append(args, "--ro-bind-try", program, program)
+			}
+		}
+	}
+	return append(args, "--bind", home, home, "--bind", dir, dir, "--chdir", dir, "--", "sh", "-c", command)
+}
+
+// homeless is env with another home, and without the names of what lies in the user's.
+func homeless(env []string, home string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains([]string{"HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "GOCACHE"}, name)
+	})
+	return append(env, "HOME="+home, "TMPDIR="+home)
+}
