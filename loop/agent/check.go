@@ -28,10 +28,10 @@ const (
 // not_started, and then Output ends with the cause. Output is WithoutMachine. One whose first program is not
 // on PATH is not started: record.NotInstalled.
 func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
-	return runCheck(ctx, c, []string{"sh", "-c", c.Command}, dir, env, tree)
+	return runArgs(ctx, c, []string{"sh", "-c", c.Command}, dir, env, tree)
 }
 
-func runCheck(ctx context.Context, c runplan.Check, args []string, dir string, env []string, tree string) record.CheckResult {
+func runArgs(ctx context.Context, c runplan.Check, args []string, dir string, env []string, tree string) record.CheckResult {
 	if !Runnable(c.Command, env) {
 		name := firstProgram(c.Command)
 		return record.CheckResult{

@@ -29,7 +29,7 @@ func RunConfined(ctx context.Context, c runplan.Check, dir string, env []string,
 	for _, tool := range Sandboxes() {
 		confined := func(command string) []string { return confine(tool, command, dir, home, env) }
 		if err == nil && confines(ctx, confined("true"), dir, env) {
-			return runCheck(ctx, c, confined(c.Command), dir, homeless(env, home), tree)
+			return runArgs(ctx, c, confined(c.Command), dir, homeless(env, home), tree)
 		}
 	}
 	return record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled,
