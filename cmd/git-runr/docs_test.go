@@ -234,7 +234,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	t.Cleanup(func() { removeTree(t, top) })
 	w := &readmeWorld{env: env, dir: filepath.Join(top, "world", "your", "repository"), words: map[string]string{
 		"TASK.md": "task.md", "A..B": "HEAD~1..HEAD", "REV": "later", "COMMIT": "HEAD", "CHECK": "test", "N": "1", "FILE.jsonl": "timeline.jsonl",
-		"FILE": "context.json", "BRANCH": "side", "SNAPSHOT": "latest/1", "DIR": "../elsewhere", "FILE:LINE": "a.txt:1", "TEXT": "'some text'",
+		"FILE": "context.json", "BRANCH": "side", "NAME": "Ada", "SNAPSHOT": "latest/1", "DIR": "../elsewhere", "FILE:LINE": "a.txt:1", "TEXT": "'some text'",
 	}}
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
