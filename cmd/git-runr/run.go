@@ -87,7 +87,13 @@ func run(s *session) error {
 	if err := s.readyToRun(conf, plan); err != nil {
 		return err
 	}
-	if _, not := conf.MayRun(s.ctx, plan.Checks, nil, plan.Base); len(not) > 0 {
+	begin := plan.Base
+	if plan.FromReview == "" { // perhaps with what is in the working tree, which is the user's
+		if begin, err = store.Repo.Head(s.ctx); err != nil {
+			return err
+		}
+	}
+	if _, not := conf.MayRun(s.ctx, plan.Checks, nil, begin); len(not) > 0 {
 		return exit.Problemf(exit.Untrusted, "checks not run: %s", not[0]).WithHint("or leave them out: git runr run --no-checks")
 	}
 	if s.Bool("detached") {

@@ -107,20 +107,21 @@ func Offered(own string, run record.Run, read func() (*Config, error)) (record.R
 	return run, nil
 }
 
-// TrustedPlan refuses to run checks that only another clone's log names, and to run them on code to which the user has
-// not consented.
+// TrustedPlan refuses to run checks that only another clone's log names, and to run them on that clone's code
+// without consent. Of a run of this clone both were seen to when it began.
 func (c *Config) TrustedPlan(ctx context.Context, own string, run record.Run) error {
+	if run.Writer == own {
+		return nil
+	}
+	trusted, _ := c.Checks()
+	for _, check := range run.Plan.Checks {
+		if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == check.Command }) {
+			return NotTrusted("check " + check.Name + " of a run of another clone is not a trusted check of this one")
+		}
+	}
 	tips := []gitstore.ID{run.Plan.Base}
-	if run.Writer != own {
-		if head := run.Head(); head != "" {
-			tips = append(tips, head)
-		}
-		trusted, _ := c.Checks()
-		for _, check := range run.Plan.Checks {
-			if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == check.Command }) {
-				return NotTrusted("check " + check.Name + " of a run of another clone is not a trusted check of this one")
-			}
-		}
+	if head := run.Head(); head != "" {
+		tips = append(tips, head)
 	}
 	if _, not := c.MayRun(ctx, run.Plan.Checks, nil, tips...); len(not) > 0 {
 		return NotTrusted("checks not run: " + not[0])
