@@ -13,94 +13,106 @@ import (
 	"git-runr/loop/prose"
 )
 
-// statusCode is what git status --short and git diff --name-status put before a path.
-var statusCode = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\?\?|!!|[MADRCTU][MADRCTU]?|[RC]\d{1,3})\s+(\S.*)$`)
+// pathMark matches what git status, git diff --name-status and people write before a path. A verb without a colon is
+// only one where the text is not git's own: group 1 is the path behind a code or a verb with a colon, group 2 the one
+// behind a bare verb.
+var pathMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?-i:\?\?|!!|[MADRCTU][MADRCTU]?|[RC]\d{1,3})\s+|` +
+		`(?:new file|both modified|typechange|new|modified|added|created|updated|changed|deleted|removed|renamed|edited|copied):\s*)(\S.*)$|` +
+		`^(?:modified|added|created|updated|changed|deleted|removed|renamed|edited|copied)\s+(\S.*)$`)
 })
 
-// statusVerb is what people and git status put before one.
-var statusVerb = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:(?:new file|new|both modified|typechange):\s*|(?:modified|added|created|updated|changed|deleted|removed|renamed|edited|copied)(?::\s*|\s+))(\S.*)$`)
+// pathJoint matches what stands between two paths of one line: an arrow, or a comma, a semicolon or "and".
+var pathJoint = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(->|=>|→|\t|[,;&]|and\b)\s*(?:and )?`)
 })
 
-// pathsIn are the paths that one line names: none, several, or both sides of a rename.
-// A fenced line names one path whatever it looks like.
+// pathsIn returns the paths that one line names: none, several, or both sides of a rename. A fenced line comes from
+// git: it names a path whatever it looks like.
 func pathsIn(line string, fenced bool) []string {
-	item := withoutBox(strings.TrimSpace(prose.Cut(line, 4*place.MaxPath)))
-	if isShellLine(item) {
-		return nil
-	}
-	if strings.HasPrefix(item, "|") {
-		return pathsInRow(tableCells(item))
-	}
-	if fenced {
+	_, item := cutBox(strings.TrimSpace(prose.Cut(line, 4*place.MaxPath)))
+	switch {
+	case item == "", strings.HasPrefix(item, "$ "), strings.HasPrefix(item, "## "), strings.Contains(item, " changed,"):
+		return nil // a prompt, or git's own words around a list
+	case strings.HasPrefix(item, "|"):
+		item = pathCell(tableCells(item))
+	case fenced:
 		_, item, _ = markdown.CutBullet(strings.TrimPrefix(item, "~ "))
 	}
-	if m := statusCode().FindStringSubmatch(item); m != nil {
-		item = m[1]
-	} else if m := statusVerb().FindStringSubmatch(item); m != nil && (!fenced || strings.Contains(item, ":")) {
-		item = m[1]
+	if m := pathMark().FindStringSubmatch(item); m != nil && (m[1] != "" || !fenced) {
+		item = m[1] + m[2]
 	}
-	return namedPaths(item, fenced)
+	if from, to, ok := bracedRename(item); ok {
+		return []string{from, to}
+	}
+	return listedPaths(item, fenced)
 }
 
-// pathsInRow are the paths in the first cell of a table's row that names any.
-func pathsInRow(cells []string) []string {
-	for _, cell := range cells {
+// pathCell returns the first cell of a row that names a path; "" when none does.
+func pathCell(cells []string) string {
+	at := slices.IndexFunc(cells, func(cell string) bool {
 		first, _, quoted := quotedPath(cell)
-		if quoted && claimsPath(first) || strings.Contains(cell, "/") || place.HasExtension(cell) {
-			return namedPaths(cell, false)
-		}
+		return quoted && claimsPath(first) || strings.Contains(cell, "/") || place.HasExtension(cell)
+	})
+	if at < 0 {
+		return ""
 	}
-	return nil
+	return cells[at]
 }
 
-// namedPaths reads what stands after git's code or a verb.
-func namedPaths(item string, fenced bool) []string {
-	first, rest, quoted := quotedPath(item)
-	if !quoted {
-		return barePaths(item, fenced)
-	}
-	if m := statusCode().FindStringSubmatch(first); m != nil { // `M a.go`
-		return namedPaths(m[1], true)
-	}
-	if to, ok := cutArrow(rest); ok {
-		return append([]string{withoutLines(first)}, onePath(to, true)...)
-	}
-	if strings.Contains(first, " -> ") {
-		return barePaths(first, true)
-	}
-	paths := []string{withoutLines(first)}
-	if next := strings.TrimLeft(rest, " ,;&"); next != rest && !fenced {
-		next = strings.TrimPrefix(next, "and ")
-		if word, _, quoted := quotedPath(next); quoted && claimsPath(word) || place.HasExtension(firstWord(next)) {
-			paths = append(paths, namedPaths(next, false)...)
+// listedPaths reads paths one behind the other: "a.go, `b c.go` and d.go", "a.go -> b.go", "a.go b.go". Behind the
+// first one only what is quoted or looks like a file is a path: "a.go, because it is slow".
+func listedPaths(item string, fenced bool) []string {
+	var paths []string
+	for moved := false; item != ""; {
+		first, rest, quoted := quotedPath(item)
+		if m := pathMark().FindStringSubmatch(first); quoted && m != nil && m[1] != "" { // `M a.go`
+			first = m[1]
 		}
+		if !quoted {
+			first, rest = barePath(item, fenced)
+		}
+		word, _, _ := strings.Cut(first, " ")
+		isPath := fenced || claimsPath(first) && (len(paths) == 0 || strings.Contains(word, "/") || place.HasExtension(word))
+		if !quoted && !moved && !isPath {
+			return paths
+		}
+		paths = append(paths, withoutLines(first))
+		joint := pathJoint().FindStringSubmatch(rest)
+		if joint == nil {
+			return paths
+		}
+		moved = !strings.Contains(",;&and", joint[1])
+		item = rest[len(joint[0]):]
 	}
 	return paths
 }
 
-func firstWord(s string) string {
-	word, _, _ := strings.Cut(s, " ")
-	return strings.TrimRight(word, ",;")
-}
-
-// isShellLine: a prompt or git's own words around a list.
-func isShellLine(item string) bool {
-	return item == "" || strings.HasPrefix(item, "$ ") || strings.HasPrefix(item, "## ") || strings.Contains(item, " files changed,") || strings.Contains(item, " file changed,")
-}
-
-func withoutBox(item string) string {
-	for _, box := range []string{"[x] ", "[X] ", "[ ] "} {
-		if rest, ok := strings.CutPrefix(item, box); ok {
-			return strings.TrimSpace(rest)
+// barePath returns the path without quotation marks that item begins with, without the remark behind it, and what
+// follows from the next arrow or comma on.
+func barePath(item string, fenced bool) (first, rest string) {
+	end := len(item)
+	for _, joint := range []string{" -> ", " => ", " → ", "\t", ", ", "; ", " and ", " & "} {
+		at := strings.Index(item, joint)
+		arrow := !strings.ContainsAny(joint, ",;&a")
+		if at >= 0 && at < end && (arrow || !fenced && (joint[0] != ' ' || place.HasExtension(withoutLines(item[:at])))) {
+			end = at
 		}
 	}
-	return item
+	first, rest = withoutRemark(item[:end]), item[end:]
+	word, others, ok := strings.Cut(first, " ")
+	switch {
+	case !ok || fenced || !place.HasExtension(word): // one path, maybe with spaces in its name
+	case place.HasExtension(others) && isPathWord(word) && isPathWord(others):
+		return word, ", " + others + rest // "src/a.go src/b.go"
+	default:
+		return word, "" // "auth.go now checks the owner"
+	}
+	return first, rest
 }
 
-// quotedPath reads a path in backticks, in bold, in a link, or in double quotes as
-// git writes them ("caf\303\251.txt").
+// quotedPath reads a path in backticks, in bold, in a link, or in double quotes as git writes them
+// ("caf\303\251.txt").
 func quotedPath(item string) (first, rest string, ok bool) {
 	if text, _, isLink := place.CutLink(item); isLink {
 		return text, item[strings.Index(item, ")")+1:], text != ""
@@ -123,64 +135,6 @@ func quotedPath(item string) (first, rest string, ok bool) {
 	return "", "", false
 }
 
-// cutArrow takes the arrow of a rename off s.
-func cutArrow(s string) (string, bool) {
-	s = strings.TrimLeft(s, " ")
-	for _, arrow := range []string{"->", "=>", "→"} {
-		if rest, ok := strings.CutPrefix(s, arrow); ok {
-			return strings.TrimSpace(rest), true
-		}
-	}
-	return "", false
-}
-
-// barePaths are the paths in a line without quotation marks.
-func barePaths(item string, fenced bool) []string {
-	if from, to, ok := bracedRename(item); ok {
-		return []string{from, to}
-	}
-	for _, arrow := range []string{" -> ", " => ", " → ", "\t"} {
-		if from, to, ok := strings.Cut(item, arrow); ok {
-			return append(onePath(from, fenced), onePath(to, fenced)...)
-		}
-	}
-	if fenced {
-		return onePath(item, true)
-	}
-	var paths []string
-	for i, part := range listedPaths(item) {
-		_, _, quoted := quotedPath(part)
-		if i > 0 && !quoted && !strings.Contains(part, "/") && !place.HasExtension(firstWord(part)) && !place.HasExtension(withoutAnnotation(part)) {
-			break // "a.go, because it is slow"
-		}
-		if quoted {
-			paths = append(paths, namedPaths(part, false)...)
-			continue
-		}
-		paths = append(paths, onePath(part, false)...)
-	}
-	return paths
-}
-
-// listedPaths are the parts of a line that lists paths: "a.go, b.go and c.go", "a.go b.go".
-// A name of several words is one part.
-func listedPaths(item string) []string {
-	words := strings.Fields(item)
-	if !slices.ContainsFunc(words, func(w string) bool { return !isPathWord(w) && !place.HasExtension(w) }) {
-		return words
-	}
-	var parts []string
-	for part := range strings.SplitSeq(strings.ReplaceAll(item, "; ", ", "), ", ") {
-		for _, and := range []string{" and ", " & "} {
-			if first, second, ok := strings.Cut(part, and); ok && place.HasExtension(withoutLines(first)) {
-				parts, part = append(parts, first), second
-			}
-		}
-		parts = append(parts, strings.TrimPrefix(part, "and "))
-	}
-	return parts
-}
-
 // withoutLines cuts a place in a file off its path: ":42", "#L3-L9", ":12:4".
 func withoutLines(s string) string {
 	if m := place.PlacePattern().FindStringSubmatch(s); m != nil && m[1] != "" {
@@ -189,40 +143,20 @@ func withoutLines(s string) string {
 	return s
 }
 
-// onePath is the path that one side of an arrow names.
-func onePath(item string, fenced bool) []string {
-	if first, _, quoted := quotedPath(item); quoted {
-		return []string{withoutLines(first)}
-	}
-	if item = withoutAnnotation(item); item == "." || item == "./" {
-		return []string{item}
-	}
-	if item == "" || isNone(item) || !fenced && !claimsPath(item) {
-		return nil
-	}
-	if word, _, ok := strings.Cut(item, " "); ok && !fenced && place.HasExtension(word) {
-		item = word // "auth.go now checks the owner"
-	}
-	return []string{item}
-}
-
 // bracedRename reads git's short form of a rename: "src/{a => b}/x.go".
 func bracedRename(item string) (from, to string, ok bool) {
 	before, rest, _ := strings.Cut(item, "{")
 	old, rest, _ := strings.Cut(rest, " => ")
 	renamed, after, ok := strings.Cut(rest, "}")
-	after = withoutAnnotation(after)
+	after = withoutRemark(after)
 	slashes := strings.NewReplacer("//", "/")
 	return slashes.Replace(before + old + after), slashes.Replace(before + renamed + after), ok
 }
 
-// withoutAnnotation cuts what people write after a path: " (created)", " - why",
-// " — why", ": why", " | 12 ++--", ":42".
-func withoutAnnotation(s string) string {
+// withoutRemark cuts what people write after a path: " (created)", " - why", ": why", " | 12 ++--", ":42".
+func withoutRemark(s string) string {
 	for _, sep := range []string{" - ", " -- ", " — ", " – ", " | ", ": ", " # "} {
-		if before, _, ok := strings.Cut(s, sep); ok {
-			s = before
-		}
+		s, _, _ = strings.Cut(s, sep)
 	}
 	s = strings.TrimRight(strings.TrimSpace(s), ",;:")
 	if i := strings.LastIndex(s, " ("); i > 0 && strings.HasSuffix(s, ")") {
@@ -231,37 +165,24 @@ func withoutAnnotation(s string) string {
 	return strings.TrimSpace(withoutLines(s))
 }
 
-// claimsPath tells a path from prose: one word, or several that end like a file and
-// hold none of the words of a sentence before a folder.
+// claimsPath tells a path from prose: one word, or several that end like a file and hold no word of a sentence before
+// a folder.
 func claimsPath(item string) bool {
 	words := strings.Fields(item)
-	if len(words) == 1 {
-		return strings.ContainsAny(item, "./") || isFileWord(item)
-	}
-	if strings.Contains(words[0], "/") || place.HasExtension(words[0]) {
+	switch {
+	case len(words) == 0 || isNone(item) && item[0] != '.':
+		return false
+	case len(words) == 1 && strings.ContainsAny(item, "./"):
+		return true
+	case len(words) == 1:
+		word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-+@", r) }
+		return !proseWords.Has(strings.ToLower(item)) && strings.TrimFunc(item, word) == ""
+	case strings.Contains(words[0], "/") || place.HasExtension(words[0]):
 		return true
 	}
-	if !place.HasExtension(item) {
-		return false
-	}
-	for _, w := range words {
-		if proseWords.Has(strings.ToLower(w)) {
-			return false
-		}
-	}
-	return true
+	return place.HasExtension(item) && !slices.ContainsFunc(words, func(w string) bool { return proseWords.Has(strings.ToLower(w)) })
 }
 
-// isFileWord: a word alone is a file if it looks like Makefile, LICENSE or go_test,
-// and no word of a sentence such as "none" or "Done".
-func isFileWord(word string) bool {
-	if proseWords.Has(strings.ToLower(word)) {
-		return false
-	}
-	return !strings.ContainsFunc(word, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-+@", r)
-	})
-}
-
+// proseWords are words of sentences such as "none" and "Done", which name no file.
 var proseWords = prose.WordSet(`a the in to of and for with from as is was were are no not see none nothing updated added changed modified created
 	removed deleted renamed fixed implemented refactored done unchanged pending unknown empty todo tbd yes total all above`)
