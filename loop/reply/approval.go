@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// approval is what a text says against approving.
-type approval struct {
-	taken   bool // refused, in whatever words
-	refused bool // said in so many words: the change must not go in, or nobody read it
-}
-
 // fillers may stand around a verdict without changing it.
 var fillers = prose.WordSet(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
 	code to me us for merge merging into main from my side by with in respects and as so yes found were was have be can consider as a whole round review of
@@ -19,14 +13,11 @@ var fillers = prose.WordSet(`this the that it is are all everything overall i we
 // aboutOthers: what others approved, or once was, is neither said nor refused here.
 var aboutOthers = prose.WordSet(`previous previously earlier last author says said list who whoever`)
 
-// hear reads one sentence or item.
-func (a *approval) hear(sentence string) {
-	words := wordsOf(sentence)
-	if len(words) == 0 || hasWord(words, aboutOthers) {
-		return
+// hear notes whether a sentence or an item says that the change must not go in, or that nobody read it.
+func (r *requestReader) hear(sentence string) {
+	if words := wordsOf(sentence); !r.past && !hasWord(words, aboutOthers) {
+		r.refused = r.refused || refusesMerge(words) || saysUnread(words) || saysRed(words)
 	}
-	a.refused = a.refused || refusesMerge(words) || saysUnread(words) || saysRed(words)
-	a.taken = a.taken || saysRefused(words)
 }
 
 // saysUnread: "I was not able to read any of the files".

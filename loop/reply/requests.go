@@ -89,96 +89,66 @@ type reading struct {
 	beside   bool // findings stand beside the text: its prose only explains them
 }
 
-// askedText is a request in a text.
-type askedText struct {
-	text  string
-	weak  bool // counts only where nothing else asks
-	prose bool // and only where the prose refuses
+// wish is a request, and how plainly it asks.
+type wish struct {
+	text string
+	weight
 }
 
 // requestReader reads requests block by block.
 type requestReader struct {
 	reading
-	approval
-	section sectionKind // of the nearest heading
-	muted   int         // level of the heading that mutes what stands below it; 0: none
-	lead    sectionKind // of the line that introduces what comes next
-	above   block       // the item that asks and that items below it explain
-	wishes  []askedText
-
-	listAsks bool // an item of the list that is read asks
+	refused bool   // it is said in so many words: the change must not go in, or nobody read it
+	muted   int    // level of the heading below which only what is marked open is asked for; 0: none
+	past    bool   // that heading tells of another time: what refuses there is not said of this change
+	asking  bool   // the heading above names what is to be done: every item below it counts
+	above   block  // the item that asks and that items below it explain
+	wishes  []wish // in the order in which they stand
+	lead    mark   // of the list below: open where the line above asks for its items, done where it tells of the past
 }
 
 // readRequests reads what md asks for and whether it refuses.
 func readRequests(md markdown.Text, how reading) *requestReader {
 	r := &requestReader{reading: how}
 	blocks := readBlocks(md)
-	r.listAsks = slices.ContainsFunc(blocks[:listEnd(blocks)], func(b block) bool { return weigh(b.text) >= weightObliged })
 	for i, b := range blocks {
-		r.block(b, blocks[i+1:])
+		if b.kind != blockItem {
+			r.above, r.lead = block{}, noMark
+		}
+		switch b.kind {
+		case blockHeading:
+			r.heading(b)
+		case blockRow:
+			r.row(b)
+		case blockItem:
+			r.item(b)
+		default:
+			r.paragraph(sentencesOf(b.text), i+1 < len(blocks) && blocks[i+1].kind == blockItem)
+		}
 	}
 	return r
 }
 
-// asked are the wishes in the order in which they stand; the weak ones only where
-// there is no other.
+// asked returns what was asked for. Faults count beside an order or a failing check, and neutral items where there is
+// neither.
 func (r *requestReader) asked() []string {
-	strong := slices.ContainsFunc(r.wishes, func(w askedText) bool { return !w.weak })
+	floor := weightNeutral
+	if slices.ContainsFunc(r.wishes, func(w wish) bool { return w.weight >= weightFailing }) {
+		floor = weightFault
+	}
 	var asked []string
 	for _, w := range r.wishes {
-		if !w.weak || !strong && (!w.prose || r.taken) {
+		if w.weight >= floor {
 			asked = append(asked, w.text)
 		}
 	}
 	return asked
 }
 
-func (r *requestReader) block(b block, below []block) {
-	if b.kind != blockItem {
-		r.above = block{}
-	}
-	switch {
-	case b.kind == blockHeading:
-		r.heading(b)
-	case r.section == sectionMuted:
-	case b.kind == blockRow:
-		text, w := weighRow(b.cells)
-		if floor := max(r.itemFloor(), weightFailing); w >= floor {
-			r.take(text, w, floor)
-		}
-	case b.kind == blockItem:
-		r.item(b)
-	case b.kind == blockLines:
-		r.lines(b.lines, len(below) > 0 && below[0].kind == blockItem)
-	}
-	if len(below) == 0 || below[0].kind != blockItem {
-		r.lead, r.listAsks = sectionPlain, false
-	} else if b.kind != blockItem {
-		r.listAsks = slices.ContainsFunc(below[:listEnd(below)], func(b block) bool { return weigh(b.text) >= weightObliged })
-	}
-}
-
-// listEnd is how many items blocks begin with.
-func listEnd(blocks []block) int {
-	if end := slices.IndexFunc(blocks, func(b block) bool { return b.kind != blockItem }); end >= 0 {
-		return end
-	}
-	return len(blocks)
-}
-
-// lines reads a paragraph. A line that ends with a colon introduces those below it.
-func (r *requestReader) lines(lines []string, listed bool) {
-	r.lead = sectionPlain
-	end := 1 + slices.IndexFunc(lines, endsInColon)
-	if end == 0 {
-		end = len(lines)
-	}
-	r.paragraph(sentencesOf(strings.Join(joinWrapped(lines[:end]), "\n")), listed || end < len(lines))
-	for _, text := range joinWrapped(lines[end:]) {
-		if r.lead != sectionMuted {
-			r.hear(text)
-			r.take(text, weigh(text), r.itemFloor())
-		}
+// take keeps a text that weighs at least floor.
+func (r *requestReader) take(text string, w, floor weight) {
+	if text = plainItem(text); w >= floor && text != "" {
+		r.wishes = append(r.wishes, wish{text, w})
 	}
 }
 
@@ -187,128 +157,108 @@ func (r *requestReader) heading(b block) {
 	if r.muted > 0 && b.level > r.muted {
 		return
 	}
-	r.section, r.muted = kindOfTitle(b.text), 0
-	if r.section == sectionMuted {
-		r.muted = b.level
+	r.muted, r.past, r.asking = 0, false, false
+	if asksNothing(b.text) {
+		r.muted, r.past = b.level, !listsCriteria(wordsOf(b.text))
 		return
 	}
-	r.refused = r.refused || refusesMerge(wordsOf(b.text))
+	words := wordsOf(b.text)
+	r.asking = r.refusing && !r.beside && hasWord(words, askingWords)
+	r.refused = r.refused || refusesMerge(words)
 }
 
-// take keeps a text that weighs at least floor.
-func (r *requestReader) take(text string, w, floor weight) {
-	weak := w < floor
-	if w == weightNothing || weak && (!r.refusing || r.beside || floor > weightAsked) {
-		return
+// row reads a row of a table: what is open by a sign or by its words is asked for.
+func (r *requestReader) row(b block) {
+	text, w := weighRow(tableCells(b.text))
+	if w == weightOpen || r.muted == 0 {
+		r.take(text, w, weightFailing)
 	}
-	if text = plainItem(text); text != "" {
-		r.wishes = append(r.wishes, askedText{text: text, weak: weak})
-	}
-}
-
-// itemFloor is what an item must weigh to count.
-func (r *requestReader) itemFloor() weight {
-	switch kind := max(r.lead, r.section); {
-	case kind == sectionCriteria:
-		return weightMarked
-	case !r.refusing || r.beside:
-		return weightObliged
-	case kind == sectionAsking:
-		return weightNeutral
-	case r.listAsks:
-		return weightFault
-	}
-	return weightFailing
 }
 
 // item reads an item. Items below one that asks explain it, unless they ask themselves.
 func (r *requestReader) item(b block) {
-	if r.lead == sectionMuted {
-		return
+	w, floor := weigh(b.text), weightNeutral
+	if b.indent <= r.above.indent {
+		r.above = block{}
+	}
+	explains := r.above.text != "" && !endsInColon(r.above.text)
+	if !r.refusing || r.beside || explains {
+		floor = weightObliged
+	}
+	if r.muted > 0 || r.lead == doneMark {
+		floor = weightOpen
 	}
 	r.hear(b.text)
-	w, floor, isLead := weigh(b.text), r.itemFloor(), endsInColon(b.text)
-	if explains := r.above.kind == blockItem && b.indent > r.above.indent; !explains {
-		r.above = block{}
-	} else if !endsInColon(r.above.text) {
-		floor = max(floor, weightObliged)
-		if w < floor {
-			return
-		}
-	} else {
-		floor = weightNeutral
+	if isTitle := w < weightObliged && endsInColon(b.text); isTitle || w == weightNothing {
+		return
 	}
-	if w >= weightObliged || !isLead { // else it is a title
-		r.take(b.text, w, floor)
+	if r.lead == openMark || r.asking || b.indent > r.above.indent && endsInColon(r.above.text) {
+		w = max(w, weightObliged)
 	}
-	if w >= weightObliged && r.above.kind != blockItem {
+	r.take(b.text, w, floor)
+	if w >= weightObliged && r.above.text == "" {
 		r.above = b
 	}
 }
 
-// paragraph reads sentences, of which the last may introduce what follows. One that points back ("Add one.") says
-// nothing without the sentence before it.
-func (r *requestReader) paragraph(sentences []string, more bool) {
+// paragraph reads sentences. One that points back ("Add one.") says nothing without the sentence before it.
+func (r *requestReader) paragraph(sentences []string, listed bool) {
+	floor := weightAsked
+	switch {
+	case r.muted > 0:
+		floor = weightOpen
+	case r.refusing:
+		floor = weightFailing
+	}
 	for i, s := range sentences {
-		if i == len(sentences)-1 && endsInColon(s) && more {
-			r.openLead(s)
+		w := weigh(strings.TrimRight(s, ":* "))
+		if listed && i == len(sentences)-1 && endsInColon(s) {
+			r.introduce(s, w)
 			return
 		}
+		refused := r.refused
 		r.hear(s)
-		w := weigh(s)
 		if i > 0 && pointsBack(wordsOf(s)) && weigh(sentences[i-1]) < weightObliged {
 			s, w = sentences[i-1]+" "+s, weightAsked
-			r.wishes = slices.DeleteFunc(r.wishes, func(w askedText) bool { return strings.HasPrefix(s, w.text) })
+			r.wishes = slices.DeleteFunc(r.wishes, func(w wish) bool { return strings.HasPrefix(s, w.text) })
 		}
-		r.sentence(s, w)
+		low := floor
+		if r.refusing && refused && w == weightFault && !saysRefused(wordsOf(s)) { // a reason for a refusal, where nothing else is asked for
+			w, low = weightNeutral, weightNeutral
+		}
+		if !r.beside {
+			r.take(strings.TrimRight(s, ".!?;:。！？； "), w, low)
+		}
 	}
 }
 
-// openLead takes a sentence that introduces what follows.
-func (r *requestReader) openLead(text string) {
-	r.lead = kindOfLead(text)
-	if r.lead == sectionMuted {
+// introduce reads a sentence above a list.
+func (r *requestReader) introduce(text string, w weight) {
+	if asksNothing(text) {
+		r.lead = doneMark
 		return
 	}
 	r.hear(text)
-	if weigh(strings.TrimRight(text, ":* ")) >= weightObliged || saysRefused(wordsOf(text)) {
-		r.lead = sectionAsking
-	}
-}
-
-// sentence takes a sentence that asks, and in a review that refuses one that speaks of a fault.
-func (r *requestReader) sentence(text string, w weight) {
-	if r.beside || r.section == sectionCriteria {
-		return
-	}
-	floor := weightAsked
-	if r.refusing {
-		floor = weightFailing
-	}
-	text = strings.TrimRight(text, ".!?;:。！？； ")
-	if w >= floor {
-		r.take(text, w, floor)
-	} else if w == weightFault && r.refusing && !saysRefused(wordsOf(text)) {
-		r.wishes = append(r.wishes, askedText{text: plainItem(text), weak: true, prose: true})
+	if words := wordsOf(text); w >= weightObliged || saysRefused(words) || r.refusing && !r.beside && hasWord(words, askingWords) {
+		r.lead = openMark
 	}
 }
 
 // maxFirstWords is how much of a text stands for a request, in bytes.
 const maxFirstWords = 300
 
-// FirstWords is the first statement in one of texts, for a review that refuses and
-// asks for nothing; none when they state nothing. A single word is one where nothing
-// else is: "Flaky.", or a sentence of a language that writes no spaces.
+// FirstWords is the first statement in one of texts, for a review that refuses and asks for nothing; none when they
+// state nothing. A single word is one where nothing else is: "Flaky.", or a sentence of a language that writes no
+// spaces.
 func FirstWords(texts ...markdown.Text) []string {
 	var alone []string
 	for _, md := range texts {
 		for _, b := range readBlocks(md) {
-			text := prose.OneRow(strings.Join(b.lines, " "))
-			words := len(wordsOf(text))
-			if b.kind != blockItem && b.kind != blockLines || endsInColon(text) || words == 0 || strings.HasPrefix(text, "{") || isNone(text) {
+			words := len(wordsOf(b.text))
+			if b.kind == blockHeading || b.kind == blockRow || endsInColon(b.text) || words == 0 || strings.HasPrefix(b.text, "{") || isNone(b.text) {
 				continue
 			}
-			first := []string{strings.TrimRight(plainItem(ShortRow(text)), ".")}
+			first := []string{strings.TrimRight(plainItem(ShortRow(b.text)), ".")}
 			if words > 1 {
 				return first
 			}

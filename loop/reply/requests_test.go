@@ -34,7 +34,7 @@ func TestRequestKeepsItsSentence(t *testing.T) {
 		"The result of Close is dropped. Could you handle it?":                        {"The result of Close is dropped. Could you handle it"},
 		"Release the lock. Then rename it.":                                           {"Release the lock", "Then rename it"},
 		"The cache is never emptied, but fix the typo first.":                         {"The cache is never emptied, but fix the typo first"},
-		"Verdict: NEEDS_FIX\n\nNo limit on the retries. Please add one.\n- x is slow": {"No limit on the retries. Please add one"},
+		"Verdict: NEEDS_FIX\n\nNo limit on the retries. Please add one.\n- x is slow": {"No limit on the retries. Please add one", "x is slow"},
 	} {
 		if got := ParseReview(text, "").Requests; !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -81,6 +81,16 @@ func TestRequestOfAFinding(t *testing.T) {
 	} {
 		if got := RequestOf(f); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestHearsInCriteria: a refusal among what was required takes a pass back, one in an account of another round does not.
+func TestHearsInCriteria(t *testing.T) {
+	for heading, want := range map[string]bool{"Requirements": false, "Acceptance criteria": false, "Done checks": false, "Previous round": true} {
+		text := "### Verdict: PASS\n\n#### " + heading + "\n\n- I cannot approve this.\n"
+		if got := ParseReview(text, "").Effective.Passed(); got != want {
+			t.Errorf("below %q: passes %v, want %v", heading, got, want)
 		}
 	}
 }

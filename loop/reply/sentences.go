@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,48 +9,10 @@ import (
 	"git-runr/loop/prose"
 )
 
-// joinWrapped joins lines that are wrapped.
-func joinWrapped(lines []string) []string {
-	var joined []string
-	start := 0
-	for i := 1; i <= len(lines); i++ {
-		if i < len(lines) && !breaksAfter(lines[i-1], lines[i]) {
-			continue
-		}
-		joined = append(joined, strings.Join(lines[start:i], " "))
-		start = i
-	}
-	return joined
-}
-
-// breaksAfter reports whether next, the line below line, begins something new.
-func breaksAfter(line, next string) bool {
-	ends := strings.ContainsRune(".!?:;。！？", lastRune(strings.TrimRight(line, "*_)\"'` ")))
-	return !goesOn(line) && (ends || isLabelled(next) || beginsOrder(next))
-}
-
-// beginsOrder: "Add tests", "Then rename it". Within a sentence no verb begins so.
-func beginsOrder(line string) bool {
-	first, _ := utf8.DecodeRuneInString(line)
-	words := wordsOf(prose.Cut(line, 200))
-	return unicode.IsUpper(first) && (hasWord(words[:min(1, len(words))], pleaseWords) || verbAt(words, skipLead(words)))
-}
-
-// isLabelled: "coverage: 65%", "src/a.ts:12 — never runs".
-func isLabelled(line string) bool {
-	first, rest, _ := strings.Cut(line, " ")
-	if path, ok := strings.CutSuffix(first, ":"); ok {
-		return path != "" && rest != ""
-	}
-	_, number, _ := strings.Cut(first, ":")
-	dashed := strings.HasPrefix(rest, "— ") || strings.HasPrefix(rest, "– ") || strings.HasPrefix(rest, "- ")
-	return rest != "" && isPathWord(first) && (dashed || number != "" && isNumber(number))
-}
-
-// isPlaced reports whether a line begins with a place and says something of it.
+// isPlaced reports whether a line begins with a place and says something of it: "src/a.ts:12 — never runs".
 func isPlaced(line string) bool {
-	first, _, _ := strings.Cut(line, " ")
-	return isLabelled(line) && isPathWord(strings.TrimSuffix(first, ":"))
+	first, rest, _ := strings.Cut(line, " ")
+	return rest != "" && strings.Contains(first, ":") && isPathWord(strings.TrimSuffix(first, ":"))
 }
 
 func lastRune(s string) rune {
@@ -60,8 +21,7 @@ func lastRune(s string) rune {
 }
 
 // connectives are words after which a sentence goes on.
-var connectives = prose.WordSet(`a an the this that these those and or nor but of in on at to for from by with without as than if when that which
-	who whose where not no must should need needs have has please is are was were be it its your our their my every each all any some both into like see file files`)
+var connectives = prose.WordSet(`a an the this that and or but of in on at to for from by with is are was were be not no must should need`)
 
 // goesOn reports whether a line cannot be the end of a sentence.
 func goesOn(line string) bool {
@@ -73,22 +33,29 @@ func endsInColon(text string) bool {
 	return strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") || strings.HasSuffix(text, "：")
 }
 
-// sentencesOf splits text where a stop is followed by white space, and at line
-// ends. What stands in code spans, quotation marks and parentheses is not split;
-// neither are paths, versions and abbreviations.
+// sentencesOf splits text where a stop is followed by white space, and at line ends, but not in code spans, quotation
+// marks and parentheses. Paths, versions and abbreviations hold no such stop.
 func sentencesOf(text string) []string {
 	var list []string
 	for line := range strings.SplitSeq(text, "\n") {
-		inside := shielded(line)
-		start := 0
+		spans := prose.Spans(line, spanMarks)
+		start, depth := 0, 0
 		for i, r := range line {
-			if inside[i] || i < start {
+			switch r {
+			case '(':
+				depth++
+			case ')':
+				depth = max(0, depth-1)
+			}
+			for len(spans) > 0 && spans[0].To <= i {
+				spans = spans[1:]
+			}
+			end := stopAt(line, i, r)
+			if i < start || end == 0 || depth > 0 || len(spans) > 0 && spans[0].From <= i && i < spans[0].To-spans[0].Mark {
 				continue
 			}
-			if end := stopAt(line, i, r); end > 0 {
-				list = append(list, strings.TrimSpace(line[start:end]))
-				start = end
-			}
+			list = append(list, strings.TrimSpace(line[start:end]))
+			start = end
 		}
 		if rest := strings.TrimSpace(line[start:]); rest != "" {
 			list = append(list, rest)
@@ -116,49 +83,6 @@ func stopAt(line string, i int, r rune) int {
 	return end
 }
 
-// shielded marks the bytes of line that stand in code spans, quotation marks,
-// parentheses or the address of a link.
-func shielded(line string) []bool {
-	inside := make([]bool, len(line))
-	for _, s := range prose.Spans(line, spanMarks) {
-		fill(inside[s.From : s.To-s.Mark])
-	}
-	var stack []int
-	for i := 0; i < len(line); i++ {
-		switch {
-		case inside[i]:
-		case line[i] == '(':
-			stack = append(stack, i)
-		case line[i] == ')' && len(stack) > 0:
-			if open := stack[len(stack)-1]; len(stack) == 1 {
-				fill(inside[open:i])
-			}
-			stack = stack[:len(stack)-1]
-		}
-	}
-	return inside
-}
-
-func fill(b []bool) {
-	for i := range b {
-		b[i] = true
-	}
-}
-
-// unshielded are the places [from, to) of marks in text, outside of what shielded marks.
-func unshielded(text string, marks ...string) iter.Seq2[int, int] {
-	return func(yield func(from, to int) bool) {
-		inside := shielded(text)
-		for i := range len(text) {
-			for _, mark := range marks {
-				if !inside[i] && strings.HasPrefix(text[i:], mark) && !yield(i, i+len(mark)) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // withoutEmphasis takes off text the emphasis that is around the whole of it.
 func withoutEmphasis(text string) string {
 	for _, mark := range []string{"***", "**", "__", "*", "_"} {
@@ -173,15 +97,17 @@ func withoutEmphasis(text string) string {
 // isPathWord reports whether word names a file.
 func isPathWord(word string) bool {
 	file, _, _ := strings.Cut(word, ":")
-	return strings.Contains(word, "/") && place.HasExtension(file) || place.HasExtension(file) && file != word
+	return place.HasExtension(file) && (strings.Contains(word, "/") || file != word)
 }
 
 // clausesIn are text, and what stands in it behind each colon and dash, of the first twenty.
 func clausesIn(text string) []string {
 	list := []string{text}
-	for _, to := range unshielded(text, ": ", ":** ", ":__ ", " — ", " – ", " - ", " → ", ", but ", ", just ") {
-		if list = append(list, text[to:]); len(list) > 20 {
-			break
+	for i := range text {
+		for _, mark := range []string{": ", ":** ", ":__ ", " — ", " – ", " - ", " → ", ", but ", ", just "} {
+			if strings.HasPrefix(text[i:], mark) && len(list) <= 20 {
+				list = append(list, text[i+len(mark):])
+			}
 		}
 	}
 	return list

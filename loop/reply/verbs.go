@@ -7,8 +7,8 @@ import (
 	"git-runr/loop/prose"
 )
 
-// AskVerbs begin a sentence that asks for something.
-var AskVerbs = prose.WordSet(`add avoid bump change check clarify clean correct cover create delete document drop ensure escape extract fix guard handle implement improve include
+// askVerbs begin a sentence that asks for something.
+var askVerbs = prose.WordSet(`add avoid bump change check clarify clean correct cover create delete document drop ensure escape extract fix guard handle implement improve include
 	increase make missing move provide reduce refactor remove rename replace rerun resolve restore revert rewrite run sanitise sanitize simplify split
 	update use validate verify wrap write`)
 
@@ -22,10 +22,10 @@ var alsoAskVerbs = prose.WordSet(`address adjust align annotate apply assert att
 
 // isAskVerb reports whether word begins an order.
 func isAskVerb(word string) bool {
-	return word != "missing" && (AskVerbs.Has(word) || alsoAskVerbs.Has(word))
+	return word != "missing" && (askVerbs.Has(word) || alsoAskVerbs.Has(word))
 }
 
-// alsoNouns are those of AskVerbs and alsoAskVerbs that as often begin a description ("Test
+// alsoNouns are those of askVerbs and alsoAskVerbs that as often begin a description ("Test
 // coverage is good", "Clean code"): they ask only before a word of determiners.
 var alsoNouns = prose.WordSet(`address clean clear close complete correct cover commit format lint list load lower limit log link name note pass record release report return
 	review set show sort state store test type call import export mock check mark separate`)

@@ -85,7 +85,7 @@ var clauseEnds = strings.NewReplacer(" - ", "—", "|", "—", "[", "—", "]", 
 func namesRefusal(value string) bool {
 	clauses := clausesOf(clauseEnds.Replace(withoutStruck(value)))
 	for i, clause := range clauses {
-		if next := strings.Join(clauses[i+1:min(i+2, len(clauses))], ""); len(wordsOf(next)) > 0 && (isNone(next) || statusWords(next) == doneMark) {
+		if next := strings.Join(clauses[i+1:min(i+2, len(clauses))], ""); len(wordsOf(next)) > 0 && (isNone(next) || saysMet(append([]string{"is"}, wordsOf(next)...))) {
 			continue
 		}
 		if critical, _ := criticalTally(clause); critical > 0 || clauseRefuses(clause) {

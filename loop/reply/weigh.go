@@ -19,26 +19,23 @@ const (
 	weightFailing               // says that a check fails
 	weightObliged               // "must", "should", "missing", "LGTM once …", "it would be nice to …"
 	weightAsked                 // an order or a polite one
-	weightMarked                // an open box, a name marked incomplete
+	weightOpen                  // an open box, a name marked incomplete
 )
 
 // weigh reads an item or a sentence.
 func weigh(item string) weight {
 	text := strings.TrimSpace(withoutStruck(item))
 	if box, rest := cutBox(text); box != noMark {
-		if box == doneMark || saysNothing(rest) {
+		if saysNothing(rest) {
 			return weightNothing
 		}
-		return weightMarked
+		return weightOf(box)
 	}
 	if saysNothing(text) {
 		return weightNothing
 	}
-	switch statusOf(text) {
-	case doneMark:
-		return weightNothing
-	case openMark:
-		return weightMarked
+	if m := statusOf(text); m != noMark {
+		return weightOf(m)
 	}
 	words := wordsOf(text)
 	if len(words) == 0 || isNone(text) || saysMet(words) || pointsOnly(words) {
@@ -57,6 +54,14 @@ func weigh(item string) weight {
 		return weightFault
 	}
 	return weightNeutral
+}
+
+// weightOf returns how plainly a box or a sign asks.
+func weightOf(m mark) weight {
+	if m == openMark {
+		return weightOpen
+	}
+	return weightNothing
 }
 
 // saysNothing: no letter, a placeholder or a verb before one, a field without an issue.
@@ -79,6 +84,34 @@ func saysMet(words []string) bool {
 	}
 	return hasWord(words[max(0, at-2):at], metWords)
 }
+
+// statusOf reads how an item stands by its sign or by the words of its first or last clause: "❌ tests", "lint — done",
+// "Resolved: the docs", "the race (fixed in b.go)", "coverage: not run".
+func statusOf(text string) mark {
+	if _, m := cutStatusMark(text); m != noMark {
+		return m
+	}
+	clauses := clausesOf(text)
+	if len(clauses) < 2 {
+		return noMark
+	}
+	first, last := wordsOf(clauses[0]), wordsOf(clauses[len(clauses)-1])
+	switch {
+	case len(last) == 0:
+	case len(last) < 4 && undoneWords.Has(last[0]), len(last) == 2 && last[0] == "not" && isDone(last[1]):
+		return openMark
+	case (isDone(last[0]) || len(first) == 1 && isDone(first[0])) && !hasWord(last, adversatives):
+		return doneMark
+	}
+	return noMark
+}
+
+func isDone(word string) bool { return participles.Has(word) || doneWords.Has(word) }
+
+var (
+	doneWords   = prose.WordSet(`ok okay pass passed passing passes complete completed yes green verified closed success clean run`)
+	undoneWords = prose.WordSet(`incomplete pending unmet open failed failing missing partial partially outstanding unresolved never todo skipped`)
+)
 
 // metWords stand before such a word where it is done.
 var metWords = prose.WordSet(`already now since been was were is are`)
@@ -185,14 +218,14 @@ func weighRow(cells []string) (text string, w weight) {
 	done := false
 	for _, cell := range cells {
 		name, m := cutStatusMark(cell)
-		if words := statusWords(cell); m == noMark && words != noMark && len(said) > 0 {
-			m = words
+		if status := statusOf("x: " + cell); m == noMark && len(said) > 0 {
+			m = status
 		}
 		switch {
 		case m == doneMark:
 			done = true
 		case m == openMark:
-			w = weightMarked
+			w = weightOpen
 		default:
 			w = max(w, weigh(cell))
 		}
@@ -200,7 +233,7 @@ func weighRow(cells []string) (text string, w weight) {
 			said = append(said, name)
 		}
 	}
-	if done && w < weightMarked || len(said) == 0 {
+	if done && w < weightOpen || len(said) == 0 {
 		return "", weightNothing
 	}
 	text = said[0]
