@@ -497,6 +497,10 @@ func (c *conversation) use(event string, u toolUse, content json.RawMessage) str
 	call.title = cmp.Or(u.Title, call.title)
 	call.writes = call.writes || slices.Contains(writing, u.Does)
 	call.acts = call.writes || call.acts || !c.form.proven && u.Does == string(acp.ToolKindExecute)
+	if call.title == "Invalid Tool" { // opencode's answer to a call of a tool that a reviewer is not given: nothing ran
+		call.writes, call.acts = false, false
+		c.heard.drop(u.ID)
+	}
 	c.calls[u.ID] = call
 	if call.writes {
 		c.heard.add(u.ID, u.paths(content)...)

@@ -168,8 +168,15 @@ func refusal(out string, status int) error {
 	}
 	lines := strings.Split(strings.TrimSpace(problem), "\n")
 	refusal := &requestError{status: http.StatusConflict, message: lines[0]}
+	what := ""
 	for _, line := range lines[1:] {
-		refusal.hint = append(refusal.hint, strings.TrimSpace(line))
+		said := strings.TrimSpace(line)
+		if strings.HasSuffix(said, ":") { // what the next line is for
+			what = "   " + strings.TrimSuffix(said, ":")
+			continue
+		}
+		refusal.hint = append(refusal.hint, said+what)
+		what = ""
 	}
 	switch exit.Status(status) {
 	case exit.Usage:
