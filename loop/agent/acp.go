@@ -495,15 +495,16 @@ func (c *conversation) use(event string, u toolUse, content json.RawMessage) str
 		c.said = c.said[:0]
 	}
 	call.title = cmp.Or(u.Title, call.title)
+	paths := u.paths(content)
 	call.writes = call.writes || slices.Contains(writing, u.Does)
-	call.acts = call.writes || call.acts || !c.form.proven && u.Does == string(acp.ToolKindExecute)
-	if call.title == "Invalid Tool" { // opencode's answer to a call of a tool that a reviewer is not given: nothing ran
-		call.writes, call.acts = false, false
-		c.heard.drop(u.ID)
+	if c.form.proven { // it names each file that it changes; a call of a tool that a reviewer lacks ends without one
+		call.acts = call.acts || call.writes && len(paths) > 0
+	} else {
+		call.acts = call.acts || call.writes || u.Does == string(acp.ToolKindExecute)
 	}
 	c.calls[u.ID] = call
 	if call.writes {
-		c.heard.add(u.ID, u.paths(content)...)
+		c.heard.add(u.ID, paths...)
 	}
 	if u.Status == "failed" {
 		c.heard.drop(u.ID)
