@@ -1,4 +1,4 @@
-module git-runr
+module github.com/git-runr/git-runr
 
 go 1.26.0
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Block is what git runr diagnose shows: the layout that runr's users know, and what

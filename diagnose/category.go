@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // category is a kind of check that reviewers ask for in words of their own,

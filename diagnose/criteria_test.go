@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // criteriaRun returns a completed run of a task with criteria, whose checks ended as ran says.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Of diagnoses run, which stopped, or is about to stop, for stop.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
-	"git-runr/loop/track"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 func TestRequestsOfTheLastRound(t *testing.T) {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
-	"git-runr/loop/spend"
-	"git-runr/loop/track"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 // Place is where a run keeps its things, as paths that the user can type.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"git-runr/loop/safetext"
-	"git-runr/loop/track"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 // Digest is review_digest.md: the diagnosis as Markdown. What people and agents

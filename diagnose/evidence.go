@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // state is what the newest evidence says about a check.

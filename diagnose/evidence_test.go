@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func TestTheNewestEvidenceCounts(t *testing.T) {

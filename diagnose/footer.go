@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // requestsShown is how many requests a footer lists.

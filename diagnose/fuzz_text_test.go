@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unicode"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // FuzzForeignText: whatever reviewers, agents and files say, every line that a stop

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // A suggested note tells of so many requests and is so long at most, in bytes.

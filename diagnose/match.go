@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // matcher knows by which words requests mean checks: a check's command, match words or

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 func TestCommandsOfRequests(t *testing.T) {

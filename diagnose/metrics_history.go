@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // RunHistory is a run and the events that it was folded from, in order.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 var (

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Text is the metrics for a terminal.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // ReadReport is what a run and its events are reported from, with what only the repository knows. Commits that are not in this

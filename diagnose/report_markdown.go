@@ -3,7 +3,7 @@ package diagnose
 import (
 	"strings"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Markdown is the report for a pull request.

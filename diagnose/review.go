@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // OfReview diagnoses a review that could not be done, saw nothing or asks for

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 const reviewID = "20260107120000-fedcba"

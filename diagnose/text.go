@@ -3,7 +3,7 @@ package diagnose
 import (
 	"strings"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // wrap is s in lines of at most width columns, each with a line feed; a word that is

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
-	"git-runr/loop/track"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 // UnmetCode is one code of Diagnosis.UnmetChecks and what it means. In codes,

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 func TestUnmetCodes(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Attributes are the values that .gitattributes files of treeish, and those of the user,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // LoggedCommit is a commit in a list.

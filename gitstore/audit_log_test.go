@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 func TestLogMessages(t *testing.T) {

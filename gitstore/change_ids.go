@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Span is the change from one commit or tree to another; From "" is the empty tree.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 const strayPrefix = "refs/runr-local/stray/"

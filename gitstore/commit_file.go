@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // CommitFile commits other content of one file on top of a commit, as the user commits, and

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // DiffSpec is a difference of two trees or commits, or a part of it.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Changed lists the paths that differ between two trees or commits, in the order of

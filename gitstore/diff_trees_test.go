@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // TestChangedIsGits compares random trees, in which a name may be a file, a link, a

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // ErrEditor is an editor that cannot be started, or that gave up.

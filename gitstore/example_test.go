@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // scratch is an empty repository, and what removes it.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Version is that of the git that is run, such as 2 and 39.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // ErrTampered is for a repository in which git is not run any more, for what it is told to

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // executingKeys are the settings by which git, or this tool, runs a program, reads other

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 func (r *Repo) guardsDir() string { return filepath.Join(r.StateDir(), "guards") }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // movesHead reports whether the job is a landing that is taken back, or done again.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // HooksDir is where git looks for the hooks of a repository.

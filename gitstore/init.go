@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Init makes a repository at dir, with main checked out and nothing in it, and opens it,

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 const (

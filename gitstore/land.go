@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // LandSpec says what to bring to a branch.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Moved is a commit of work that landed as another.

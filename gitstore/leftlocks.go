@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // LeftLock is a lock file of git's that is older than any git holds one.

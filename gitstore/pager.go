@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Pager is the command, for a shell, that this user reads in what command writes, such as

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Remerge is the tree that git makes of a merge commit's parents by itself, with

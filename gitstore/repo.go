@@ -5,11 +5,11 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"git-runr/gitstore/entrylog"
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/refdb"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/entrylog"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // What the packages below give to those who use a repository.

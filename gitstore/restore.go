@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // RestoreSpec says which files of a snapshot to put back.

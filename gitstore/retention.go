@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // OldOperations are the refs of operations that were recorded before then and are not

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // operationAt plants an operation and its snapshots as they were left at a time.

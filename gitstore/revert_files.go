@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Reverted is what a revert did. Before and After are the snapshots around it, kept

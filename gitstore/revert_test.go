@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // indexState is what is staged, and what git says of it.

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Ignored files are kept beside git's objects, in the common git directory, so that no push, bundle or clone takes

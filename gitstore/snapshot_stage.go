@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // changes is what has to be done to an index to make it match a working tree.

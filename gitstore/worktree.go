@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // ownMarker is the file in a linked worktree's git directory that says that the tool

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/refdb"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // indexWait is how long a locked index is waited for.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // ErrPlace is a directory that worktrees cannot lie in. What wraps it says why.

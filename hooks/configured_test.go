@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // newGit is a repository whose git says that it is 2.54.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // maxFed is the most that is read of what git feeds a hook, in bytes.

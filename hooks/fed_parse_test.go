@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 func TestPushed(t *testing.T) {

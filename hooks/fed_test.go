@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/testneed"
+	"github.com/git-runr/git-runr/gitstore/testneed"
 )
 
 // recorder is a program that keeps what it is called with and fed, and a script of somebody

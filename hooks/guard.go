@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // inProgress are the files in a worktree's git directory that stand for a command of git's

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // ErrByHand is wrapped when a hook can only be changed by a person; the Status of

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/gitstore/testtmp"
-	"git-runr/loop/agent"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/loop/agent"
 )
 
 // TestMain lets the test binary be the program that a hook calls: with a log in

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // State is what stands between git and our hook.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // manager is a tool that writes hook files from its own configuration.

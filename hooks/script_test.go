@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/testneed"
+	"github.com/git-runr/git-runr/gitstore/testneed"
 )
 
 func TestWithBlockPlace(t *testing.T) {

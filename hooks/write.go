@@ -10,7 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // writeManaged adds calls to the files of the managers that have hooks without one.

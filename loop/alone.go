@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/closing"
-	"git-runr/loop/duration"
-	"git-runr/loop/intake"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // nextNoted is the oldest commit that a hook noted for the built-in reviewer and that is not in

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // AnswerFixed records what a run that is completed fixed of the review that it addressed: what its last

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Terms are on which terms agents are called.

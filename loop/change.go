@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // Change is the difference that a reviewer is shown.

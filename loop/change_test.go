@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 func TestCensus(t *testing.T) {

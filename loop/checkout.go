@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/agent"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // checkoutPrefix begins the names of worktrees that last as long as one review.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Checker runs checks and judges what came of them. Whether a failure counts against

@@ -13,13 +13,13 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/loop/agent"
-	"git-runr/loop/checklog"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/checklog"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // EvidenceFiles are the names of the files among a run's in which people leave the output

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // exampleTime is the pinned clock of the example.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // FinishedWork is what an executor did of a task, as orchestrators pass it.

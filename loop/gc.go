@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Garbage is what gc leaves out of lists, and what of old runs it removes from this

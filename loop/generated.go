@@ -5,9 +5,9 @@ import (
 	"path"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // What nobody writes by hand, unless the project's attributes say otherwise.

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/closing"
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
-	"git-runr/loop/safetext"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // judge is the turn of a review's judge: it rules on what the agents found. What it says

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // kinds are the kinds of review that need no configuration, with what each looks for.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 // reviewLock names the lock of the process of this clone that does a review.

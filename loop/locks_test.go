@@ -6,11 +6,11 @@ import (
 	"os"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // One process at a time carries a run on, or decides on it.

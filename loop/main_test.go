@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 func TestMain(m *testing.M) {

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // A run that only its checks keep from passing says so.

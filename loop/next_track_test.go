@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/internal/roundtest"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/internal/roundtest"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // refusedRun is a run whose reviews refused with the requests of rounds, as

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // Part is as much of a change as a reviewer is sent at once. Every line that was added

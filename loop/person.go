@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/change"
-	"git-runr/loop/closing"
-	"git-runr/loop/duration"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // reviewByPerson is a round whose reviewer is a person: the answer to the review that was

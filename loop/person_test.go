@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/comment"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // TestAskedIsFolded: a run knows the review that it asked for last; one that names

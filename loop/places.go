@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // placer gives those who review a place to do it in, which they leave again.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // TestPlanReviewLeavesWhatIsSettled: what was settled is neither a finding nor a request.

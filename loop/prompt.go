@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // ReviewPrompt is what an agent reviewer is told: the prompt of a strict reviewer, with

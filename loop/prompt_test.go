@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 func testReviewPrompt() ReviewPrompt {

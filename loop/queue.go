@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 // next is the oldest review that waits for an agent of this worker and is not in done.

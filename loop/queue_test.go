@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // TestTurns: what keeps an agent from working in one clone does not keep it in another, but

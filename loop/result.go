@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // Result is what a run came to, in the shape that orchestrators read.

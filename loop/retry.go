@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"git-runr/loop/closing"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // retryWaits are how long a reviewer that may well answer later is left alone after each

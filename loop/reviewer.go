@@ -8,10 +8,10 @@ import (
 	"io"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // Progress is told what goes on, for people.

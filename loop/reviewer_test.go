@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // readingReviewer passes what it reads in a checkout, in which it does something.

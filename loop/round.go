@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 func (t *turn) newRound(step Step, reviewer string) record.RoundPayload {

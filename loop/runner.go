@@ -9,14 +9,14 @@ import (
 	"reflect"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/closing"
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Start records a run and carries it out. source is who asked for it.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // A census counts what a reviewer saw: nothing, when there was none.

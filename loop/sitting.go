@@ -7,14 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/closing"
-	"git-runr/loop/duration"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // sitting are the turns of one review that are taken side by side.

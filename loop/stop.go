@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // facts adds to stop what the run knows of its cause beyond the reason: the setting

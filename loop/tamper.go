@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/agent"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // watch is how an agent's turn is watched for what it does to the repository beside its

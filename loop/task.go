@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // TaskFile is what a task file says of itself, beside what is to be done: in the lines

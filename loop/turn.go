@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"git-runr/gitstore"
-	"git-runr/loop/agent"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Runner carries out runs: it does what Next says until nothing is left to do.

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/closing"
-	"git-runr/loop/locate"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // Verifier holds findings that nobody answered, and those that are only claimed to be fixed, against the code of now.

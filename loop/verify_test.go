@@ -3,7 +3,7 @@ package loop
 import (
 	"testing"
 
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 func TestTakesOut(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // TestFirstWordsAreTheRequest: where nothing could be read out of a review that does not

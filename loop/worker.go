@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/gitstore"
-	"git-runr/loop/closing"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 // Worker does the reviews that agents were asked for. What is to be done follows from the

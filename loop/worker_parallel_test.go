@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // meeting is a reviewer that answers once as many as wanted are at work, and remembers how

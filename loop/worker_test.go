@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // fixedReviewer answers what it is made with.

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/landing"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/landing"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // openTree gives the run its working tree, and mends what a killed process left

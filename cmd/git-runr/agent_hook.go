@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/agenthook"
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/gitstore"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/agenthook"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // agentHookTime is how long an agent tool is held up at most.

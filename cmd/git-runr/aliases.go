@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 )
 
 // alias is a name that a command had before, or has in roborev. Its words, and flags of

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/steps"
-	"git-runr/loop"
-	"git-runr/loop/closing"
-	"git-runr/loop/record"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 // steps takes the steps of reviews, on the remote that is synced with and here.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/complete"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // completeCommand is what the completion scripts of shells call.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/complete"
-	"git-runr/gitstore/testneed"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
+	"github.com/git-runr/git-runr/gitstore/testneed"
 )
 
 // completing is a repository with a review, and the scripts where the shells look for them. It

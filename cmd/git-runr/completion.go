@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/complete"
-	"git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 )
 
 func (p *program) completionCommand() *cli.Command {

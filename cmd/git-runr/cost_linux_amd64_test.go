@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // cost is what a command asks of the system, with the processes that it starts.

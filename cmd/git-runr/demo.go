@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/demo"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/demo"
 )
 
 func (p *program) demoCommand() *cli.Command {

@@ -6,14 +6,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/argv"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/cmd/git-runr/internal/stdio"
-	"git-runr/cmd/git-runr/internal/worddiff"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 func (p *program) diffCommand() *cli.Command {

@@ -18,9 +18,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/manual"
-	"git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 )
 
 // TestCommandsThatTextsName: every "git runr …" in the README, the sources and their

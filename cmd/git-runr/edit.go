@@ -5,13 +5,13 @@ import (
 	"io"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/editdiff"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/cmd/git-runr/internal/stdio"
-	"git-runr/cmd/git-runr/internal/steps"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/editdiff"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // notWritten cancels: the person wrote nothing.

@@ -5,11 +5,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 func (p *program) fsckCommand() *cli.Command {

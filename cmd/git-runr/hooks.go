@@ -12,17 +12,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/background"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/overview"
-	"git-runr/cmd/git-runr/internal/setup"
-	"git-runr/cmd/git-runr/internal/stdio"
-	"git-runr/gitstore"
-	"git-runr/hooks"
-	"git-runr/loop/intake"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 func (p *program) hooksCommand() *cli.Command {

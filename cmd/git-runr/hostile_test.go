@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/scripttest"
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // server is the server of a repository of a test.

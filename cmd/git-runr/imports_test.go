@@ -55,14 +55,14 @@ func layerOf(name string) int {
 // TestImports holds the layers, and that git has one door.
 func TestImports(t *testing.T) {
 	for _, p := range listPackages(t) {
-		name := strings.TrimPrefix(p.ImportPath, "git-runr/")
+		name := strings.TrimPrefix(p.ImportPath, "github.com/git-runr/git-runr/")
 		at := layerOf(name)
 		if at < 0 {
 			t.Errorf("%s has no layer", p.ImportPath)
 		}
 		inGitstore := strings.HasPrefix(name+"/", "gitstore/")
 		for _, imported := range p.Imports {
-			other, own := strings.CutPrefix(imported, "git-runr/")
+			other, own := strings.CutPrefix(imported, "github.com/git-runr/git-runr/")
 			below := layerOf(other)
 			switch {
 			case own && below >= at:
@@ -85,7 +85,7 @@ type listed struct {
 
 func listPackages(t *testing.T) []listed {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "git-runr/...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "github.com/git-runr/git-runr/...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 // claimers is how many processes claim one review at once.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/loop/comment"
-	"git-runr/loop/locate"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 func (p *program) inboxSubmitCommand() *cli.Command {

@@ -12,12 +12,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/complete"
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/extras"
-	"git-runr/cmd/git-runr/internal/setup"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/extras"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 func (p *program) installExtrasCommand() *cli.Command {

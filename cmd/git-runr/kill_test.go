@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 // A run is killed at every point between two of its steps: before and after each git

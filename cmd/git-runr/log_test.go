@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // firstWrite calls what there is to do when something is printed for the first time.

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/argv"
-	"git-runr/cmd/git-runr/internal/manual"
-	"git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 
 	"github.com/urfave/cli/v2"
 )

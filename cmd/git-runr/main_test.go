@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"git-runr/cmd/git-runr/internal/scripttest"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
 // TestMain has this binary stand for the program, so that it can be killed from inside,

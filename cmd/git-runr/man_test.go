@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/gitstore/testneed"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/gitstore/testneed"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // The page holds every command, option and topic, and no reader of manual pages has anything to say about it.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/cmd/git-runr/internal/when"
-	"git-runr/diagnose"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/when"
+	"github.com/git-runr/git-runr/diagnose"
 )
 
 // metricsPeriod is how far metrics look back unless --since says otherwise.

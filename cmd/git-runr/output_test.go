@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 )
 
 // A reader that went away has read enough: nothing is said, as text and as JSON.

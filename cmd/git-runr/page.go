@@ -3,10 +3,10 @@ package main
 import (
 	"runtime"
 
-	"git-runr/cmd/git-runr/internal/background"
-	"git-runr/cmd/git-runr/internal/web"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/web"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // reviewURL is the address of a review's page, with the token that opens it; "" where

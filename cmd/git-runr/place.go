@@ -7,14 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // placeOf is where run keeps its things in this clone, as the user can type it.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/cmd/git-runr/internal/stdio"
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // columns is how many a person has who reads the results; 0 where they go into a pipe or a

@@ -15,16 +15,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/progress"
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/cmd/git-runr/internal/stdio"
-	"git-runr/gitstore"
-	"git-runr/hooks"
-	"git-runr/loop/builtin"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/progress"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // program is what the process was started with.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testtmp"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // soakWriters write at once; one of them is killed each second.

@@ -20,9 +20,9 @@ const (
 
 // initialMore are those that take more, and how much.
 var initialMore = map[string]int{
-	"git-runr/loop/agent":                        40 << 10, // presets
-	"git-runr/loop/record":                       40 << 10, // types of events
-	"git-runr/cmd/git-runr/internal/config":      24 << 10, // keys
+	"github.com/git-runr/git-runr/loop/agent":                   40 << 10, // presets
+	"github.com/git-runr/git-runr/loop/record":                  40 << 10, // types of events
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config": 24 << 10, // keys
 	"unicode":                                    24 << 10,
 	"html/template":                              32 << 10, // with net/http, the page
 	"github.com/charmbracelet/x/ansi":            16 << 10, // by git runr tui
@@ -57,10 +57,10 @@ func TestLittleIsInitialised(t *testing.T) {
 			continue
 		}
 		packages++
-		if name == "git-runr/cmd/git-runr" {
+		if name == "github.com/git-runr/git-runr/cmd/git-runr" {
 			continue // this package, with the variables of its tests
 		}
-		if strings.HasPrefix(name, "git-runr/") {
+		if strings.HasPrefix(name, "github.com/git-runr/git-runr/") {
 			own += bytes
 		}
 		if most := max(initialAtMost, initialMore[name]); bytes > most {

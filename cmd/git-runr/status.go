@@ -5,9 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/overview"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 func (p *program) statusCommand() *cli.Command {

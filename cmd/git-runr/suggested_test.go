@@ -14,15 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/gitstore/testneed"
-	"git-runr/gitstore/testtmp"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testneed"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // pastingShells are those into which every suggested line must be pasteable.

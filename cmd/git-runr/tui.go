@@ -10,11 +10,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/background"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/stdio"
-	"git-runr/cmd/git-runr/internal/tui"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/tui"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func (p *program) tuiCommand() *cli.Command {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/build"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // version is set at release: -ldflags "-X main.version=v1.2.3". The commit and its

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testtmp"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // lingerer is an agent that notes each call, takes its time and cannot be told to end: when

@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"context"
 
-	"git-runr/cmd/git-runr/internal/background"
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/notify"
-	"git-runr/cmd/git-runr/internal/progress"
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/notify"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/progress"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // worker does reviews with this session's configuration.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Clones that come and go leave a log each. Logs that have not moved for a while are

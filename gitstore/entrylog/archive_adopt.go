@@ -9,8 +9,8 @@ import (
 	"os"
 	"slices"
 
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // adoptArchives takes over the archives that FetchLogs has staged: each log in them as

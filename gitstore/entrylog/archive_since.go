@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // A clone that does not want what is old does not name the archives of old months to the

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // logPrefix is where the logs are, one ref for each writer.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // TestGitSyncsWhatItWrites: every way to have git write objects or refs has them on

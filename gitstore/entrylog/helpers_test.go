@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/refdb"
-	"git-runr/gitstore/testrepo"
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 func TestMain(m *testing.M) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Decide looks at the tips and says what to append. It is called again when the

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 func TestBatch(t *testing.T) {

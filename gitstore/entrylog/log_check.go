@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // CheckAttachments reads everything that is attached to entries, and names what is

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Recognize reports whether a commit is an entry of the log of its Writer. This

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Whatever is lost of a log, everything else is visited, and what is lost is named.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"syscall"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // TakenUp says what was put right about this clone's own log; the zero TakenUp when

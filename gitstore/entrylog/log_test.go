@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/testneed"
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/testneed"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 // appendText decides to append a message, whatever there is.

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // importLogs makes logs of some lengths through git fast-import, with times that do not

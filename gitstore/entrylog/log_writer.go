@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 const (

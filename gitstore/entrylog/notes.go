@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // OpenNotes reads the notes of a ref such as "refs/notes/runr"; a ref that does

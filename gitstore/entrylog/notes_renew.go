@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // RenewNotes begins notes from nothing, on top of those that the ref was at last of which all can be read, and of those

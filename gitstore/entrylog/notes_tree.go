@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Notes is the notes of one ref, which may be changed in memory and then committed

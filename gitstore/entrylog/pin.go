@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 const pinRef = "refs/runr-local/pins"

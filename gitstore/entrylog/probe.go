@@ -3,7 +3,7 @@ package entrylog
 import (
 	"context"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Probe asks a remote for the logs that it has, and whether it would take this writer's, by a

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 func TestReadOnlyRepository(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // What a log needs and cannot be read here is brought from a remote again. A fetch

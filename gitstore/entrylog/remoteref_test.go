@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 const sharedRef = "refs/runr/claims/one"

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // Sharing goes in three steps. A fetch brings the remote's logs to a staging place

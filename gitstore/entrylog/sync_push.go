@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // pushRefs is how many refs one git push names: they stand on its command line.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // newRemote is a bare repository, and clones of it, all with one commit.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/refdb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
 // RefusedError is the no of a remote that was reached; it is ErrRemote too.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // MkdirShared makes a directory below the common directory, with its parents,

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // lockWait is how long Lock waits for another process.

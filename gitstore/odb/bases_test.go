@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // Objects that are made from one another are read in any order, and are the caller's own.

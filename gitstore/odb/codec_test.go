@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 func TestTreeOrder(t *testing.T) {

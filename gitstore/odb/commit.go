@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Commit is one commit. Times keep the zone that was written; a time that cannot

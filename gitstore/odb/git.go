@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // CatFile reads an object through git, which knows SHA-256, promisor remotes and

@@ -5,9 +5,9 @@ import (
 	"os"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/testrepo"
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 func TestMain(m *testing.M) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // MissingError is an object or a remote that cannot be had: not here, damaged, or promised by a

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // MaxObject is the largest object that is read unless the caller says otherwise.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 func TestObjectsBothWays(t *testing.T) {

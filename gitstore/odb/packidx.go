@@ -7,7 +7,7 @@ import (
 	"io"
 	"sort"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Layout of a version 2 pack index: magic and version, 256 running counts by

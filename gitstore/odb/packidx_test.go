@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // handMadeIndex is a pack index of two objects, the second one beyond 4 GiB.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Modes of tree entries, as git writes them.

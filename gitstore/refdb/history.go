@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // MergeBase is the best common ancestor of two commits; a *MissingError when they have

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/odb"
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // TestAncestry asks for the base of every two of some commits, in histories with merges,

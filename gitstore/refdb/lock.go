@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 const (

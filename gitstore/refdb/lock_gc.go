@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // `git gc --prune=now` deletes objects that were written while it ran, whether a ref

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // pack-refs may take a ref away, and its directory, as soon as it has its name.

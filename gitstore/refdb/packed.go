@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // maxRefLine is more than a line of packed-refs can be: an id, a space and a name.

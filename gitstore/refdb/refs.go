@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Refs are read from git's files, without a process, when they are stored as

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // TestSwapAll: refs move together from where they were said to be, or none of them moves.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 
 	acp "github.com/coder/acp-go-sdk"
 )

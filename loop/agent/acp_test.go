@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // spoken is what came of a call of a scripted agent that speaks ACP.

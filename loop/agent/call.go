@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // CallOptions is how a call is watched.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // played is a scripted agent: what it says and how it ends.

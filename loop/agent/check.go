@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 const (

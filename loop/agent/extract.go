@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // What was wrong with an answer. The zero Problem is a good answer.

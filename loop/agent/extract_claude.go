@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // claudeReader reads the events of claude -p --output-format stream-json, and of the tools

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // codexReader reads codex exec --json.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // geminiReader reads gemini -o stream-json.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // copilotReader reads copilot --output-format json.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // opencodeReader reads opencode run --format json, and that of kilo.

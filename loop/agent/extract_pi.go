@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // piReader reads pi --mode json.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Own is what a user says of a command that is no preset.

@@ -3,7 +3,7 @@ package agent
 import (
 	"testing"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 func TestOwnAnswer(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Role is what an agent is asked to do.

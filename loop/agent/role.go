@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Caller calls one agent for a role: as a Reviewer or an Implementer.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 const (

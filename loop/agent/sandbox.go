@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Sandboxes are the programs by which a check is kept from the network, the better one first.

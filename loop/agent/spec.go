@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/loop/role"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 const (

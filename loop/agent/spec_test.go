@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/role"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // The argument lists are the hardening: a change of one of them is a change of

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // recorded is what has to be made of a stream in testdata/streams: they were recorded from

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // maxPerCheck is how many findings one check gives.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/reply"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // lineRule looks at one line of code: strings and comments are blanked in what

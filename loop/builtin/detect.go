@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/runplan"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // maxPackages is how many Go packages are named in a command before it says ./...

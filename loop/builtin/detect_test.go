@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // project is the files of a tree by path.

@@ -3,7 +3,7 @@ package builtin
 import (
 	"strings"
 
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // File is what a diff says of one file. A file whose type changed (a file that

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 func addedNumbers(f File) []int {

@@ -4,8 +4,8 @@ import (
 	"path"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 var changingPart = lazy(`0x[0-9a-fA-F]+|[0-9]+`)

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 const (

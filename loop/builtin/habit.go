@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // executableBit finds a script that lost its executable bit and a text that got one.

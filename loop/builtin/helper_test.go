@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // newText is a new file as a diff shows it.

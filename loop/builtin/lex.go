@@ -3,7 +3,7 @@ package builtin
 import (
 	"strings"
 
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // codeLine is a line of the new content taken apart. code and comment are as

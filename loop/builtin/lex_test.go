@@ -3,7 +3,7 @@ package builtin
 import (
 	"testing"
 
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // A part of a file may begin inside a string: a quote of one line hides no other.

@@ -3,7 +3,7 @@ package builtin
 import (
 	"strings"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 const markerFix = "resolve the conflict and remove the marker lines"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // conflict is what a merge writes; spelled so that this file holds no marker itself.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // secretNames occur in lower case in every name that assigned-secret looks for.

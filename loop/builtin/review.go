@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // maxFindings is how many findings a report holds; a last note counts the rest.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 const cleanGo = `// Package cart adds up.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // Reviewer reads the diff and the checks' evidence. Repo has the trees that changes lead to.

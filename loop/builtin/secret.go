@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // secretMatch is the place of a secret in a text.

@@ -14,8 +14,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/zricethezav/gitleaks/v8/config"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // The secrets of these tests are put together at run time, so that neither we nor

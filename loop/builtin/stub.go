@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // stubRules gives the rules of a language by its id.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // clip shortens s to at most n bytes, between characters, and marks the cut.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // whitespace reports at most one note a file and fault, with a count: a file

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // Kind says what a review is about.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // maxSeen is how many commits of a range are looked at; a reviewer of the range speaks for

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // saidCase is what a case says Said is given. Its output has ␛ for ESC.

@@ -3,7 +3,7 @@ package checklog
 import (
 	"strings"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // percent is a figure of coverage as it was printed, without the sign; "" is none.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // testSummary is how a test runner tells how many tests failed. The figures of all

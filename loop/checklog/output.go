@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // maxOutputLine is how much of a line is read, in bytes.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // problems says how much compilers, type checkers, linters and formatters complained of.

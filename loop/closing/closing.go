@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // Rule says whether reviews end by themselves: the values of inbox.auto_resolve.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // MaxFile bounds what Decode reads, in bytes.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // messageHead begins the text that an agent reads.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Answered finds the newest review in which the agents that request names have answered the same question about the

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // AskForCommit asks for a review of the commit that was just made. asked is false where it is skipped, or

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // hookRequests makes commits and requests of the hook for those that are not skipped, and gives what

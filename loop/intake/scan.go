@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // ScanState is what a scan makes of a commit: one of those of lineage.CoverState, or these.

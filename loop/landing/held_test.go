@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // What writes to a checkout waits for nobody and overtakes nobody: while a run works there

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // InsteadOfLand are lines that say what to type where a run did not land as spec says, and err why; none

@@ -13,12 +13,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/closing"
-	"git-runr/loop/lineage"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Spec says how to land.

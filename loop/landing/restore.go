@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Snapshots are those that this clone keeps, newest first; with a run, what names it,

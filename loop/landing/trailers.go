@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func rewordOf(run record.Run) func([]gitstore.Commit) []gitstore.Commit {

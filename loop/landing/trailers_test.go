@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // TestWithTrailers: an attempt's commits get the run's trailers, those of people and of the tool stay.

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // TestNewestWordOfEach asks several reviewers about one commit again and again: the newest word of each

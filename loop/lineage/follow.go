@@ -6,9 +6,9 @@ import (
 	"os"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // Followed is what Follow recorded.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // ask asks the same reviewers for a review of what took the place of a commit; one that

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // pairs are the commits that took the place of reviewed ones: what git said, what does

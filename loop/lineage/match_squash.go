@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // maxSquashes bounds how many new commits are compared with how many branches.

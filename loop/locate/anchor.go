@@ -13,9 +13,9 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // maxSelected is how much of the lines under a comment is quoted with it, in bytes.

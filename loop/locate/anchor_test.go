@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // filesSubject is a change that adds files.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/anchor"
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/anchor"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // anchorCase is one archive: a comment that says what the case is about, then

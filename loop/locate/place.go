@@ -9,9 +9,9 @@ import (
 	"path"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/anchor"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/anchor"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // Placed is where a comment's lines are in another version. When they cannot be found

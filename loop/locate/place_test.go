@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 const anchorSource = `package a

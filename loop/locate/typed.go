@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // AnchorTyped binds a comment to the place that was typed: FILE, FILE:LINE, FILE:LINE-END or nothing. A path is taken from

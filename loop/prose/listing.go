@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // namesShown is how many files one sentence names.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Count is n and its noun, in the plural unless n is 1: "1 file", "2 files".

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // AnswerKind is what became of a finding or a comment.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // View is what a decision sees: the state as of tips, and what the new event's

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // AttemptMode is how an implementer was asked.

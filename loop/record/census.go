@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // Census says what of a change a reviewer saw, and what not and why. A verdict

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // CheckResult is the evidence that one check left behind. The fields from NotRun on

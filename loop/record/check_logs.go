@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // Check reads every record of every log with all that is attached to it, and gives the

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"reflect"
 
-	"git-runr/gitstore"
-	"git-runr/loop/change"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // checkedPayload is a review of one commit that was asked for and answered in one: rules and

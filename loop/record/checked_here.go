@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // The file of commits in which rules and checks found nothing, where sync.checked keeps that in the clone: one id a line,

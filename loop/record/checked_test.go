@@ -3,8 +3,8 @@ package record_test
 import (
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // A review is recorded as one event only where nothing that anybody asked for or found would be lost by it.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/comment"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/comment"
 )
 
 // personReview is a review of a commit that holds files, asked of people.

@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/comment"
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Draft is what a person has written of a review and not submitted. It is a file of

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // FormatVersion is the version of the event envelope that this program writes.

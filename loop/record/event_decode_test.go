@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
 )
 
 // wholeEvent is an event of the usual size.

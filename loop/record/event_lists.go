@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // EventsSince are the events that the logs hold beyond tips, in order, and the tips as

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/diagnose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // What a run is folded from its report tells of, but for what it is asked for beside its way.

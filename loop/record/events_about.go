@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/segment"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // EventsAbout are the events that speak of commit, in order, as EventsOfCommit has it, and what

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // importLogs replaces all logs by those of messages, by writer.

@@ -8,8 +8,8 @@ import (
 	"os/exec"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // exampleTime is the pinned clock of the examples.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/notes"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
 // RunEvents are the names of all types of events that a run is folded from.

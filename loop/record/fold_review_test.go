@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/comment"
-	"git-runr/loop/duration"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // reviewEvents gives a test's short words as the events of one review, in order:

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
 )
 
 // FuzzDecodeEvent decodes messages of foreign logs. What is accepted is in range,

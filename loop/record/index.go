@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/segment"
 )
 
 // The index is a cache of the folded state: for each run and review a summary, the ids of

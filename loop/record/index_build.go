@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/internal/segment"
-	"git-runr/loop/internal/spill"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/internal/spill"
 )
 
 // build makes the segment of what events change, which are sorted by run and review first.

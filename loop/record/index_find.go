@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/internal/segment"
 )
 
 // markOf is by which rows are found that speak of a commit or of anything else with such an id.

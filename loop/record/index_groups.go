@@ -5,8 +5,8 @@ import (
 	"hash/fnv"
 	"io"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/spill"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/spill"
 )
 
 // groups are events by the runs and reviews that they are of, in parts of which each holds all

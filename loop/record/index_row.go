@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/internal/segment"
 )
 
 type entityKind byte

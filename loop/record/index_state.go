@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // state is a folded run or review.

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/segment"
-	"git-runr/loop/internal/spill"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/internal/spill"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // indexOf is an index of rows in memory, in one segment for each list.

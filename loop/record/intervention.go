@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // InterventionPayload is an intervention and the commit that its note goes to.

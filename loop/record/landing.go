@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // Landed is where a run's result went.

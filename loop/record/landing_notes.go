@@ -1,8 +1,8 @@
 package record
 
 import (
-	"git-runr/gitstore"
-	"git-runr/loop/internal/notes"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
 // A commit that lands on a branch which moved, or squashed, is another one than was

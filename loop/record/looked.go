@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // Looked says who looked at a change. The built-in reviewer matches rules and reads no code:

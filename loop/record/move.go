@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/notes"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
 // A commit that is amended, rebased, squashed or merged on a forge is another one than

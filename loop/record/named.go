@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // named is the state of the run or review that was typed. What is no id may be a commit.

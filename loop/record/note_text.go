@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // eventNotes are what events say on commits, by the names of their types.

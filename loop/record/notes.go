@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/notes"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
 // NotesRef carries readable lines on the commits that events speak of: see package notes.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // What was collected of a log counts where it is all that the notes lack, and nowhere else.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/internal/notes"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/internal/notes"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // newTestStore is a repository of its own with nothing of the user's in it.

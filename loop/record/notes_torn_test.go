@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 // tornNotes is a repository with two writes of notes on two commits, the second of which added

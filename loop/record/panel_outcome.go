@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // Opinion is what one reviewer concludes, without what the judge refuted.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // said is what an agent of a panel answers: findings are "critical a.go:3 the issue".

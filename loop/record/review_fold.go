@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/change"
-	"git-runr/loop/comment"
-	"git-runr/loop/prose"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // by is who does it, held says that a claim of somebody else's keeps them from it.

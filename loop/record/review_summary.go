@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/reply"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // ReviewSummary is one line of the inbox.

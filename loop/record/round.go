@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-	"git-runr/loop/track"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 // CheckRun is one turn of a check step.

@@ -3,7 +3,7 @@ package record
 import (
 	"testing"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // What a reviewer said and what checks did are two things.

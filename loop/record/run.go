@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
-	"git-runr/loop/track"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 // RunStatus is where a run stands; see the state machine in the comment of package loop.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // BeginRun records that a run of plan begins. when tells, of the time that it is now, the

@@ -3,10 +3,10 @@ package record
 import (
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // RunSummary is one line of a list of runs.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Stop is why a run ended early: a code of the registry and what is known of it.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 func TestStopInOtherNames(t *testing.T) {

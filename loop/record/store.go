@@ -13,11 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/change"
-	"git-runr/loop/internal/segment"
-	"git-runr/loop/internal/spill"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/internal/spill"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // Reads counts what a Store reads to answer: a test holds that it does not grow with what is there.

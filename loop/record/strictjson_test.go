@@ -3,7 +3,7 @@ package record
 import (
 	"testing"
 
-	"git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
 )
 
 func TestDecodeStrictKeys(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // eventSpent are what events say that calls took and who was asked, by the names of their types.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // What a log claims is bounded: a negative cost gives no budget back, and a sum is a

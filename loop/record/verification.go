@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Verification is what an agent says of findings that nobody had answered: whether the code

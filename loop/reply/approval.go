@@ -1,7 +1,7 @@
 package reply
 
 import (
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 	"strings"
 )
 

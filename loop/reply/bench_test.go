@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
 )
 
 // BenchmarkParseReview reads all cases once, and hostile texts of one megabyte. What

@@ -3,7 +3,7 @@ package reply
 import (
 	"strings"
 
-	"git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 type blockKind byte

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
 )
 
 func TestParseReviewCases(t *testing.T) {

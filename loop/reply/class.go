@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 // role is what a line is to those who read a review.

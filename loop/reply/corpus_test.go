@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/place"
 )
 
 // A sample is a text of the corpus and what a careful reader takes from it:

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"unicode"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // pathMark matches what git status, git diff --name-status and people write before a path. A verb without a colon is

@@ -3,7 +3,7 @@ package reply
 import (
 	"strings"
 
-	"git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 // reasonIn is what an implementer that did not finish, or refutes a finding, says of it: what follows

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // FindingID is a short id ("f-" and 10 hex digits) made of the file and the

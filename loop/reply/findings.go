@@ -7,9 +7,9 @@ import (
 	"sync"
 	"unicode"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // foundFinding is a finding, the lines that it was read from, and whether they

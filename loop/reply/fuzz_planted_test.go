@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 // addTexts seeds a fuzz test with reviews and with what attackers plant in them.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 const fuzzNonce = "1f2e3d4c"

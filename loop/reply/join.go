@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // PartTitle heads what was said of part i, from 0, of n.

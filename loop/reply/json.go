@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
 )
 
 // jsonObject reads the fields of an object by their exact names and keeps the

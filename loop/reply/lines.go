@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // isDashes reports whether text is the line below a table's header.

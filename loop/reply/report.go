@@ -3,8 +3,8 @@ package reply
 import (
 	"slices"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // Severity says how much a finding matters. The order is critical, warning, note.

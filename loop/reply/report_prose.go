@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 // Prose is what the answer says beside the block that was asked for, whose contents are

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // ParseReview reads a reviewer's answer. A pass comes from the block that is tagged with nonce, or from a form of the

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // readMarkdownReview reads a report in Markdown: verdict lines and findings, with a

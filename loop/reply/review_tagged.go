@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // blockTag is the first word of the info string of the block that we ask for.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // rulingTag is the first word of the info string of the block in which somebody says of

@@ -3,7 +3,7 @@ package reply
 import (
 	"testing"
 
-	"git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
 )
 
 // TestSaid: every text of testdata/said states what it is to be read as, and was written before the readers were

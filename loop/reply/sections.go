@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 var (

@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // isPlaced reports whether a line begins with a place and says something of it: "src/a.ts:12 — never runs".

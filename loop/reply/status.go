@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // mark says how something in a list of things to do stands.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 // verdictWord is what a verdict line says.

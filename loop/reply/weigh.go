@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // weight says how plainly a text asks for something.

@@ -1,6 +1,6 @@
 package reply
 
-import "git-runr/loop/prose"
+import "github.com/git-runr/git-runr/loop/prose"
 
 // Words are what somebody wrote, as it was written. What is read out of them decides
 // what is counted and shown; whoever has to act on them gets the words themselves.

@@ -7,10 +7,10 @@ import (
 	"context"
 	"io"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Builtin names the reviewer that needs no model, record.Human a person. Neither is an agent.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Budget is what calls of agents may take, together. 0 is no limit.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Entity is what a run works on.

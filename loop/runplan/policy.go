@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // StepKind is what a step of a workflow does.

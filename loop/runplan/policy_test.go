@@ -3,7 +3,7 @@ package runplan
 import (
 	"testing"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // What each threshold lets through, whatever the reviewer stated. A pass passes at

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // Scope says which paths an implementer may change: those that an Allow glob

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/prose"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Setting is a value of the configuration and where it comes from.

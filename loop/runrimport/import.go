@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Options say how a run of runr is imported.

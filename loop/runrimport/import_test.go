@@ -16,13 +16,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // importNow is when the timelines of the cases are imported.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // SourceEvent is one line of a timeline, in either of its envelopes: {seq, timestamp, type, source, payload}, or

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // halt is a stop that the timeline mentions. It is recorded when nothing follows it, or when the run was resumed.

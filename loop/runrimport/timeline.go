@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // Limits of a timeline. Real timelines are far below them.

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // maxTaskFile is how much of a task file is read, in bytes.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore/testneed"
+	"github.com/git-runr/git-runr/gitstore/testneed"
 )
 
 func TestShellWord(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // claimRefs are on the shared remote only: who made refs/runr/claims/<review> holds

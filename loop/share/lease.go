@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // leaseRefs are on the shared remote only: who made refs/runr/leases/<review> is doing

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // Retirement says which logs of a remote are retired: those of writers that come and go.

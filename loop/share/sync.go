@@ -17,12 +17,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/duration"
-	"git-runr/loop/internal/notes"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/internal/notes"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Synced is what an exchange with a remote did.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/loop/internal/runtest"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func mustSync(t *testing.T, s *record.Store) Synced {

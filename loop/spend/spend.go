@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/duration"
 )
 
 // Usage is what calls of agents took, as their tools counted it. What a tool does not

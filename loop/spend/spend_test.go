@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/duration"
 )
 
 func TestUsageText(t *testing.T) {

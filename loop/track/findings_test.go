@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // TestFindings holds the rule against pairs that were written before it: no pair that is different or unsure is called

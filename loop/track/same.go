@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // At is one finding of several lists.

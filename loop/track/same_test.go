@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 func found(file string, line int, issue string) reply.Finding {

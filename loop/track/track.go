@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // State is how a request fared over the rounds of a run.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/roundtest"
+	"github.com/git-runr/git-runr/loop/internal/casetest"
+	"github.com/git-runr/git-runr/loop/internal/roundtest"
 )
 
 func readRound(number int, text string) Round {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // TreeDir is where a run's worktree is, while it has one.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // LockName names the lock of whoever carries a run on.

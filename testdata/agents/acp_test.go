@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // eachByACP runs a test with every tool that is talked to by the Agent Client Protocol.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // words are the provider's own, which the tool and then git-runr must pass on.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // hostile is what a checkout brings for the tool that works in it: each thing leaves a

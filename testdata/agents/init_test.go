@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // integrated is what a user has of a tool in a repository before git runr init --agents, and

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // TestInstructions has each tool implement in a checkout with instructions of every kind. By

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // TestKilled kills git-runr while the tool's model has yet to answer an implementer, and

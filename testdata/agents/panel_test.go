@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // meeting has those who come wait for each other.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 const task = `# Greet

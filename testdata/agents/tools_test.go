@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // key is what every tool is given for its provider.

@@ -1,7 +1,7 @@
 package agents
 
 import (
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // usage is what a run records of its calls.

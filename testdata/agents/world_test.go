@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/testdata/agents/model"
+	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
 // programs is a directory with git-runr as it is built from here.
@@ -38,7 +38,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	programs = dir
-	if out, err := exec.Command("go", "build", "-o", dir, "git-runr/cmd/git-runr").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir, "github.com/git-runr/git-runr/cmd/git-runr").CombinedOutput(); err != nil {
 		fmt.Printf("%s%v\n", out, err)
 		return 1
 	}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // HeadingOf reads an ATX heading: its level (0: none) and its text. The space

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // Split says of each line of text what it is. One of lineEnds ends a line of what the

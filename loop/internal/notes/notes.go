@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // timeForm sorts as text, which is how git joins notes.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 const one, two = "aaaaaaaaaaaa", "bbbbbbbbbbbb" // writers

@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // MaxPath is the longest path that is believed, in bytes.

@@ -4,8 +4,8 @@ package roundtest
 import (
 	"strings"
 
-	"git-runr/loop/internal/place"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // Read reads what one round came to: a request a line, "auth.go:12 warning: text" for a

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // handed are the findings that were handed back, as review/finding, oldest first.

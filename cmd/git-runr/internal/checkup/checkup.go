@@ -11,16 +11,16 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/gitstore"
-	"git-runr/hooks"
-	"git-runr/loop"
-	"git-runr/loop/agent"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/safetext"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 // The states of what was looked at.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/register"
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // limit is how many ids of a kind are offered: a list that is longer helps nobody.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/loop/agent"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // AgentNames are the agents that can be named here, sorted: the configured ones and the presets.

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // approvals keeps which commands of which repository the user has approved. It

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 )
 
 const approvedConfig = `

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // One word is waited for as long as a person waits, and what stood in the tool's way is told.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop"
-	"git-runr/loop/agent"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Terms are on which terms agents are called here.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/agent"
-	"git-runr/loop/closing"
-	"git-runr/loop/duration"
-	"git-runr/loop/intake"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Config is what is configured, from all layers. See keys for what the

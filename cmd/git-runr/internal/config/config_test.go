@@ -11,11 +11,11 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop/agent"
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 func repoConfig(t *testing.T, file string) *Config {

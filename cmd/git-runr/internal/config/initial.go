@@ -3,8 +3,8 @@ package config
 import (
 	"strings"
 
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Initial is the text of the .runr.toml that a repository with these checks and worktrees begins with.

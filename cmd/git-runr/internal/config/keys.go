@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/agent"
-	"git-runr/loop/closing"
-	"git-runr/loop/duration"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // key is one key of the configuration. NAME in its name stands for any name.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/agent"
 )
 
 // What chooses the model of an agent: its name, git config, its table by profile, its table,

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Plan is what is configured for a run that begins now; skipped says which checks it

@@ -13,11 +13,11 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/nearest"
-	"git-runr/gitstore"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Read reads every layer for repo.

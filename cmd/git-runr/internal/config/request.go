@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // Request is what is asked for where nobody names a reviewer: of the configured ones, with

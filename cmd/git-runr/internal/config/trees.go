@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // DefaultTrees is where worktrees lie unless somebody chose a place: in the user's cache,

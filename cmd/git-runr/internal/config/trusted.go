@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/cmd/git-runr/internal/nearest"
-	"git-runr/gitstore"
-	"git-runr/loop/agent"
-	"git-runr/loop/builtin"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Reviewer is the reviewer called name, or why it cannot be run.

@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/lineage"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // valueKind is what a key's values are.

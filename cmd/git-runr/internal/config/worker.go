@@ -5,15 +5,15 @@ import (
 	"os"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/agent"
-	"git-runr/loop/builtin"
-	"git-runr/loop/checklog"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/checklog"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 // Worker does the reviews of a repository as is configured. Its Progress is still to be set.

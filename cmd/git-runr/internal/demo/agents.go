@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Implement is the implementer: it writes files in the current directory, and its report on

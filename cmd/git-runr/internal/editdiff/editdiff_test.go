@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 const editPatch = `diff --git a/a.go b/a.go

@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/loop"
-	"git-runr/loop/locate"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 // maxPatch bounds the diff that is opened in an editor, in bytes.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // patchPlace is what a line of a patch is about: lines of one side of a file, or, with

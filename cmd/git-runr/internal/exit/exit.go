@@ -14,10 +14,10 @@ import (
 	"strings"
 	"syscall"
 
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Status is what a command ends with; the numbers are a contract with scripts.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func TestReport(t *testing.T) {

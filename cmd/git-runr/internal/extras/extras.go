@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // File is one that is to be there.

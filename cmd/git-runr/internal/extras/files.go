@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Files are the manual page below the directory pages, and below share what of scripts the shells read.

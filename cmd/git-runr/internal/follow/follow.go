@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // About are the events of a run, a review or a commit; all without a name. unreadable

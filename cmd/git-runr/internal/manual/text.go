@@ -17,7 +17,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 //go:embed topics/*.md

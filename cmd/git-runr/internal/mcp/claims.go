@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // renew renews every claim once, and forgets those that are no longer ours.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // errNoStop is the answer where nothing stopped.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // inbox does what the tools of their own do.

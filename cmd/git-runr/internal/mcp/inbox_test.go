@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func TestInboxWithNothing(t *testing.T) {

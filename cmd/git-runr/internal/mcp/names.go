@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/safetext"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // shownName is how answers name a file: as it is recorded, where each byte that is no UTF-8 is

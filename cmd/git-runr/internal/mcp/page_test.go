@@ -7,9 +7,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // pages reads a review to its end and gives its pages as text and as documents, each of

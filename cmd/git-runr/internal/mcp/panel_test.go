@@ -3,8 +3,8 @@ package mcp
 import (
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // TestInboxOfAPanel: who addresses a review sees once what several said, who they are, and

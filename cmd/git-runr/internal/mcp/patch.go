@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // patchPage takes a patch and keeps of it, from a byte on, the lines that fit into a number of

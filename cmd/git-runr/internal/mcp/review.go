@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/steps"
-	"git-runr/gitstore"
-	"git-runr/loop/change"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // requested is the document of the tool review.

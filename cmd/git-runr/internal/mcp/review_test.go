@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 )
 
 func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"git-runr/loop"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // instructions tell the agent what the tools are for, all in one place.

@@ -17,10 +17,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"git-runr/cmd/git-runr/internal/steps"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Config is what a server works with. Its functions may be called from several

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop/locate"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // commented is the document of review_comment.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // bounded makes text safe to show and cuts it after a line when it has more tokens than most.

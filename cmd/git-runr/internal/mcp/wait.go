@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/steps"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // How long review_wait waits: less than what clients give a call, unless told.

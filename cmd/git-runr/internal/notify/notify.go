@@ -13,12 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/stdio"
-	"git-runr/gitstore"
-	"git-runr/loop/agent"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // timeout is how long a command may take that hears of a review.

@@ -6,13 +6,13 @@ import (
 	"io"
 	"slices"
 
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/diagnose"
-	"git-runr/loop/intake"
-	"git-runr/loop/lineage"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Branch is what was said of the commits of the branch that is checked out.

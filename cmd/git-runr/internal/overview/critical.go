@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Critical is a line that tells of critical findings on this branch that nobody has

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/loop"
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // queueShown is how many agents that are waited for are listed.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // errPresent ends an addition that has nothing to add, errAbsent a removal that has nothing

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // record is what was written in a checkout. It makes the removal exact: without it, in

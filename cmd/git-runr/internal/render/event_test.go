@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // TestLanes: a lane is one run's or review's from its first event to its last, and then free.

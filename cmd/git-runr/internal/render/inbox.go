@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/loop/duration"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // ListStyle is how lists are written.

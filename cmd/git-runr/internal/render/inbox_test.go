@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // TestInboxWidth: no line is wider than the terminal, and what matters is left on a narrow one.

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/gitstore"
-	"git-runr/loop/locate"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
-	"git-runr/loop/spend"
-	"git-runr/loop/suggest"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/suggest"
 )
 
 // ReviewDocument is a review as --json shows it: the folded state and, at the top

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Findings shows what a reviewer found in a tree, with the code and what would fix it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 const (

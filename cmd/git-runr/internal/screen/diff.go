@@ -3,7 +3,7 @@ package screen
 import (
 	"strings"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Diff is a difference in the colours of git, which are all that a line may have of control

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"strings"
 
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // fit writes a line so that no word of it is broken by a terminal of that many columns. What

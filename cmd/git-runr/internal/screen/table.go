@@ -4,8 +4,8 @@ import (
 	"io"
 	"strings"
 
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Cell is one column of a row, of texts with a space between them.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"git-runr/cmd/git-runr/internal/web"
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/web"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // askServer is `http STATUS METHOD DIR PATH [BODY]`: asks the server of the repository

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
 // Main is the TestMain of a package of scripts: the program that they drive is built
@@ -77,7 +77,7 @@ func buildProgram() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(filepath.Dir(self), "git-runr")
-	out, err := exec.Command("go", "run", "-exec", "cp", "git-runr/cmd/git-runr", path).CombinedOutput()
+	out, err := exec.Command("go", "run", "-exec", "cp", "github.com/git-runr/git-runr/cmd/git-runr", path).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

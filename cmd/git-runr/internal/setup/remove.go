@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/register"
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/hooks"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // Removal is one thing that is to be taken out.

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/builtin"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Detect finds the checks that the project in a checkout seems to have, and what a fresh worktree of it lacks.

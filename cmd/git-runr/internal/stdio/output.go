@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/term"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Output is standard output, to which many write and few look at the error: it

@@ -7,10 +7,10 @@ import (
 	"context"
 	"time"
 
-	"git-runr/loop"
-	"git-runr/loop/builtin"
-	"git-runr/loop/closing"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // Taker takes the steps of the reviews of one repository. All its fields are required;

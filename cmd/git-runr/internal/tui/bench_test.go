@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/loop/record"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // BenchmarkRows makes the rows of a change of 2,000 files and 50,000 lines with 500 comments.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/cmd/git-runr/internal/worddiff"
-	"git-runr/loop/prose"
-	"git-runr/loop/syntax"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // maxCode is how much of a line of code is shown, in bytes.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // TestCode: words, strings and comments are set off, and what changed within a line; what others wrote

@@ -11,14 +11,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/cmd/git-runr/internal/screen"
-	"git-runr/gitstore"
-	"git-runr/loop/locate"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // reviewed is a review as it is shown, with its diff and the reader's draft.

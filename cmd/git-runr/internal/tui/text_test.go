@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func TestLinesToType(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // gutter is how many columns stand before each row: the cursor and a blank.

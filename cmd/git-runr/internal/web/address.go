@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Address is where the server of a repository listens, as it stands in the state

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"syscall"
 
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // requestError is a request that cannot be carried out as it was sent.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // A page that could not be made since git was configured otherwise says what to type.

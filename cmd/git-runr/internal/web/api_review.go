@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/change"
-	"git-runr/loop/intake"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // sessionJSON is a request that is still open. Its token is given to nobody but who may answer.

@@ -1,6 +1,6 @@
 package web
 
-import "git-runr/loop/record"
+import "github.com/git-runr/git-runr/loop/record"
 
 // movedJSON is a review after a step, with the drafts that closing it left.
 type movedJSON struct {

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 func TestHealth(t *testing.T) {

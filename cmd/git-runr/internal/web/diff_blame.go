@@ -3,7 +3,7 @@ package web
 import (
 	"context"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // blamed fills in who wrote the lines of the new side that rows show. What went wrong is

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"git-runr/loop/safetext"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // maxShown is how much of one line is shown at once, in bytes. The rest of a longer one,

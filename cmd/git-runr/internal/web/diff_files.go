@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // comparison is two trees and where the page shows what differs between them.

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // imageView is one version of an image.

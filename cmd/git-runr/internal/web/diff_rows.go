@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/worddiff"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
-	"git-runr/loop/syntax"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // rowMaker makes the rows of one file.

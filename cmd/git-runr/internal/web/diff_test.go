@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"git-runr/loop/safetext"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 const samplePatch = `diff --git a/f b/f

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/syntax"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // Bounds of what one answer shows, so that no change makes the server or the

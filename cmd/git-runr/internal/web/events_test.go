@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // listen opens the live updates; what comes is sent on the channel, which is closed

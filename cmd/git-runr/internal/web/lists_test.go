@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/overview"
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // listCost is what a list reads to be shown.

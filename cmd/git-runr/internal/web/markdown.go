@@ -16,8 +16,8 @@ import (
 	mdtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"git-runr/loop/safetext"
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // Limits of what is read as Markdown. What is beyond them is shown as it was

@@ -13,8 +13,8 @@ import (
 
 	mdtext "github.com/yuin/goldmark/text"
 
-	"git-runr/cmd/git-runr/internal/worddiff"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // blockRow is a block of a document before the change and after it, "" where it has none there.

@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	mdtext "github.com/yuin/goldmark/text"
 
-	"git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/syntax"
 )
 
 // bareLinks makes links of addresses that stand in the text.

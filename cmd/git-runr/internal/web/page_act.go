@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // runAct is what can be done with a run, and the command that does it.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // told keeps the command lines that the page has carried out, and answers each with out and status.

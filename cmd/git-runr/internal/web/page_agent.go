@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // forAgent is the text that an agent is given: what git runr show prints, with what

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/syntax"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // wholeView is the page of a whole file, on one side of a change.

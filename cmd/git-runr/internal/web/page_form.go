@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop/locate"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // The forms of the pages work without scripts. A script sends drafts to the API

@@ -6,9 +6,9 @@ import (
 	"html/template"
 	"time"
 
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // ago is how long before now a time was.

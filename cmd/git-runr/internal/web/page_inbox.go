@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strconv"
 
-	"git-runr/loop"
-	"git-runr/loop/record"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // aPage is how many reviews or runs one page lists.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/diagnose"
-	"git-runr/loop/prose"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // metricsView is the page of what runs and reviews came to.

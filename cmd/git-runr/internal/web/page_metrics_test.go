@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/diagnose"
+	"github.com/git-runr/git-runr/diagnose"
 )
 
 // What runs and reviews came to is a picture each, made here, with nothing to run in it.

@@ -3,8 +3,8 @@ package web
 import (
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // panelReview asks ann and bob for a review, of whom each says one thing that the other says

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"time"
 
-	"git-runr/diagnose"
-	"git-runr/loop/duration"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // picture is a run's timeline as shapes: what took long is wide, and what took no time

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/locate"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // remark is a finding, a comment or a draft of one, as the page shows it.

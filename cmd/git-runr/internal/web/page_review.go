@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/prose"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // filesAPage is how many files one page lists.

@@ -15,14 +15,14 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
-	"git-runr/loop/safetext"
-	"git-runr/loop/spend"
-	"git-runr/loop/workspace"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // runView is the page of one run.

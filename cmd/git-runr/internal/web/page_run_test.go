@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/role"
-	"git-runr/loop/runplan"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // stubborn is an implementer that writes another line each time, and a reviewer that

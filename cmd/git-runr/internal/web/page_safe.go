@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"text/template/parse"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // makeSafe makes every value that a template shows to people go through safetext: text

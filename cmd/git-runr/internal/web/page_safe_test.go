@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // spoken is a value that says itself what it is.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"git-runr/cmd/git-runr/internal/pick"
-	"git-runr/cmd/git-runr/internal/render"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/pick"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // search is what the list of reviews is narrowed to, as its form says it.

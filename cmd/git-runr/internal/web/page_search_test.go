@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // The list is narrowed by what is typed; what cannot be searched for says what can.

@@ -17,9 +17,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
-	"git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // page is what a logged-in browser is shown.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop/record"
-	"git-runr/loop/suggest"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/suggest"
 )
 
 // The panel of comments lists all that was said of a review in the order of the change. Without a

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // talked is a review with a comment of each kind; it gives the ids by their first word.

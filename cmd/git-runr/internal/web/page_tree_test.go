@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // Each directory stands once, those that hold nothing but another on one line with it.

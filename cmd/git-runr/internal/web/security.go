@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 const (

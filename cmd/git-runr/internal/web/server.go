@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Serve answers on listener until ctx ends, nobody has asked anything for idle, or

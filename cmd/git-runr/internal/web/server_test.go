@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/steps"
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // site is a real repository behind a real listener.

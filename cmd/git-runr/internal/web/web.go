@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/steps"
-	"git-runr/diagnose"
-	"git-runr/gitstore"
-	"git-runr/loop/record"
-	"git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // Config is what a server works with.

@@ -4,7 +4,7 @@ package when
 import (
 	"time"
 
-	"git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/duration"
 )
 
 // layouts are those of a time; one without a zone is in that of now.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"git-runr/loop/syntax"
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // Marks are the parts of lines that differ from their partner's, by the index of

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 const rowsPatch = `diff --git a/f b/f

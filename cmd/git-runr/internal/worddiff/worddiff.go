@@ -9,7 +9,7 @@ import (
 
 	"github.com/sergi/go-diff/diffmatchpatch"
 
-	"git-runr/loop/unidiff"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // wordsTimeout bounds the comparison of one pair of lines.

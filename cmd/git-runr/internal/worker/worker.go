@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/gitstore"
-	"git-runr/loop"
-	"git-runr/loop/duration"
-	"git-runr/loop/record"
-	"git-runr/loop/share"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/share"
 )
 
 // Mode is how long work goes on.

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/cmd/git-runr/internal/scripttest"
-	"git-runr/gitstore"
-	"git-runr/gitstore/testrepo"
-	"git-runr/gitstore/testtmp"
-	"git-runr/loop/lineage"
-	"git-runr/loop/record"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/gitstore/testtmp"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 func TestMain(m *testing.M) { scripttest.Main(m) }

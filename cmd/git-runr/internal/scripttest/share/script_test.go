@@ -3,7 +3,7 @@ package share
 import (
 	"testing"
 
-	"git-runr/cmd/git-runr/internal/scripttest"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
 func TestMain(m *testing.M) { scripttest.Main(m) }
