@@ -1,0 +1,222 @@
+// Package owners reads CODEOWNERS files: who owns a path, and whose approval a change of it needs.
+//
+// It follows GitHub's rules, and GitLab's where the file has sections or lies below .gitlab: see
+// https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
+// and https://docs.gitlab.com/user/project/codeowners/reference/. In both the last line that matches a path counts;
+// in GitLab's the last of each section.
+package owners
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+)
+
+// Places are the files that may name owners, in the order in which they are looked for. The first one counts.
+var Places = []string{".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}
+
+// Rules are the lines of a CODEOWNERS file.
+type Rules struct {
+	sections []section
+	// Skipped names the lines that no forge would read, with the reason.
+	Skipped []string
+}
+
+// section is a group of lines of which the last match counts. A file of GitHub's is one section without a name.
+type section struct {
+	name     string
+	need     int // approvals; 0: optional
+	defaults []string
+	lines    []line
+}
+
+// line says who owns what a pattern matches. Without owners it says that nobody does.
+type line struct {
+	match    gitstore.Globs
+	owners   []string
+	excluded bool // GitLab's "!pattern": the section has no owner for it, whatever other lines say
+}
+
+// Group is a set of owners, any Need of whom have to approve. Owners are as they are written: @user, @org/team, an email
+// address.
+type Group struct {
+	Section string   `json:"section,omitempty"`
+	Owners  []string `json:"owners"`
+	Need    int      `json:"need"` // approvals; 0: their approval is optional
+}
+
+// header is a section of GitLab's: "[Name]", "^[Name]" for an optional one, "[Name][2]" for two approvals, and
+// the owners of lines that name none.
+var header = regexp.MustCompile(`^(\^?)\[([^\]]+)\](?:\[(\d{1,3})\])?(?:\s+(.*))?$`)
+
+// Parse reads a CODEOWNERS file. place is its path in the repository.
+func Parse(place, text string) Rules {
+	var r Rules
+	gitlab := strings.HasPrefix(place, ".gitlab/") || !strings.HasPrefix(place, ".github/") && hasSections(text)
+	at := r.section("", 1)
+	number := 0
+	for raw := range strings.Lines(text) {
+		number++
+		fields, err := fieldsOf(raw)
+		trimmed := strings.TrimSpace(raw)
+		switch parts := header.FindStringSubmatch(trimmed); {
+		case len(fields) == 0:
+		case gitlab && parts != nil:
+			at = r.begin(parts)
+		case err != nil:
+			r.skip(number, err.Error())
+		default:
+			r.add(at, number, fields, gitlab)
+		}
+	}
+	return r
+}
+
+// hasSections reports whether a line of the text begins a section.
+func hasSections(text string) bool {
+	for raw := range strings.Lines(text) {
+		if header.MatchString(strings.TrimSpace(raw)) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin starts the section of a header, or goes on with one of the same name: GitLab joins them, whatever their case.
+func (r *Rules) begin(parts []string) int {
+	need := 1
+	if n, err := strconv.Atoi(parts[3]); err == nil && n > 0 {
+		need = n
+	}
+	if parts[1] != "" {
+		need = 0
+	}
+	at := r.section(parts[2], need)
+	r.sections[at].defaults, _ = fieldsOf(parts[4])
+	return at
+}
+
+// section returns the place of the section of a name, which it makes where there is none.
+func (r *Rules) section(name string, need int) int {
+	for i, s := range r.sections {
+		if strings.EqualFold(s.name, name) {
+			return i
+		}
+	}
+	r.sections = append(r.sections, section{name: name, need: need})
+	return len(r.sections) - 1
+}
+
+func (r *Rules) add(at, number int, fields []string, gitlab bool) {
+	pattern, excluded := fields[0], false
+	if name, negated := strings.CutPrefix(pattern, "!"); negated {
+		if !gitlab {
+			r.skip(number, "! is not allowed")
+			return
+		}
+		pattern, excluded = name, true
+	}
+	if !gitlab && strings.Contains(pattern, "[") {
+		r.skip(number, "[ ] is not allowed")
+		return
+	}
+	owners := fields[1:]
+	if len(owners) == 0 {
+		owners = r.sections[at].defaults
+	}
+	for _, owner := range owners {
+		if !strings.Contains(owner, "@") {
+			r.skip(number, fmt.Sprintf("%q is neither @name nor an email address", owner))
+			return
+		}
+	}
+	match := gitstore.CompileGlobs([]string{pattern})
+	r.sections[at].lines = append(r.sections[at].lines, line{match, owners, excluded})
+}
+
+func (r *Rules) skip(number int, why string) {
+	r.Skipped = append(r.Skipped, fmt.Sprintf("line %d: %s", number, why))
+}
+
+// fieldsOf splits a line at blanks, of which a backslash keeps one, up to a comment.
+func fieldsOf(text string) ([]string, error) {
+	var fields []string
+	var field strings.Builder
+	escaped := false
+	flush := func() {
+		if field.Len() > 0 {
+			fields = append(fields, field.String())
+			field.Reset()
+		}
+	}
+	for _, c := range strings.TrimRight(text, "\r\n") {
+		switch {
+		case escaped && (c == ' ' || c == '#'):
+			field.WriteRune(c)
+		case escaped:
+			field.WriteRune('\\')
+			field.WriteRune(c)
+		case c == '\\':
+			escaped = true
+			continue
+		case c == '#' && field.Len() == 0:
+			flush()
+			return fields, nil
+		case c == ' ' || c == '\t':
+			flush()
+		default:
+			field.WriteRune(c)
+		}
+		escaped = false
+	}
+	if escaped {
+		return fields, fmt.Errorf("a backslash ends the line")
+	}
+	flush()
+	return fields, nil
+}
+
+// Of returns the groups that own a path, in the order of the file. It is empty where nobody does.
+func (r Rules) Of(path string) []Group {
+	var groups []Group
+	for _, s := range r.sections {
+		if owners := s.of(path); len(owners) > 0 {
+			groups = append(groups, Group{s.name, owners, s.need})
+		}
+	}
+	return groups
+}
+
+func (s section) of(path string) (owners []string) {
+	for _, l := range s.lines {
+		switch {
+		case !l.match.Match(path):
+		case l.excluded:
+			return nil
+		default:
+			owners = l.owners
+		}
+	}
+	return owners
+}
+
+// OfAll returns the groups that own any of the paths, each once.
+func (r Rules) OfAll(paths []string) []Group {
+	var groups []Group
+	for _, path := range paths {
+		for _, g := range r.Of(path) {
+			if !slices.ContainsFunc(groups, g.equal) {
+				groups = append(groups, g)
+			}
+		}
+	}
+	return groups
+}
+
+func (g Group) equal(o Group) bool {
+	return g.Section == o.Section && g.Need == o.Need && slices.Equal(g.Owners, o.Owners)
+}
