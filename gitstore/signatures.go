@@ -1,0 +1,125 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+)
+
+// SignatureState says what git made of a commit's signature.
+type SignatureState string
+
+const (
+	SignatureGood    SignatureState = "good"
+	SignatureBad     SignatureState = "bad"     // the signature does not belong to the commit, or a signer is not allowed
+	SignatureExpired SignatureState = "expired" // the signature or its key
+	SignatureRevoked SignatureState = "revoked"
+	SignatureUnknown SignatureState = "unknown" // git cannot tell: no such key, no list of signers, no program
+	SignatureMissing SignatureState = "missing"
+)
+
+// Signature is what git says of a commit's signature.
+type Signature struct {
+	State  SignatureState `json:"state"`
+	Signer string         `json:"signer,omitempty"` // as the key's owner: "Name <email>", or principals of ssh
+	Key    string         `json:"key,omitempty"`    // its fingerprint
+}
+
+// signatureStates translates git's letters: see %G? of git-log(1).
+var signatureStates = map[string]SignatureState{
+	"G": SignatureGood, "B": SignatureBad, "X": SignatureExpired, "Y": SignatureExpired, "R": SignatureRevoked,
+	"U": SignatureUnknown, "E": SignatureUnknown, "N": SignatureMissing,
+}
+
+// Signatures verifies commits as git does, by the user's configuration of gpg.*. signers, where it is not nil, is the content
+// of the file of allowed signers of ssh in place of gpg.ssh.allowedSignersFile. It is one process of git, which starts
+// a program of the format for each signed commit. A commit that is not here is left out.
+func (r *Repo) Signatures(ctx context.Context, commits []ID, signers []byte) (map[ID]Signature, error) {
+	var stdin strings.Builder
+	for _, id := range commits {
+		if _, err := r.ReadCommit(ctx, id); err == nil {
+			fmt.Fprintln(&stdin, id)
+		}
+	}
+	found := map[ID]Signature{}
+	if stdin.Len() == 0 { // git would log HEAD
+		return found, ctx.Err()
+	}
+	args := []string{
+		"log", "--stdin", "--no-walk=unsorted", "-z", "--format=tformat:%H%n%G?%n%GS%n%GF%n%GK", "--no-patch", "--no-notes",
+		"--no-color", "--no-decorate", "--",
+	}
+	if signers != nil {
+		file, remove, err := scratchFile("signers", signers)
+		if err != nil {
+			return nil, fmt.Errorf("verify signatures: %w", err)
+		}
+		defer remove()
+		args = append([]string{"-c", "gpg.ssh.allowedSignersFile=" + file}, args...)
+	}
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(stdin.String())})
+	if err != nil {
+		return nil, fmt.Errorf("verify signatures: %w", err)
+	}
+	for _, record := range splitNUL(out) {
+		lines := strings.Split(record, "\n")
+		if len(lines) != 5 || !r.objects.ValidID(ID(lines[0])) {
+			return nil, fmt.Errorf("verify signatures: git answered %q", record)
+		}
+		s := Signature{State: signatureStates[lines[1]], Signer: lines[2], Key: lines[3]}
+		if s.State == "" {
+			s.State = SignatureUnknown
+		}
+		if s.Key == "" {
+			s.Key = lines[4]
+		}
+		found[ID(lines[0])] = s
+	}
+	return found, nil
+}
+
+// scratchFile writes a file that only this user can read, outside of the repository.
+func scratchFile(name string, data []byte) (file string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "git-runr-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	file = filepath.Join(dir, name)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return file, remove, nil
+}
+
+// By reports whether the signature is good and its signer is the owner of an email address. A signer of ssh is a list of
+// patterns, separated by commas, as in the file of allowed signers.
+func (s Signature) By(email string) bool {
+	if s.State != SignatureGood || email == "" {
+		return false
+	}
+	email = strings.ToLower(email)
+	if address, err := mail.ParseAddress(s.Signer); err == nil && strings.Contains(s.Signer, "<") {
+		return strings.ToLower(address.Address) == email
+	}
+	matched := false
+	for pattern := range strings.SplitSeq(strings.ToLower(s.Signer), ",") {
+		name, negated := strings.CutPrefix(strings.TrimSpace(pattern), "!")
+		ok, err := path.Match(name, email)
+		switch {
+		case err != nil || !ok:
+		case negated:
+			return false
+		default:
+			matched = true
+		}
+	}
+	return matched
+}
