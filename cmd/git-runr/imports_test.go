@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"gitstore/refdb"},
 	{"gitstore/entrylog"},
 	{"gitstore"},
-	{"loop/internal/notes", "loop/change", "loop/comment", "loop/owners", "loop/spend"},
+	{"loop/internal/notes", "loop/change", "loop/comment", "loop/owners", "loop/people", "loop/spend"},
 	{"loop/runplan"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},

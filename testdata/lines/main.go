@@ -29,7 +29,7 @@ var capabilities = []capability{
 	{"Reviews: ask, comment, answer, resolve, apply what a reviewer suggests", `
 		cmd/git-runr/review cmd/git-runr/inbox cmd/git-runr/edit cmd/git-runr/claims cmd/git-runr/actor
 		cmd/git-runr/internal/editdiff cmd/git-runr/internal/steps loop/change loop/comment loop/closing loop/suggest
-		loop/person loop/answer loop/internal/place loop/anchor loop/owners loop/unidiff`},
+		loop/person loop/answer loop/internal/place loop/anchor loop/owners loop/people loop/unidiff`},
 	{"A review follows the code through rebases and edits", `
 		cmd/git-runr/scan cmd/git-runr/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
 		gitstore/audit_log gitstore/remerge gitstore/renames`},

@@ -1,0 +1,87 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+)
+
+// maxContributors is how many commits Contributors reads.
+const maxContributors = 20_000
+
+// mailmapAt makes git read the .mailmap of a commit, and that of no working tree: a change must not decide who wrote it.
+func mailmapAt(at ID) []string {
+	return []string{"-c", "mailmap.file=", "-c", "mailmap.blob=" + string(at) + ":.mailmap"}
+}
+
+// Contributors returns who wrote the newest commits up to a commit, by the .mailmap of that commit: each once, who
+// wrote most recently first.
+func (r *Repo) Contributors(ctx context.Context, at ID) ([]Identity, error) {
+	args := append(mailmapAt(at), "log", fmt.Sprintf("--max-count=%d", maxContributors), "-z", "--use-mailmap", "--format=%aN%n%aE",
+		"--no-show-signature", "--no-notes", "--no-textconv", "--end-of-options", string(at), "--")
+	out, err := r.dir.Git(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read who wrote %s: %w", at.Short(), err)
+	}
+	var people []Identity
+	seen := map[Identity]bool{}
+	for _, record := range splitNUL(out) {
+		name, email, _ := strings.Cut(record, "\n")
+		who := Identity{Name: name, Email: email}
+		if !seen[who] {
+			seen[who] = true
+			people = append(people, who)
+		}
+	}
+	return people, nil
+}
+
+// Mailmapped returns people by the names and addresses that the .mailmap of a commit gives them, in the same order. Those
+// whom it does not name stay as they are.
+func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Identity, error) {
+	if len(people) == 0 {
+		return nil, ctx.Err()
+	}
+	var stdin strings.Builder
+	for _, who := range people {
+		fmt.Fprintf(&stdin, "%s <%s>\n", oneIdent(who.Name), oneIdent(who.Email))
+	}
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(mailmapAt(at), "check-mailmap", "--stdin"), Stdin: strings.NewReader(stdin.String())})
+	if err != nil {
+		return nil, fmt.Errorf("read .mailmap of %s: %w", at.Short(), err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(people) {
+		return nil, fmt.Errorf("read .mailmap of %s: git answered %d lines for %d people", at.Short(), len(lines), len(people))
+	}
+	mapped := make([]Identity, len(people))
+	for i, line := range lines {
+		mapped[i] = ParseIdentity(line)
+	}
+	return mapped, nil
+}
+
+// oneIdent returns text without the characters that end a name or an address.
+func oneIdent(text string) string {
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if strings.ContainsRune("<>\n\r\x00", c) {
+			return -1
+		}
+		return c
+	}, text))
+}
+
+// ParseIdentity reads "Name <email>"; without brackets an @ makes text an address, and else it is a name.
+func ParseIdentity(text string) Identity {
+	text = strings.TrimSpace(text)
+	if name, email, ok := strings.Cut(text, "<"); ok {
+		email, _, _ = strings.Cut(email, ">")
+		return Identity{Name: strings.TrimSpace(name), Email: strings.TrimSpace(email)}
+	}
+	if strings.Contains(text, "@") {
+		return Identity{Email: text}
+	}
+	return Identity{Name: text}
+}

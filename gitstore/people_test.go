@@ -1,0 +1,53 @@
+package gitstore
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// TestContributors reads who wrote a history by the .mailmap of its commit, and not by that of the working tree.
+func TestContributors(t *testing.T) {
+	repo := newTestRepo(t)
+	ctx, dir := context.Background(), repo.WorkTree
+	by := func(author string, files map[string]string) ID {
+		for name, text := range files {
+			writeTestFile(t, dir, name, text)
+		}
+		testGit(t, dir, "add", "-A")
+		testGit(t, dir, "commit", "-q", "--allow-empty", "-m", "by "+author, "--author", author)
+		return testHead(t, repo)
+	}
+	by("Ada <ada@old.example>", nil)
+	by("Bob <bob@example.org>", nil)
+	at := by("Ada <ada@example.org>", map[string]string{".mailmap": "Ada Lovelace <ada@example.org> <ada@old.example>\nAda Lovelace <ada@example.org>\n"})
+	writeTestFile(t, dir, ".mailmap", "Eve <eve@example.org> <bob@example.org>\n")
+	ada, bob := Identity{Name: "Ada Lovelace", Email: "ada@example.org"}, Identity{Name: "Bob", Email: "bob@example.org"}
+	got, err := repo.Contributors(ctx, at)
+	if err != nil || !slices.Equal(got, []Identity{ada, bob, {"Test", "test@example.com"}}) {
+		t.Errorf("contributors %q, %v", got, err)
+	}
+	asked := []Identity{{"A", "ada@old.example"}, bob, {"Odd\n<x", "o@example.org>"}}
+	got, err = repo.Mailmapped(ctx, at, asked)
+	if err != nil || !slices.Equal(got, []Identity{ada, bob, {"Oddx", "o@example.org"}}) {
+		t.Errorf("mapped %q, %v", got, err)
+	}
+	before := ID(testGit(t, dir, "rev-parse", string(at)+"~2"))
+	if got, err = repo.Mailmapped(ctx, before, asked[:1]); err != nil || !slices.Equal(got, asked[:1]) {
+		t.Errorf("without a .mailmap %q, %v", got, err)
+	}
+	if got, err = repo.Mailmapped(ctx, at, nil); err != nil || len(got) > 0 {
+		t.Errorf("of nobody %q, %v", got, err)
+	}
+}
+
+func TestParseIdentity(t *testing.T) {
+	for text, want := range map[string]Identity{
+		"Ada <ada@example.org>": {"Ada", "ada@example.org"}, " ada@example.org ": {"", "ada@example.org"}, "Ada": {"Ada", ""},
+		"<x@y>": {"", "x@y"}, "Ada <": {"Ada", ""}, "": {},
+	} {
+		if got := ParseIdentity(text); got != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}

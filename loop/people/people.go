@@ -1,0 +1,133 @@
+// Package people finds the people that a review asks, and tells one person from another. A person is known by the address of
+// an email, in the form that .mailmap gives it; names alone only help to find one.
+package people
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+)
+
+// Person is somebody who writes or reviews. Email is as .mailmap has it.
+type Person = gitstore.Identity
+
+// Same reports whether two people are one: by their addresses, whatever their case.
+func Same(a, b Person) bool { return a.Email != "" && strings.EqualFold(a.Email, b.Email) }
+
+// Directory is who is known in a repository.
+type Directory struct {
+	// Contributors are those who wrote its history, who wrote most recently first.
+	Contributors []Person
+	// Teams are names and the people or other teams that they stand for: "core", or "@ada" for a name of a forge. A member is
+	// an address, "Name <address>", or the name of a team.
+	Teams map[string][]string
+}
+
+// UnknownError says that a name is nobody's, or that of several people.
+type UnknownError struct {
+	Name       string
+	Candidates []Person // empty: nobody
+}
+
+func (e *UnknownError) Error() string {
+	if len(e.Candidates) == 0 {
+		return fmt.Sprintf("nobody here is called %q: give an email address, or name a team in [teams]", e.Name)
+	}
+	var who []string
+	for _, p := range e.Candidates {
+		who = append(who, p.String())
+	}
+	return fmt.Sprintf("%q may be %s: give the email address", e.Name, strings.Join(who, " or "))
+}
+
+// Find returns the people whom a name means: a team, an address, "Name <address>", a full name, a first name or the part of an
+// address before the @. It is an *UnknownError where that is nobody or several people. An address need not be known.
+func (d Directory) Find(name string) ([]Person, error) { return d.find(name, nil) }
+
+// find is Find within the teams of a path, which a team must not contain again.
+func (d Directory) find(name string, within []string) ([]Person, error) {
+	if members, ok := d.team(name); ok && !slices.Contains(within, strings.ToLower(name)) {
+		var all []Person
+		for _, member := range members {
+			found, err := d.find(member, append(slices.Clip(within), strings.ToLower(name)))
+			if err != nil {
+				return nil, fmt.Errorf("team %q: %w", name, err)
+			}
+			all = addPeople(all, found)
+		}
+		return all, nil
+	}
+	asked := gitstore.ParseIdentity(strings.TrimPrefix(name, "@"))
+	if asked.Email != "" {
+		return []Person{d.known(asked)}, nil
+	}
+	for _, means := range []func(Person, string) bool{byFullName, byPart} {
+		var found []Person
+		for _, p := range d.Contributors {
+			if means(p, asked.Name) {
+				found = addPeople(found, []Person{p})
+			}
+		}
+		switch len(found) {
+		case 0:
+		case 1:
+			return found, nil
+		default:
+			return nil, &UnknownError{name, found}
+		}
+	}
+	return nil, &UnknownError{Name: name}
+}
+
+func (d Directory) team(name string) ([]string, bool) {
+	for team, members := range d.Teams {
+		if strings.EqualFold(team, name) {
+			return members, true
+		}
+	}
+	return nil, false
+}
+
+// known returns the contributor with the address of p, or p, whose name is then what stands before the @ at least.
+func (d Directory) known(p Person) Person {
+	for _, c := range d.Contributors {
+		if Same(c, p) {
+			return c
+		}
+	}
+	if p.Name == "" {
+		p.Name, _, _ = strings.Cut(p.Email, "@")
+	}
+	return p
+}
+
+func byFullName(p Person, name string) bool { return strings.EqualFold(p.Name, name) }
+
+func byPart(p Person, name string) bool {
+	local, _, _ := strings.Cut(p.Email, "@")
+	first, _, _ := strings.Cut(p.Name, " ")
+	return strings.EqualFold(first, name) || strings.EqualFold(local, name)
+}
+
+// addPeople appends those who are not in all yet.
+func addPeople(all, more []Person) []Person {
+	for _, p := range more {
+		if !slices.ContainsFunc(all, func(o Person) bool { return Same(o, p) }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// CoAuthors returns whom the Co-authored-by trailers of a commit message name.
+func CoAuthors(message string) []Person {
+	var all []Person
+	for line := range strings.Lines(message) {
+		if name, who, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "co-authored-by") {
+			all = append(all, gitstore.ParseIdentity(who))
+		}
+	}
+	return all
+}
