@@ -24,12 +24,12 @@ func TestContributors(t *testing.T) {
 	writeTestFile(t, dir, ".mailmap", "Eve <eve@example.org> <bob@example.org>\n")
 	ada, bob := Identity{Name: "Ada Lovelace", Email: "ada@example.org"}, Identity{Name: "Bob", Email: "bob@example.org"}
 	got, err := repo.Contributors(ctx, at)
-	if err != nil || !slices.Equal(got, []Identity{ada, bob, {"Test", "test@example.com"}}) {
+	if err != nil || !slices.Equal(got, []Identity{ada, bob, {Name: "Test", Email: "test@example.com"}}) {
 		t.Errorf("contributors %q, %v", got, err)
 	}
-	asked := []Identity{{"A", "ada@old.example"}, bob, {"Odd\n<x", "o@example.org>"}}
+	asked := []Identity{{Name: "A", Email: "ada@old.example"}, bob, {Name: "Odd\n<x", Email: "o@example.org>"}}
 	got, err = repo.Mailmapped(ctx, at, asked)
-	if err != nil || !slices.Equal(got, []Identity{ada, bob, {"Oddx", "o@example.org"}}) {
+	if err != nil || !slices.Equal(got, []Identity{ada, bob, {Name: "Oddx", Email: "o@example.org"}}) {
 		t.Errorf("mapped %q, %v", got, err)
 	}
 	before := ID(testGit(t, dir, "rev-parse", string(at)+"~2"))
@@ -43,8 +43,8 @@ func TestContributors(t *testing.T) {
 
 func TestParseIdentity(t *testing.T) {
 	for text, want := range map[string]Identity{
-		"Ada <ada@example.org>": {"Ada", "ada@example.org"}, " ada@example.org ": {"", "ada@example.org"}, "Ada": {"Ada", ""},
-		"<x@y>": {"", "x@y"}, "Ada <": {"Ada", ""}, "": {},
+		"Ada <ada@example.org>": {Name: "Ada", Email: "ada@example.org"}, " ada@example.org ": {Name: "", Email: "ada@example.org"}, "Ada": {Name: "Ada", Email: ""},
+		"<x@y>": {Name: "", Email: "x@y"}, "Ada <": {Name: "Ada", Email: ""}, "": {},
 	} {
 		if got := ParseIdentity(text); got != want {
 			t.Errorf("%q: %+v", text, got)
