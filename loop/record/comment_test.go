@@ -160,7 +160,7 @@ func TestPersonMustSaySomething(t *testing.T) {
 	for _, p := range []Person{
 		{Actor: "ann"}, {Actor: "ann", Decision: CommentOnly, Message: " \n"}, {Actor: "ann", Decision: "maybe", Message: "x"},
 		{Message: "x"}, {Actor: " ", Message: "x"}, {Actor: "a\nb", Message: "x"}, {Actor: "\xff", Message: "x"},
-		{Actor: strings.Repeat("a", maxActor+1), Message: "x"}, {Actor: "ann", Comments: []Comment{{}}},
+		{Actor: strings.Repeat("a", 301), Message: "x"}, {Actor: "ann", Comments: []Comment{{}}},
 	} {
 		input := new(InputError)
 		if _, err := s.SubmitPerson(ctx, review.ID, p); !errors.As(err, &input) {

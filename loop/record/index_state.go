@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -28,38 +27,21 @@ func (st *state) apply(events []Event) {
 	}
 }
 
-// keptRun is a run with what its JSON does not say.
-type keptRun struct {
-	Run      Run       `json:"run"`
-	Last     string    `json:"last"`
-	News     int       `json:"news"`
-	Began    time.Time `json:"began"`
-	Reason   string    `json:"reason"`
-	Progress int       `json:"progress"`
-	Times    int       `json:"times"`
-}
-
-// encode is st as decodeState reads it.
+// encode returns st as decodeState reads it.
 func (st *state) encode() ([]byte, error) {
 	if st.kind == kindReview {
-		return json.Marshal(st.review)
+		return st.review.Keep()
 	}
-	r := st.run
-	return json.Marshal(keptRun{r, r.Last, r.news, r.Began, r.sameStops.reason, r.sameStops.progress, r.sameStops.times})
+	return st.run.Keep()
 }
 
 func decodeState(kind entityKind, data []byte) (state, error) {
 	st := state{kind: kind}
 	var err error
 	if kind == kindReview {
-		err = json.Unmarshal(data, &st.review)
-		st.review.join()
+		st.review, err = RestoreReview(data)
 	} else {
-		var kept keptRun
-		err = json.Unmarshal(data, &kept)
-		st.run = kept.Run
-		st.run.Last, st.run.news, st.run.Began = kept.Last, kept.News, kept.Began
-		st.run.sameStops = stopCount{kept.Reason, kept.Progress, kept.Times}
+		st.run, err = RestoreRun(data)
 	}
 	if err != nil {
 		return st, fmt.Errorf("read kept state: %w: %w", errIndex, err)

@@ -33,6 +33,15 @@ func SayingsOf(events []Event) map[gitstore.ID][]Saying {
 	return said
 }
 
+// NewestSayings returns what events, in order, say of any commit that goes along: the newest of it.
+func NewestSayings(events []Event) []Saying {
+	var said []Saying
+	for _, e := range events {
+		said = append(said, sayingsOf(e)...)
+	}
+	return newestSayings(said)
+}
+
 func newestSayings(said []Saying) []Saying { return said[max(0, len(said)-maxSayings):] }
 
 // carriedNotes are the lines that a landing puts on the commits that landed.

@@ -108,11 +108,7 @@ func (m Move) title() string {
 // SaidOf is what the notes of a review say, for what is carried: the newest of it.
 func (s *Store) SaidOf(ctx context.Context, review string) ([]Saying, error) {
 	events, err := s.ReviewEvents(ctx, review)
-	var said []Saying
-	for _, e := range events {
-		said = append(said, sayingsOf(e)...)
-	}
-	return newestSayings(said), err
+	return NewestSayings(events), err
 }
 
 // sayingsOf are the lines that an event has in notes that go along.
