@@ -151,7 +151,7 @@ func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draf
 		return Draft{}, err
 	}
 	defer unlock()
-	if refused := review.allow(EventReviewSubmitted.Name, actorPayload{Actor: actor}, s.Now()); refused != nil {
+	if refused := review.MayComment(actor, s.Now()); refused != nil {
 		return Draft{}, refused
 	}
 	d, err := s.Draft(review, actor)

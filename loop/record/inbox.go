@@ -54,8 +54,7 @@ func (s *Store) submit(ctx context.Context, review Review, sub Submission, raw s
 	whole := sub.Checks
 	sub.Checks = WithoutOutput(whole)
 	event := EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub)
-	by, _ := sub.by()
-	return s.reviewEvent(ctx, review.ID, event.Attach("review.md", raw).AttachChecks(whole), by)
+	return s.reviewEvent(ctx, review.ID, event.Attach("review.md", raw).AttachChecks(whole))
 }
 
 // Person is what a person submits: a decision, a message and comments.
@@ -263,7 +262,7 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, for
 		return review, err
 	}
 	event := EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind), findingAnswer{Answer: answer, Force: force})
-	return s.reviewEvent(ctx, review.ID, event, actorPayload{Actor: answer.Actor, Force: force})
+	return s.reviewEvent(ctx, review.ID, event)
 }
 
 // checkFix refuses a fix that was there before what it is to mend, where both are here.
@@ -297,7 +296,26 @@ func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayl
 	if (t == EventReviewResolved || t == EventReviewReopened) && !by.quiet {
 		by.Commit = review.At()
 	}
-	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by), by)
+	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by))
+}
+
+// Admit decides whether d may be recorded of the review now, in the clone of writer. settled reports that d would
+// change nothing that counts, so that nothing has to be recorded. The error is a *StateError that says why d may not happen.
+func (r Review) Admit(d NewEvent, writer string, now time.Time) (settled bool, err error) {
+	var by actorPayload
+	if acts, ok := d.Payload.(interface{ by() (actorPayload, bool) }); ok {
+		by, _ = acts.by()
+	}
+	by.writer = writer
+	if r.settled(d, by) {
+		return true, nil
+	}
+	return false, r.allow(d.Type, by, now)
+}
+
+// MayComment returns a *StateError where actor cannot submit comments on the review.
+func (r Review) MayComment(actor string, now time.Time) error {
+	return r.allow(EventReviewSubmitted.Name, actorPayload{Actor: actor}, now)
 }
 
 // settled reports whether an event would change nothing that counts.
@@ -334,8 +352,7 @@ func submissionTitle(sub Submission) string {
 
 // JudgeReview records what the judge says of what was found. raw is its answer as it came.
 func (s *Store) JudgeReview(ctx context.Context, id string, j Judgement, raw string) (Review, error) {
-	by, _ := j.by()
-	return s.reviewEvent(ctx, id, EventReviewJudged.New(JudgeTurn(j.By), fmt.Sprintf("by %s, %s", j.By, j.Count()), j).Attach("review.md", raw), by)
+	return s.reviewEvent(ctx, id, EventReviewJudged.New(JudgeTurn(j.By), fmt.Sprintf("by %s, %s", j.By, j.Count()), j).Attach("review.md", raw))
 }
 
 // PinReview keeps what is under review from git's gc, in this clone.
@@ -345,11 +362,11 @@ func (s *Store) PinReview(ctx context.Context, review Review) error {
 
 // FailReview records that the reviewer could not be run; the review stays open.
 func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Failure) (Review, error) {
-	return s.reviewEvent(ctx, id, EventReviewFailed.New(reviewer, failure.Reason+" "+failure.Detail, failure), actorPayload{})
+	return s.reviewEvent(ctx, id, EventReviewFailed.New(reviewer, failure.Reason+" "+failure.Detail, failure))
 }
 
 // reviewEvent records d about a review if its newest state allows it.
-func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actorPayload) (Review, error) {
+func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent) (Review, error) {
 	var before Review
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
 		st, err := v.state(entity{kindReview, id})
@@ -357,12 +374,12 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actor
 			return NewEvent{}, err
 		}
 		before = st.review
-		by.writer = v.Writer
-		if before.settled(d, by) {
-			return NewEvent{}, errSettled
+		settled, err := before.Admit(d, v.Writer, v.Now)
+		if settled {
+			err = errSettled
 		}
-		if refused := before.allow(d.Type, by, v.Now); refused != nil {
-			return NewEvent{}, refused
+		if err != nil {
+			return NewEvent{}, err
 		}
 		d.Review, d.Run, d.Status = id, before.Request.Run, before.statusAfter
 		return d, nil

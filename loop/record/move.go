@@ -95,7 +95,7 @@ func (r Review) Whereabouts() []string {
 // MoveReview records where the code of a review went. What is known already is not
 // recorded again.
 func (s *Store) MoveReview(ctx context.Context, id string, m Move) (Review, error) {
-	return s.reviewEvent(ctx, id, EventReviewMoved.New("follow", m.title(), m), actorPayload{})
+	return s.reviewEvent(ctx, id, EventReviewMoved.New("follow", m.title(), m))
 }
 
 func (m Move) title() string {

@@ -43,6 +43,5 @@ func (r *Review) verified(e Event, v Verification) {
 
 // VerifyReview records what came of a verification. raw is the agent's answer as it came.
 func (s *Store) VerifyReview(ctx context.Context, id string, v Verification, raw string) (Review, error) {
-	by, _ := v.by()
-	return s.reviewEvent(ctx, id, EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md", raw), by)
+	return s.reviewEvent(ctx, id, EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md", raw))
 }
