@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // AuditClass says by what a commit is accounted for.
@@ -138,7 +139,7 @@ func (a *auditor) look(run record.Run, files []string) {
 
 // looksLike joins a subject, which may have been cut, and the files changed.
 func looksLike(subject string, files []string) string {
-	return record.NameForMatch(subject) + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
+	return store.NameForMatch(subject) + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
 }
 
 // namedRun is the run that trailers name.
@@ -147,7 +148,7 @@ func namedRun(trailers map[string]string) string {
 }
 
 // RunsFor are the runs by which an audit of commits goes, and what cannot be read of the logs.
-func RunsFor(ctx context.Context, store *record.Store, commits []gitstore.LoggedCommit) ([]record.Run, []error, error) {
+func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedCommit) ([]record.Run, []error, error) {
 	var ids []gitstore.ID
 	var names, runs []string
 	for _, c := range commits {
@@ -161,7 +162,7 @@ func RunsFor(ctx context.Context, store *record.Store, commits []gitstore.Logged
 
 // CommitsOf are a run's commits and those that people made for it, newest first; none where its start has
 // not arrived here. limit is how many at most, 0 for all.
-func CommitsOf(ctx context.Context, store *record.Store, run record.Run, limit int) ([]gitstore.LoggedCommit, error) {
+func CommitsOf(ctx context.Context, store *store.Store, run record.Run, limit int) ([]gitstore.LoggedCommit, error) {
 	if run.Head() == "" {
 		return nil, nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // About is what speaks of a commit: the first of these that there is, or nothing.
@@ -18,7 +19,7 @@ type About struct {
 }
 
 // OfCommit finds what speaks of a commit, by its note or else by all events.
-func OfCommit(ctx context.Context, store *record.Store, commit gitstore.ID) (about About, err error) {
+func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (about About, err error) {
 	note, err := store.Note(ctx, commit)
 	if err != nil {
 		return about, err
@@ -58,7 +59,7 @@ func OfCommit(ctx context.Context, store *record.Store, commit gitstore.ID) (abo
 }
 
 // knownRuns are those of ids that are in this clone and fit, each once.
-func knownRuns(ctx context.Context, store *record.Store, ids []string, fits func(record.Run) bool) (known []record.Run, err error) {
+func knownRuns(ctx context.Context, store *store.Store, ids []string, fits func(record.Run) bool) (known []record.Run, err error) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // RunHistory is a run and the events that it was folded from, in order.
@@ -62,8 +63,8 @@ func (g *grouping) add(id string, e record.Event) {
 }
 
 // Measure folds what was begun in the period.
-func Measure(ctx context.Context, store *record.Store, since, until time.Time) (Metrics, error) {
-	events, chosen, err := store.EventsOf(ctx, record.Filter{CreatedSince: since, CreatedUntil: until})
+func Measure(ctx context.Context, records *store.Store, since, until time.Time) (Metrics, error) {
+	events, chosen, err := records.EventsOf(ctx, store.Filter{CreatedSince: since, CreatedUntil: until})
 	if err != nil {
 		return Metrics{}, err
 	}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // ReadReport is what a run and its events are reported from, with what only the repository knows. Commits that are not in this
 // clone have no counts of lines: the logs travel without them.
-func ReadReport(ctx context.Context, store *record.Store, run record.Run, events []record.Event) (ReportInput, error) {
+func ReadReport(ctx context.Context, store *store.Store, run record.Run, events []record.Event) (ReportInput, error) {
 	in := ReportInput{
 		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
@@ -53,7 +54,7 @@ func leavesFiles(event string) bool {
 }
 
 // diffStat is nil when a commit is missing here, or was never made.
-func diffStat(ctx context.Context, store *record.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
+func diffStat(ctx context.Context, store *store.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
 	if from == "" || to == "" {
 		return nil, nil
 	}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // AnswerFixed records what a run that is completed fixed of the review that it addressed: what its last
 // round did not find again. Its reviewer confirms that, rules what rules have found.
-func AnswerFixed(ctx context.Context, s *record.Store, run record.Run, actor string) error {
+func AnswerFixed(ctx context.Context, s *store.Store, run record.Run, actor string) error {
 	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // for people: who reads it asks first whether the lock is held, and a board that cannot be
 // written stops nobody.
 type board struct {
-	store *record.Store
+	store *store.Store
 	path  string
 
 	mu    sync.Mutex // guards what follows
@@ -43,17 +43,17 @@ type atWork struct {
 	Said  []string  `json:"said,omitempty"` // that people must know
 }
 
-func boardPath(s *record.Store, id string) string {
+func boardPath(s *store.Store, id string) string {
 	return filepath.Join(s.Repo.StateDir(), reviewLock(id)+".json")
 }
 
-func newBoard(s *record.Store, id string) *board {
+func newBoard(s *store.Store, id string) *board {
 	return &board{store: s, path: boardPath(s, id), at: map[string]atWork{}}
 }
 
 // readBoard is what the reviewers of a review are doing, by their names; none where nobody
 // is at it now.
-func readBoard(s *record.Store, id string) map[string]atWork {
+func readBoard(s *store.Store, id string) map[string]atWork {
 	data, err := safefile.ReadFile(boardPath(s, id))
 	if err != nil {
 		return nil
@@ -66,7 +66,7 @@ func readBoard(s *record.Store, id string) map[string]atWork {
 }
 
 // SoFar returns what the reviewers at work on a review in this clone have said that people must know.
-func SoFar(s *record.Store, id string) (said []string) {
+func SoFar(s *store.Store, id string) (said []string) {
 	at := readBoard(s, id)
 	for _, name := range slices.Sorted(maps.Keys(at)) {
 		said = append(said, at[name].Said...)
@@ -75,7 +75,7 @@ func SoFar(s *record.Store, id string) (said []string) {
 }
 
 // dropBoards removes the locks of reviews that killed workers have left, and what is beside them.
-func dropBoards(s *record.Store) error {
+func dropBoards(s *store.Store) error {
 	files, err := os.ReadDir(s.Repo.StateDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -98,7 +98,7 @@ func dropBoards(s *record.Store) error {
 }
 
 // dropBoard removes the lock of a review, which the caller holds, and what is beside it.
-func dropBoard(s *record.Store, id string) {
+func dropBoard(s *store.Store, id string) {
 	os.Remove(boardPath(s, id))
 	s.Repo.DropLock(reviewLock(id))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Terms are on which terms agents are called.
@@ -35,7 +36,7 @@ func (t Terms) crew(name string) []string {
 
 // spentToday says why no call may begin today in s after calls that took more, which
 // are not recorded yet; nil when one may.
-func (t Terms) spentToday(ctx context.Context, s *record.Store, more spend.Usage) (*record.Failure, error) {
+func (t Terms) spentToday(ctx context.Context, s *store.Store, more spend.Usage) (*record.Failure, error) {
 	if t.Day == (runplan.DayBudget{}) {
 		return nil, nil
 	}
@@ -283,7 +284,7 @@ type patience struct {
 	most    duration.Duration // all in all
 	end     time.Time         // before which it is to be over; zero: there is none
 	setting *runplan.Setting  // that says so
-	store   *record.Store
+	store   *store.Store
 	tell    Progress
 }
 
@@ -297,7 +298,7 @@ func (t *turn) patience() patience {
 }
 
 // patience is for calls that somebody waits for, outside of a run.
-func (t Terms) patience(s *record.Store, tell Progress) patience {
+func (t Terms) patience(s *store.Store, tell Progress) patience {
 	p := patience{most: t.WaitForQuota, store: s, tell: tell}
 	if p.most > 0 {
 		setting := t.Setting(runplan.SettingQuota, p.most.String())
@@ -318,7 +319,7 @@ func (p patience) wait(ctx context.Context, f record.Failure, waited time.Durati
 }
 
 // calls are those that somebody has the agent called name make, within what a day may take.
-func (t Terms) calls(s *record.Store, p Progress, name string) *calls {
+func (t Terms) calls(s *store.Store, p Progress, name string) *calls {
 	return &calls{crew: t.crew(name), say: p.Say, now: s.Now, refuse: func(ctx context.Context, spent spend.Usage) (*record.Failure, error) {
 		return t.spentToday(ctx, s, spent)
 	}}

@@ -8,6 +8,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Change is the difference that a reviewer is shown.
@@ -22,7 +23,7 @@ type Change struct {
 
 // ReadChange is the change of subject, and the census of it. A merge commit's
 // change is what it does beyond what git merges by itself.
-func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, limits role.Limits) (Change, error) {
+func ReadChange(ctx context.Context, s *store.Store, subject record.Subject, limits role.Limits) (Change, error) {
 	change, err := readChange(ctx, s, subject, limits)
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
@@ -30,7 +31,7 @@ func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	return change, nil
 }
 
-func readChange(ctx context.Context, s *record.Store, subject record.Subject, limits role.Limits) (Change, error) {
+func readChange(ctx context.Context, s *store.Store, subject record.Subject, limits role.Limits) (Change, error) {
 	from, err := s.ComparedWith(ctx, subject)
 	change := Change{Base: from, Tree: subject.Tree}
 	if err != nil {
@@ -82,7 +83,7 @@ type fileList struct {
 
 // listFiles lists the files that differ. A file that came from where files are left out of
 // reviews is listed as a new one, with all its lines: nobody has seen them.
-func listFiles(ctx context.Context, s *record.Store, spec gitstore.DiffSpec, limits role.Limits) (files fileList, err error) {
+func listFiles(ctx context.Context, s *store.Store, spec gitstore.DiffSpec, limits role.Limits) (files fileList, err error) {
 	if files.all, err = s.Repo.DiffStat(ctx, spec); err != nil {
 		return files, err
 	}
@@ -109,7 +110,7 @@ func listFiles(ctx context.Context, s *record.Store, spec gitstore.DiffSpec, lim
 }
 
 // census counts what a reviewer is shown of the files.
-func (files fileList) census(ctx context.Context, s *record.Store, limits role.Limits) (c record.Census, err error) {
+func (files fileList) census(ctx context.Context, s *store.Store, limits role.Limits) (c record.Census, err error) {
 	var texts map[string]bool
 	if !limits.Opens {
 		if texts, err = textsTakenForBinary(ctx, s, files.spec.To, files.kept); err != nil {
@@ -122,7 +123,7 @@ func (files fileList) census(ctx context.Context, s *record.Store, limits role.L
 }
 
 // movedIn reports whether a file came from a path that limits leave out of reviews.
-func movedIn(ctx context.Context, s *record.Store, from gitstore.ID, all []gitstore.FileStat, limits role.Limits) (bool, error) {
+func movedIn(ctx context.Context, s *store.Store, from gitstore.ID, all []gitstore.FileStat, limits role.Limits) (bool, error) {
 	excluded := gitstore.CompileGlobs(limits.Exclude)
 	var old []gitstore.FileStat
 	for _, f := range all {
@@ -142,7 +143,7 @@ func movedIn(ctx context.Context, s *record.Store, from gitstore.ID, all []gitst
 }
 
 // measure fills in the sizes of the binary files that are left out of change.
-func measure(ctx context.Context, s *record.Store, change Change) error {
+func measure(ctx context.Context, s *store.Store, change Change) error {
 	var paths []string
 	for _, l := range change.Census.LeftOut {
 		if l.Why == record.LeftBinary {
@@ -166,7 +167,7 @@ func measure(ctx context.Context, s *record.Store, change Change) error {
 
 // overrule takes the globs out of limits that the change's own file asks for, and
 // returns them.
-func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits *role.Limits) ([]string, error) {
+func overrule(ctx context.Context, s *store.Store, from, to gitstore.ID, limits *role.Limits) ([]string, error) {
 	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
 		return nil, nil
 	}
@@ -181,7 +182,7 @@ func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits
 
 // unmatched are the globs of a configuration that leave out nothing here and could
 // leave out nothing anywhere in the tree: they are most likely wrong.
-func unmatched(ctx context.Context, s *record.Store, tree gitstore.ID, limits role.Limits, c record.Census) ([]string, error) {
+func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits role.Limits, c record.Census) ([]string, error) {
 	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
 		matches := gitstore.CompileGlobs([]string{glob}).Match
 		return slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })

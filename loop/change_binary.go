@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Bounds of what is looked into: a program's source is smaller, and few binary files come
@@ -20,7 +20,7 @@ const (
 
 // textsTakenForBinary are the files of a change, as they are in tree, that git takes for
 // binary although they are text: one NUL byte would hide a script from every reviewer.
-func textsTakenForBinary(ctx context.Context, s *record.Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]bool, error) {
+func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]bool, error) {
 	var binary []string
 	for _, f := range files {
 		if f.Binary && len(binary) < textFiles {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // checkoutPrefix begins the names of worktrees that last as long as one review.
@@ -21,7 +21,7 @@ const checkoutPrefix = "review-"
 // inCheckout runs use in a temporary worktree of commit. A lock with its name says, for
 // as long as this process lives, that somebody is in it, and a file beside it what is
 // started there with the context that use is given.
-func inCheckout(ctx context.Context, s *record.Store, commit gitstore.ID, use func(context.Context, *gitstore.Worktree) error) error {
+func inCheckout(ctx context.Context, s *store.Store, commit gitstore.ID, use func(context.Context, *gitstore.Worktree) error) error {
 	nonce, err := newNonce()
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func inCheckout(ctx context.Context, s *record.Store, commit gitstore.ID, use fu
 
 // dropCheckout stops what a killed process has left at work in a checkout, whose lock the
 // caller holds, and removes it.
-func dropCheckout(ctx context.Context, s *record.Store, name string) error {
+func dropCheckout(ctx context.Context, s *store.Store, name string) error {
 	agent.StopNoted(checkoutNotes(s, name))
 	for _, dir := range asidesOf(s, name) {
 		if err := os.RemoveAll(dir); err != nil {
@@ -62,7 +62,7 @@ func dropCheckout(ctx context.Context, s *record.Store, name string) error {
 
 // asidesOf are the directories of what was put out of a checkout for an agent: a killed
 // process leaves them.
-func asidesOf(s *record.Store, name string) (dirs []string) {
+func asidesOf(s *store.Store, name string) (dirs []string) {
 	place := filepath.Dir(s.Repo.WorktreeDir(name))
 	entries, _ := os.ReadDir(place) // without it there are none
 	for _, entry := range entries {
@@ -76,13 +76,13 @@ func asidesOf(s *record.Store, name string) (dirs []string) {
 func checkoutLock(name string) string { return "checkouts/" + name }
 
 // checkoutNotes is where the commands are noted that are started in a checkout.
-func checkoutNotes(s *record.Store, name string) string {
+func checkoutNotes(s *store.Store, name string) string {
 	return filepath.Join(s.Repo.StateDir(), "checkouts", name+".started")
 }
 
 // dropCheckouts stops what killed processes have left at work in checkouts, removes those,
 // and says where they were; dry only says so.
-func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, error) {
+func dropCheckouts(ctx context.Context, s *store.Store, dry bool) ([]string, error) {
 	dropped := []string{}
 	err := eachLeft(s, func(name string, there bool) error {
 		if there {
@@ -99,7 +99,7 @@ func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, er
 
 // stopInCheckouts stops what killed processes have left at work in checkouts, which stay as
 // they are.
-func stopInCheckouts(s *record.Store) error {
+func stopInCheckouts(s *store.Store) error {
 	return eachLeft(s, func(name string, _ bool) error {
 		agent.StopNoted(checkoutNotes(s, name))
 		return nil
@@ -108,7 +108,7 @@ func stopInCheckouts(s *record.Store) error {
 
 // eachLeft goes through the checkouts that a killed process has left, those included of
 // which only a lock or notes are there. One whose lock is held is in use.
-func eachLeft(s *record.Store, do func(name string, there bool) error) error {
+func eachLeft(s *store.Store, do func(name string, there bool) error) error {
 	there, err := s.Repo.OwnWorktrees(checkoutPrefix)
 	if err != nil {
 		return fmt.Errorf("look for left checkouts: %w", err)
@@ -131,7 +131,7 @@ func eachLeft(s *record.Store, do func(name string, there bool) error) error {
 }
 
 // checkoutNames are there, and those of which only a lock or notes are left.
-func checkoutNames(s *record.Store, there []string) []string {
+func checkoutNames(s *store.Store, there []string) []string {
 	names := []string{}
 	for _, name := range there {
 		name, _, _ := strings.Cut(name, ".") // what was put aside goes with its checkout

@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Checker runs checks and judges what came of them. Whether a failure counts against
@@ -44,7 +45,7 @@ type checkup struct {
 // check runs the checks of a change, and those that do not pass on its base too: what
 // failed before is not this change's fault. One that fails only here is run once more: what
 // passes then is flaky. Nothing counts where one of them tampered with the repository.
-func check(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup) (_ []record.CheckResult, tampered *record.Failure, err error) {
+func check(ctx context.Context, s *store.Store, c Checker, p Progress, job checkup) (_ []record.CheckResult, tampered *record.Failure, err error) {
 	results := []record.CheckResult{}
 	var asked []runplan.Check
 	kept := c.kept(s, job)
@@ -128,7 +129,7 @@ func (c Checker) guarded(ctx context.Context, w watch, check runplan.Check, id g
 
 // checkBase fills in what checks come to on the base. A failure there that is kept need not
 // be seen again; a pass must be, for the machine may have lost since what the check needs.
-func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup, checks []runplan.Check) (tampered *record.Failure, err error) {
+func checkBase(ctx context.Context, s *store.Store, c Checker, p Progress, job checkup, checks []runplan.Check) (tampered *record.Failure, err error) {
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil, nil // all is well, or there is nothing before
 	}
@@ -173,14 +174,14 @@ func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job 
 // keptChecks are results of checks in this clone's cache, by tree and command: of fresh
 // checkouts alone, for a worktree that is worked in holds more than its tree.
 type keptChecks struct {
-	store *record.Store
+	store *store.Store
 	fresh bool
 	setup string // that ran before them; anySetup: whatever did
 }
 
 const anySetup = "*"
 
-func (c Checker) kept(s *record.Store, job checkup) keptChecks {
+func (c Checker) kept(s *store.Store, job checkup) keptChecks {
 	given := len(c.Worktree.Copy) + len(c.Worktree.Link) // then a checkout holds more than its tree as well
 	return keptChecks{s, job.fresh && given == 0, c.Worktree.Setup}
 }
@@ -201,7 +202,7 @@ func (k keptChecks) path(ctx context.Context, check runplan.Check, version gitst
 	return filepath.Join(checksDir(k.store), hex.EncodeToString(sum[:16]))
 }
 
-func checksDir(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "cache", "checks") }
+func checksDir(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "cache", "checks") }
 
 func (k keptChecks) find(ctx context.Context, check runplan.Check, version gitstore.ID) (record.CheckResult, bool) {
 	var kept keptCheck
@@ -232,7 +233,7 @@ func (k keptChecks) keep(ctx context.Context, result record.CheckResult, version
 }
 
 // dropKeptChecks removes what was kept before then; what cannot be removed is found again.
-func dropKeptChecks(s *record.Store, then time.Time) {
+func dropKeptChecks(s *store.Store, then time.Time) {
 	files, _ := os.ReadDir(checksDir(s))
 	for _, file := range files {
 		if info, err := file.Info(); err == nil && info.ModTime().Before(then) {

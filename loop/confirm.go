@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // confirmReviews is how many reviews one worker asks rules and checks of again, those first in which most is wrong.
@@ -44,7 +45,7 @@ func (w *Worker) confirmSince(ctx context.Context, answered []string) error {
 	if last == head && len(answered) == 0 {
 		return nil
 	}
-	reviews, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: confirmReviews, Some: true,
+	reviews, _, err := w.Store.Reviews(ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: confirmReviews, Some: true,
 		Review: func(r record.ReviewSummary) bool {
 			return r.Critical+r.Warnings+r.Notes > 0 && !w.foreign(r.Writer) && r.Commit != "" && r.Commit != head
 		}})

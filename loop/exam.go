@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func splitText(text []byte) []string { return anchor.SplitLines(string(text)) }
@@ -21,7 +22,7 @@ func splitText(text []byte) []string { return anchor.SplitLines(string(text)) }
 // exam has an agent look at what others found, with the code at hand, and say one of two
 // words of each: whether an old finding still holds, whether one of a panel is right.
 type exam struct {
-	store    *record.Store
+	store    *store.Store
 	progress Progress
 	agent    role.Reviewer
 	name     string            // of the agent
@@ -125,7 +126,7 @@ func (e exam) prompt(group []examined, nonce string) string {
 
 // writeLines writes the lines of a finding in a version, with some around them, at most
 // 8 KiB; nothing where there are none.
-func writeLines(ctx context.Context, b *strings.Builder, s *record.Store, tag string, version gitstore.ID, f reply.Finding, around int) error {
+func writeLines(ctx context.Context, b *strings.Builder, s *store.Store, tag string, version gitstore.ID, f reply.Finding, around int) error {
 	entry, err := s.Repo.File(ctx, version, f.File)
 	if f.File == "" || err != nil {
 		return gitstore.IgnoreNotFound(err)

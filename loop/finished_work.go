@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // FinishedWork is what an executor did of a task, as orchestrators pass it.
@@ -37,7 +37,7 @@ func (w FinishedWork) Disabled() bool { return w.Config.Enabled != nil && !*w.Co
 
 // Plan makes the work what plan works on, see PlanContext. unchanged are files that it lists and that
 // did not change.
-func (w FinishedWork) Plan(ctx context.Context, s *record.Store, plan *runplan.Plan) (left, unchanged []string, err error) {
+func (w FinishedWork) Plan(ctx context.Context, s *store.Store, plan *runplan.Plan) (left, unchanged []string, err error) {
 	if most := w.Config.MaxRetries; most != nil {
 		plan.Policy.MaxRetries = *most
 		retries := slices.IndexFunc(plan.Settings, func(s runplan.Setting) bool { return s.Name == runplan.SettingRetries })

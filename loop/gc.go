@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -57,16 +58,16 @@ type cutoff struct {
 	Tidied       time.Time `json:"tidied_at,omitzero"` // when Tidy was last begun
 }
 
-func cutoffPath(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
+func cutoffPath(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
 
 // ClosedSince is for Filter: what was closed before, git runr gc has dropped from
 // the lists. The zero Time while it never has.
-func ClosedSince(s *record.Store) (time.Time, error) {
+func ClosedSince(s *store.Store) (time.Time, error) {
 	c, err := readCutoff(s)
 	return c.ClosedBefore, err
 }
 
-func readCutoff(s *record.Store) (c cutoff, err error) {
+func readCutoff(s *store.Store) (c cutoff, err error) {
 	data, err := safefile.ReadFile(cutoffPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -80,7 +81,7 @@ func readCutoff(s *record.Store) (c cutoff, err error) {
 	return c, nil
 }
 
-func writeCutoff(s *record.Store, c cutoff) error {
+func writeCutoff(s *store.Store, c cutoff) error {
 	data, err := json.Marshal(c)
 	if err == nil {
 		err = safefile.WriteFile(cutoffPath(s), append(data, '\n'), 0o666)
@@ -93,7 +94,7 @@ func writeCutoff(s *record.Store, c cutoff) error {
 
 // FindGarbage looks for reviews that were closed, and for runs that were over,
 // before then. Nothing is changed.
-func FindGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage, error) {
+func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, error) {
 	since, err := ClosedSince(s)
 	if err != nil {
 		return Garbage{}, err
@@ -102,7 +103,7 @@ func FindGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 	if err != nil {
 		return g, err
 	}
-	g.Reviews, _, err = s.Reviews(ctx, record.Filter{ClosedSince: since, ClosedBefore: g.ClosedBefore, Review: func(r record.ReviewSummary) bool {
+	g.Reviews, _, err = s.Reviews(ctx, store.Filter{ClosedSince: since, ClosedBefore: g.ClosedBefore, Review: func(r record.ReviewSummary) bool {
 		return !r.ClosedAt.IsZero() && r.ClosedAt.Before(g.ClosedBefore)
 	}})
 	return g, err
@@ -110,7 +111,7 @@ func FindGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 
 // findGarbage is FindGarbage without the reviews, of which nothing is to be dropped but that
 // they are listed.
-func findGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage, error) {
+func findGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, error) {
 	since, err := ClosedSince(s)
 	if err != nil {
 		return Garbage{}, err
@@ -142,14 +143,14 @@ func findGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 }
 
 // runGarbage is what is left of runs that were over before then.
-func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarbage, error) {
+func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarbage, error) {
 	found := []RunGarbage{}
 	refs, err := s.Repo.Refs(ctx, "refs/runr-local/snapshots/")
 	if err != nil {
 		return found, fmt.Errorf("list snapshots: %w", err)
 	}
 	over := func(status string) bool { return record.RunStatus(status).Over() }
-	runs, _, err := s.Runs(ctx, record.Filter{Status: over})
+	runs, _, err := s.Runs(ctx, store.Filter{Status: over})
 	if err != nil {
 		return found, err
 	}
@@ -183,7 +184,7 @@ func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarb
 }
 
 // typedTexts are the files of texts for reviews that were closed, and runs that were over, before then.
-func typedTexts(ctx context.Context, s *record.Store, then time.Time) ([]string, error) {
+func typedTexts(ctx context.Context, s *store.Store, then time.Time) ([]string, error) {
 	old := []string{}
 	files, _ := filepath.Glob(filepath.Join(s.TypedDir(), "*-*-*"))
 	for _, file := range files {
@@ -208,7 +209,7 @@ func typedTexts(ctx context.Context, s *record.Store, then time.Time) ([]string,
 
 // givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
 // work was taken from; "" when there are none.
-func givenSnapshots(ctx context.Context, s *record.Store, id string, refs map[string]gitstore.ID) (string, error) {
+func givenSnapshots(ctx context.Context, s *store.Store, id string, refs map[string]gitstore.ID) (string, error) {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, workspace.ContextRefs) }) {
 		return "", nil
 	}
@@ -229,7 +230,7 @@ func present(path string) string {
 
 // needed reports whether a run that is over may still be asked for what it left:
 // it can land, or a process is at it.
-func needed(ctx context.Context, s *record.Store, line record.RunSummary) (bool, error) {
+func needed(ctx context.Context, s *store.Store, line record.RunSummary) (bool, error) {
 	if workspace.Live(s, line.ID) {
 		return true, nil
 	}
@@ -241,7 +242,7 @@ func needed(ctx context.Context, s *record.Store, line record.RunSummary) (bool,
 }
 
 // CollectGarbage drops what FindGarbage found.
-func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
+func CollectGarbage(ctx context.Context, s *store.Store, g Garbage) error {
 	unlock, err := s.Repo.Lock(ctx, "gc")
 	if err != nil {
 		return err
@@ -251,7 +252,7 @@ func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
 }
 
 // collect is CollectGarbage for who holds its lock.
-func collect(ctx context.Context, s *record.Store, g Garbage) error {
+func collect(ctx context.Context, s *store.Store, g Garbage) error {
 	for _, run := range g.Runs {
 		if err := dropRun(ctx, s, run); err != nil {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
@@ -288,7 +289,7 @@ func collect(ctx context.Context, s *record.Store, g Garbage) error {
 	return writeCutoff(s, c)
 }
 
-func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
+func dropRun(ctx context.Context, s *store.Store, g RunGarbage) error {
 	unlock, free, err := s.Repo.TryLock(workspace.LockName(g.Run.ID))
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
@@ -28,7 +29,7 @@ const (
 // generated says of files of a change why they are left out, by path: they are generated, or
 // vendored. The attributes are those from before the change: it must not be able to hide
 // its own files. What says so, here or to git, is never left out.
-func generated(ctx context.Context, s *record.Store, from gitstore.ID, files []gitstore.FileStat) (map[string]string, error) {
+func generated(ctx context.Context, s *store.Store, from gitstore.ID, files []gitstore.FileStat) (map[string]string, error) {
 	paths := make([]string, len(files))
 	for i, f := range files {
 		paths[i] = f.Path

@@ -8,6 +8,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // What a project tells those who review its changes, and those who work on it: the first
@@ -22,7 +23,7 @@ const maxInstructions = 16 << 10
 
 // instructions are those of the project as base has them: what is under review cannot say
 // how it is reviewed, nor an attempt how the next one works. used is nil where base has none.
-func instructions(ctx context.Context, s *record.Store, base gitstore.ID, files []string) (told toldText, err error) {
+func instructions(ctx context.Context, s *store.Store, base gitstore.ID, files []string) (told toldText, err error) {
 	for _, file := range files {
 		if told, err = instructionsIn(ctx, s, base, file); told.used != nil || err != nil {
 			break
@@ -37,7 +38,7 @@ type toldText struct {
 	text string
 }
 
-func instructionsIn(ctx context.Context, s *record.Store, base gitstore.ID, file string) (toldText, error) {
+func instructionsIn(ctx context.Context, s *store.Store, base gitstore.ID, file string) (toldText, error) {
 	entry, err := s.Repo.File(ctx, base, file)
 	if err != nil || !strings.HasPrefix(entry.Mode, "100") { // a link may lead out of the base
 		return toldText{}, gitstore.IgnoreNotFound(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -208,7 +209,7 @@ func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record
 
 // changedSince reports whether the run's own working tree is not as it was when the run stopped. An
 // attempt whose agent did not live to finish is made again beside what a person did meanwhile.
-func changedSince(ctx context.Context, s *record.Store, run record.Run) bool {
+func changedSince(ctx context.Context, s *store.Store, run record.Run) bool {
 	a := run.LastAttempt()
 	if run.Stop == nil || run.Stop.Tree == "" || a != nil && a.Failed() && run.Stop.Explained().Retry() {
 		return false

@@ -9,6 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Bounds of what a reviewer is told of other reviews.
@@ -44,16 +45,16 @@ func (w *Worker) remember(ctx context.Context, review record.Review, change Chan
 		found := slices.DeleteFunc(r.Open(), func(f reply.Finding) bool { return !slices.Contains(change.Files, f.File) })
 		return placedIn(ctx, s, r, found, subject.Tree)
 	}
-	p.Known = w.gather(ctx, record.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: knownReviews, Some: true, Review: here}, open)
+	p.Known = w.gather(ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: knownReviews, Some: true, Review: here}, open)
 	if subject.Commit != "" {
 		fixes := func(r record.ReviewSummary) bool { return slices.Contains(r.FixedBy, subject.Commit) }
 		fixed := func(r record.Review) []reply.Finding { return fixedIn(r, subject.Commit) }
-		p.Fixes = w.gather(ctx, record.Filter{Limit: knownReviews, Some: true, Mention: map[string]bool{string(subject.Commit): true}, Review: fixes}, fixed)
+		p.Fixes = w.gather(ctx, store.Filter{Limit: knownReviews, Some: true, Mention: map[string]bool{string(subject.Commit): true}, Review: fixes}, fixed)
 	}
 }
 
 // gather is what of picks out of the reviews that a filter fits.
-func (w *Worker) gather(ctx context.Context, filter record.Filter, of func(record.Review) []reply.Finding) []reply.Finding {
+func (w *Worker) gather(ctx context.Context, filter store.Filter, of func(record.Review) []reply.Finding) []reply.Finding {
 	lines, _, err := w.Store.Reviews(ctx, filter)
 	if err != nil {
 		return nil
@@ -87,7 +88,7 @@ func shortened(findings []reply.Finding) []reply.Finding {
 
 // placedIn gives findings of a review the places that they have in a tree, as far as those
 // are known.
-func placedIn(ctx context.Context, s *record.Store, review record.Review, findings []reply.Finding, tree gitstore.ID) []reply.Finding {
+func placedIn(ctx context.Context, s *store.Store, review record.Review, findings []reply.Finding, tree gitstore.ID) []reply.Finding {
 	findings = slices.Clone(findings[:min(len(findings), knownFindings)])
 	for i := range findings {
 		f := &findings[i]

@@ -12,10 +12,11 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // leaseClones are clones of one remote that know a request of the first.
-func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
+func leaseClones(t *testing.T) (a, b *store.Store, hub string, id string) {
 	t.Helper()
 	a, b, hub = runtest.Clones(t, time.Now)
 	subject, err := a.Subject(t.Context(), "HEAD")
@@ -23,7 +24,7 @@ func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
 		t.Fatal(err)
 	}
 	review, err := a.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
-	for _, s := range []*record.Store{a, b} {
+	for _, s := range []*store.Store{a, b} {
 		if err == nil {
 			_, err = share.Sync(t.Context(), s, "origin", share.Terms{})
 		}
@@ -34,7 +35,7 @@ func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
 	return a, b, hub, review.ID
 }
 
-func leaseWorker(s *record.Store, m role.Reviewer, sync func() error) *Worker {
+func leaseWorker(s *store.Store, m role.Reviewer, sync func() error) *Worker {
 	return &Worker{
 		Store: s, Progress: quiet{}, Remote: "origin", ForAll: true, Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil },
 		Sync: func(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // reviewByPerson is a round whose reviewer is a person: the answer to the review that was
@@ -144,7 +145,7 @@ func joinSubmissions(subs []record.Submission) reply.Report {
 
 // Waits is the review that run has stopped for and that nobody has answered with a
 // verdict; ok is false where it waits for none.
-func Waits(ctx context.Context, s *record.Store, run record.Run) (review record.Review, ok bool, err error) {
+func Waits(ctx context.Context, s *store.Store, run record.Run) (review record.Review, ok bool, err error) {
 	if run.Asked == nil || run.Stop == nil || run.Stop.Review != run.Asked.Review || len(run.News()) > 0 {
 		return review, false, nil
 	}

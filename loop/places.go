@@ -12,7 +12,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // placer gives those who review a place to do it in, which they leave again.
@@ -80,7 +80,7 @@ func held(repo *gitstore.Repo, name string) bool {
 const watchLock = "work/watch"
 
 // AtWork reports whether a worker is at work in this clone, or stays to wait for some.
-func AtWork(s *record.Store) bool {
+func AtWork(s *store.Store) bool {
 	files, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "work")) // without it nobody ever was
 	return slices.ContainsFunc(files, func(file os.DirEntry) bool {
 		name, isLock := strings.CutSuffix(file.Name(), ".lock")

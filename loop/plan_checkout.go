@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -21,7 +22,7 @@ func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
 // begins from. It refuses where no run can work in the checkout now.
-func PlanInPlace(ctx context.Context, s *record.Store, plan *runplan.Plan) error {
+func PlanInPlace(ctx context.Context, s *store.Store, plan *runplan.Plan) error {
 	tree, err := placeFor(s, plan)
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func PlanInPlace(ctx context.Context, s *record.Store, plan *runplan.Plan) error
 }
 
 // placeFor is the checkout for a run in place, which plan remembers.
-func placeFor(s *record.Store, plan *runplan.Plan) (*gitstore.Worktree, error) {
+func placeFor(s *store.Store, plan *runplan.Plan) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func placeFor(s *record.Store, plan *runplan.Plan) (*gitstore.Worktree, error) {
 
 // keepBase is a commit of tree on top of head for a run to begin from; head itself
 // where it has that tree.
-func keepBase(ctx context.Context, s *record.Store, tree, head gitstore.ID) (gitstore.ID, error) {
+func keepBase(ctx context.Context, s *store.Store, tree, head gitstore.ID) (gitstore.ID, error) {
 	commit, err := s.Repo.ReadCommit(ctx, head)
 	if err != nil || commit.Tree == tree {
 		return head, err
@@ -64,7 +65,7 @@ func keepBase(ctx context.Context, s *record.Store, tree, head gitstore.ID) (git
 // that it says to have modified add to HEAD, or what HEAD itself did to them where the
 // executor committed already. Other files that differ from HEAD are left, and
 // returned. With plan.InPlace the run goes on in the checkout.
-func PlanContext(ctx context.Context, s *record.Store, plan *runplan.Plan, result string, files []string) (left []string, err error) {
+func PlanContext(ctx context.Context, s *store.Store, plan *runplan.Plan, result string, files []string) (left []string, err error) {
 	tree, err := s.Repo.Checkout()
 	if err == nil && plan.InPlace {
 		tree, err = placeFor(s, plan)
@@ -98,7 +99,7 @@ type executed struct {
 	left   []string    // others that differ from HEAD
 }
 
-func executorsWork(ctx context.Context, s *record.Store, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
+func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
 	work := executed{head: head, before: head}
 	var err error
 	if work.now, err = tree.NormalTree(ctx); err != nil {
@@ -131,7 +132,7 @@ func executorsWork(ctx context.Context, s *record.Store, tree *gitstore.Worktree
 
 // changedFiles are the paths that differ between two trees or commits: those that
 // listed names, and the others.
-func changedFiles(ctx context.Context, s *record.Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
+func changedFiles(ctx context.Context, s *store.Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
 		if slices.ContainsFunc(listed, func(l string) bool { return runplan.Lists(l, dir, c.Path) }) {
@@ -145,7 +146,7 @@ func changedFiles(ctx context.Context, s *record.Store, from, to gitstore.ID, di
 
 // givenAside makes the work a commit for the run's own worktree. Where it is not
 // committed yet, the checkout is recorded as it is, and as it was before the executor.
-func givenAside(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
+func givenAside(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	given := plan.Context
 	if work.before != work.head {
 		given.Commit, plan.Base = work.head, work.before
@@ -163,7 +164,7 @@ func givenAside(ctx context.Context, s *record.Store, tree *gitstore.Worktree, p
 }
 
 // givenInPlace makes the checkout without the work what the run begins from.
-func givenInPlace(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
+func givenInPlace(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	id, err := tree.TreeWith(ctx, work.now, work.before, among(work.files))
 	if err != nil {
 		return err
@@ -177,7 +178,7 @@ func givenInPlace(ctx context.Context, s *record.Store, tree *gitstore.Worktree,
 	return snapGiven(ctx, s, tree, plan, work)
 }
 
-func keepGiven(ctx context.Context, s *record.Store, plan *runplan.Plan, tree, on gitstore.ID) (gitstore.ID, error) {
+func keepGiven(ctx context.Context, s *store.Store, plan *runplan.Plan, tree, on gitstore.ID) (gitstore.ID, error) {
 	id, err := s.KeepTree(ctx, tree, on, prose.OneLine(cmp.Or(plan.Entity.Name(), "executor's work")))
 	if err != nil {
 		return "", err
@@ -186,7 +187,7 @@ func keepGiven(ctx context.Context, s *record.Store, plan *runplan.Plan, tree, o
 }
 
 // snapGiven records the checkout as the executor left it, and as it was before.
-func snapGiven(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
+func snapGiven(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	given := plan.Context
 	ref := workspace.ContextRefs + string(given.Commit)
 	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+prose.OneLine(plan.Entity.Name()))

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // next is the oldest review that waits for an agent of this worker and is not in done.
@@ -26,7 +27,7 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 
 // waiting are the reviews that wait for an agent and that fit, oldest first.
 func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) bool) ([]record.ReviewSummary, error) {
-	found, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Waiting: true, Review: fit})
+	found, _, err := w.Store.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Waiting: true, Review: fit})
 	slices.SortFunc(found, func(a, b record.ReviewSummary) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Result is what a run came to, in the shape that orchestrators read.
@@ -29,7 +30,7 @@ func ResultOf(run record.Run, executor string) Result {
 }
 
 // ExecutorText is what the newest implementer of a run said; "" where nobody knows.
-func ExecutorText(ctx context.Context, s *record.Store, run record.Run) string {
+func ExecutorText(ctx context.Context, s *store.Store, run record.Run) string {
 	events, err := s.RunEvents(ctx, run.ID)
 	if err != nil {
 		return ""

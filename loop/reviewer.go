@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Progress is told what goes on, for people.
@@ -36,7 +37,7 @@ type checking func(ctx context.Context, tree *gitstore.Worktree) ([]record.Check
 
 // inquiry has a reviewer look at a subject.
 type inquiry struct {
-	store    *record.Store
+	store    *store.Store
 	progress Progress
 	reviewer role.Reviewer
 	subject  record.Subject
@@ -149,7 +150,7 @@ func tamperedWith(ctx context.Context, repo *gitstore.Repo, before, after gitsto
 }
 
 // watchCheckout is how a checkout is watched while something goes on in it.
-func watchCheckout(s *record.Store, p Progress, tree *gitstore.Worktree, while string) watch {
+func watchCheckout(s *store.Store, p Progress, tree *gitstore.Worktree, while string) watch {
 	return watch{store: s, progress: p, tree: tree, while: while, alone: true}
 }
 

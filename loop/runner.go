@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -254,7 +255,7 @@ func (t *turn) complete(result string) error {
 // Abort ends a run for good and removes its worktree. Its commits stay on its
 // branch until the branch is deleted; left is a snapshot of what else was in the
 // worktree, "" for nothing.
-func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
+func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
 	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
@@ -273,7 +274,7 @@ func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.R
 
 // AnswerRun decides on a run that gave up: commit accepts it with its open findings,
 // skip leaves it, stop leaves it stopped. left is as in Abort.
-func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
+func AnswerRun(ctx context.Context, s *store.Store, run record.Run, choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
 	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
 		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // A census counts what a reviewer saw: nothing, when there was none.
 func TestNoCensusWithoutAReviewer(t *testing.T) {
 	missing := &record.Failure{Reason: record.ReasonAgentNotFound}
-	turn := &turn{Runner: &Runner{Store: record.NewStore(nil, time.Now), Progress: quiet{}, Reviewer: func(string) (role.Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
+	turn := &turn{Runner: &Runner{Store: store.NewStore(nil, time.Now), Progress: quiet{}, Reviewer: func(string) (role.Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
 	var round record.Round
 	answer, err := turn.answer("nobody", &round)
 	if err != nil || answer.Failure == nil || !reflect.DeepEqual(*answer.Failure, *missing) || !reflect.DeepEqual(round.Census, record.Census{}) {

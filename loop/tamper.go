@@ -11,12 +11,13 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // watch is how an agent's turn is watched for what it does to the repository beside its
 // own files; that of a check or a hook likewise, which runs what an agent wrote.
 type watch struct {
-	store    *record.Store
+	store    *store.Store
 	progress Progress
 	tree     *gitstore.Worktree
 	own      []string // full names of branches that it may move

@@ -6,6 +6,7 @@ import (
 
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 // Tidy does what nobody should have to think of, at most once a day and unless somebody is
 // at it: it drops what was over longer than retention ago, as git runr gc does, and closes
 // reviews of this clone that need nobody and that nobody was there to close.
-func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how closing.Rule) error {
+func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how closing.Rule) error {
 	unlock, free, err := s.Repo.TryLock("gc")
 	if err != nil || !free {
 		return err
@@ -43,8 +44,8 @@ func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how clo
 
 // closeLeft closes the passes of this clone that are still open: they are older than this
 // rule, or came from reviewers in several clones.
-func closeLeft(ctx context.Context, s *record.Store, how closing.Rule) error {
-	left, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true, Review: func(r record.ReviewSummary) bool {
+func closeLeft(ctx context.Context, s *store.Store, how closing.Rule) error {
+	left, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true, Review: func(r record.ReviewSummary) bool {
 		return r.Writer == s.Repo.Writer() && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
 	}})
 	for _, line := range left {

@@ -12,12 +12,13 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Runner carries out runs: it does what Next says until nothing is left to do.
 type Runner struct {
-	Store       *record.Store                                         // required
+	Store       *store.Store                                          // required
 	Implementer func(name string) (role.Implementer, *record.Failure) // required
 	Reviewer    func(name string) (role.Reviewer, *record.Failure)    // required
 	Checker     Checker                                               // required where the plan has checks

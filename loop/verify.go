@@ -16,12 +16,13 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // Verifier holds findings that nobody answered, and those that are only claimed to be fixed, against the code of now.
 type Verifier struct {
-	Store    *record.Store                                      // required
+	Store    *store.Store                                       // required
 	Rules    role.Reviewer                                      // the built-in reviewer, whose findings its own rules judge; required
 	Judge    string                                             // the agent that judges the rest, one by one; "": none
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required with Judge
@@ -149,7 +150,7 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 // codeOfNow is the commit that a review's findings are held against: HEAD or the branch that
 // it was asked for on, whichever has the commit that was reviewed. Anywhere else the code
 // may be missing without being gone: why says so.
-func codeOfNow(ctx context.Context, s *record.Store, review record.Review) (at gitstore.ID, why string, err error) {
+func codeOfNow(ctx context.Context, s *store.Store, review record.Review) (at gitstore.ID, why string, err error) {
 	commit := review.At()
 	if commit == "" {
 		return "", "it is of what was in no commit yet", nil
@@ -259,7 +260,7 @@ func (s *scene) byCheck(ctx context.Context, name string, result *Verified) {
 
 // placeFinding is where a finding of a review is in a commit or tree; nil when what was
 // reviewed has no such place.
-func placeFinding(ctx context.Context, s *record.Store, review record.Review, f reply.Finding, at gitstore.ID) (*locate.Placed, error) {
+func placeFinding(ctx context.Context, s *store.Store, review record.Review, f reply.Finding, at gitstore.ID) (*locate.Placed, error) {
 	if f.File == "" {
 		return nil, nil
 	}

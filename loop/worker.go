@@ -16,13 +16,14 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Worker does the reviews that agents were asked for. What is to be done follows from the
 // logs alone; who does it holds a lock in this clone and, where another clone could do it
 // too, a lease on the remote.
 type Worker struct {
-	Store    *record.Store                                      // required
+	Store    *store.Store                                       // required
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required
 	// Checks are those to run for a change, and why others are not run. nil: none.
 	Checks   func(ctx context.Context, review record.Review, change Change) (run []runplan.Check, not []string)

@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // meeting is a reviewer that answers once as many as wanted are at work, and remembers how
@@ -61,7 +62,7 @@ func (m *meeting) count(n int) {
 }
 
 // asked is a store with so many requests of reviewers.
-func asked(t *testing.T, requests int, reviewers ...string) *record.Store {
+func asked(t *testing.T, requests int, reviewers ...string) *store.Store {
 	t.Helper()
 	s, ctx := runtest.NewStore(t), t.Context()
 	s.Now = time.Now // of several goroutines
@@ -81,14 +82,14 @@ func asked(t *testing.T, requests int, reviewers ...string) *record.Store {
 	return s
 }
 
-func meetingWorker(s *record.Store, m *meeting, parallel int) *Worker {
+func meetingWorker(s *store.Store, m *meeting, parallel int) *Worker {
 	return &Worker{Store: s, Progress: quiet{}, Parallel: parallel, Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil }}
 }
 
 // onceEach wants every review answered once by each of reviewers.
-func onceEach(t *testing.T, s *record.Store, reviewers int) {
+func onceEach(t *testing.T, s *store.Store, reviewers int) {
 	t.Helper()
-	reviews, _, err := s.Reviews(t.Context(), record.Filter{})
+	reviews, _, err := s.Reviews(t.Context(), store.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestWorkWithoutAPlace(t *testing.T) {
 }
 
 // running are the turns of this clone that are at work.
-func running(t *testing.T, s *record.Store) []Turn {
+func running(t *testing.T, s *store.Store) []Turn {
 	t.Helper()
 	queue, err := (&Worker{Store: s}).Queue(t.Context())
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -77,7 +78,7 @@ func (t *turn) findWorktree() (*gitstore.Worktree, error) {
 }
 
 // openTree opens the worktree of a run, which gets the HEAD back that a killed git took.
-func openTree(ctx context.Context, s *record.Store, run record.Run) (*gitstore.Worktree, error) {
+func openTree(ctx context.Context, s *store.Store, run record.Run) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))
 	if err != nil || !tree.Own {
 		return tree, err
@@ -183,7 +184,7 @@ func removedTree(name string) *record.Failure {
 // removeTree removes the worktree of a run that needs it no more. What is in it and in
 // no commit, which came too late for the run, is kept first: left is its snapshot, ""
 // where there is nothing.
-func removeTree(ctx context.Context, s *record.Store, run record.Run) (left gitstore.ID, err error) {
+func removeTree(ctx context.Context, s *store.Store, run record.Run) (left gitstore.ID, err error) {
 	dir := workspace.TreeDir(s, run.ID)
 	tree, err := openTree(ctx, s, run)
 	if err == nil {
@@ -195,7 +196,7 @@ func removeTree(ctx context.Context, s *record.Store, run record.Run) (left gits
 	return left, s.Repo.RemoveWorktree(ctx, dir)
 }
 
-func keepLeft(ctx context.Context, s *record.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
+func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
 	files, err := tree.NormalTree(ctx)
 	if err == nil { // else what can be read is kept
 		head, err := s.Repo.TreeOf(ctx, run.Head())

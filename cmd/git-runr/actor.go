@@ -11,11 +11,12 @@ import (
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // person is who comments and submits here: --as, GIT_RUNR_ACTOR, or git's identity.
 // It is the same in every terminal, as drafts are.
-func (s *session) person(store *record.Store) (string, error) {
+func (s *session) person(store *store.Store) (string, error) {
 	if s.IsSet("as") {
 		return s.String("as"), nil
 	}
@@ -28,7 +29,7 @@ func (s *session) person(store *record.Store) (string, error) {
 
 // actor is who claims here: person, and the terminal or chat that it acts in, so
 // that two chats of one person are two.
-func (s *session) actor(store *record.Store) (string, error) {
+func (s *session) actor(store *store.Store) (string, error) {
 	name, err := s.person(store)
 	if err != nil || s.IsSet("as") || s.getenv("GIT_RUNR_ACTOR") != "" {
 		return name, err

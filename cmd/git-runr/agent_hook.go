@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // agentHookTime is how long an agent tool is held up at most.
@@ -41,7 +41,7 @@ func agentHook(s *session) error {
 
 // agentGate is the gate before a push for an agent, who may want to go around git's hook: why
 // what HEAD has would be refused, "" where it would not.
-func (s *session) agentGate(store *record.Store) (string, error) {
+func (s *session) agentGate(store *store.Store) (string, error) {
 	conf, err := s.configuration(store)
 	if err != nil || conf.Hooks.PrePush != "refuse" {
 		return "", err

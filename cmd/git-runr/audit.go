@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // auditLimit is how many commits are audited unless a range or --limit says otherwise.
@@ -142,7 +142,7 @@ func (s *session) belowThreshold(counts diagnose.AuditCounts) []string {
 }
 
 // auditSpan reads what is to be audited.
-func (s *session) auditSpan(store *record.Store) (audited, error) {
+func (s *session) auditSpan(store *store.Store) (audited, error) {
 	if id := s.String("run"); id != "" {
 		return s.auditRun(store, id)
 	}
@@ -171,7 +171,7 @@ func (s *session) auditSpan(store *record.Store) (audited, error) {
 }
 
 // auditRun is a run's commits and those that people made for it.
-func (s *session) auditRun(store *record.Store, id string) (audited, error) {
+func (s *session) auditRun(store *store.Store, id string) (audited, error) {
 	run, err := store.Run(s.ctx, id)
 	if err != nil {
 		return audited{}, err

@@ -10,10 +10,11 @@ import (
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // steps takes the steps of reviews, on the remote that is synced with and here.
-func (s *session) steps(store *record.Store) steps.Taker {
+func (s *session) steps(store *store.Store) steps.Taker {
 	return steps.Taker{
 		Store: store, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
@@ -41,14 +42,14 @@ func (s *session) steps(store *record.Store) steps.Taker {
 }
 
 // tidy does loop.Tidy, of which nobody needs to hear.
-func (c *console) tidy(ctx context.Context, store *record.Store) {
+func (c *console) tidy(ctx context.Context, store *store.Store) {
 	if conf, err := config.Read(ctx, store.Repo, c.getenv); err == nil {
 		_ = loop.Tidy(ctx, store, time.Duration(conf.Inbox.Retention), conf.Inbox.Closing)
 	}
 }
 
 // closing is what ends by itself here; nothing where the configuration cannot be read.
-func (s *session) closing(store *record.Store) closing.Rule {
+func (s *session) closing(store *store.Store) closing.Rule {
 	conf, err := s.configuration(store)
 	if err != nil {
 		return closing.Never
@@ -57,7 +58,7 @@ func (s *session) closing(store *record.Store) closing.Rule {
 }
 
 // claim claims a review, and says where that does not count in all clones.
-func (s *session) claim(store *record.Store, id string, by record.Hold) (record.Review, error) {
+func (s *session) claim(store *store.Store, id string, by record.Hold) (record.Review, error) {
 	review, provisional, err := s.steps(store).Claim(s.ctx, id, by)
 	if provisional != "" && err == nil {
 		s.say("claimed in this clone only, nobody else can see it: %s", provisional)
@@ -67,7 +68,7 @@ func (s *session) claim(store *record.Store, id string, by record.Hold) (record.
 
 // sharedRemote is the remote where clones decide who has a review: one that was
 // synced with. "" where there is none, or it is not to be asked.
-func (s *session) sharedRemote(store *record.Store) string {
+func (s *session) sharedRemote(store *store.Store) string {
 	if s.Bool("local") || len(store.Repo.Remotes()) == 0 {
 		return ""
 	}
@@ -88,7 +89,7 @@ func (s *session) sharedRemote(store *record.Store) string {
 
 // unshare gives the claim on the remote back. Where that fails it lapses, or the
 // next one who claims forces it.
-func (s *session) unshare(store *record.Store, review record.Review, by record.Hold) {
+func (s *session) unshare(store *store.Store, review record.Review, by record.Hold) {
 	remote := s.sharedRemote(store)
 	if remote == "" {
 		return

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -62,7 +63,7 @@ func diagnoseStop(s *session) error {
 }
 
 // diagnoseRun shows why run stopped, or that it did not.
-func (s *session) diagnoseRun(store *record.Store, run record.Run) error {
+func (s *session) diagnoseRun(store *store.Store, run record.Run) error {
 	if run.Stop == nil {
 		return s.notStopped(store, run)
 	}
@@ -93,15 +94,15 @@ type notStoppedJSON struct {
 
 // notStopped says how run is, and what to type: the next step for it, and the
 // newest run that did stop.
-func (s *session) notStopped(store *record.Store, run record.Run) error {
+func (s *session) notStopped(records *store.Store, run record.Run) error {
 	others := func(r record.RunSummary) bool { return r.Reason != "" && r.ID != run.ID }
-	runs, _, err := store.Runs(s.ctx, record.Filter{Limit: 1, Some: true, Run: others})
+	runs, _, err := records.Runs(s.ctx, store.Filter{Limit: 1, Some: true, Run: others})
 	if err != nil {
 		return err
 	}
 	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
-	live := workspace.Live(store, run.ID)
-	cut, err := overview.CutShort(s.ctx, store, run.ID)
+	live := workspace.Live(records, run.ID)
+	cut, err := overview.CutShort(s.ctx, records, run.ID)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 
 // diagnoseReview shows the run that was started from a review, or else what the
 // review itself says.
-func (s *session) diagnoseReview(store *record.Store, review record.Review) error {
+func (s *session) diagnoseReview(store *store.Store, review record.Review) error {
 	events, err := store.ReviewEvents(s.ctx, review.ID)
 	if err != nil {
 		return err
@@ -149,7 +150,7 @@ func (s *session) diagnoseReview(store *record.Store, review record.Review) erro
 }
 
 // diagnoseCommit shows what speaks of commit.
-func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error {
+func (s *session) diagnoseCommit(store *store.Store, commit gitstore.ID) error {
 	about, err := diagnose.OfCommit(s.ctx, store, commit)
 	switch {
 	case err != nil:

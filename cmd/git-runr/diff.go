@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) diffCommand() *cli.Command {
@@ -98,7 +99,7 @@ func diff(s *session) error {
 }
 
 // showDiff shows a person a difference as git does: by the user's settings, in the user's pager.
-func (s *session) showDiff(store *record.Store, spec gitstore.DiffSpec) error {
+func (s *session) showDiff(store *store.Store, spec gitstore.DiffSpec) error {
 	look := gitstore.DiffLook{Stat: s.Bool("stat"), Columns: s.columns()}
 	plain, err := store.Repo.DiffShown(s.ctx, spec, look)
 	if err != nil {

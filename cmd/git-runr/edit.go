@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // notWritten cancels: the person wrote nothing.
@@ -22,23 +23,23 @@ func notWritten() error {
 
 // editNew is git runr review --edit: a review by oneself, asked for and submitted when
 // something was written.
-func (s *session) editNew(store *record.Store, request record.ReviewRequest) error {
+func (s *session) editNew(records *store.Store, request record.ReviewRequest) error {
 	if len(s.StringSlice("reviewer")) > 0 || s.Bool("wait") {
 		return exit.Problemf(exit.Usage, "--edit is a review by yourself, without --reviewer and --wait")
 	}
 	request.Reviewer, request.Others = record.Human, nil
-	store.AddMessages(s.ctx, &request.Subject)
-	return s.editAndSubmit(store, request.Subject, record.Draft{}, func() (record.Review, error) {
-		made, err := store.RequestReview(s.ctx, request, "cli")
+	records.AddMessages(s.ctx, &request.Subject)
+	return s.editAndSubmit(records, request.Subject, store.Draft{}, func() (record.Review, error) {
+		made, err := records.RequestReview(s.ctx, request, "cli")
 		if err != nil {
 			return made, err
 		}
-		return made, steps.Pin(s.ctx, store, made)
+		return made, steps.Pin(s.ctx, records, made)
 	})
 }
 
 // editInbox is git runr inbox comment ID --edit. The draft is handed in with it.
-func (s *session) editInbox(store *record.Store, review record.Review, person string) error {
+func (s *session) editInbox(store *store.Store, review record.Review, person string) error {
 	if s.NArg() > 1 || s.IsSet("m") {
 		return exit.Problemf(exit.Usage, "with --edit the comments are written in the editor").WithHint("git runr inbox comment " + review.ID + " --edit")
 	}
@@ -54,7 +55,7 @@ func (s *session) editInbox(store *record.Store, review record.Review, person st
 
 // editAndSubmit lets the person write into the diff of subject and submits that to the
 // review that open gives. Whatever goes wrong, what was written stays in its file.
-func (s *session) editAndSubmit(store *record.Store, subject record.Subject, draft record.Draft, open func() (record.Review, error)) error {
+func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draft store.Draft, open func() (record.Review, error)) error {
 	actor, err := s.person(store)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 }
 
 // writeAndSubmit adds to person what is written, and submits that.
-func (s *session) writeAndSubmit(store *record.Store, file editdiff.File, subject record.Subject, person *record.Person, open func() (record.Review, error)) (review record.Review, err error) {
+func (s *session) writeAndSubmit(store *store.Store, file editdiff.File, subject record.Subject, person *record.Person, open func() (record.Review, error)) (review record.Review, err error) {
 	written, err := s.write(store, file)
 	if err != nil {
 		return review, err
@@ -97,7 +98,7 @@ func (s *session) writeAndSubmit(store *record.Store, file editdiff.File, subjec
 }
 
 // write opens the editor and reads what was written.
-func (s *session) write(store *record.Store, file editdiff.File) (written editdiff.Written, err error) {
+func (s *session) write(store *store.Store, file editdiff.File) (written editdiff.Written, err error) {
 	editor, err := store.Repo.Editor(s.ctx)
 	if err != nil {
 		return written, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")

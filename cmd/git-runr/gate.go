@@ -15,8 +15,8 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Bounds of what a push is held up for.
@@ -29,7 +29,7 @@ const (
 // push is refused. It reads refs, the index and commits. Its words go to standard output,
 // which the hook hands to standard error. One that cannot be asked refuses: it may be what
 // is pushed that spoils it.
-func (s *session) prePush(store *record.Store) error {
+func (s *session) prePush(store *store.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil {
 		return s.closed(err)
@@ -51,7 +51,7 @@ func refuses(err error) bool {
 }
 
 // gate is prePush of one that is on.
-func (s *session) gate(store *record.Store, conf *config.Config) error {
+func (s *session) gate(store *store.Store, conf *config.Config) error {
 	refs, err := hooks.Pushed(s.in)
 	if err != nil {
 		return err

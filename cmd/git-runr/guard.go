@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) guardCommand() *cli.Command {
@@ -42,7 +42,7 @@ type alterationJSON struct {
 }
 
 // openGuard opens the repository for a command that takes no names.
-func (s *session) openGuard() (*record.Store, error) {
+func (s *session) openGuard() (*store.Store, error) {
 	if s.Args().Present() {
 		return nil, exit.Problemf(exit.Usage, "guard takes no names, but %q is given", s.Args().First()).WithHint(loop.GuardLines()...)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) hooksCommand() *cli.Command {
@@ -73,7 +74,7 @@ func statusOfHooks(s *session) error {
 
 // gated reports whether pushes are to be looked at; a configuration that cannot be read
 // asks for nothing.
-func (s *session) gated(store *record.Store) bool {
+func (s *session) gated(store *store.Store) bool {
 	conf, err := s.configuration(store)
 	return err == nil && conf.Hooks.PrePush != "off"
 }
@@ -129,7 +130,7 @@ func writeWithout(w io.Writer, st hooks.Status) {
 }
 
 // hookRuns are the hooks that git-runr hooks run knows.
-var hookRuns = map[string]func(*session, *record.Store) error{
+var hookRuns = map[string]func(*session, *store.Store) error{
 	hooks.PostCommit: (*session).postCommit, hooks.PostRewrite: (*session).postRewrite,
 	hooks.PostMerge: (*session).postMerge, hooks.PrePush: (*session).prePush,
 }
@@ -192,7 +193,7 @@ func hookRun(s *session) error {
 
 // sayCritical tells in one line what is critical on this branch. It is the hook's output,
 // for what a hook writes to standard error is left to errors that nobody is to see.
-func (s *session) sayCritical(store *record.Store) {
+func (s *session) sayCritical(store *store.Store) {
 	if store.Repo.Operation() != "" || store.Repo.IsOwnWorktree() {
 		return
 	}
@@ -202,7 +203,7 @@ func (s *session) sayCritical(store *record.Store) {
 }
 
 // postCommit asks for a review of the commit that was made.
-func (s *session) postCommit(store *record.Store) error {
+func (s *session) postCommit(store *store.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil || conf.Hooks.PostCommit != "review" {
 		return err
@@ -216,7 +217,7 @@ func (s *session) postCommit(store *record.Store) error {
 
 // postRewrite notes which commits took the place of which, amended or rebased; the worker
 // finds where their reviews go.
-func (s *session) postRewrite(store *record.Store) error {
+func (s *session) postRewrite(store *store.Store) error {
 	pairs, err := hooks.Rewritten(s.in)
 	if err == nil {
 		err = lineage.NoteRewrite(store, s.Args().Get(1), pairs)
@@ -228,7 +229,7 @@ func (s *session) postRewrite(store *record.Store) error {
 }
 
 // postMerge asks for a review of a merge that was made here. What came from elsewhere the worker finds.
-func (s *session) postMerge(store *record.Store) error {
+func (s *session) postMerge(store *store.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil || s.Args().Get(1) == "1" { // --squash makes no commit
 		return err
@@ -240,7 +241,7 @@ func (s *session) postMerge(store *record.Store) error {
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.
-func (c *console) logHook(store *record.Store, err error) {
+func (c *console) logHook(store *store.Store, err error) {
 	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if openErr == nil {
 		_, openErr = safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())

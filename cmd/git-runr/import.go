@@ -19,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/runrimport"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) importCommand() *cli.Command {
@@ -105,7 +106,7 @@ func importedDocument(source runrimport.SourceRun, done runrimport.Imported) imp
 	return doc
 }
 
-func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSON, done runrimport.Imported) {
+func writeImported(w io.Writer, s *session, store *store.Store, doc importedJSON, done runrimport.Imported) {
 	from := doc.From
 	if doc.Recorded == 0 {
 		safetext.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n", from, doc.Run)
@@ -123,7 +124,7 @@ func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSO
 
 // importPlan returns what is configured here for a run. Nothing in it comes from the timeline.
 func importPlan(
-	ctx context.Context, conf *config.Config, store *record.Store, timeline *runrimport.Timeline,
+	ctx context.Context, conf *config.Config, store *store.Store, timeline *runrimport.Timeline,
 ) (runplan.Plan, error) {
 	plan, not, err := conf.Plan()
 	if err != nil {

@@ -31,6 +31,7 @@ var layers = [][]string{
 	{"loop/runplan"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
+	{"loop/store"},
 	{"loop/role", "loop/lineage", "loop/locate", "loop/share", "loop/closing", "loop/workspace"},
 	{"loop/intake", "loop/landing", "loop/suggest"},
 	{"loop/internal/runtest"},

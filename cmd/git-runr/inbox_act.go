@@ -10,10 +10,11 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // act does something with the review that the only argument names, as this actor.
-func (s *session) act(do func(store *record.Store, id, actor string) (record.Review, error), show func(io.Writer, actorDone)) error {
+func (s *session) act(do func(store *store.Store, id, actor string) (record.Review, error), show func(io.Writer, actorDone)) error {
 	id, err := s.oneID(0, "a review is wanted")
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 	return s.showAct(store, review, actor, nil, show)
 }
 
-func (s *session) showAct(store *record.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
+func (s *session) showAct(store *store.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
 	done := s.acted(store, review, actor)
 	done.Answer = answer
 	return s.print(done, func(w io.Writer) {
@@ -43,7 +44,7 @@ func (s *session) showAct(store *record.Store, review record.Review, actor strin
 }
 
 // acted is what a step by actor came to.
-func (s *session) acted(store *record.Store, review record.Review, actor string) actorDone {
+func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
 	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
@@ -102,5 +103,5 @@ type actorDone struct {
 	Resolve string              `json:"resolve_with,omitempty"` // the line that resolves what was claimed
 	Answer  *record.Answer      `json:"answer,omitempty"`
 	Open    int                 `json:"unanswered"`       // findings and comments without an answer
-	Drafts  []record.KeptDraft  `json:"drafts,omitempty"` // of a review that is closed now
+	Drafts  []store.KeptDraft   `json:"drafts,omitempty"` // of a review that is closed now
 }

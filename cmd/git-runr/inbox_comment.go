@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) inboxCommentCommand() *cli.Command {
@@ -75,9 +76,9 @@ func inboxComment(s *session) error {
 	return s.addComment(store, review, person)
 }
 
-func (s *session) dropComment(store *record.Store, review record.Review, person string) error {
+func (s *session) dropComment(records *store.Store, review record.Review, person string) error {
 	id := s.String("drop")
-	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *record.Draft) error {
+	draft, err := records.EditDraft(s.ctx, review.ID, person, func(d *store.Draft) error {
 		if d.Remove(id) != nil {
 			return &record.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
 		}
@@ -89,14 +90,14 @@ func (s *session) dropComment(store *record.Store, review record.Review, person 
 	return s.showDraft(review, draft, nil)
 }
 
-func (s *session) addComment(store *record.Store, review record.Review, person string) error {
+func (s *session) addComment(records *store.Store, review record.Review, person string) error {
 	comment := record.Comment{Side: record.Side(s.String("side")), Severity: reply.Severity(s.String("severity"))}
 	switch comment.Severity {
 	case "", reply.Critical, reply.Warning, reply.Note:
 	default:
 		return exit.Problemf(exit.Usage, "severity %q is none of critical, warning, note", comment.Severity)
 	}
-	comment, err := locate.AnchorTyped(s.ctx, store, review.Request.Subject, comment, s.Args().Get(1))
+	comment, err := locate.AnchorTyped(s.ctx, records, review.Request.Subject, comment, s.Args().Get(1))
 	if errors.As(err, new(*record.NotFoundError)) && comment.Side != record.SideOld {
 		return exit.Problemf(exit.NotFound, "%w", err).WithHint("--side old   where the change removed it")
 	}
@@ -113,11 +114,11 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 		return exit.Problemf(exit.Usage, "a comment is wanted").WithHint("git runr inbox comment ID FILE:LINE -m TEXT")
 	}
 	var added record.Comment
-	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *record.Draft) error {
+	draft, err := records.EditDraft(s.ctx, review.ID, person, func(d *store.Draft) error {
 		added = d.Add(comment)
 		return nil
 	})
-	if errors.Is(err, record.ErrDraftFull) {
+	if errors.Is(err, store.ErrDraftFull) {
 		return exit.Problemf(exit.State, "%w", err).WithHint("git runr inbox submit " + review.ID)
 	}
 	if err != nil {
@@ -126,7 +127,7 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 	return s.showDraft(review, draft, &added)
 }
 
-func (c *console) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
+func (c *console) showDraft(review record.Review, draft store.Draft, added *record.Comment) error {
 	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
 	return c.print(doc, func(w io.Writer) {
 		if added != nil {

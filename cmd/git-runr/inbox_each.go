@@ -13,13 +13,14 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // inboxStep is a step that can be taken with several reviews at once.
 type inboxStep struct {
 	status string // of the reviews that --all means
 	ask    string // what --all is about to do: "Resolve"
-	do     func(store *record.Store, id, actor string) (record.Review, error)
+	do     func(store *store.Store, id, actor string) (record.Review, error)
 	show   func(io.Writer, actorDone)
 }
 
@@ -97,7 +98,7 @@ func (c *console) failedLine(problem *exit.Problem) {
 }
 
 // chosenReviews are the ids that were typed, each once, or those that --all means.
-func (s *session) chosenReviews(store *record.Store, step inboxStep) ([]string, error) {
+func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, error) {
 	usage := func(format string, args ...any) error {
 		return exit.Problemf(exit.Usage, format, args...).WithHint("git runr inbox " + s.Command.Name + " -h")
 	}
@@ -126,7 +127,7 @@ func (s *session) chosenReviews(store *record.Store, step inboxStep) ([]string, 
 }
 
 // allReviews are those that the filters fit, once somebody has agreed.
-func (s *session) allReviews(store *record.Store, step inboxStep) ([]string, error) {
+func (s *session) allReviews(store *store.Store, step inboxStep) ([]string, error) {
 	filter, err := s.inboxFilter(store, step.status)
 	if err != nil {
 		return nil, err

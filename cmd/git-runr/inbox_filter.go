@@ -9,6 +9,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/pick"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // filterFlags choose among reviews, for a list and for --all.
@@ -31,7 +32,7 @@ func changeFlags() []cli.Flag {
 }
 
 // wish is what the flags of changeFlags say.
-func (s *session) wish(store *record.Store) (pick.Wish, error) {
+func (s *session) wish(store *store.Store) (pick.Wish, error) {
 	wish := pick.Wish{
 		ClaimedBy: s.String("claimed-by"), Verdict: s.String("verdict"), Branch: s.String("branch"), Since: s.String("since"),
 		Author: s.String("author"),
@@ -57,22 +58,22 @@ func (s *session) wish(store *record.Store) (pick.Wish, error) {
 
 // inboxFilter is what a list's flags say; status is that of the list unless --status says
 // another.
-func (s *session) inboxFilter(store *record.Store, status string) (record.Filter, error) {
-	filter := record.Filter{ByNeed: true}
+func (s *session) inboxFilter(records *store.Store, status string) (store.Filter, error) {
+	filter := store.Filter{ByNeed: true}
 	var err error
 	if filter.Status, err = record.StatusFilter(status); err != nil {
 		return filter, exit.Problemf(exit.Usage, "%w", err)
 	}
 	if !s.Bool("archived") {
-		if filter.ClosedSince, err = loop.ClosedSince(store); err != nil {
+		if filter.ClosedSince, err = loop.ClosedSince(records); err != nil {
 			return filter, err
 		}
 	}
-	wish, err := s.wish(store)
+	wish, err := s.wish(records)
 	if err != nil {
 		return filter, err
 	}
 	wish.Reviewer = s.String("reviewer")
-	filter.Review, err = wish.Test(s.ctx, store)
+	filter.Review, err = wish.Test(s.ctx, records)
 	return filter, err
 }

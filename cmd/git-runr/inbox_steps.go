@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) inboxClaimCommand() *cli.Command {
@@ -33,7 +34,7 @@ func inboxClaim(s *session) error {
 			return exit.Problemf(exit.Usage, "--lease %q is no duration such as 30m, 2h or 1d", text)
 		}
 	}
-	claim := func(store *record.Store, id, actor string) (record.Review, error) {
+	claim := func(store *store.Store, id, actor string) (record.Review, error) {
 		return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
 	}
 	return s.actEach(inboxStep{"submitted", "Claim", claim, func(w io.Writer, done actorDone) {
@@ -49,7 +50,7 @@ func (p *program) inboxReleaseCommand() *cli.Command {
 	return &cli.Command{
 		Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), claimFlag(), forceFlag()},
 		Action: p.action(func(s *session) error {
-			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+			return s.act(func(store *store.Store, id, actor string) (record.Review, error) {
 				return s.steps(store).Release(s.ctx, id, s.hold(actor))
 			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Released %s.\n", done.ID) })
 		}),
@@ -66,7 +67,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			resolve := func(store *record.Store, id, actor string) (record.Review, error) {
+			resolve := func(store *store.Store, id, actor string) (record.Review, error) {
 				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), note)
 			}
 			return s.actEach(inboxStep{"inbox", "Resolve", resolve, func(w io.Writer, done actorDone) {
@@ -89,7 +90,7 @@ func (p *program) inboxCancelCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			cancel := func(store *record.Store, id, actor string) (record.Review, error) {
+			cancel := func(store *store.Store, id, actor string) (record.Review, error) {
 				return store.CancelReview(s.ctx, id, actor, note)
 			}
 			return s.actEach(inboxStep{"open", "Cancel", cancel, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) }})
@@ -101,7 +102,7 @@ func (p *program) inboxReopenCommand() *cli.Command {
 	return &cli.Command{
 		Name: "reopen", Usage: "take a resolution or a cancellation back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
 		Action: p.action(func(s *session) error {
-			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+			return s.act(func(store *store.Store, id, actor string) (record.Review, error) {
 				return s.steps(store).Reopen(s.ctx, id, actor)
 			}, func(w io.Writer, done actorDone) {
 				safetext.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)

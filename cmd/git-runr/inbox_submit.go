@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) inboxSubmitCommand() *cli.Command {
@@ -106,7 +107,7 @@ func (s *session) submission() (record.Person, error) {
 }
 
 // fileComments are the comments of --file, bound to the subject.
-func (s *session) fileComments(store *record.Store, subject record.Subject) ([]record.Comment, error) {
+func (s *session) fileComments(store *store.Store, subject record.Subject) ([]record.Comment, error) {
 	name := s.String("file")
 	if name == "" {
 		return nil, nil

@@ -23,6 +23,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) initCommand() *cli.Command {
@@ -91,7 +92,7 @@ func initialise(s *session) error {
 }
 
 // initHooks installs the hooks, or looks at them where nothing is to be done.
-func (s *session) initHooks(store *record.Store, doc *initJSON) error {
+func (s *session) initHooks(store *store.Store, doc *initJSON) error {
 	conf, err := s.configuration(store)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (s *session) initHooks(store *record.Store, doc *initJSON) error {
 
 // writeConfig makes .runr.toml from what the repository is. It is trusted where a person says so on the terminal;
 // without one, whoever typed the command has asked for it.
-func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
+func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
 	}
@@ -191,7 +192,7 @@ func writeInit(w io.Writer, doc initJSON) {
 	if doc.DryRun && !doc.shown {
 		shows = "would show"
 	}
-	safetext.Fprintf(w, "git log %s the notes: git config notes.displayRef %s\n", shows, record.NotesRef)
+	safetext.Fprintf(w, "git log %s the notes: git config notes.displayRef %s\n", shows, store.NotesRef)
 	if calls && doc.each {
 		checks := "."
 		if len(doc.Checks) > 0 && (doc.Trusted || doc.DryRun) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func agentsFlags() []cli.Flag {
@@ -43,7 +43,7 @@ type initAgentsJSON struct {
 
 // initAgents tells agent tools of git-runr, or takes that back: it shows what it is going to
 // write, and writes it when somebody says yes.
-func (s *session) initAgents(store *record.Store) error {
+func (s *session) initAgents(store *store.Store) error {
 	names, err := s.agentTools(store)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *session) sayingYes() string {
 
 // agentTools are those that --for names, or that are found. What is to be removed is looked
 // for in all of them.
-func (s *session) agentTools(store *record.Store) ([]string, error) {
+func (s *session) agentTools(store *store.Store) ([]string, error) {
 	if !s.IsSet("for") && s.Bool("remove") {
 		return register.Names(), nil
 	}

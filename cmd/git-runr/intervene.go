@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) interveneCommand() *cli.Command {
@@ -65,7 +66,7 @@ func intervene(s *session) error {
 }
 
 // intervened has a runner record what a person did, and brings the notes up to date.
-func (c *console) intervened(ctx context.Context, conf *config.Config, store *record.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
+func (c *console) intervened(ctx context.Context, conf *config.Config, store *store.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
 	progress := c.progress()
 	defer progress.Close()
 	run, iv, err := do(c.runner(conf, store, progress))
@@ -76,7 +77,7 @@ func (c *console) intervened(ctx context.Context, conf *config.Config, store *re
 }
 
 // interventionSpec reads the flags.
-func (s *session) interventionSpec(store *record.Store, run record.Run) (loop.InterventionSpec, error) {
+func (s *session) interventionSpec(store *store.Store, run record.Run) (loop.InterventionSpec, error) {
 	spec := loop.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
 	known := record.InterventionReasons()
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
@@ -100,7 +101,7 @@ func (s *session) interventionSpec(store *record.Store, run record.Run) (loop.In
 }
 
 // runArgument is the run that a command wants named; usage is how it is typed.
-func (s *session) runArgument(usage string) (*record.Store, *config.Config, record.Run, error) {
+func (s *session) runArgument(usage string) (*store.Store, *config.Config, record.Run, error) {
 	if s.NArg() != 1 {
 		return nil, nil, record.Run{}, exit.Problemf(exit.Usage, "a run is wanted").WithHint(usage)
 	}

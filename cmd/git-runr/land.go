@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -81,9 +82,9 @@ func land(s *session) error {
 }
 
 // newestDied refuses to choose a run where the newest died, and names those that could be meant.
-func (s *session) newestDied(store *record.Store, died record.Run) error {
+func (s *session) newestDied(records *store.Store, died record.Run) error {
 	waits := func(r record.RunSummary) bool { return r.Status == record.RunCompleted && !r.Landed && !r.InPlace }
-	runs, _, err := store.Runs(s.ctx, record.Filter{Limit: 3, Some: true, Run: waits})
+	runs, _, err := records.Runs(s.ctx, store.Filter{Limit: 3, Some: true, Run: waits})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) logCommand() *cli.Command {
@@ -101,7 +102,7 @@ func (s *session) eventStyle() render.EventStyle {
 }
 
 // showNewest shows the last n of all events, without reading those before them.
-func (s *session) showNewest(store *record.Store, n int) error {
+func (s *session) showNewest(store *store.Store, n int) error {
 	events, bad, err := store.Newest(s.ctx, n)
 	before := 0
 	if err == nil && s.json { // which says the place of each among all, and all that cannot be read

@@ -6,12 +6,12 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/web"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // reviewURL is the address of a review's page, with the token that opens it; "" where
 // no server runs. start starts one in the background where a browser can be near.
-func (s *session) reviewURL(store *record.Store, reviewID string, start bool) string {
+func (s *session) reviewURL(store *store.Store, reviewID string, start bool) string {
 	address, secret, ok := web.Running(s.ctx, store.Repo)
 	if !ok && start && s.mayServe(store.Repo) {
 		if err := background.Serve(store.Repo); err != nil {

@@ -14,11 +14,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // placeOf is where run keeps its things in this clone, as the user can type it.
-func (c *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
+func (c *console) placeOf(store *store.Store, run record.Run) diagnose.Place {
 	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: workspace.FilesDir(store, run.ID), Width: c.width()}
 	if !onDisk(place.Files) {
 		place.Files = ""
@@ -37,7 +38,7 @@ func (c *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
 }
 
 // treeDir is the working tree that a run has of its own, "" where it has none here.
-func treeDir(store *record.Store, run string) string {
+func treeDir(store *store.Store, run string) string {
 	if dir := workspace.TreeDir(store, run); onDisk(dir) {
 		return dir
 	}
@@ -70,7 +71,7 @@ func here() string {
 	return dir
 }
 
-func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
+func writeStop(w io.Writer, s *session, store *store.Store, run record.Run) {
 	if run.Stop == nil {
 		return
 	}
@@ -85,12 +86,12 @@ func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
 }
 
 // offered is run with those checks alone that may be shown as something to type here.
-func (s *session) offered(store *record.Store, run record.Run) (record.Run, error) {
+func (s *session) offered(store *store.Store, run record.Run) (record.Run, error) {
 	return config.Offered(store.Repo.Writer(), run, func() (*config.Config, error) { return s.configuration(store) })
 }
 
 // workHere refuses to go on with a run whose commits did not come with its log.
-func workHere(ctx context.Context, store *record.Store, run record.Run) error {
+func workHere(ctx context.Context, store *store.Store, run record.Run) error {
 	_, err := store.Repo.ReadCommit(ctx, run.Head())
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) promptCommand() *cli.Command {
@@ -32,11 +32,11 @@ func (p *program) promptCommand() *cli.Command {
 // prompt fails at nothing: a prompt has no place for an error.
 func prompt(s *session) error {
 	s.quiet = true
-	store, err := s.open()
+	records, err := s.open()
 	if err != nil {
-		return s.print(record.Glance{}, func(io.Writer) {})
+		return s.print(store.Glance{}, func(io.Writer) {})
 	}
-	glance := store.Glance()
+	glance := records.Glance()
 	return s.print(glance, func(w io.Writer) {
 		if segment := s.segment(glance); segment != "" {
 			safetext.Fprintf(w, "%s\n", segment)
@@ -44,7 +44,7 @@ func prompt(s *session) error {
 	})
 }
 
-func (p *program) segment(g record.Glance) string {
+func (p *program) segment(g store.Glance) string {
 	critical, waiting := "✗", "●"
 	if !p.utf8() {
 		critical, waiting = "x", "o"

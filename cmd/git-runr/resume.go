@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -76,7 +77,7 @@ func resume(s *session) error {
 }
 
 // decide records what becomes of a run that gave up.
-func (s *session) decide(store *record.Store, run record.Run, choice runplan.Choice) error {
+func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choice) error {
 	run, left, err := loop.AnswerRun(s.ctx, store, run, choice)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (s *session) decide(store *record.Store, run record.Run, choice runplan.Cho
 }
 
 // resume takes run up, after the checks that the user named.
-func (s *session) resume(store *record.Store, conf *config.Config, run record.Run, after []string) error {
+func (s *session) resume(store *store.Store, conf *config.Config, run record.Run, after []string) error {
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func resumeProblem(run string, err error) error {
 }
 
 // takeUp records what the user did for the run since it stopped.
-func (s *session) takeUp(conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
+func (s *session) takeUp(conf *config.Config, store *store.Store, run record.Run) (record.Run, error) {
 	if run.Stop == nil || s.Bool("keep") {
 		return run, nil
 	}
@@ -182,7 +183,7 @@ func (s *session) takeUp(conf *config.Config, store *record.Store, run record.Ru
 
 // awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
 // on from.
-func awaitsPerson(ctx context.Context, store *record.Store, run record.Run) error {
+func awaitsPerson(ctx context.Context, store *store.Store, run record.Run) error {
 	review, waits, err := loop.Waits(ctx, store, run)
 	if err != nil || !waits {
 		return err
@@ -199,7 +200,7 @@ func stopReason(run record.Run) record.Reason {
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
-func (c *console) prove(ctx context.Context, conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
+func (c *console) prove(ctx context.Context, conf *config.Config, store *store.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(check runplan.Check) bool { return check.Name == name }) {
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
@@ -237,7 +238,7 @@ func checkNames(run record.Run) []string {
 const sameStopsAllowed = 2
 
 // needsPerson says why run is not taken up by itself; nil when it may be.
-func needsPerson(store *record.Store, run record.Run) error {
+func needsPerson(store *store.Store, run record.Run) error {
 	switch {
 	case run.Status == record.RunRunning && workspace.Live(store, run.ID):
 		return exit.Problemf(exit.Busy, "run %s is being carried out now", run.ID).WithHint("git runr log --follow " + run.ID)

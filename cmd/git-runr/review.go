@@ -22,6 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) reviewCommand() *cli.Command {
@@ -136,7 +137,7 @@ func review(s *session) error {
 }
 
 // askStandard asks on a terminal, once in a repository, whether the checks that the project has may run.
-func (s *session) askStandard(store *record.Store, conf *config.Config) error {
+func (s *session) askStandard(store *store.Store, conf *config.Config) error {
 	tty, consent := s.terminal(), conf.Consent(s.ctx)
 	if tty == nil || s.Bool("no-checks") || consent.Standard || consent.Declined {
 		return nil
@@ -209,7 +210,7 @@ const maxDeepen = 1 << 20
 
 // deepened calls read. Where that needs commits or history that this clone lacks, it fetches them with --deepen,
 // and in a pipeline, until read has what it needs.
-func (s *session) deepened(store *record.Store, spec string, read func() error) error {
+func (s *session) deepened(store *store.Store, spec string, read func() error) error {
 	err := read()
 	deepen := s.Bool("deepen") || !s.IsSet("deepen") && s.getenv("CI") != ""
 	for by := 1; deepen && by <= maxDeepen && errors.Is(err, gitstore.ErrNotFound); by *= 2 {
@@ -233,7 +234,7 @@ func (s *session) deepened(store *record.Store, spec string, read func() error) 
 }
 
 // deepenFrom returns the elected remote, and the commit whose history it is asked for.
-func (s *session) deepenFrom(store *record.Store) (remote string, head gitstore.ID, ok bool) {
+func (s *session) deepenFrom(store *store.Store) (remote string, head gitstore.ID, ok bool) {
 	conf, noConf := config.Read(s.ctx, store.Repo, s.getenv)
 	if noConf != nil {
 		return "", "", false
@@ -263,7 +264,7 @@ func (s *session) asked(conf *config.Config) (record.ReviewRequest, error) {
 }
 
 // reviewRequest reads the command line.
-func (s *session) reviewRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
+func (s *session) reviewRequest(store *store.Store, conf *config.Config) (record.ReviewRequest, error) {
 	request, err := s.asked(conf)
 	if err != nil {
 		return request, err
@@ -318,7 +319,7 @@ func hasAgent(reviewers []string) bool {
 
 // pathsInside are paths, from where the command was started, as they are from the top of the
 // working tree, in which they must lie.
-func pathsInside(store *record.Store, paths []string) (top []string, err error) {
+func pathsInside(store *store.Store, paths []string) (top []string, err error) {
 	for _, path := range paths {
 		from := store.Repo.FromTop(path)
 		if !filepath.IsLocal(from) {
@@ -330,7 +331,7 @@ func pathsInside(store *record.Store, paths []string) (top []string, err error) 
 }
 
 // reviewNow does the review in this process and shows it.
-func (s *session) reviewNow(store *record.Store, conf *config.Config, made record.Review) error {
+func (s *session) reviewNow(store *store.Store, conf *config.Config, made record.Review) error {
 	if !hasAgent(made.Request.Reviewers()) {
 		if url := s.reviewURL(store, made.ID, true); url != "" {
 			s.say("the page: %s", url)
@@ -367,7 +368,7 @@ func awaited(r record.Review) bool {
 }
 
 // awaitReview waits until everybody who was asked has answered.
-func (s *session) awaitReview(store *record.Store, made record.Review) error {
+func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr show %s", strings.Join(made.Pending(), ", "), made.ID)
 	review, err := steps.Await(s.ctx, func(ctx context.Context) (record.Review, error) { return store.Review(ctx, made.ID) }, func(r record.Review) bool { return !awaited(r) })
 	if err != nil {
@@ -377,7 +378,7 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 }
 
 // reviewDocument is a review as it is shown here, with the line that has its findings fixed.
-func (s *session) reviewDocument(store *record.Store, review record.Review) render.ReviewDocument {
+func (s *session) reviewDocument(store *store.Store, review record.Review) render.ReviewDocument {
 	doc := render.NewReviewDocument(review)
 	doc.SoFar = loop.SoFar(store, review.ID)
 	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // else no run would begin
@@ -387,7 +388,7 @@ func (s *session) reviewDocument(store *record.Store, review record.Review) rend
 }
 
 // showReview prints a review and turns what came of it into the exit status.
-func (s *session) showReview(store *record.Store, review record.Review) error {
+func (s *session) showReview(store *store.Store, review record.Review) error {
 	doc := s.reviewDocument(store, review)
 	if s.Bool("require-checks") {
 		doc.ChecksMissing = render.ChecksMissing(review)

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // scannedJSON is the answer of git runr review --missing.
@@ -23,7 +23,7 @@ type scannedJSON struct {
 }
 
 // reviewMissing asks for reviews of commits that no hook saw.
-func (s *session) reviewMissing(store *record.Store, conf *config.Config) error {
+func (s *session) reviewMissing(store *store.Store, conf *config.Config) error {
 	for _, flag := range []string{"worktree", "staged", "wait", "edit", "again", "require-checks"} {
 		if s.Bool(flag) {
 			return exit.Problemf(exit.Usage, "--missing is of commits, and waits for nothing: not with --%s", flag)
@@ -70,7 +70,7 @@ func (s *session) reviewMissing(store *record.Store, conf *config.Config) error 
 }
 
 // scanSpan returns the commits to look at, newest first, and names the range in doc.
-func (s *session) scanSpan(store *record.Store, doc *scannedJSON) ([]gitstore.LoggedCommit, error) {
+func (s *session) scanSpan(store *store.Store, doc *scannedJSON) ([]gitstore.LoggedCommit, error) {
 	rev, err := s.arg("HEAD")
 	if err != nil {
 		return nil, err

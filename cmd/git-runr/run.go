@@ -21,6 +21,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) runCommand() *cli.Command {
@@ -124,7 +125,7 @@ func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
 }
 
 // runner carries runs out with this session's configuration.
-func (c *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
+func (c *console) runner(conf *config.Config, store *store.Store, progress *progress.Display) *loop.Runner {
 	return &loop.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: conf.Checker(),
 		Progress: progress, Explain: diagnose.Explain, Terms: conf.Terms(),
@@ -132,7 +133,7 @@ func (c *console) runner(conf *config.Config, store *record.Store, progress *pro
 }
 
 // carryOut runs the loop and shows how it ended.
-func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(*loop.Runner) (record.Run, error)) error {
+func (s *session) carryOut(conf *config.Config, store *store.Store, begin func(*loop.Runner) (record.Run, error)) error {
 	progress := s.progress()
 	defer progress.Close()
 	runner := s.runner(conf, store, progress)
@@ -157,7 +158,7 @@ func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(
 
 // project brings the notes up to date. They can always be made again, so trouble
 // with them is told and no more.
-func (c *console) project(ctx context.Context, store *record.Store) {
+func (c *console) project(ctx context.Context, store *store.Store) {
 	if err := store.Project(context.WithoutCancel(ctx)); err != nil {
 		c.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
 	}
@@ -204,7 +205,7 @@ type endJSON struct {
 	Criteria []diagnose.Criterion `json:"criteria,omitempty"`
 }
 
-func (s *session) showEnd(store *record.Store, run record.Run) error {
+func (s *session) showEnd(store *store.Store, run record.Run) error {
 	doc := endJSON{
 		RunSummary: run.Summary(), Outcome: loop.ResultOf(run, loop.ExecutorText(s.ctx, store, run)),
 		Stop: run.Stop, Criteria: diagnose.Criteria(run),
@@ -235,7 +236,7 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 func stopStatus(reason string) error { return exit.With(exit.Status(record.ReasonOf(reason).Status)) }
 
 // plan reads the command line: what the run works on, and by which rules.
-func (s *session) plan(store *record.Store, conf *config.Config) (runplan.Plan, error) {
+func (s *session) plan(store *store.Store, conf *config.Config) (runplan.Plan, error) {
 	plan, _, err := conf.Plan()
 	if err != nil {
 		return plan, err
@@ -299,7 +300,7 @@ func (s *session) planTask(plan *runplan.Plan, name string) error {
 	return nil
 }
 
-func (s *session) planContext(store *record.Store, plan *runplan.Plan, name string) error {
+func (s *session) planContext(store *store.Store, plan *runplan.Plan, name string) error {
 	text, err := s.readInput(name)
 	if err != nil {
 		return err
@@ -328,7 +329,7 @@ func (s *session) planContext(store *record.Store, plan *runplan.Plan, name stri
 }
 
 // planReview takes the findings of a submitted review, or some of them, as what is to be done.
-func planReview(ctx context.Context, store *record.Store, plan *runplan.Plan, id string, only []string) error {
+func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id string, only []string) error {
 	review, err := store.Review(ctx, id)
 	if err != nil {
 		return err
@@ -368,7 +369,7 @@ func (s *session) fromStart(path string) string {
 }
 
 // chosenRun is the run that the only argument names; the newest without one.
-func (s *session) chosenRun() (*record.Store, *config.Config, record.Run, error) {
+func (s *session) chosenRun() (*store.Store, *config.Config, record.Run, error) {
 	id, err := s.arg(record.Latest)
 	if err != nil {
 		return nil, nil, record.Run{}, err

@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -26,7 +27,7 @@ const runLease = 30 * time.Minute
 // holdReview claims the review that a run addresses, so that nobody else does, until
 // letGo is called. id "" is no review. One that this actor has claimed for good
 // before, or that is closed, is left as it is.
-func (s *session) holdReview(store *record.Store, id string) (letGo func(), err error) {
+func (s *session) holdReview(store *store.Store, id string) (letGo func(), err error) {
 	nothing := func() {}
 	if id == "" {
 		return nothing, nil
@@ -63,7 +64,7 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 }
 
 // letGo gives a claim back, if it is still there to give.
-func (s *session) letGo(store *record.Store, id string, hold record.Hold) {
+func (s *session) letGo(store *store.Store, id string, hold record.Hold) {
 	ctx := context.WithoutCancel(s.ctx)
 	review, err := store.Review(ctx, id)
 	if err == nil && (review.Status != record.ReviewClaimed || review.Claim.ID != hold.Claim) {
@@ -90,7 +91,7 @@ type begunJSON struct {
 
 // runDetached begins a run of a review in the background, and says which once it is there. A
 // review has one run at a time of those that are begun so.
-func (s *session) runDetached(store *record.Store, plan runplan.Plan) error {
+func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 	unlock, err := store.Repo.Lock(s.ctx, "run-detached")
 	if err != nil {
 		return err
@@ -139,7 +140,7 @@ func (s *session) runDetached(store *record.Store, plan runplan.Plan) error {
 
 // detachedActor is who holds a review while a run in the background addresses it: the person,
 // where it is theirs. It is an error where somebody else has it.
-func (s *session) detachedActor(store *record.Store, review string) (string, error) {
+func (s *session) detachedActor(store *store.Store, review string) (string, error) {
 	now, err := store.Review(s.ctx, review)
 	if err != nil {
 		return "", err
@@ -161,7 +162,7 @@ func (s *session) detachedActor(store *record.Store, review string) (string, err
 }
 
 // answerFindings records what a run fixed of the review that it addressed.
-func (s *session) answerFindings(store *record.Store, run record.Run) {
+func (s *session) answerFindings(store *store.Store, run record.Run) {
 	if run.Plan.FromReview == "" {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 const (
@@ -89,7 +90,7 @@ func serve(s *session) error {
 	return web.New(s.webConfig(store, conf, place, actor)).Serve(s.ctx, place, s.Duration("idle"), place.Gone)
 }
 
-func (s *session) webConfig(store *record.Store, conf *config.Config, place *web.Place, actor string) web.Config {
+func (s *session) webConfig(store *store.Store, conf *config.Config, place *web.Place, actor string) web.Config {
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return web.Config{
 		Taker: s.steps(store), Now: s.now, Checks: checks, Actor: actor,
@@ -108,7 +109,7 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 }
 
 // reviewRequested does what git runr review does beside the event.
-func reviewRequested(ctx context.Context, store *record.Store, made record.Review) error {
+func reviewRequested(ctx context.Context, store *store.Store, made record.Review) error {
 	if err := store.PinReview(ctx, made); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func reviewRequested(ctx context.Context, store *record.Store, made record.Revie
 }
 
 // showRunning shows the server that has the place; it may have taken it just now.
-func (s *session) showRunning(store *record.Store) error {
+func (s *session) showRunning(store *store.Store) error {
 	address, secret, ok := web.Await(s.ctx, store.Repo, serveWait)
 	if !ok {
 		return exit.Problemf(exit.Busy, "a server of this repository is starting or ending, or does not answer")
@@ -131,7 +132,7 @@ func (s *session) showRunning(store *record.Store) error {
 }
 
 // showServer says where the server is, and opens the browser there.
-func (s *session) showServer(store *record.Store, address web.Address, secret web.Secret, running bool) error {
+func (s *session) showServer(store *store.Store, address web.Address, secret web.Secret, running bool) error {
 	if s.Bool("detached") {
 		return nil
 	}

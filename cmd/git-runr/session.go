@@ -25,6 +25,7 @@ import (
 	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // program is what the process was started with.
@@ -51,7 +52,7 @@ type console struct {
 	mu                   sync.Mutex
 	told                 map[string]bool // lines that were told
 	colours              string          // what --color says
-	store                *record.Store   // nil until it is opened
+	store                *store.Store    // nil until it is opened
 }
 
 // action makes a command of do.
@@ -73,7 +74,7 @@ func (p *program) session(c *cli.Context, ctx context.Context) *session {
 }
 
 // open finds the repository.
-func (s *session) open() (*record.Store, error) {
+func (s *session) open() (*store.Store, error) {
 	dir, err := filepath.Abs(s.dir)
 	if err != nil { // a run that is over takes its working tree along
 		return nil, exit.Problemf(exit.NotFound, "the current directory is gone").WithHint("cd into the repository, or: git runr -C DIR …")
@@ -91,7 +92,7 @@ func (s *session) open() (*record.Store, error) {
 		repo.OurHook = func(hook string, was, is []byte) bool { return hooks.Ours(hook, program, was, is) }
 	}
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
-	store := record.NewStore(repo, s.now)
+	store := store.NewStore(repo, s.now)
 	store.Redact, store.Tell = redact, s.tell
 	s.store = store
 	if s.verbose {
@@ -116,7 +117,7 @@ func redact(text string) string {
 }
 
 // configured opens the repository and reads its configuration.
-func (s *session) configured() (*record.Store, *config.Config, error) {
+func (s *session) configured() (*store.Store, *config.Config, error) {
 	store, err := s.open()
 	if err != nil {
 		return nil, nil, err
@@ -126,7 +127,7 @@ func (s *session) configured() (*record.Store, *config.Config, error) {
 }
 
 // configuration reads that of a repository, and tells what is odd in it.
-func (s *session) configuration(store *record.Store) (*config.Config, error) {
+func (s *session) configuration(store *store.Store) (*config.Config, error) {
 	conf, err := config.Read(s.ctx, store.Repo, s.getenv)
 	if err != nil {
 		return nil, err
@@ -258,7 +259,7 @@ func (s *session) noArguments() error {
 }
 
 // openFor opens the repository for the only argument, or for what is used without one.
-func (s *session) openFor(other string) (store *record.Store, arg string, err error) {
+func (s *session) openFor(other string) (store *store.Store, arg string, err error) {
 	if arg, err = s.arg(other); err == nil {
 		store, err = s.open()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -60,7 +61,7 @@ func show(s *session) error {
 }
 
 // showPlaced shows a review with its findings where their code is now.
-func (s *session) showPlaced(store *record.Store, review record.Review) error {
+func (s *session) showPlaced(store *store.Store, review record.Review) error {
 	doc := s.reviewDocument(store, review)
 	if err := doc.Place(s.ctx, store); err != nil {
 		return err
@@ -75,7 +76,7 @@ type runJSON struct {
 }
 
 // showRun shows a run in full.
-func (s *session) showRun(store *record.Store, run record.Run) error {
+func (s *session) showRun(store *store.Store, run record.Run) error {
 	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func (s *session) showRun(store *record.Store, run record.Run) error {
 }
 
 // showSteps shows the timeline of a run.
-func (s *session) showSteps(store *record.Store, typed string) error {
+func (s *session) showSteps(store *store.Store, typed string) error {
 	named, err := store.Run(s.ctx, typed)
 	if err != nil {
 		return err

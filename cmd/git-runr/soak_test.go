@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // soakWriters write at once; one of them is killed each second.
@@ -178,7 +179,7 @@ func askForEver(dir string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, err)
 		return 1
 	}
-	store := record.NewStore(repo, time.Now)
+	store := store.NewStore(repo, time.Now)
 	subject, err := store.Subject(ctx, "HEAD")
 	for n := 0; err == nil; n++ {
 		var review record.Review

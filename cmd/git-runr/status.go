@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -43,7 +43,7 @@ func showOverview(s *session) error {
 	})
 }
 
-func (s *session) overviewGiven(store *record.Store) overview.Given {
+func (s *session) overviewGiven(store *store.Store) overview.Given {
 	given := overview.Given{Remote: s.sharedRemote(store), Say: s.say}
 	conf, err := s.configuration(store)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) syncCommand() *cli.Command {
@@ -68,7 +68,7 @@ func syncWith(s *session) error {
 
 // retire puts logs into the remote's archive. A no of the remote counts where that was
 // asked for.
-func retire(s *session, store *record.Store, done *share.Synced, r share.Retirement) error {
+func retire(s *session, store *store.Store, done *share.Synced, r share.Retirement) error {
 	if r.Asked && r.After == 0 {
 		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever long gone").WithHint("git config runr.sync.retire 30d")
 	}
@@ -121,7 +121,7 @@ func writeSynced(w io.Writer, done share.Synced) {
 		safetext.Fprintf(w, "notes not pushed: %s\n", done.NotesWhy)
 	}
 	if done.Replaced != "" {
-		safetext.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, record.NotesRef, done.Replaced.Short())
+		safetext.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, store.NotesRef, done.Replaced.Short())
 	}
 	if done.Renewed {
 		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")

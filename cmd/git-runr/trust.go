@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) trustCommand() *cli.Command {
@@ -86,7 +86,7 @@ func trust(s *session) error {
 }
 
 // trusted is what is trusted and what would be, and whether nothing is left to say yes to.
-func (s *session) trusted(store *record.Store, conf *config.Config) (doc trustJSON, known bool, err error) {
+func (s *session) trusted(store *store.Store, conf *config.Config) (doc trustJSON, known bool, err error) {
 	consent := conf.Consent(s.ctx)
 	doc = trustJSON{CodeOf: append([]string{}, consent.CodeOf...), Standard: []string{}}
 	doc.Status, doc.Commands = conf.Trust()

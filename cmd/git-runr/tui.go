@@ -14,7 +14,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/tui"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) tuiCommand() *cli.Command {
@@ -56,7 +56,7 @@ func showTerminal(s *session) error {
 }
 
 // inside carries out a command line of ours in this process. There is nobody at its standard input.
-func (c *console) inside(ctx context.Context, store *record.Store, args []string) (out string, status int) {
+func (c *console) inside(ctx context.Context, store *store.Store, args []string) (out string, status int) {
 	var wrote bytes.Buffer
 	p := &program{in: strings.NewReader(""), out: &wrote, err: &wrote, getenv: c.getenv, now: c.now}
 	dir := cmp.Or(store.Repo.WorkTree, store.Repo.GitDir)

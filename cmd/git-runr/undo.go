@@ -19,8 +19,8 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) undoCommand() *cli.Command {
@@ -119,7 +119,7 @@ func (c *console) printFinished(finished []gitstore.Reverted) error {
 	})
 }
 
-func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone landing.Undone, doc undoneJSON) {
+func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone landing.Undone, doc undoneJSON) {
 	safetext.Fprintf(w, "Undone: %s\n", doc.Took.What)
 	if moved := undone.Moved(ctx, store); moved != "" {
 		safetext.Fprintf(w, "  %s\n", moved)
@@ -135,7 +135,7 @@ func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone l
 }
 
 // undoProblem says what to type when a landing was not undone, or not done again.
-func undoProblem(s *session, store *record.Store, undone landing.Undone, err error) error {
+func undoProblem(s *session, store *store.Store, undone landing.Undone, err error) error {
 	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
 		return err
 	}
@@ -167,7 +167,7 @@ type snapshotJSON struct {
 }
 
 // listUndo shows what was done in this working tree and the snapshots that are kept, or those of run.
-func (s *session) listUndo(store *record.Store, run string) error {
+func (s *session) listUndo(store *store.Store, run string) error {
 	recorded := store.Repo.Operations
 	if run != "" {
 		found, err := store.Run(s.ctx, run)

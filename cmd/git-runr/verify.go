@@ -19,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) verifyCommand() *cli.Command {
@@ -95,7 +96,7 @@ func verify(s *session) error {
 	return err
 }
 
-func (s *session) verifier(store *record.Store, conf *config.Config, progress *progress.Display) (*loop.Verifier, error) {
+func (s *session) verifier(store *store.Store, conf *config.Config, progress *progress.Display) (*loop.Verifier, error) {
 	rules, _ := conf.Reviewer(role.Builtin)
 	verifier := &loop.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress, Reviewer: conf.Reviewer, Terms: conf.Terms()}
 	name := s.String("reviewer")
@@ -117,19 +118,19 @@ func (s *session) verifier(store *record.Store, conf *config.Config, progress *p
 }
 
 // verifiable are the ids of the reviews to check.
-func (s *session) verifiable(store *record.Store) ([]string, error) {
+func (s *session) verifiable(records *store.Store) ([]string, error) {
 	if !s.Bool("all") {
 		return s.Args().Slice(), nil
 	}
-	wish, err := s.wish(store)
+	wish, err := s.wish(records)
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := wish.Test(s.ctx, store)
+	wanted, err := wish.Test(s.ctx, records)
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := store.Reviews(s.ctx, record.Filter{Status: record.WaitingStatus, ByNeed: true, Review: func(r record.ReviewSummary) bool {
+	found, _, err := records.Reviews(s.ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Review: func(r record.ReviewSummary) bool {
 		return r.Critical+r.Warnings+r.Notes+r.Claimed > 0 && (wanted == nil || wanted(r))
 	}})
 	ids := make([]string, len(found))

@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // lingerer is an agent that notes each call, takes its time and cannot be told to end: when
@@ -57,14 +58,14 @@ func (w *workers) configure(home string, parallel int) {
 }
 
 // ask makes requests, and nobody begins to work.
-func (w *workers) ask(dir string, requests int) *record.Store {
+func (w *workers) ask(dir string, requests int) *store.Store {
 	w.t.Helper()
 	repo, err := gitstore.Open(w.t.Context(), dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { repo.Close() })
-	store := record.NewStore(repo, time.Now)
+	store := store.NewStore(repo, time.Now)
 	subject, err := store.Subject(w.t.Context(), "HEAD")
 	for range requests {
 		if err == nil {
@@ -153,14 +154,14 @@ func (w *workers) callsBy(env []string) int {
 
 // checkDone wants every review done once, and of killed workers at most late answers that were
 // shared when another had done the same.
-func (w *workers) checkDone(store *record.Store, requests, late int) {
+func (w *workers) checkDone(records *store.Store, requests, late int) {
 	w.t.Helper()
-	reviews, total, err := store.Reviews(w.t.Context(), record.Filter{})
+	reviews, total, err := records.Reviews(w.t.Context(), store.Filter{})
 	if err != nil || total != requests {
 		w.t.Fatalf("%d reviews, %v", total, err)
 	}
 	for _, r := range reviews {
-		review, err := store.Review(w.t.Context(), r.ID)
+		review, err := records.Review(w.t.Context(), r.ID)
 		if err != nil {
 			w.t.Fatal(err)
 		}

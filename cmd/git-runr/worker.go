@@ -12,10 +12,11 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // worker does reviews with this session's configuration.
-func (c *console) worker(store *record.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
+func (c *console) worker(store *store.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
 	worker := conf.Worker(store)
 	worker.Progress, worker.Heard = progress, c.hears(store, conf)
 	return worker
@@ -24,7 +25,7 @@ func (c *console) worker(store *record.Store, conf *config.Config, progress *pro
 // hears is what follows the reviews of a worker in the background: hooks.notify and the
 // desktop hear of those that did not pass, and the day's tidying is done. What goes wrong
 // there is said, and changes nothing.
-func (c *console) hears(store *record.Store, conf *config.Config) func(context.Context, record.Review) {
+func (c *console) hears(store *store.Store, conf *config.Config) func(context.Context, record.Review) {
 	return func(ctx context.Context, review record.Review) {
 		defer c.tidy(ctx, store)
 		line := review.Summary()

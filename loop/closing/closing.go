@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Rule says whether reviews end by themselves: the values of inbox.auto_resolve.
@@ -32,7 +33,7 @@ const (
 // twice, or in two clones, is doing it once.
 //
 // A run's own review is left to the run.
-func Close(ctx context.Context, s *record.Store, review record.Review, how Rule) (record.Review, error) {
+func Close(ctx context.Context, s *store.Store, review record.Review, how Rule) (record.Review, error) {
 	if how != OnPass || len(review.Submissions) == 0 || review.Request.Run != "" {
 		return review, nil
 	}
@@ -49,7 +50,7 @@ func Close(ctx context.Context, s *record.Store, review record.Review, how Rule)
 
 // end closes a review that by may close: a request that nobody answered is cancelled, any
 // other resolved. One that is closed, or that somebody else has, stays as it is.
-func end(ctx context.Context, s *record.Store, review record.Review, by record.Hold, note string) (record.Review, error) {
+func end(ctx context.Context, s *store.Store, review record.Review, by record.Hold, note string) (record.Review, error) {
 	if !review.ClosedAt.IsZero() {
 		return review, nil
 	}
@@ -137,9 +138,9 @@ func answersText(review record.Review) string {
 
 // supersede ends the older reviews of what review is of, and that whose code it looks at
 // again: one change has one entry in the inbox.
-func supersede(ctx context.Context, s *record.Store, review record.Review) error {
+func supersede(ctx context.Context, s *store.Store, review record.Review) error {
 	follows, subject := review.Request.Follows, review.Request.Subject
-	filter := record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
+	filter := store.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
 		begun := cmp.Or(cmp.Compare(r.Clock, review.Clock), strings.Compare(r.ID, review.ID))
 		return r.ID == follows || (r.At() == subject.Commit || replacedBy(r.Moves, subject.Commit)) && begun < 0 && r.Run == ""
 	}}
@@ -172,7 +173,7 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 
 // sameChange reports whether b is of what review is of: of the same content, or of the commit that
 // took the place of the one that review saw, which no branch holds any more.
-func sameChange(ctx context.Context, s *record.Store, review record.Review, b record.Subject) (bool, error) {
+func sameChange(ctx context.Context, s *store.Store, review record.Review, b record.Subject) (bool, error) {
 	if !replacedBy(review.Moves, b.Commit) {
 		return sameContent(ctx, s, review, b)
 	}
@@ -188,7 +189,7 @@ func replacedBy(moves []record.Move, commit gitstore.ID) bool {
 // sameContent reports whether a review is of the same change of the same files as b, made
 // by the same commit; one that was carried to that commit is. What was recorded of a working
 // tree is a commit of its own each time.
-func sameContent(ctx context.Context, s *record.Store, review record.Review, b record.Subject) (bool, error) {
+func sameContent(ctx context.Context, s *store.Store, review record.Review, b record.Subject) (bool, error) {
 	a, carried := review.Request.Subject, review.At() != review.Request.Subject.Commit
 	if review.At() != b.Commit || !slices.Equal(slices.Sorted(slices.Values(a.Paths)), slices.Sorted(slices.Values(b.Paths))) {
 		return false, nil
@@ -250,7 +251,7 @@ func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
 // CloseFixed ends the review that a run addressed and has fixed, once that has landed: what
 // the run said it fixed then names the commit that landed. A run of a part of it ends it where
 // nobody is needed for the rest.
-func CloseFixed(ctx context.Context, s *record.Store, run record.Run) error {
+func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
 		return err
@@ -264,7 +265,7 @@ func CloseFixed(ctx context.Context, s *record.Store, run record.Run) error {
 
 // ReopenFixed takes CloseFixed back, when the landing is: landed is what the run's work
 // was on its branch.
-func ReopenFixed(ctx context.Context, s *record.Store, run record.Run, landed gitstore.ID) error {
+func ReopenFixed(ctx context.Context, s *store.Store, run record.Run, landed gitstore.ID) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" {
 		return err
@@ -279,7 +280,7 @@ func ReopenFixed(ctx context.Context, s *record.Store, run record.Run, landed gi
 }
 
 // reviewOf is the review that a run addresses; the zero Review where there is none here.
-func reviewOf(ctx context.Context, s *record.Store, run record.Run) (record.Review, error) {
+func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Review, error) {
 	if run.Plan.FromReview == "" {
 		return record.Review{}, nil
 	}
@@ -292,7 +293,7 @@ func reviewOf(ctx context.Context, s *record.Store, run record.Run) (record.Revi
 
 // moveAnswers says of what was fixed by one commit that another one did. A review that is
 // closed, or that somebody else has, stays as it is.
-func moveAnswers(ctx context.Context, s *record.Store, review record.Review, from, to gitstore.ID) (record.Review, error) {
+func moveAnswers(ctx context.Context, s *store.Store, review record.Review, from, to gitstore.ID) (record.Review, error) {
 	if from == to || !review.ClosedAt.IsZero() {
 		return review, nil
 	}
@@ -316,7 +317,7 @@ func moveAnswers(ctx context.Context, s *record.Store, review record.Review, fro
 
 // SettleAsked closes the review that run asked people for, once nobody needs an answer
 // to it any more. Somebody may have closed it before.
-func SettleAsked(ctx context.Context, s *record.Store, run record.Run, note string) error {
+func SettleAsked(ctx context.Context, s *store.Store, run record.Run, note string) error {
 	if run.Asked == nil {
 		return nil
 	}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Answered finds the newest review in which the agents that request names have answered the same question about the
 // same change, in this clone, after checks and without those of skipped. ok is false where they are to be asked.
 func Answered(
-	ctx context.Context, s *record.Store, request record.ReviewRequest, checks []runplan.Check, skipped []string,
+	ctx context.Context, s *store.Store, request record.ReviewRequest, checks []runplan.Check, skipped []string,
 ) (_ record.Review, ok bool, err error) {
 	subject := request.Subject
 	if subject.Commit == "" || slices.Contains(request.Reviewers(), record.Human) { // people may have changed their minds
@@ -23,7 +24,7 @@ func Answered(
 		return own && r.At() == subject.Commit && r.Kind == subject.Kind && r.Outcome != "" && r.Outcome != record.OutcomeNothing
 	}
 	named := map[string]bool{string(subject.Commit): true}
-	lines, _, err := s.Reviews(ctx, record.Filter{Status: counts, Mention: named, Review: answered})
+	lines, _, err := s.Reviews(ctx, store.Filter{Status: counts, Mention: named, Review: answered})
 	for _, line := range lines {
 		review, err := s.Review(ctx, line.ID)
 		if err != nil {
@@ -37,7 +38,7 @@ func Answered(
 }
 
 // asksTheSame reports whether two requests for one commit ask the same of the same change.
-func asksTheSame(ctx context.Context, s *record.Store, a, b record.ReviewRequest) bool {
+func asksTheSame(ctx context.Context, s *store.Store, a, b record.ReviewRequest) bool {
 	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel || a.NoChecks != b.NoChecks ||
 		!slices.Equal(a.Subject.Paths, b.Subject.Paths) {
 		return false

@@ -8,11 +8,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // AskForCommit asks for a review of the commit that was just made. asked is false where it is skipped, or
 // was amended in its words alone and is reviewed: what was said of it still stands. The request's subject is filled in.
-func AskForCommit(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
+func AskForCommit(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
 	}
@@ -27,7 +28,7 @@ func AskForCommit(ctx context.Context, s *record.Store, request record.ReviewReq
 
 // AskForMerge is AskForCommit for a merge that was made here and is more than what git makes by
 // itself. What came from elsewhere is asked for otherwise.
-func AskForMerge(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
+func AskForMerge(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
 	}
@@ -45,7 +46,7 @@ func AskForMerge(ctx context.Context, s *record.Store, request record.ReviewRequ
 }
 
 // standsOn is what stands on one commit.
-func standsOn(ctx context.Context, s *record.Store, id gitstore.ID) (lineage.Covered, error) {
+func standsOn(ctx context.Context, s *store.Store, id gitstore.ID) (lineage.Covered, error) {
 	commits, err := s.Repo.LogOnly(ctx, []gitstore.ID{id})
 	if err != nil {
 		return lineage.Covered{}, err
@@ -59,7 +60,7 @@ func standsOn(ctx context.Context, s *record.Store, id gitstore.ID) (lineage.Cov
 
 // Ask asks for a review of a commit, as the hooks do, unless it is one that is skipped. What is for
 // rules alone, and for itself, is noted for the worker.
-func Ask(ctx context.Context, s *record.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
+func Ask(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	subject := request.Subject
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	if err != nil {
@@ -78,7 +79,7 @@ func Ask(ctx context.Context, s *record.Store, request record.ReviewRequest, ski
 }
 
 // AskMissing asks for the reviews that a scan found missing, oldest first, and notes them in scanned.
-func AskMissing(ctx context.Context, s *record.Store, request record.ReviewRequest, scanned []Scanned) (err error) {
+func AskMissing(ctx context.Context, s *store.Store, request record.ReviewRequest, scanned []Scanned) (err error) {
 	for i, c := range slices.Backward(scanned) {
 		if c.State != ScanQueue {
 			continue

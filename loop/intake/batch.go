@@ -13,6 +13,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Batch says how requests that the hook made are joined before anybody works on them.
@@ -23,7 +24,7 @@ type Batch struct {
 
 // Join makes one request of several, and withdraws what it was made of. Killed half-way it
 // is finished by the next one. What somebody is at work on is left alone.
-func (b Batch) Join(ctx context.Context, s *record.Store) error {
+func (b Batch) Join(ctx context.Context, s *store.Store) error {
 	if !b.Rows && !b.Branch {
 		return nil
 	}
@@ -40,11 +41,11 @@ func (b Batch) Join(ctx context.Context, s *record.Store) error {
 }
 
 // open are this clone's open requests of the hook, oldest first, by branch and reviewers.
-func (b Batch) open(ctx context.Context, s *record.Store) ([][]record.Review, error) {
+func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, error) {
 	mine := func(r record.ReviewSummary) bool {
 		return r.Writer == s.Repo.Writer() && (r.Source == "hook" || b.Branch && r.Source == "scan") && len(r.Failed) == 0
 	}
-	found, _, err := s.Reviews(ctx, record.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }, Review: mine})
+	found, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }, Review: mine})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (b Batch) open(ctx context.Context, s *record.Store) ([][]record.Review, er
 	return all, nil
 }
 
-func (b Batch) joinGroup(ctx context.Context, s *record.Store, group []record.Review) error {
+func (b Batch) joinGroup(ctx context.Context, s *store.Store, group []record.Review) error {
 	group, unlock, err := lockAll(s, group)
 	defer unlock()
 	if err != nil || len(group) == 0 {
@@ -85,7 +86,7 @@ func (b Batch) joinGroup(ctx context.Context, s *record.Store, group []record.Re
 }
 
 // lockAll takes those reviews that nobody is at work on.
-func lockAll(s *record.Store, group []record.Review) (free []record.Review, unlock func(), err error) {
+func lockAll(s *store.Store, group []record.Review) (free []record.Review, unlock func(), err error) {
 	var unlocks []func()
 	unlock = func() {
 		for _, u := range unlocks {
@@ -106,7 +107,7 @@ func lockAll(s *record.Store, group []record.Review) (free []record.Review, unlo
 
 // joinBranch makes one request of all that the branch has beyond where it left another.
 // joined is false where that is not known.
-func joinBranch(ctx context.Context, s *record.Store, branch string, group []record.Review) (joined bool, err error) {
+func joinBranch(ctx context.Context, s *store.Store, branch string, group []record.Review) (joined bool, err error) {
 	newest := group[len(group)-1].Request.Subject
 	base, onto, err := s.Repo.BranchPointOf(ctx, "refs/heads/"+branch, newest.Commit)
 	if err != nil || base == "" {
@@ -123,7 +124,7 @@ func joinBranch(ctx context.Context, s *record.Store, branch string, group []rec
 
 // newestOfBranch is the newest review of the same branch that was answered and is not
 // closed; "" without one.
-func newestOfBranch(ctx context.Context, s *record.Store, subject record.Subject) (string, error) {
+func newestOfBranch(ctx context.Context, s *store.Store, subject record.Subject) (string, error) {
 	answered, err := record.StatusFilter(string(record.ReviewSubmitted))
 	if err != nil {
 		return "", err
@@ -131,7 +132,7 @@ func newestOfBranch(ctx context.Context, s *record.Store, subject record.Subject
 	same := func(r record.ReviewSummary) bool {
 		return r.Kind == record.SubjectRange && r.Spec == subject.Spec && r.Source == "hook"
 	}
-	found, _, err := s.Reviews(ctx, record.Filter{Status: answered, Review: same, Limit: 1, Some: true})
+	found, _, err := s.Reviews(ctx, store.Filter{Status: answered, Review: same, Limit: 1, Some: true})
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
@@ -148,7 +149,7 @@ func rangeOf(row []record.Review, base gitstore.ID) record.Subject {
 }
 
 // joinRows joins those that follow one another, and what an open range holds already.
-func joinRows(ctx context.Context, s *record.Store, group []record.Review) error {
+func joinRows(ctx context.Context, s *store.Store, group []record.Review) error {
 	after := map[gitstore.ID]record.Review{} // by what it is compared with
 	commits := map[gitstore.ID]bool{}
 	for _, r := range group {
@@ -178,7 +179,7 @@ func joinRows(ctx context.Context, s *record.Store, group []record.Review) error
 
 // joinInto asks for request, unless one of those that are open is just that, and withdraws
 // its parts, but for those that do what cannot be seen in the whole.
-func joinInto(ctx context.Context, s *record.Store, request record.ReviewRequest, open, parts []record.Review, why string) error {
+func joinInto(ctx context.Context, s *store.Store, request record.ReviewRequest, open, parts []record.Review, why string) error {
 	is := func(r record.Review) bool {
 		return r.Request.Subject.Base == request.Subject.Base && r.Request.Subject.Commit == request.Subject.Commit
 	}

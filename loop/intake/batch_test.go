@@ -9,12 +9,13 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // hookRequests makes commits and requests of the hook for those that are not skipped, and gives what
 // is open afterwards: BASE..COMMIT of each, oldest first.
 type hookRequests struct {
-	s   *record.Store
+	s   *store.Store
 	ctx context.Context
 	t   *testing.T
 }
@@ -52,7 +53,7 @@ func (a hookRequests) open(b Batch) string {
 	if err := b.Join(a.ctx, a.s); err != nil {
 		a.t.Fatal(err)
 	}
-	open, _, err := a.s.Reviews(a.ctx, record.Filter{Status: func(s string) bool { return s == string(record.ReviewOpen) }})
+	open, _, err := a.s.Reviews(a.ctx, store.Filter{Status: func(s string) bool { return s == string(record.ReviewOpen) }})
 	if err != nil {
 		a.t.Fatal(err)
 	}

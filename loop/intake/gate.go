@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Gated is a commit that a gate does not let through.
@@ -27,7 +28,7 @@ const Named = 10
 // Gate goes through commits and gives those that were not looked at as far as level, and those
 // that something refuses, oldest first. What is skipped is not looked at: a commit, or a file
 // of the repository, must not let itself through.
-func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, level lineage.Level, skip Skip, branch string) (held []Gated, err error) {
+func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, level lineage.Level, skip Skip, branch string) (held []Gated, err error) {
 	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Noted is a commit for which a hook asked for the built-in reviewer alone. It is a file of this
@@ -26,14 +27,14 @@ type Noted struct {
 	At      time.Time            `json:"at"`
 }
 
-func notedDir(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "asked") }
+func notedDir(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "asked") }
 
-func notedPath(s *record.Store, commit gitstore.ID) string {
+func notedPath(s *store.Store, commit gitstore.ID) string {
 	return filepath.Join(notedDir(s), string(commit))
 }
 
 // note keeps a request for the next worker.
-func note(s *record.Store, request record.ReviewRequest) error {
+func note(s *store.Store, request record.ReviewRequest) error {
 	data, err := json.Marshal(Noted{request, "hook", s.EventTime()})
 	if err == nil {
 		err = os.MkdirAll(notedDir(s), 0o777)
@@ -48,14 +49,14 @@ func note(s *record.Store, request record.ReviewRequest) error {
 }
 
 // ReadNoted returns the noted request for a commit; ok is false where there is none.
-func ReadNoted(s *record.Store, commit gitstore.ID) (noted Noted, ok bool) {
+func ReadNoted(s *store.Store, commit gitstore.ID) (noted Noted, ok bool) {
 	data, err := safefile.ReadFile(notedPath(s, commit))
 	ok = err == nil && json.Unmarshal(data, &noted) == nil && noted.Request.Subject.Commit == commit && noted.Request.ByRulesAlone()
 	return noted, ok
 }
 
 // AllNoted returns the noted requests, oldest first.
-func AllNoted(s *record.Store) ([]Noted, error) {
+func AllNoted(s *store.Store) ([]Noted, error) {
 	files, err := os.ReadDir(notedDir(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -73,7 +74,7 @@ func AllNoted(s *record.Store) ([]Noted, error) {
 }
 
 // Forget removes the noted request for a commit, once it is recorded.
-func Forget(s *record.Store, commit gitstore.ID) error {
+func Forget(s *store.Store, commit gitstore.ID) error {
 	if err := os.Remove(notedPath(s, commit)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget that commit %s was noted: %w", commit.Short(), err)
 	}
@@ -82,7 +83,7 @@ func Forget(s *record.Store, commit gitstore.ID) error {
 
 // AskedFor reports whether a review by rules alone of a commit is recorded, or kept in this clone: then it need not be
 // asked for.
-func AskedFor(ctx context.Context, s *record.Store, commit gitstore.ID) (bool, error) {
+func AskedFor(ctx context.Context, s *store.Store, commit gitstore.ID) (bool, error) {
 	if here, err := s.CheckedHere(); err != nil || here[commit] {
 		return here[commit], err
 	}
@@ -91,6 +92,6 @@ func AskedFor(ctx context.Context, s *record.Store, commit gitstore.ID) (bool, e
 		return whole && r.Reviewer == record.Builtin && r.Status != record.ReviewCancelled
 	}
 	named := map[string]bool{string(commit): true}
-	found, _, err := s.Reviews(ctx, record.Filter{Mention: named, Limit: 1, Some: true, Review: alone})
+	found, _, err := s.Reviews(ctx, store.Filter{Mention: named, Limit: 1, Some: true, Review: alone})
 	return len(found) > 0, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // ScanState is what a scan makes of a commit: one of those of lineage.CoverState, or these.
@@ -28,12 +29,12 @@ type Scanned struct {
 }
 
 // Scan says of commits, in the order given, which of them nobody was asked to review.
-func Scan(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, skip Skip, branch string) ([]Scanned, error) {
+func Scan(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, skip Skip, branch string) ([]Scanned, error) {
 	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {
 		return nil, err
 	}
-	open, _, err := s.Reviews(ctx, record.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
+	open, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Skip says which commits nobody is asked to review unless a person types it. Of an empty
@@ -21,7 +21,7 @@ type Skip struct {
 
 // Why says by which rule a commit made on branch is skipped, as a clause; "" when it is not.
 // What is configured by globs or numbers alone asks git.
-func (k Skip) Why(ctx context.Context, s *record.Store, c gitstore.LoggedCommit, branch string) (string, error) {
+func (k Skip) Why(ctx context.Context, s *store.Store, c gitstore.LoggedCommit, branch string) (string, error) {
 	if part := partOf(c.Message, k.Messages); part != "" {
 		return fmt.Sprintf("its message has %q", part), nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // NothingError is a subject in which nothing is to be reviewed.
@@ -34,7 +35,7 @@ func (e *NothingError) Text() string {
 // CheckSubject reports what cannot be reviewed before it is asked for: a
 // *NothingError when no file differs, an *InputError for a path that is neither in the
 // change nor in the working tree.
-func CheckSubject(ctx context.Context, s *record.Store, subject record.Subject) error {
+func CheckSubject(ctx context.Context, s *store.Store, subject record.Subject) error {
 	from, err := s.ComparedWith(ctx, subject)
 	if err != nil {
 		return fmt.Errorf("read change: %w", err)
@@ -57,7 +58,7 @@ func CheckSubject(ctx context.Context, s *record.Store, subject record.Subject) 
 }
 
 // isPath reports whether something is called path in one of trees or in the working tree.
-func isPath(ctx context.Context, s *record.Store, path string, trees ...gitstore.ID) (bool, error) {
+func isPath(ctx context.Context, s *store.Store, path string, trees ...gitstore.ID) (bool, error) {
 	if s.Repo.WorkTree != "" {
 		if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, path)); err == nil {
 			return true, nil
@@ -73,7 +74,7 @@ func isPath(ctx context.Context, s *record.Store, path string, trees ...gitstore
 }
 
 // Nothing says why no file of subject differs, as a *NothingError.
-func Nothing(ctx context.Context, s *record.Store, subject record.Subject) error {
+func Nothing(ctx context.Context, s *store.Store, subject record.Subject) error {
 	none := &NothingError{Why: subject.Spec + " changes no file"}
 	merge, err := s.IsMerge(ctx, subject)
 	left, right := rangeEnds(subject.Spec)
@@ -107,7 +108,7 @@ func rangeEnds(spec string) (left, right string) {
 
 // reversed is the range the other way round, where there is something in it. The end
 // of the one that was asked for is in the history of its beginning.
-func reversed(ctx context.Context, s *record.Store, left, right string, end gitstore.ID) ([]record.NextStep, error) {
+func reversed(ctx context.Context, s *store.Store, left, right string, end gitstore.ID) ([]record.NextStep, error) {
 	begin, err := s.Repo.Resolve(ctx, left)
 	if err != nil || begin == end {
 		return nil, err
@@ -116,7 +117,7 @@ func reversed(ctx context.Context, s *record.Store, left, right string, end gits
 }
 
 // merged are the ranges of the branches that a merge brought in.
-func merged(ctx context.Context, s *record.Store, subject record.Subject) ([]record.NextStep, error) {
+func merged(ctx context.Context, s *store.Store, subject record.Subject) ([]record.NextStep, error) {
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // InsteadOfLand are lines that say what to type where a run did not land as spec says, and err why; none
@@ -60,7 +61,7 @@ func (s Spec) Line(dir, run string) string {
 
 // InsteadOfUndo says what to type where op, a landing, was not taken back because its branch is not where
 // it was put, which why says; "" for nothing. run is what the undo was asked for, or "".
-func InsteadOfUndo(ctx context.Context, s *record.Store, op gitstore.Recorded, run string, why error) (string, error) {
+func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, run string, why error) (string, error) {
 	before, err := s.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
 		return "", err

@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -30,7 +31,7 @@ type Spec struct {
 
 // Land brings a completed run's result to a branch. Nothing else ever lands. Undo
 // takes it back. Before, Settle has been called.
-func Land(ctx context.Context, s *record.Store, run record.Run, spec Spec) (record.Run, gitstore.Landed, error) {
+func Land(ctx context.Context, s *store.Store, run record.Run, spec Spec) (record.Run, gitstore.Landed, error) {
 	none := gitstore.Landed{}
 	run, err := sayUnlanded(ctx, s, run)
 	if err != nil {
@@ -58,7 +59,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec Spec) (reco
 }
 
 // land also gives the name of the branch, "" for a detached HEAD.
-func land(ctx context.Context, s *record.Store, run record.Run, how Spec) (done gitstore.Landed, branch string, err error) {
+func land(ctx context.Context, s *store.Store, run record.Run, how Spec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return done, "", err
@@ -101,7 +102,7 @@ func land(ctx context.Context, s *record.Store, run record.Run, how Spec) (done 
 
 // carry fills in what a landing takes along: what was said of the work, if that is what
 // landed, to the content of the files that it changes.
-func carry(ctx context.Context, s *record.Store, run record.Run, landed record.Landed) record.Landed {
+func carry(ctx context.Context, s *store.Store, run record.Run, landed record.Landed) record.Landed {
 	if landed.Commit != run.Commit && landed.Commit != landed.Onto {
 		ids, err := s.Repo.ChangeIDs(ctx, []gitstore.Span{{From: run.Plan.Base, To: run.Commit}, {From: landed.Onto, To: landed.Commit}})
 		landed.Stale = err != nil || ids[0] != ids[1] || ids[0] == ""
@@ -112,7 +113,7 @@ func carry(ctx context.Context, s *record.Store, run record.Run, landed record.L
 
 // carried are the commits of run that landed as others, with what was said of them.
 // The branch has moved already: that something cannot be read is no reason to fail.
-func carried(ctx context.Context, s *record.Store, run record.Run, landed record.Landed) (along []record.Carried) {
+func carried(ctx context.Context, s *store.Store, run record.Run, landed record.Landed) (along []record.Carried) {
 	spec := gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base, Squash: landed.Squash, Reword: rewordOf(run)}
 	moved, err := s.Repo.LandedAs(ctx, spec, gitstore.Landed{Commit: landed.Commit, Old: landed.Onto})
 	if err != nil || len(moved) == 0 {
@@ -129,9 +130,9 @@ func carried(ctx context.Context, s *record.Store, run record.Run, landed record
 }
 
 // eventsOf are those of run and of the reviews of its commits that moved, in order.
-func eventsOf(ctx context.Context, s *record.Store, run record.Run, moved []gitstore.Moved) []record.Event {
+func eventsOf(ctx context.Context, s *store.Store, run record.Run, moved []gitstore.Moved) []record.Event {
 	events, _ := s.RunEvents(ctx, run.ID)
-	reviews, _, _ := s.Reviews(ctx, record.Filter{Review: func(r record.ReviewSummary) bool {
+	reviews, _, _ := s.Reviews(ctx, store.Filter{Review: func(r record.ReviewSummary) bool {
 		return slices.ContainsFunc(moved, func(m gitstore.Moved) bool { return m.From == r.Commit })
 	}})
 	for _, review := range reviews {
@@ -144,7 +145,7 @@ func eventsOf(ctx context.Context, s *record.Store, run record.Run, moved []gits
 
 // follow has the reviews of a run's commits, and of the result, go where those landed. A
 // result that is another change than was reviewed is asked to be reviewed.
-func follow(ctx context.Context, s *record.Store, run record.Run) error {
+func follow(ctx context.Context, s *store.Store, run record.Run) error {
 	landed := run.Landed
 	var pairs []gitstore.Moved
 	for _, c := range landed.Carried {
@@ -172,7 +173,7 @@ func follow(ctx context.Context, s *record.Store, run record.Run) error {
 }
 
 // Conflicts reports whether a result conflicts with what is checked out.
-func Conflicts(ctx context.Context, s *record.Store, id string) bool {
+func Conflicts(ctx context.Context, s *store.Store, id string) bool {
 	run, err := s.Run(ctx, id)
 	if err != nil {
 		return false
@@ -187,7 +188,7 @@ func Conflicts(ctx context.Context, s *record.Store, id string) bool {
 
 // startedFrom is what of the user's checkout the run's work began from, nil for none:
 // an executor's files as they were, and nothing that was beside them.
-func startedFrom(ctx context.Context, s *record.Store, tree *gitstore.Worktree, run record.Run) (*gitstore.Snapshot, error) {
+func startedFrom(ctx context.Context, s *store.Store, tree *gitstore.Worktree, run record.Run) (*gitstore.Snapshot, error) {
 	c := run.Plan.Context
 	if c == nil || c.Snapshot == "" {
 		return nil, nil
@@ -201,7 +202,7 @@ func startedFrom(ctx context.Context, s *record.Store, tree *gitstore.Worktree, 
 
 // sayUnlanded records that the landing of a run was taken back, where a killed undo
 // could not say so any more.
-func sayUnlanded(ctx context.Context, s *record.Store, run record.Run) (record.Run, error) {
+func sayUnlanded(ctx context.Context, s *store.Store, run record.Run) (record.Run, error) {
 	if run.Landed == nil {
 		return run, nil
 	}
@@ -228,7 +229,7 @@ func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Rec
 
 // recordLanding records that a run has landed, or has no longer: op is the operation
 // that landed it or took it back. Where the run says so already there is nothing to do.
-func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) error {
+func recordLanding(ctx context.Context, s *store.Store, op gitstore.Recorded) error {
 	if op.Kind != gitstore.OpLand || op.Run == "" {
 		return nil
 	}
@@ -260,7 +261,7 @@ func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) e
 }
 
 // landedBy is where an operation landed a run, or took its landing back.
-func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (record.Landed, error) {
+func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record.Landed, error) {
 	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
 		return record.Landed{}, err
@@ -283,7 +284,7 @@ func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (recor
 }
 
 // bringBranchBack gives a run the branch again that dropBranch took.
-func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error {
+func bringBranchBack(ctx context.Context, s *store.Store, run record.Run) error {
 	err := s.Repo.SwapRef(ctx, run.Plan.BranchRef(), run.Commit, "")
 	if errors.Is(err, gitstore.ErrLostRace) {
 		return nil // somebody has a branch of that name
@@ -292,7 +293,7 @@ func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error
 }
 
 // afterLanding ends what a run that has landed is not asked for any more.
-func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
+func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
 	if err := closing.SettleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
 		return err
 	}
@@ -306,7 +307,7 @@ func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
-func dropBranch(ctx context.Context, s *record.Store, run record.Run) error {
+func dropBranch(ctx context.Context, s *store.Store, run record.Run) error {
 	head, err := s.Repo.Ref(ctx, run.Plan.BranchRef())
 	if err != nil || head == "" {
 		return err

@@ -8,12 +8,13 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Snapshots are those that this clone keeps, newest first; with a run, what names it,
 // those that were taken for it.
-func Snapshots(ctx context.Context, s *record.Store, run string) ([]gitstore.SnapshotInfo, error) {
+func Snapshots(ctx context.Context, s *store.Store, run string) ([]gitstore.SnapshotInfo, error) {
 	all, err := s.Repo.Snapshots(ctx)
 	if err != nil || run == "" {
 		return all, err
@@ -39,7 +40,7 @@ func snapshotOf(snap gitstore.SnapshotInfo, run record.Run) bool {
 // FindSnapshot finds a snapshot by its id or ref, as gitstore does it, or as RUN/NAME:
 // what is kept of a run under that name, or, when the name is the number of an
 // attempt, what that attempt left.
-func FindSnapshot(ctx context.Context, s *record.Store, name string) (gitstore.Snapshot, error) {
+func FindSnapshot(ctx context.Context, s *store.Store, name string) (gitstore.Snapshot, error) {
 	snap, err := s.Repo.FindSnapshot(ctx, name)
 	typed, rest, ok := strings.Cut(name, "/")
 	if !errors.Is(err, gitstore.ErrNotFound) || !ok {
@@ -71,7 +72,7 @@ type Restored struct {
 
 // Restore puts files of the snapshot that name names back into the working tree that
 // the repository was opened in. See gitstore.Worktree.Restore.
-func Restore(ctx context.Context, s *record.Store, name string, paths []string, staged bool) (done Restored, err error) {
+func Restore(ctx context.Context, s *store.Store, name string, paths []string, staged bool) (done Restored, err error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return done, err
@@ -93,7 +94,7 @@ func Restore(ctx context.Context, s *record.Store, name string, paths []string, 
 }
 
 // RestoreTo writes files of a snapshot below a directory. See gitstore.Repo.RestoreTo.
-func RestoreTo(ctx context.Context, s *record.Store, dir, name string, paths []string, staged bool) (done Restored, err error) {
+func RestoreTo(ctx context.Context, s *store.Store, dir, name string, paths []string, staged bool) (done Restored, err error) {
 	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
 		return done, err
 	}

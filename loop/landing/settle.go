@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Settle ends what killed processes began in the working tree that the repository was
 // opened in, and says what came of it. There is mostly nothing to do.
-func Settle(ctx context.Context, s *record.Store) ([]gitstore.Reverted, error) {
+func Settle(ctx context.Context, s *store.Store) ([]gitstore.Reverted, error) {
 	tree, err := workspace.Checkout(s)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func Settle(ctx context.Context, s *record.Store) ([]gitstore.Reverted, error) {
 }
 
 // SettleTree is Settle for one working tree, nil for none.
-func SettleTree(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
+func SettleTree(ctx context.Context, s *store.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
 	if tree == nil {
 		return nil, nil
 	}
@@ -36,7 +36,7 @@ func SettleTree(ctx context.Context, s *record.Store, tree *gitstore.Worktree) (
 
 // Unfinished are the operations that killed processes began in the working tree that the
 // repository was opened in, and that nobody has finished.
-func Unfinished(ctx context.Context, s *record.Store) ([]gitstore.Operation, error) {
+func Unfinished(ctx context.Context, s *store.Store) ([]gitstore.Operation, error) {
 	tree, err := workspace.Checkout(s)
 	if tree == nil || err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -23,7 +23,7 @@ type Undone struct {
 }
 
 // Added are the files that were there after the operation and not before it.
-func (u Undone) Added(ctx context.Context, s *record.Store) map[string]bool {
+func (u Undone) Added(ctx context.Context, s *store.Store) map[string]bool {
 	added := map[string]bool{}
 	before, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
 	if err != nil {
@@ -41,7 +41,7 @@ func (u Undone) Added(ctx context.Context, s *record.Store) map[string]bool {
 }
 
 // Moved says where a branch went, "" when none did.
-func (u Undone) Moved(ctx context.Context, s *record.Store) string {
+func (u Undone) Moved(ctx context.Context, s *store.Store) string {
 	now, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
 	if err != nil || u.Took.Kind != gitstore.OpLand {
 		return ""
@@ -59,7 +59,7 @@ func (u Undone) Moved(ctx context.Context, s *record.Store) string {
 // gitstore.ErrNotFound when nothing is left to undo, and gitstore.ErrConflict, with
 // nothing changed, when the branch went on since. Files that were changed since are
 // among Done.Conflicts and are left alone.
-func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
+func Undo(ctx context.Context, s *store.Store, run string) (Undone, error) {
 	if run != "" {
 		found, err := s.Run(ctx, run)
 		if err != nil {
@@ -87,7 +87,7 @@ func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 
 // treeToUndo is the working tree that the repository was opened in, or the run's own
 // one when only that has an operation of the run; nil in a bare repository.
-func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Worktree, error) {
+func treeToUndo(ctx context.Context, s *store.Store, run string) (*gitstore.Worktree, error) {
 	tree, err := workspace.Checkout(s)
 	if err != nil || run == "" {
 		return tree, err
@@ -103,7 +103,7 @@ func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Wor
 	return own, err
 }
 
-func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, run string) (Undone, error) {
+func undoNewest(ctx context.Context, s *store.Store, tree *gitstore.Worktree, run string) (Undone, error) {
 	repo := s.Repo
 	if tree != nil {
 		repo = tree.Repo()
@@ -124,7 +124,7 @@ func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, r
 	return Undone{Took: *op, Done: done}, err
 }
 
-func undoOne(ctx context.Context, s *record.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
+func undoOne(ctx context.Context, s *store.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
 	unlock, err := workspace.HoldRun(s, op.Run)
 	if err != nil {
 		return done, err
@@ -142,7 +142,7 @@ func undoOne(ctx context.Context, s *record.Store, repo *gitstore.Repo, tree *gi
 }
 
 // nothingToUndo says where there may be something.
-func nothingToUndo(ctx context.Context, s *record.Store, run string) error {
+func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 	if run == "" {
 		return fmt.Errorf("nothing is recorded that could be undone in this working tree: %w", gitstore.ErrNotFound)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // CoverState says whether a commit was reviewed.
@@ -160,7 +161,7 @@ type cover struct {
 // Coverage says of each commit what stands on it, in the order given. A review counts for
 // a commit that it was of, or that does exactly the same to the same content: for no
 // other. It reads the index, and the trees of those commits that it does not name.
-func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
+func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
 	ids := map[string]bool{}
 	for _, c := range commits {
 		ids[string(c.ID)] = true
@@ -191,7 +192,7 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 }
 
 // addCheckedHere adds to by what this clone alone knows to be checked, for commits of which nobody said anything.
-func addCheckedHere(s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	here, err := s.CheckedHere()
 	if err != nil {
 		return err
@@ -208,7 +209,7 @@ func addCheckedHere(s *record.Store, commits []gitstore.LoggedCommit, by map[git
 
 // refuseElsewhere has a review refuse again where what settled it is on another line of history than the newest of
 // commits, and a file that it speaks of is there as it was reviewed: a fix does not go along with what it fixed.
-func refuseElsewhere(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	inView := map[gitstore.ID]bool{}
 	for _, c := range commits {
 		inView[c.ID] = true
@@ -252,7 +253,7 @@ func refuseElsewhere(ctx context.Context, s *record.Store, commits []gitstore.Lo
 }
 
 // stillThere counts the findings that only commits of apart settle, and whose files are in tip as in the commit of c.
-func stillThere(ctx context.Context, s *record.Store, c cover, apart []gitstore.ID, tip gitstore.ID) (n int, err error) {
+func stillThere(ctx context.Context, s *store.Store, c cover, apart []gitstore.ID, tip gitstore.ID) (n int, err error) {
 	if !slices.ContainsFunc(c.settled, func(id gitstore.ID) bool { return slices.Contains(apart, id) }) {
 		return 0, nil
 	}
@@ -276,7 +277,7 @@ func stillThere(ctx context.Context, s *record.Store, c cover, apart []gitstore.
 
 // Known is the review that speaks already for what a hook asked the same reviewer about;
 // "" without one, and where somebody asked.
-func Known(ctx context.Context, s *record.Store, review record.Review) (string, error) {
+func Known(ctx context.Context, s *store.Store, review record.Review) (string, error) {
 	subject := review.Request.Subject
 	if !AskedByItself(review) {
 		return "", nil
@@ -308,7 +309,7 @@ const branchShown = 20
 
 // BranchCommits lists the commits of the branch at HEAD, newest first: those since it left
 // against, or where it left nothing ("") the newest few.
-func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.LoggedCommit, against string, err error) {
+func BranchCommits(ctx context.Context, s *store.Store) (commits []gitstore.LoggedCommit, against string, err error) {
 	head, err := s.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil, "", nil
@@ -330,9 +331,9 @@ func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.Log
 
 // coversOf are those of the reviews and runs that name one of ids. Of reviews that say the same of the
 // same change it reads the newest alone, which is all that standing goes by.
-func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cover, error) {
+func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover, error) {
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
-	reviews, _, err := s.Reviews(ctx, record.Filter{Mention: ids, Status: counts, Newest: true})
+	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true})
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +341,7 @@ func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cove
 	for _, r := range reviews {
 		covers = append(covers, reviewCovers(r)...)
 	}
-	runs, _, err := s.Runs(ctx, record.Filter{Mention: ids})
+	runs, _, err := s.Runs(ctx, store.Filter{Mention: ids})
 	for _, r := range runs {
 		covers = append(covers, runCovers(r)...)
 	}
@@ -417,7 +418,7 @@ func runCovers(r record.RunSummary) []cover {
 }
 
 // byCommit sorts covers by those of commits that they name.
-func byCommit(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, covers []cover) (map[gitstore.ID][]cover, error) {
+func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, covers []cover) (map[gitstore.ID][]cover, error) {
 	inView := map[gitstore.ID]bool{}
 	for _, c := range commits {
 		inView[c.ID] = true
@@ -449,7 +450,7 @@ const maxCovered = 10_000
 
 // addSameChanges adds to by what was said of the same change elsewhere, for commits of
 // which nobody said anything.
-func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	var open []gitstore.LoggedCommit
 	for _, c := range commits {
 		if !slices.ContainsFunc(by[c.ID], func(c cover) bool { return !c.part && (c.State == CoverReviewed || c.State == CoverCarried) }) {
@@ -494,7 +495,7 @@ func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.Log
 
 // changesOf names what each commit does, as gitstore.ChangeIDs does: a merge, what it does
 // beyond what git makes of its parents; "" where that cannot be read here.
-func changesOf(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit) ([]string, error) {
+func changesOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]string, error) {
 	var merges []gitstore.ID
 	for _, c := range commits {
 		if len(c.Parents) > 1 {

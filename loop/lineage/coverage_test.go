@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // TestNewestWordOfEach asks several reviewers about one commit again and again: the newest word of each
@@ -59,7 +60,7 @@ func TestNewestWordOfEach(t *testing.T) {
 
 // checkStanding compares what stands on a commit with the newest words of reviewers, and with what was
 // asked for last.
-func checkStanding(t *testing.T, what string, s *record.Store, commit gitstore.ID, words map[string]lineage.Covered, pending lineage.Covered) {
+func checkStanding(t *testing.T, what string, s *store.Store, commit gitstore.ID, words map[string]lineage.Covered, pending lineage.Covered) {
 	t.Helper()
 	covered, err := lineage.Coverage(t.Context(), s, []gitstore.LoggedCommit{{ID: commit}})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Followed is what Follow recorded.
@@ -38,7 +39,7 @@ type pair struct {
 
 // follower is one pass of Follow.
 type follower struct {
-	store   *record.Store
+	store   *store.Store
 	reviews []record.ReviewSummary                 // newest first
 	places  map[gitstore.ID][]record.ReviewSummary // by the commits that have their code
 	told    map[gitstore.ID]gitstore.ID
@@ -52,7 +53,7 @@ type follower struct {
 
 // Follow records where the code of reviews went since it was called last. It does
 // nothing while git is in the middle of a rewrite here.
-func Follow(ctx context.Context, s *record.Store) (Followed, error) {
+func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 	unlock, err := s.Repo.Lock(ctx, "follow")
 	if err != nil {
 		return Followed{}, err
@@ -169,7 +170,7 @@ func (f *follower) findMade(pairs []pair) {
 
 // load reads the reviews of commits, and where their code is.
 func (f *follower) load(ctx context.Context) error {
-	all, _, err := f.store.Reviews(ctx, record.Filter{Limit: maxFollowed, Status: func(string) bool { return true }})
+	all, _, err := f.store.Reviews(ctx, store.Filter{Limit: maxFollowed, Status: func(string) bool { return true }})
 	f.places, f.dropped = map[gitstore.ID][]record.ReviewSummary{}, map[gitstore.ID]record.ReviewSummary{}
 	for _, r := range all {
 		switch {

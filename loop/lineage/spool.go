@@ -14,7 +14,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // rewrite is what git, or landing, said of commits that it made again from others.
@@ -26,11 +26,11 @@ type rewrite struct {
 	pairs []gitstore.Moved
 }
 
-func rewritesDir(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "rewrites") }
+func rewritesDir(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "rewrites") }
 
 // NoteRewrite keeps what a rewrite made of which commits for the next Follow. It is one
 // small file: git waits for it.
-func NoteRewrite(s *record.Store, how string, pairs []gitstore.Moved) error {
+func NoteRewrite(s *store.Store, how string, pairs []gitstore.Moved) error {
 	if len(pairs) == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func NoteRewrite(s *record.Store, how string, pairs []gitstore.Moved) error {
 }
 
 // notedRewrites are those that were kept, oldest first, and the files they are in.
-func notedRewrites(s *record.Store) ([]rewrite, []string, error) {
+func notedRewrites(s *store.Store) ([]rewrite, []string, error) {
 	entries, err := os.ReadDir(rewritesDir(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -111,14 +111,14 @@ func finally(noted []rewrite) (to map[gitstore.ID]gitstore.ID, how map[gitstore.
 }
 
 // seenFile says which tips Follow has seen.
-func seenFile(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "followed.json") }
+func seenFile(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "followed.json") }
 
 type seenTips struct {
 	Tips []gitstore.ID `json:"tips"`
 }
 
 // readSeen is empty the first time, and where the file cannot be read: then all is new.
-func readSeen(s *record.Store) seenTips {
+func readSeen(s *store.Store) seenTips {
 	var seen seenTips
 	if data, err := safefile.ReadFile(seenFile(s)); err == nil && json.Unmarshal(data, &seen) != nil {
 		return seenTips{}
@@ -126,7 +126,7 @@ func readSeen(s *record.Store) seenTips {
 	return seen
 }
 
-func writeSeen(s *record.Store, tips []gitstore.ID) error {
+func writeSeen(s *store.Store, tips []gitstore.ID) error {
 	data, err := json.Marshal(seenTips{slices.Clip(tips)})
 	if err == nil {
 		err = safefile.WriteFile(seenFile(s), data, 0o666)

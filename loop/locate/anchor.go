@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // maxSelected is how much of the lines under a comment is quoted with it, in bytes.
@@ -25,7 +26,7 @@ const maxSelected = 32 << 10
 // the file's blob and the text of its lines. Text that the comment quotes already
 // must be what stands there. It is a *record.NotFoundError when the file is not in that
 // version, and a *record.InputError when the lines are not in the file.
-func AnchorComment(ctx context.Context, s *record.Store, subject record.Subject, c record.Comment) (record.Comment, error) {
+func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject, c record.Comment) (record.Comment, error) {
 	if c.File == "" {
 		c.StartLine, c.EndLine, c.SelectedText, c.Side = 0, 0, "", ""
 		c.Commit = subject.Tree

@@ -8,10 +8,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // filesSubject is a change that adds files.
-func filesSubject(t *testing.T, s *record.Store, files map[string]string) record.Subject {
+func filesSubject(t *testing.T, s *store.Store, files map[string]string) record.Subject {
 	t.Helper()
 	for name, text := range files {
 		testrepo.WriteFile(t, s.Repo.WorkTree, name, text)

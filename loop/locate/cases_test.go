@@ -19,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // anchorCase is one archive: a comment that says what the case is about, then
@@ -59,7 +60,7 @@ func (c anchorCase) changed(f txtar.File) (mode, text string) {
 }
 
 // comment makes the comment of the case and forgets what it is told to.
-func (c anchorCase) comment(ctx context.Context, s *record.Store, subject record.Subject) (record.Comment, error) {
+func (c anchorCase) comment(ctx context.Context, s *store.Store, subject record.Subject) (record.Comment, error) {
 	where, side, _ := strings.Cut(strings.TrimSpace(c.File("comment")), " ")
 	file, lines, _ := strings.Cut(where, ":")
 	from, to, _ := strings.Cut(lines, "-")

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/anchor"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Placed is where a comment's lines are in another version. When they cannot be found
@@ -38,7 +39,7 @@ const (
 // a rebase. For a comment on the old side, at is the base that it is shown in, or a
 // later version, in which it is outdated unless its text is there again. at that is
 // not here is gitstore.ErrNotFound; a comment's own commit and blob may be gone.
-func Place(ctx context.Context, s *record.Store, c record.Comment, at gitstore.ID) (Placed, error) {
+func Place(ctx context.Context, s *store.Store, c record.Comment, at gitstore.ID) (Placed, error) {
 	placed, err := Places(ctx, s, []record.Comment{c}, at)
 	if err != nil {
 		return Placed{}, err
@@ -48,7 +49,7 @@ func Place(ctx context.Context, s *record.Store, c record.Comment, at gitstore.I
 
 // Places is Place for many comments, in their order, with less work for comments on
 // the same file.
-func Places(ctx context.Context, s *record.Store, comments []record.Comment, at gitstore.ID) ([]Placed, error) {
+func Places(ctx context.Context, s *store.Store, comments []record.Comment, at gitstore.ID) ([]Placed, error) {
 	tree, err := s.Repo.TreeOf(ctx, at)
 	if err != nil {
 		return nil, fmt.Errorf("place comments: %w", err)
@@ -262,7 +263,7 @@ func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) 
 // Anchor begins a comment on lines start to end of a file in one version of subject:
 // AnchorComment for places that come one by one. start 0 is the whole file, file ""
 // the whole change, end 0 one line.
-func Anchor(ctx context.Context, s *record.Store, subject record.Subject, file string, side record.Side, start, end int) (record.Comment, error) {
+func Anchor(ctx context.Context, s *store.Store, subject record.Subject, file string, side record.Side, start, end int) (record.Comment, error) {
 	if file != "" {
 		file = path.Clean(file)
 	}
@@ -272,7 +273,7 @@ func Anchor(ctx context.Context, s *record.Store, subject record.Subject, file s
 // anchoredText reads the file that c is on in the version that c is on. A file of the
 // old version may be named as it is called now, and gets its old name; a comment on
 // the whole of a file that the change deletes goes to the old side.
-func anchoredText(ctx context.Context, s *record.Store, subject record.Subject, c *record.Comment) ([]byte, error) {
+func anchoredText(ctx context.Context, s *store.Store, subject record.Subject, c *record.Comment) ([]byte, error) {
 	p := placer{repo: s.Repo, at: subject.Tree, found: map[renamesKey]map[string]string{}}
 	now, err := p.version(ctx, c.Commit, c.File)
 	if noSuchFile(err) && c.Side == record.SideNew && c.StartLine == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 const anchorSource = `package a
@@ -26,7 +27,7 @@ func load(path string) error {
 `
 
 // anchorRepo is a repository whose last commit changes a.go.
-func anchorRepo(t *testing.T) (*record.Store, string) {
+func anchorRepo(t *testing.T) (*store.Store, string) {
 	testrepo.Isolate(t)
 	dir := t.TempDir()
 	testrepo.Git(t, dir, "init", "-q", "-b", "main")
@@ -47,7 +48,7 @@ func commitFiles(t *testing.T, dir, message string, files map[string]string) {
 }
 
 // anchorAt comments on HEAD.
-func anchorAt(t *testing.T, s *record.Store, file string, side record.Side, start, end int) record.Comment {
+func anchorAt(t *testing.T, s *store.Store, file string, side record.Side, start, end int) record.Comment {
 	t.Helper()
 	subject, err := s.Subject(context.Background(), "HEAD")
 	if err != nil {
@@ -60,7 +61,7 @@ func anchorAt(t *testing.T, s *record.Store, file string, side record.Side, star
 	return c
 }
 
-func wantAt(t *testing.T, s *record.Store, c record.Comment, rev, want string) {
+func wantAt(t *testing.T, s *store.Store, c record.Comment, rev, want string) {
 	t.Helper()
 	at, err := s.Repo.Resolve(context.Background(), rev)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // AnchorTyped binds a comment to the place that was typed: FILE, FILE:LINE, FILE:LINE-END or nothing. A path is taken from
 // where the command was started, or else from the top. What names a file as a whole
 // is that file, whatever it looks like.
-func AnchorTyped(ctx context.Context, s *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
+func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
 	if place == "" {
 		return AnchorComment(ctx, s, subject, c)
 	}

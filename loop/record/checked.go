@@ -1,9 +1,6 @@
 package record
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"reflect"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -49,32 +46,7 @@ func (r ReviewRequest) ByRulesAlone() bool {
 		r.Reviewer == Builtin && len(r.Others) == 0 && r.Message == "" && r.Run == "" && r.Panel == Panel{} && !r.Part()
 }
 
-// RecordChecked records a submission for which FoundNothing is true as one event.
-func (s *Store) RecordChecked(ctx context.Context, request ReviewRequest, sub Submission, source string) (Review, error) {
-	whole := sub.Checks
-	p := newChecked(request, sub)
-	p.Change = s.ChangeID(ctx, request.Subject)
-	author, err := s.Repo.Identity(ctx)
-	if err != nil {
-		return Review{}, err
-	}
-	if p.Author == author.String() {
-		p.Author = ""
-	}
-	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
-		id, err := NewID(v.Now, v.Writer, v.Clock, request)
-		d := EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole)
-		d.Review, d.Status = id, Review{}.statusAfter
-		return d, err
-	})
-	if err != nil {
-		return Review{}, fmt.Errorf("record what was checked: %w", err)
-	}
-	review, bad := FoldReview([]Event{event})
-	return review, errors.Join(bad...)
-}
-
-func newChecked(request ReviewRequest, sub Submission) checkedPayload {
+func NewChecked(request ReviewRequest, sub Submission) checkedPayload {
 	subject := request.Subject
 	p := checkedPayload{
 		Title: change.CutTitle(subject.Title), Base: subject.Base, Commit: subject.Commit, Branch: subject.Branch, Author: subject.Author,
@@ -129,7 +101,7 @@ func (r *Review) checked(e Event) error {
 	}
 	r.begin(e, p.request(e))
 	r.submit(e, p.submission())
-	r.resolve(e, actorPayload{Actor: Itself, Note: FoundNothingNote})
+	r.resolve(e, ActorPayload{Actor: Itself, Note: FoundNothingNote})
 	return nil
 }
 

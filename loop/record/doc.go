@@ -1,6 +1,6 @@
-// Package record is what is recorded of runs and reviews, and what that comes to: the
-// events, their folds, and the store that appends, reads, indexes and notes them.
-// It knows nothing of agents: what happens next is loop's to say.
+// Package record says what events of runs and reviews are, and what they come to: their folds, the lines of lists
+// and the lines of notes. It is pure: package store, above it, appends, reads, indexes and lists events.
+// It knows nothing of agents: package loop decides what happens next.
 //
 // An event is one commit in a log that gitstore keeps (see its package comment for the
 // stored form); events are ordered by Lamport clock, then writer, then commit, so that
@@ -38,11 +38,9 @@
 // A type of event is one line of the table in run_fold.go or review_fold.go: its name, what
 // its payload holds, when it may happen, its fold, and what it says on a commit.
 //
-// The files, from the bottom: events (event.go); what they say (answer, check, census, attempt, round,
-// stop, reason, landing, intervention, review, move, and what terms.go takes from packages below: what a
-// run is told, what calls took); what they come to (run.go, run_fold.go, review_fold.go, panel.go, and the
-// summaries that lists show); what they say on commits (note_text.go); the store, which reads (index.go,
-// store.go, named.go, list.go) and appends (append.go, run_event.go); what is asked of it: drafts, the inbox.
+// The files, from the bottom: events (event.go); their payloads (answer, check, census, attempt, round, stop, reason,
+// landing, intervention, review, move); the folds (run.go, run_fold.go, review_fold.go, panel.go) and the summaries
+// that lists show; the lines of notes (note_text.go, notes.go).
 //
 // What knows nothing of events is elsewhere: the segments of the index and how they are stacked
 // (loop/internal/segment), events that are too many for memory (loop/internal/spill), git notes as a

@@ -108,8 +108,8 @@ const Latest = "latest"
 // maxActor is the longest name of an actor, in bytes.
 const maxActor = 300
 
-// checkActor refuses a name by which nobody could be told from somebody else.
-func checkActor(name string) error {
+// CheckActor refuses a name by which nobody could be told from somebody else.
+func CheckActor(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return &InputError{"an actor is wanted"}

@@ -21,9 +21,9 @@ const FormatVersion = 1
 
 // Limits of the Lamport clock: what one log says must not end the clock of all.
 const (
-	maxClock  = 1<<53 - 1 // the largest number that every reader of JSON keeps; a clock that is there stays there
-	maxAhead  = 1 << 41   // how far ahead of all others a clock is believed; older programs stand within
-	lateClock = 1 << 40   // beyond it an older program gave all its events one clock: there time orders equals
+	MaxClock  = 1<<53 - 1 // the largest number that every reader of JSON keeps; a clock that is there stays there
+	MaxAhead  = 1 << 41   // how far ahead of all others a clock is believed; older programs stand within
+	LateClock = 1 << 40   // beyond it an older program gave all its events one clock: there time orders equals
 )
 
 // EventType is a kind of event: what it is called in a log, and P, what its payload holds.
@@ -66,14 +66,14 @@ type Event struct {
 	ID    gitstore.ID `json:"-"` // the commit
 	Actor string      `json:"-"` // its author, "Name <email>"
 	Title string      `json:"-"` // its subject
-	plain bool        // its JSON was read, and all keys in it are plain: see strictjson.ScanKeys
-	late  int64       // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
+	Plain bool        `json:"-"` // its JSON was read, and all keys in it are plain: see strictjson.ScanKeys
+	Late  int64       `json:"-"` // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
 }
 
-// compare is the order of events, the same in every clone: clock, writer, commit.
+// Compare is the order of events, the same in every clone: clock, writer, commit.
 // Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
-func (e Event) compare(o Event) int {
-	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.late, o.late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
+func (e Event) Compare(o Event) int {
+	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.Late, o.Late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
 }
 
 // CommitText is the commit message of e: a subject for people, the event, and
@@ -129,7 +129,7 @@ func (e *Event) decode(body string) error {
 			odd = e.set(key, value)
 		}
 	})
-	e.plain = plain
+	e.Plain = plain
 	if err == nil && odd == nil && body[0] != '{' {
 		err = json.Unmarshal([]byte(body), &struct{}{})
 	}
@@ -187,20 +187,20 @@ func (e Event) check(writer string) error {
 		return fmt.Errorf("%w: format %d, this program reads up to %d", gitstore.ErrNewerFormat, e.V, FormatVersion)
 	case e.V < 1:
 		return fmt.Errorf("format %d", e.V)
-	case e.Clock == 0 || e.Clock > maxClock:
+	case e.Clock == 0 || e.Clock > MaxClock:
 		return fmt.Errorf("clock %d out of range", e.Clock)
 	case writer != "" && e.Writer != writer:
 		return fmt.Errorf("in the log of %q but written by %q", writer, e.Writer)
 	case e.Type == "" || e.Timestamp.IsZero():
 		return fmt.Errorf("type or timestamp missing")
-	case e.Run != "" && !validID(e.Run) || e.Review != "" && !validID(e.Review):
+	case e.Run != "" && !ValidID(e.Run) || e.Review != "" && !ValidID(e.Review):
 		return fmt.Errorf("malformed run or review id")
 	}
 	return nil
 }
 
-// isEntry is how gitstore recognizes a record of the log of entry.Writer.
-func isEntry(entry gitstore.Entry) bool {
+// IsEntry is how gitstore recognizes a record of the log of entry.Writer.
+func IsEntry(entry gitstore.Entry) bool {
 	event, err := DecodeEvent(entry)
 	return event.Writer == entry.Writer && (err == nil || errors.Is(err, gitstore.ErrNewerFormat))
 }
@@ -209,7 +209,7 @@ func isEntry(entry gitstore.Entry) bool {
 func payloadOf[T any](e Event) (T, error) {
 	var p T
 	decode := strictjson.Decode
-	if e.plain && len(e.Payload) > 0 { // it was read strictly with the event
+	if e.Plain && len(e.Payload) > 0 { // it was read strictly with the event
 		decode = json.Unmarshal
 	}
 	if err := decode(e.Payload, &p); err != nil {
@@ -219,7 +219,7 @@ func payloadOf[T any](e Event) (T, error) {
 }
 
 // Sort orders events as every clone does, whatever order they came in.
-func Sort(events []Event) { slices.SortFunc(events, Event.compare) }
+func Sort(events []Event) { slices.SortFunc(events, Event.Compare) }
 
 // NewEvent is an event before it has a clock.
 type NewEvent struct {

@@ -47,7 +47,7 @@ func checkEvent(t *testing.T, body string) {
 	checkPlain[Submission](t, got)
 	checkPlain[ReviewRequest](t, got)
 	checkPlain[map[string]any](t, got)
-	got.plain = false
+	got.Plain = false
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s: %+v, want %+v", body, got, want)
 	}
@@ -57,7 +57,7 @@ func checkEvent(t *testing.T, body string) {
 func checkPlain[T any](t *testing.T, e Event) {
 	t.Helper()
 	got, err := payloadOf[T](e)
-	e.plain = false
+	e.Plain = false
 	want, wantErr := payloadOf[T](e)
 	if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s: %+v, %v, want %+v, %v", e.Payload, got, err, want, wantErr)

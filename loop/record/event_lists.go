@@ -1,45 +1,17 @@
 package record
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
 )
-
-// EventsSince are the events that the logs hold beyond tips, in order, and the tips as
-// they are now. Where nothing moved nothing is read; where a log was replaced all
-// events are given, also those that were given before.
-func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, gitstore.Tips, error) {
-	tips, err := s.Repo.Tips(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list logs: %w", err)
-	}
-	if since != nil && maps.Equal(tips, since) {
-		return nil, tips, nil
-	}
-	cache, err := s.indexAt(ctx, tips) // knows which clocks are believed
-	if err != nil {
-		return nil, nil, err
-	}
-	defer cache.close()
-	events, err := s.newEvents(ctx, &index{manifest: manifest{Tips: since}}, tips)
-	if errors.Is(err, errAfresh) {
-		events, err = s.newEvents(ctx, scratchIndex(), tips)
-	}
-	Sort(events)
-	return slices.DeleteFunc(events, cache.isAhead), tips, err
-}
 
 // EventsOfCommit are the events that speak of commit, and where it took the place of
 // others, those that speak of them: that is where its review is. What becomes of a review names
 // the review alone, so that all of one that was asked for on such a commit are among them.
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviewed := map[gitstore.ID]bool{}
-	for _, from := range tookPlaceOf(events, commit) {
+	for _, from := range Predecessors(events, commit) {
 		reviewed[from] = true
 	}
 	var about []Event

@@ -118,7 +118,7 @@ func TestEventRoundTrip(t *testing.T) {
 			t.Fatalf("seed %d: %v of %+v", seed, err, e)
 		}
 		want := e
-		want.Title, got.plain = prose.OneLine(e.Title), false
+		want.Title, got.Plain = prose.OneLine(e.Title), false
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: got %+v, want %+v", seed, got, want)
 		}
@@ -138,11 +138,11 @@ func TestEventOrder(t *testing.T) {
 		"writer": later(func(e *Event) { e.Writer, e.ID = "c", "1" }),
 		"commit": later(func(e *Event) { e.ID = "6" }),
 	} {
-		if base.compare(o) >= 0 || o.compare(base) <= 0 {
+		if base.Compare(o) >= 0 || o.Compare(base) <= 0 {
 			t.Errorf("%s does not decide the order", name)
 		}
 	}
-	if base.compare(base) != 0 {
+	if base.Compare(base) != 0 {
 		t.Error("an event is not where it is")
 	}
 }
@@ -211,7 +211,7 @@ func TestIDs(t *testing.T) {
 	seen := map[string]bool{}
 	for clock := range uint64(200) {
 		id, err := NewID(testEpoch, oneWriter, clock, "same")
-		if err != nil || !validID(id) || !strings.HasPrefix(id, "20260107120000-") || seen[id] {
+		if err != nil || !ValidID(id) || !strings.HasPrefix(id, "20260107120000-") || seen[id] {
 			t.Fatalf("id %q of clock %d, %v", id, clock, err)
 		}
 		seen[id] = true
@@ -221,7 +221,7 @@ func TestIDs(t *testing.T) {
 		t.Errorf("two clones in one second made %q, %v", other, err)
 	}
 	for _, bad := range []string{"", "-", "20260107120000", "20260107120000-abcde", "20260107120000-abcdefg", "20260107120000-abcdel", "20260107120000-ABCDEF", "2026010712000x-abcdef", "20260107120000-ab/def"} {
-		if validID(bad) {
+		if ValidID(bad) {
 			t.Errorf("%q passes for an id", bad)
 		}
 	}

@@ -27,10 +27,10 @@ func FuzzDecodeEvent(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.V != FormatVersion || e.Clock == 0 || e.Clock > maxClock || e.Writer != oneWriter || e.Type == "" || e.Timestamp.IsZero() {
+		if e.V != FormatVersion || e.Clock == 0 || e.Clock > MaxClock || e.Writer != oneWriter || e.Type == "" || e.Timestamp.IsZero() {
 			t.Fatalf("accepted out of range: %+v", e)
 		}
-		if e.Run != "" && !validID(e.Run) || e.Review != "" && !validID(e.Review) {
+		if e.Run != "" && !ValidID(e.Run) || e.Review != "" && !ValidID(e.Review) {
 			t.Fatalf("accepted a malformed id: %+v", e)
 		}
 		FoldReview([]Event{e})

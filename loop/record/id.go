@@ -12,13 +12,13 @@ import (
 // IDTime is the readable part of an id, in UTC.
 const IDTime = "20060102150405"
 
-// idAlphabet is without the letters and digits that are taken for one another.
-const idAlphabet = "abcdefghijkmnpqrstuvwxyz23456789"
+// IDAlphabet is without the letters and digits that are taken for one another.
+const IDAlphabet = "abcdefghijkmnpqrstuvwxyz23456789"
 
-// suffixLength is how many letters of it an id ends in.
-const suffixLength = 6
+// SuffixLength is how many letters of it an id ends in.
+const SuffixLength = 6
 
-var idEncoding = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding)
+var idEncoding = base32.NewEncoding(IDAlphabet).WithPadding(base32.NoPadding)
 
 // NewID is the id of a run or a review: its time and a suffix from the writer
 // (random per clone), its clock, which never repeats in one log, and what it is.
@@ -29,14 +29,14 @@ func NewID(now time.Time, writer string, clock uint64, what any) (string, error)
 		return "", fmt.Errorf("make id: %w", err)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", writer, clock, body))
-	return now.UTC().Format(IDTime) + "-" + idEncoding.EncodeToString(sum[:4])[:suffixLength], nil
+	return now.UTC().Format(IDTime) + "-" + idEncoding.EncodeToString(sum[:4])[:SuffixLength], nil
 }
 
-// validID reports whether s has the form of what NewID makes.
-func validID(s string) bool {
+// ValidID reports whether s has the form of what NewID makes.
+func ValidID(s string) bool {
 	digits, suffix, ok := strings.Cut(s, "-")
-	if !ok || len(digits) != len(IDTime) || len(suffix) != suffixLength {
+	if !ok || len(digits) != len(IDTime) || len(suffix) != SuffixLength {
 		return false
 	}
-	return strings.Trim(digits, "0123456789") == "" && strings.Trim(suffix, idAlphabet) == ""
+	return strings.Trim(digits, "0123456789") == "" && strings.Trim(suffix, IDAlphabet) == ""
 }

@@ -18,7 +18,7 @@ var carriedTypes = []string{
 // Limits of what goes along; the newest counts.
 const (
 	MaxCarried = 200 // commits
-	maxSayings = 20  // of each
+	MaxSayings = 20  // of each
 )
 
 // SayingsOf is what events, in order, say of commits that goes along: the newest of it, by commit.
@@ -33,7 +33,16 @@ func SayingsOf(events []Event) map[gitstore.ID][]Saying {
 	return said
 }
 
-func newestSayings(said []Saying) []Saying { return said[max(0, len(said)-maxSayings):] }
+// NewestSayings returns what events, in order, say of any commit that goes along: the newest of it.
+func NewestSayings(events []Event) []Saying {
+	var said []Saying
+	for _, e := range events {
+		said = append(said, sayingsOf(e)...)
+	}
+	return newestSayings(said)
+}
+
+func newestSayings(said []Saying) []Saying { return said[max(0, len(said)-MaxSayings):] }
 
 // carriedNotes are the lines that a landing puts on the commits that landed.
 func carriedNotes(e Event, landed Landed) []notes.Line {
@@ -41,7 +50,7 @@ func carriedNotes(e Event, landed Landed) []notes.Line {
 	from := map[gitstore.ID]gitstore.ID{}
 	for _, c := range landed.Carried[:min(len(landed.Carried), MaxCarried)] {
 		from[c.To] = c.From
-		for _, said := range c.Said[:min(len(c.Said), maxSayings)] {
+		for _, said := range c.Said[:min(len(c.Said), MaxSayings)] {
 			lines = append(lines, notes.Line{Commit: c.To, At: said.At, Text: said.Text})
 		}
 	}

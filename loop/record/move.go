@@ -1,7 +1,6 @@
 package record
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ type Move struct {
 // same reports whether two moves come to the same.
 func (m Move) same(o Move) bool { return m.To == o.To && m.State == o.State }
 
-func (m Move) by() (who actorPayload, held bool) { return actorPayload{}, false }
+func (m Move) by() (who ActorPayload, held bool) { return ActorPayload{}, false }
 
 // moved files where the code went, once.
 func (r *Review) moved(_ Event, m Move) {
@@ -92,27 +91,11 @@ func (r Review) Whereabouts() []string {
 	return lines
 }
 
-// MoveReview records where the code of a review went. What is known already is not
-// recorded again.
-func (s *Store) MoveReview(ctx context.Context, id string, m Move) (Review, error) {
-	return s.reviewEvent(ctx, id, EventReviewMoved.New("follow", m.title(), m), actorPayload{})
-}
-
-func (m Move) title() string {
+func (m Move) Title() string {
 	if m.To == "" {
 		return fmt.Sprintf("%s is %s", m.From.Short(), m.State)
 	}
 	return fmt.Sprintf("%s to %s, %s", m.From.Short(), m.To.Short(), m.State)
-}
-
-// SaidOf is what the notes of a review say, for what is carried: the newest of it.
-func (s *Store) SaidOf(ctx context.Context, review string) ([]Saying, error) {
-	events, err := s.ReviewEvents(ctx, review)
-	var said []Saying
-	for _, e := range events {
-		said = append(said, sayingsOf(e)...)
-	}
-	return newestSayings(said), err
 }
 
 // sayingsOf are the lines that an event has in notes that go along.
@@ -137,7 +120,7 @@ func movedNotes(e Event, m Move) []notes.Line {
 	switch m.State {
 	case MoveCarried:
 		lines := line(m.To, " carried from %s: the same change", m.From.Short())
-		for _, said := range m.Said[:min(len(m.Said), maxSayings)] {
+		for _, said := range m.Said[:min(len(m.Said), MaxSayings)] {
 			lines = append(lines, notes.Line{Commit: m.To, At: said.At, Text: said.Text})
 		}
 		return lines

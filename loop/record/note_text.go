@@ -51,11 +51,11 @@ func NoteOf(e Event) (gitstore.ID, string) {
 	return "", ""
 }
 
-func resolvedNote(e Event, p actorPayload) (gitstore.ID, string) {
+func resolvedNote(e Event, p ActorPayload) (gitstore.ID, string) {
 	return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
 }
 
-func reopenedNote(e Event, p actorPayload) (gitstore.ID, string) {
+func reopenedNote(e Event, p ActorPayload) (gitstore.ID, string) {
 	return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
 }
 

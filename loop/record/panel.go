@@ -91,7 +91,7 @@ func countRulings(rulings []Ruling) string {
 	return strings.Join(parts, ", ")
 }
 
-func (j Judgement) by() (who actorPayload, held bool) { return actorPayload{Actor: j.By}, false }
+func (j Judgement) by() (who ActorPayload, held bool) { return ActorPayload{Actor: j.By}, false }
 
 // judge takes in what the judge of the review says of what nobody has ruled on before.
 func (r *Review) judge(e Event, j Judgement) {

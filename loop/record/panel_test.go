@@ -49,7 +49,7 @@ func panelOf(t *testing.T, request ReviewRequest, steps ...any) Review {
 			e = reviewEventAt(i+2, EventReviewFailed.Name, s)
 			e.Source = s.Reviewer
 		case Answer:
-			e = reviewEventAt(i+2, EventReviewAnswered.Name, findingAnswer{Answer: s})
+			e = reviewEventAt(i+2, EventReviewAnswered.Name, FindingAnswer{Answer: s})
 		}
 		events = append(events, e)
 	}

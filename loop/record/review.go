@@ -345,8 +345,8 @@ func (r Review) Waiting() []string {
 	return waiting
 }
 
-// actorPayload is the payload of claims, releases, resolutions and cancellations.
-type actorPayload struct {
+// ActorPayload is the payload of claims, releases, resolutions and cancellations.
+type ActorPayload struct {
 	Actor  string            `json:"actor"`
 	Force  bool              `json:"force,omitempty"`
 	Note   string            `json:"note,omitempty"`
@@ -356,7 +356,7 @@ type actorPayload struct {
 	Shared bool              `json:"shared,omitempty"`  // of a claim: the remote decided
 	writer string            // the clone in which it is done
 	tree   gitstore.ID       // of a submission of an agent: what it saw
-	quiet  bool              // without a note
+	Quiet  bool              `json:"-"` // without a note
 }
 
 // Verdicts are the submissions that stand and say more than a comment.
@@ -492,8 +492,8 @@ func (s Submission) Requests() []string {
 	return s.Report.Requests
 }
 
-// findingAnswer is the payload of an answer.
-type findingAnswer struct {
+// FindingAnswer is the payload of an answer.
+type FindingAnswer struct {
 	Answer
 	Force bool        `json:"force,omitempty"` // although somebody else holds the review
 	Claim gitstore.ID `json:"claim,omitempty"` // the claim under which it is done

@@ -13,28 +13,28 @@ import (
 )
 
 // by is who does it, held says that a claim of somebody else's keeps them from it.
-func (p actorPayload) by() (who actorPayload, held bool) { return p, true }
+func (p ActorPayload) by() (who ActorPayload, held bool) { return p, true }
 
-func (p findingAnswer) by() (who actorPayload, held bool) {
-	return actorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
+func (p FindingAnswer) by() (who ActorPayload, held bool) {
+	return ActorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
 }
 
-func (s Submission) by() (who actorPayload, held bool) {
-	who = actorPayload{Actor: s.Reviewer}
+func (s Submission) by() (who ActorPayload, held bool) {
+	who = ActorPayload{Actor: s.Reviewer}
 	if s.Decision == "" {
 		who.tree = s.Tree
 	}
 	return who, false
 }
 
-func (f Failure) by() (who actorPayload, held bool) { return actorPayload{}, false }
+func (f Failure) by() (who ActorPayload, held bool) { return ActorPayload{}, false }
 
 // reviewMove is what an event does to a review.
 type reviewMove struct {
 	from   []ReviewStatus // in which it may happen
 	cannot string         // what cannot be done to a review in any other: "claimed"
 	held   bool           // a claim of somebody else's keeps it from happening
-	read   func(Event) (payload any, by actorPayload, err error)
+	read   func(Event) (payload any, by ActorPayload, err error)
 	fold   func(*Review, Event, any)
 }
 
@@ -43,11 +43,11 @@ var reviewMoves = map[string]reviewMove{}
 
 // reviewEventType makes a type of events of reviews: its fold takes it in where it may happen,
 // and note is what it says on a commit, nil for nothing.
-func reviewEventType[P interface{ by() (actorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+func reviewEventType[P interface{ by() (ActorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := newEventType(name, fold == nil, note)
 	var empty P
 	_, held := empty.by()
-	read := func(e Event) (any, actorPayload, error) {
+	read := func(e Event) (any, ActorPayload, error) {
 		p, err := t.Payload(e)
 		by, _ := p.by()
 		by.writer = e.Writer
@@ -80,7 +80,7 @@ var (
 )
 
 // allow reports, as a *StateError, why an event of type may not happen at now.
-func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
+func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 	move := reviewMoves[eventType]
 	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
 	if !slices.Contains(move.from, r.Status) {
@@ -112,7 +112,7 @@ func HolderFor(holder, actor string) string {
 
 // fenced reports whether the claim that stands keeps by from an event of type. Who lost
 // a claim has to claim again: what they would do rests on a state that is not there.
-func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
+func (r Review) fenced(eventType string, by ActorPayload, now time.Time) bool {
 	switch c := r.Claim; {
 	case by.Claim != "" && !c.Is(by.Claim):
 		return true
@@ -136,7 +136,7 @@ func (c *Claim) Is(id gitstore.ID) bool {
 
 // lost reports whether the newest claim of an actor in a clone went to somebody else,
 // in the end or at once.
-func (r Review) lost(by actorPayload) bool {
+func (r Review) lost(by ActorPayload) bool {
 	newest := EndedClaim{}
 	for _, e := range r.Ended {
 		if e.By == by.Actor && e.Writer == by.writer {
@@ -153,8 +153,8 @@ func (r *Review) end(by, writer string, at time.Time, lost bool) {
 	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
 }
 
-// apply is one step of the fold. An event that is not allowed is kept in Lost.
-func (r *Review) apply(e Event) error {
+// Apply is one step of the fold. An event that is not allowed is kept in Lost.
+func (r *Review) Apply(e Event) error {
 	switch e.Type {
 	case EventReviewRequested.Name:
 		return r.open(e)
@@ -173,7 +173,7 @@ func (r *Review) apply(e Event) error {
 		r.Lost = append(r.Lost, Lost{
 			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
 		})
-		r.took(spentOn(e))
+		r.took(SpentOn(e))
 		return nil
 	}
 	if err == nil {
@@ -206,25 +206,25 @@ func (r *Review) begin(e Event, request ReviewRequest) {
 	}
 }
 
-func (r *Review) cancel(e Event, by actorPayload) {
+func (r *Review) cancel(e Event, by ActorPayload) {
 	if r.Status != ReviewCancelled { // as with resolutions
 		r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
 	}
 }
 
-func (r *Review) release(e Event, by actorPayload) {
+func (r *Review) release(e Event, by ActorPayload) {
 	r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
 	r.Status, r.Claim = ReviewSubmitted, nil
 }
 
-func (r *Review) resolve(e Event, by actorPayload) {
+func (r *Review) resolve(e Event, by ActorPayload) {
 	if r.Status != ReviewResolved { // resolving twice is one resolution: the first one counts
 		r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
 		r.ClosedAt = e.Timestamp
 	}
 }
 
-func (r *Review) answer(e Event, p findingAnswer) {
+func (r *Review) answer(e Event, p FindingAnswer) {
 	if p.At = e.Timestamp; p.Claimed() && r.confirms(p.Answer) {
 		p.ConfirmedBy = p.Actor
 	}
@@ -253,7 +253,7 @@ func (r *Review) keepFailures(failures []Failure) {
 }
 
 // claim takes the review, or renews the holder's claim.
-func (r *Review) claim(e Event, by actorPayload) {
+func (r *Review) claim(e Event, by ActorPayload) {
 	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
 	if old := r.Claim; old != nil && old.By == by.Actor && old.Writer == e.Writer {
 		claim.ID, claim.At, claim.Shared = old.ID, old.At, old.Shared || by.Shared
@@ -271,7 +271,7 @@ func (r *Review) claim(e Event, by actorPayload) {
 
 // takeOver ends a claim that another took the place of. A provisional one that the
 // remote decided against is told of like a step that came too late.
-func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
+func (r *Review) takeOver(old Claim, e Event, by ActorPayload) {
 	r.end(old.By, old.Writer, e.Timestamp, true)
 	if by.Force || old.Lapsed(e.Timestamp) {
 		return
@@ -282,7 +282,7 @@ func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
 	})
 }
 
-func (r *Review) reopen(Event, actorPayload) {
+func (r *Review) reopen(Event, ActorPayload) {
 	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note, r.Reopened = ReviewOpen, nil, time.Time{}, "", time.Time{}, "", true
 	if len(r.Submissions) > 0 {
 		r.Status = ReviewSubmitted
@@ -309,10 +309,10 @@ func (r *Review) submit(e Event, submission Submission) {
 
 // FoldReview is the state of one review after events, which are in order. Events
 // that cannot be read are left out and reported.
-func FoldReview(events []Event) (Review, []error) { return fold(events, (*Review).apply) }
+func FoldReview(events []Event) (Review, []error) { return fold(events, (*Review).Apply) }
 
-// statusAfter is as Run.statusAfter.
-func (r Review) statusAfter(e Event) string {
-	_ = r.apply(e)
+// StatusAfter is as Run.statusAfter.
+func (r Review) StatusAfter(e Event) string {
+	_ = r.Apply(e)
 	return string(r.Status)
 }

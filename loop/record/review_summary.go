@@ -169,12 +169,12 @@ func (s *ReviewSummary) count(findings []reply.Finding) {
 	}
 }
 
-// need is what a person has to do with a review: the order of the inbox. The index keeps
+// Need is what a person has to do with a review: the order of the inbox. The index keeps
 // it, as a byte: a new order wants a new indexMagic.
-type need byte
+type Need byte
 
 const (
-	needCritical need = iota // critical findings that nobody answered
+	NeedCritical Need = iota // critical findings that nobody answered
 	needFix                  // it did not pass, or warnings that nobody answered
 	needRetry                // a reviewer could not be run
 	needPerson               // a person was asked
@@ -182,18 +182,18 @@ const (
 	needNotes                // notes that nobody answered, and what is outvoted
 	needNothing              // it passed, or its findings are answered
 	needReviewer             // an agent was asked, and is at work or waits for its turn
-	needClosed               // resolved or cancelled
+	NeedClosed               // resolved or cancelled
 )
 
-// need is the most pressing thing about a review.
-func (s ReviewSummary) need() need {
+// Need is the most pressing thing about a review.
+func (s ReviewSummary) Need() Need {
 	waits := func(name string) bool { return slices.Contains(s.Waiting, name) }
 	complete := len(s.Waiting) == len(s.Absent)
 	switch {
 	case !WaitingStatus(string(s.Status)):
-		return needClosed
+		return NeedClosed
 	case s.Critical > 0 && !s.Outvoted:
-		return needCritical
+		return NeedCritical
 	case s.Warnings > 0 && !s.Outvoted, s.Outcome == OutcomeFailed && s.CommentCount == 0:
 		return needFix
 	case s.Failure != "" && !complete:
@@ -210,10 +210,10 @@ func (s ReviewSummary) need() need {
 	return needNothing
 }
 
-// topic is a hash of the change that a review speaks for, of who speaks and of what kind of word that
+// Topic is a hash of the change that a review speaks for, of who speaks and of what kind of word that
 // is. Whoever asks what stands on a commit needs of the reviews of one topic only the newest. The
 // index keeps it: another topic wants a new indexMagic.
-func (s ReviewSummary) topic() uint64 {
+func (s ReviewSummary) Topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
 	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
@@ -271,5 +271,5 @@ func (r Review) summaryFiles() []string {
 // Part reports whether the review looks at a part of its change, as ReviewRequest.Part has it.
 func (s ReviewSummary) Part() bool { return s.Paths || s.ReviewKind != "" }
 
-// sortKey puts what was submitted last first, and what was never submitted by its request.
-func (s ReviewSummary) sortKey() time.Time { return cmp.Or(s.SubmittedAt, s.CreatedAt) }
+// SortKey puts what was submitted last first, and what was never submitted by its request.
+func (s ReviewSummary) SortKey() time.Time { return cmp.Or(s.SubmittedAt, s.CreatedAt) }

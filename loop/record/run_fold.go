@@ -90,7 +90,7 @@ func (r *Run) Apply(e Event) error {
 	}
 	if refused := r.Allow(e.Type); refused != nil {
 		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
-		r.took(spentOn(e))
+		r.took(SpentOn(e))
 		return nil
 	}
 	if err := move.fold(r, e); err != nil {
@@ -270,9 +270,9 @@ func fold[S any](events []Event, apply func(*S, Event) error) (state S, bad []er
 	return state, bad
 }
 
-// statusAfter is the status of the run after e, which changes nothing where it cannot
+// StatusAfter is the status of the run after e, which changes nothing where it cannot
 // be applied.
-func (r Run) statusAfter(e Event) string {
+func (r Run) StatusAfter(e Event) string {
 	_ = r.Apply(e)
 	return string(r.Status)
 }

@@ -27,7 +27,7 @@ func TestDecodeStrictKeys(t *testing.T) {
 
 func TestSecondStepsThatChangeNothing(t *testing.T) {
 	resolved := Review{ID: "r", Status: ReviewResolved, Claim: &Claim{By: "ann"}}
-	if err := resolved.allow(EventReviewResolved.Name, actorPayload{Actor: "bob"}, testEpoch); err != nil {
+	if err := resolved.allow(EventReviewResolved.Name, ActorPayload{Actor: "bob"}, testEpoch); err != nil {
 		t.Errorf("resolving what is resolved: %v", err)
 	}
 	landed := Run{ID: "r", Status: RunCompleted, Landed: &Landed{Commit: "0123456789"}}

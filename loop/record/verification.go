@@ -1,8 +1,6 @@
 package record
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -22,7 +20,7 @@ type Verification struct {
 	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
 }
 
-func (v Verification) by() (who actorPayload, held bool) { return actorPayload{Actor: v.By}, false }
+func (v Verification) by() (who ActorPayload, held bool) { return ActorPayload{Actor: v.By}, false }
 
 func (v Verification) took(Event) (string, spend.Spent) { return v.By, v.Spent }
 
@@ -39,10 +37,4 @@ func (r *Review) verified(e Event, v Verification) {
 	v.At, v.Event = e.Timestamp, e.ID
 	r.took(v.took(e))
 	r.Verifications = append(r.Verifications, v)
-}
-
-// VerifyReview records what came of a verification. raw is the agent's answer as it came.
-func (s *Store) VerifyReview(ctx context.Context, id string, v Verification, raw string) (Review, error) {
-	by, _ := v.by()
-	return s.reviewEvent(ctx, id, EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md", raw), by)
 }

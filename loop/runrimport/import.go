@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -31,7 +32,7 @@ type Imported struct {
 // A run that was imported before is not imported again. An import that was interrupted goes on where it stopped, and so
 // does that of a timeline with an id that has grown since.
 func Import(
-	ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, options Options,
+	ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan, options Options,
 ) (Imported, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return Imported{}, err
@@ -66,7 +67,7 @@ func Import(
 	return Imported{Run: run, Recorded: len(made) + 1}, err
 }
 
-func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan) (record.Run, error) {
+func beginImport(ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan) (record.Run, error) {
 	title := cmp.Or(plan.Entity.Name(), source.ID)
 	return s.BeginRun(ctx, importSource, title, plan, func(now time.Time) (id, at time.Time) {
 		return source.began(now), source.at(0, now)
@@ -75,7 +76,7 @@ func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan ru
 
 // recordImport appends events to a run that nobody else knows of or may touch: no event has to be decided on again, so
 // that the cost of each does not grow.
-func recordImport(ctx context.Context, s *record.Store, run record.Run, events []record.NewEvent) (record.Run, error) {
+func recordImport(ctx context.Context, s *store.Store, run record.Run, events []record.NewEvent) (record.Run, error) {
 	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, err
@@ -97,7 +98,7 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, events [
 // importedBefore looks for source among the runs that are here. An import that is there in part is completed, when
 // what is there is how the timeline begins.
 func importedBefore(
-	ctx context.Context, s *record.Store, source SourceRun, plan runplan.Plan, found foundWork, options Options,
+	ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan, found foundWork, options Options,
 ) (Imported, bool, error) {
 	events, err := newestImport(ctx, s, source, plan.Entity)
 	if err != nil || events == nil {
@@ -120,9 +121,9 @@ func importedBefore(
 // newestImport returns the events of the newest run that source was imported as, or nil. The run's id or entity tells
 // at which runs to look.
 func newestImport(
-	ctx context.Context, s *record.Store, source SourceRun, entity runplan.Entity,
+	ctx context.Context, s *store.Store, source SourceRun, entity runplan.Entity,
 ) ([]record.Event, error) {
-	runs, _, err := s.Runs(ctx, record.Filter{})
+	runs, _, err := s.Runs(ctx, store.Filter{})
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // importNow is when the timelines of the cases are imported.
@@ -295,7 +296,7 @@ const seedTimeline = `{"seq":1,"timestamp":"2026-01-06T12:00:00Z","type":"run_st
 `
 
 // importOf imports text into s and gives the only run.
-func importOf(t *testing.T, s *record.Store, text string, again bool) Imported {
+func importOf(t *testing.T, s *store.Store, text string, again bool) Imported {
 	t.Helper()
 	ctx := context.Background()
 	timeline, err := Read(strings.NewReader(text))
@@ -317,7 +318,7 @@ func importOf(t *testing.T, s *record.Store, text string, again bool) Imported {
 	return done
 }
 
-func importStore(t *testing.T) *record.Store {
+func importStore(t *testing.T) *store.Store {
 	t.Helper()
 	s := runtest.NewStore(t)
 	s.Now = func() time.Time { return importNow }
@@ -453,7 +454,7 @@ func TestImportFindsWork(t *testing.T) {
 	}
 }
 
-func lastEvent(t *testing.T, s *record.Store, run string) record.Event {
+func lastEvent(t *testing.T, s *store.Store, run string) record.Event {
 	t.Helper()
 	events, err := s.RunEvents(context.Background(), run)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // maxTaskFile is how much of a task file is read, in bytes.
@@ -51,7 +52,7 @@ type foundWork struct {
 
 // planSource adds what runr recorded to plan, which holds what is configured here and HEAD as its base. Nothing
 // recorded becomes a command.
-func planSource(ctx context.Context, s *record.Store, plan *runplan.Plan, source SourceRun) (foundWork, error) {
+func planSource(ctx context.Context, s *store.Store, plan *runplan.Plan, source SourceRun) (foundWork, error) {
 	found, err := findWork(ctx, s, source)
 	if err != nil {
 		return found, err
@@ -100,7 +101,7 @@ func (r SourceRun) describe(plan *runplan.Plan, name, task string) {
 
 // taskFile returns the task file as the run's base has it, or "" when it has none. Only what is committed is read: the
 // path is a stranger's.
-func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, source SourceRun, name string) (string, error) {
+func taskFile(ctx context.Context, s *store.Store, base gitstore.ID, source SourceRun, name string) (string, error) {
 	if !isTaskPath(name) {
 		return "", nil
 	}
@@ -123,7 +124,7 @@ func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, source Sou
 }
 
 // findWork looks for the run's commits in this repository.
-func findWork(ctx context.Context, s *record.Store, source SourceRun) (foundWork, error) {
+func findWork(ctx context.Context, s *store.Store, source SourceRun) (foundWork, error) {
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
 	for _, e := range source.Events {
 		var err error
@@ -142,7 +143,7 @@ func findWork(ctx context.Context, s *record.Store, source SourceRun) (foundWork
 
 // findCheckpoint adds a checkpoint that is here. Where the base of the run is not known, it is the parent of the first
 // checkpoint.
-func findCheckpoint(ctx context.Context, s *record.Store, found *foundWork, sha string) error {
+func findCheckpoint(ctx context.Context, s *store.Store, found *foundWork, sha string) error {
 	id, err := commitHere(ctx, s, sha)
 	if err != nil || id == "" {
 		return err
@@ -167,7 +168,7 @@ func findCheckpoint(ctx context.Context, s *record.Store, found *foundWork, sha 
 
 // commitHere returns the commit whose id begins with sha, or "" when there is none. Any other name of a commit is not
 // looked up: the text is a stranger's.
-func commitHere(ctx context.Context, s *record.Store, sha string) (gitstore.ID, error) {
+func commitHere(ctx context.Context, s *store.Store, sha string) (gitstore.ID, error) {
 	if len(sha) < 7 || len(sha) > 64 || strings.Trim(sha, "0123456789abcdef") != "" {
 		return "", nil
 	}

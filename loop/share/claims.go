@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // claimRefs are on the shared remote only: who made refs/runr/claims/<review> holds
@@ -34,7 +35,7 @@ type sharedClaim struct {
 // Claim claims a review where all clones decide it: on remote. provisional
 // says why the claim counts in this clone only; "" when the remote has it. It is a
 // *record.StateError with a Holder when somebody else has the review, here or elsewhere.
-func Claim(ctx context.Context, s *record.Store, remote, id string, by record.Hold) (review record.Review, provisional string, err error) {
+func Claim(ctx context.Context, s *store.Store, remote, id string, by record.Hold) (review record.Review, provisional string, err error) {
 	if review, err = s.Review(ctx, id); err != nil {
 		return review, "", err
 	}
@@ -67,7 +68,7 @@ func outOfReach(ctx context.Context, err error) bool {
 // RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as
 // well unless that is "". It looks first: a claim that was released or taken away is
 // not taken again, which is a *record.StateError.
-func RenewClaim(ctx context.Context, s *record.Store, remote, id string, by record.Hold) error {
+func RenewClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold) error {
 	review, err := s.Review(ctx, id)
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func RenewClaim(ctx context.Context, s *record.Store, remote, id string, by reco
 }
 
 // takeShared makes the review's ref on the remote ours, and gives the commit that it names.
-func takeShared(ctx context.Context, s *record.Store, remote string, review record.Review, by record.Hold) (gitstore.ID, error) {
+func takeShared(ctx context.Context, s *store.Store, remote string, review record.Review, by record.Hold) (gitstore.ID, error) {
 	claim, err := claimCommit(ctx, s, "claim", review.ID, by)
 	if err != nil {
 		return "", err
@@ -99,7 +100,7 @@ func takeShared(ctx context.Context, s *record.Store, remote string, review reco
 
 // takeRef makes a ref of the remote name claim, where it does not exist, or where free
 // has no objection to taking the place of the claim that it names.
-func takeRef(ctx context.Context, s *record.Store, remote, ref string, claim gitstore.ID, free func(held gitstore.ID) error) error {
+func takeRef(ctx context.Context, s *store.Store, remote, ref string, claim gitstore.ID, free func(held gitstore.ID) error) error {
 	err := s.Repo.SwapShared(ctx, remote, ref, claim, "")
 	if !errors.Is(err, gitstore.ErrLostRace) {
 		return err
@@ -117,7 +118,7 @@ func takeRef(ctx context.Context, s *record.Store, remote, ref string, claim git
 // CheckClaim is a *record.StateError with a Holder, and the review, when the remote says that
 // somebody but by has it, which this clone may not have heard of. Where the remote
 // is not to be asked, or cannot be, what it said last counts.
-func CheckClaim(ctx context.Context, s *record.Store, remote, id string, by record.Hold, ask bool) (record.Review, error) {
+func CheckClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold, ask bool) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil || !review.ClosedAt.IsZero() {
 		return review, err
@@ -139,7 +140,7 @@ func CheckClaim(ctx context.Context, s *record.Store, remote, id string, by reco
 
 // heldBy is a *record.StateError when the commit held, "" for none, is a claim that keeps by
 // from the review: not one that has run out, or that is known to be over.
-func heldBy(ctx context.Context, s *record.Store, review record.Review, held gitstore.ID, by record.Hold) error {
+func heldBy(ctx context.Context, s *store.Store, review record.Review, held gitstore.ID, by record.Hold) error {
 	if held == "" || by.Force {
 		return nil
 	}
@@ -160,7 +161,7 @@ func heldBy(ctx context.Context, s *record.Store, review record.Review, held git
 
 // claimCommit is a commit without files that says who claims a review; what is "claim" or
 // "lease", for people.
-func claimCommit(ctx context.Context, s *record.Store, what, review string, by record.Hold) (gitstore.ID, error) {
+func claimCommit(ctx context.Context, s *store.Store, what, review string, by record.Hold) (gitstore.ID, error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return "", err
@@ -190,7 +191,7 @@ func claimCommit(ctx context.Context, s *record.Store, what, review string, by r
 
 // readClaim reads who holds a review. A claim that cannot be read is one of a newer
 // program's, or nobody's: either way it is not ours to break without force.
-func readClaim(ctx context.Context, s *record.Store, id gitstore.ID) (sharedClaim, error) {
+func readClaim(ctx context.Context, s *store.Store, id gitstore.ID) (sharedClaim, error) {
 	commit, err := s.Repo.ReadCommit(ctx, id)
 	if err != nil {
 		return sharedClaim{}, fmt.Errorf("read claim: %w", err)
@@ -213,7 +214,7 @@ func decodeClaim(message string) sharedClaim {
 
 // DropClaim gives a review's claim on the remote back, where by.Actor holds it or
 // forces it. A remote that cannot be reached keeps it until it lapses.
-func DropClaim(ctx context.Context, s *record.Store, remote, id string, by record.Hold) error {
+func DropClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	held, err := s.Repo.ReadShared(ctx, remote, claimRefs+id)

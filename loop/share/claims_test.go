@@ -13,11 +13,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // twoClones are clones of one remote that both know a submitted review; now is the
 // time of both.
-func twoClones(t *testing.T, now *time.Time) (a, b *record.Store, review string) {
+func twoClones(t *testing.T, now *time.Time) (a, b *store.Store, review string) {
 	t.Helper()
 	ctx := context.Background()
 	a, b, _ = runtest.Clones(t, func() time.Time { return *now })
@@ -29,7 +30,7 @@ func twoClones(t *testing.T, now *time.Time) (a, b *record.Store, review string)
 	if err == nil {
 		_, err = a.SubmitPerson(ctx, made.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "mend it"})
 	}
-	for _, s := range []*record.Store{a, b} {
+	for _, s := range []*store.Store{a, b} {
 		if err == nil {
 			_, err = Sync(ctx, s, "origin", Terms{})
 		}
@@ -173,7 +174,7 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
 	url := testrepo.Git(t, b.Repo.WorkTree, "remote", "get-url", "origin")
-	away := func(s *record.Store) {
+	away := func(s *store.Store) {
 		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
 	}
 	if _, _, err := Claim(ctx, a, "origin", id, record.Hold{Actor: "one"}); err != nil {
@@ -198,7 +199,7 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	if _, err := a.ReleaseReview(ctx, id, record.Hold{Actor: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*record.Store{a, b} {
+	for _, s := range []*store.Store{a, b} {
 		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", url)
 		if _, err := Sync(ctx, s, "origin", Terms{}); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // leaseRefs are on the shared remote only: who made refs/runr/leases/<review> is doing
@@ -51,14 +52,14 @@ func (e *LeasedError) Error() string {
 // TakeLease says on remote that this clone does a review, which it must keep from being
 // done by two processes itself. It is a *LeasedError when another clone does it, and
 // ErrRemote when the remote cannot be asked.
-func TakeLease(ctx context.Context, s *record.Store, remote, review string) (*Lease, error) {
+func TakeLease(ctx context.Context, s *store.Store, remote, review string) (*Lease, error) {
 	l := &Lease{Review: review, remote: remote}
 	return l, holdLease(ctx, s, l, func(held gitstore.ID) error { return leasedBy(ctx, s, review, held) })
 }
 
 // RenewLease makes the time of a lease begin again. It is ErrLostRace when it is not this
 // clone's any more.
-func RenewLease(ctx context.Context, s *record.Store, l *Lease) error {
+func RenewLease(ctx context.Context, s *store.Store, l *Lease) error {
 	return holdLease(ctx, s, l, func(held gitstore.ID) error {
 		if held != l.id {
 			return fmt.Errorf("lease of review %s: %w", l.Review, gitstore.ErrLostRace)
@@ -67,7 +68,7 @@ func RenewLease(ctx context.Context, s *record.Store, l *Lease) error {
 	})
 }
 
-func holdLease(ctx context.Context, s *record.Store, l *Lease, free func(held gitstore.ID) error) error {
+func holdLease(ctx context.Context, s *store.Store, l *Lease, free func(held gitstore.ID) error) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	person, err := s.Repo.Identity(ctx)
@@ -97,7 +98,7 @@ func holdLease(ctx context.Context, s *record.Store, l *Lease, free func(held gi
 }
 
 // DropLease gives a lease back, if it is still this clone's.
-func DropLease(ctx context.Context, s *record.Store, l *Lease) error {
+func DropLease(ctx context.Context, s *store.Store, l *Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	own := ownLeases + l.Review
@@ -117,7 +118,7 @@ func DropLease(ctx context.Context, s *record.Store, l *Lease) error {
 }
 
 // OwnLeases are the leases of remote that this clone has or that its killed processes left.
-func OwnLeases(ctx context.Context, s *record.Store, remote string) ([]*Lease, error) {
+func OwnLeases(ctx context.Context, s *store.Store, remote string) ([]*Lease, error) {
 	refs, err := s.Repo.Refs(ctx, ownLeases)
 	var own []*Lease
 	for ref := range refs {
@@ -128,12 +129,12 @@ func OwnLeases(ctx context.Context, s *record.Store, remote string) ([]*Lease, e
 }
 
 // FetchLeases asks remote who does which review, for Leases.
-func FetchLeases(ctx context.Context, s *record.Store, remote string) error {
+func FetchLeases(ctx context.Context, s *store.Store, remote string) error {
 	return s.Repo.FetchShared(ctx, remote, leaseRefs)
 }
 
 // Leases are those of other clones that counted when the remote was asked last, by review.
-func Leases(ctx context.Context, s *record.Store, remote string) (map[string]*LeasedError, error) {
+func Leases(ctx context.Context, s *store.Store, remote string) (map[string]*LeasedError, error) {
 	prefix := "refs/runr-remotes/" + remote + "/leases/"
 	refs, err := s.Repo.Refs(ctx, prefix)
 	leases := map[string]*LeasedError{}
@@ -149,7 +150,7 @@ func Leases(ctx context.Context, s *record.Store, remote string) (map[string]*Le
 // leasedBy is a *LeasedError when the commit held, "" for none, is a lease of another
 // clone's that counts. One that cannot be read keeps nobody from working: at the worst
 // the same is done twice, and counted once.
-func leasedBy(ctx context.Context, s *record.Store, review string, held gitstore.ID) error {
+func leasedBy(ctx context.Context, s *store.Store, review string, held gitstore.ID) error {
 	if held == "" {
 		return nil
 	}
@@ -161,7 +162,7 @@ func leasedBy(ctx context.Context, s *record.Store, review string, held gitstore
 }
 
 // lease reads a lease; one that cannot be read is the zero value, which counts for nothing.
-func lease(ctx context.Context, s *record.Store, id gitstore.ID) sharedClaim {
+func lease(ctx context.Context, s *store.Store, id gitstore.ID) sharedClaim {
 	commit, err := s.Repo.ReadCommit(ctx, id)
 	if err != nil {
 		return sharedClaim{}
@@ -177,7 +178,7 @@ func (c sharedClaim) counts(review string, now time.Time) bool {
 
 // Published reports whether remote had the request of this clone's own review by the last
 // exchange, so that another clone may do it.
-func Published(ctx context.Context, s *record.Store, remote, review string) (bool, error) {
+func Published(ctx context.Context, s *store.Store, remote, review string) (bool, error) {
 	there, err := s.Repo.SharedTip(ctx, remote, s.Repo.Writer())
 	if err != nil || there == "" {
 		return false, err

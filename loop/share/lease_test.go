@@ -9,7 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func TestLeaseCounts(t *testing.T) {
@@ -60,7 +60,7 @@ func FuzzLease(f *testing.F) {
 }
 
 // leasedClones are twoClones, of which the first has a lease of the review.
-func leasedClones(t *testing.T, now *time.Time) (a, b *record.Store, lease *Lease) {
+func leasedClones(t *testing.T, now *time.Time) (a, b *store.Store, lease *Lease) {
 	t.Helper()
 	a, b, id := twoClones(t, now)
 	lease, err := TakeLease(context.Background(), a, "origin", id)
@@ -156,7 +156,7 @@ func TestHostileLease(t *testing.T) {
 	}
 }
 
-func mustTree(t *testing.T, s *record.Store) gitstore.ID {
+func mustTree(t *testing.T, s *store.Store) gitstore.ID {
 	t.Helper()
 	tree, err := s.Repo.EmptyTree(context.Background())
 	if err != nil {

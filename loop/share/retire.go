@@ -8,7 +8,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Retirement says which logs of a remote are retired: those of writers that come and go.
@@ -29,7 +29,7 @@ const (
 
 // Retire puts logs that have not moved for long into the remote's archive, after a Sync.
 // The remote's no is in what it gives.
-func Retire(ctx context.Context, s *record.Store, remote string, r Retirement) (gitstore.Retired, error) {
+func Retire(ctx context.Context, s *store.Store, remote string, r Retirement) (gitstore.Retired, error) {
 	var done gitstore.Retired
 	rule := gitstore.RetireRule{Before: s.EventTime().Add(-r.After)}
 	if !r.Asked {
@@ -57,7 +57,7 @@ func Retire(ctx context.Context, s *record.Store, remote string, r Retirement) (
 	}
 }
 
-func retireOnce(ctx context.Context, s *record.Store, remote string, rule gitstore.RetireRule) (gitstore.Retired, error) {
+func retireOnce(ctx context.Context, s *store.Store, remote string, rule gitstore.RetireRule) (gitstore.Retired, error) {
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return gitstore.Retired{}, err
@@ -68,16 +68,16 @@ func retireOnce(ctx context.Context, s *record.Store, remote string, rule gitsto
 
 // retirePath is the file that says when to look for logs to retire again. It can be deleted
 // at any time.
-func retirePath(s *record.Store) string {
+func retirePath(s *store.Store) string {
 	return filepath.Join(s.Repo.StateDir(), "cache", "retire-after")
 }
 
-func retireDue(s *record.Store) bool {
+func retireDue(s *store.Store) bool {
 	text, err := safefile.ReadFile(retirePath(s))
 	after, wrong := time.Parse(time.RFC3339, string(text))
 	return err != nil || wrong != nil || s.EventTime().After(after) || after.Sub(s.EventTime()) > retireDenied
 }
 
-func lookAgain(s *record.Store, in time.Duration) {
+func lookAgain(s *store.Store, in time.Duration) {
 	_ = safefile.WriteFile(retirePath(s), []byte(s.EventTime().Add(in).Format(time.RFC3339)), 0o666)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/notes"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Synced is what an exchange with a remote did.
@@ -62,7 +63,7 @@ type Terms struct {
 
 // Sync exchanges logs with a remote: afterwards this clone folds the union of
 // both, and the remote has this clone's log, unless it refuses it.
-func Sync(ctx context.Context, s *record.Store, remote string, terms Terms) (Synced, error) {
+func Sync(ctx context.Context, s *store.Store, remote string, terms Terms) (Synced, error) {
 	x := &exchange{Store: s, notes: terms.Notes, fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
 	x.says.Index = s.Repo.Writer() != "" // lostBy asks it of who has recorded something
@@ -85,11 +86,11 @@ func Sync(ctx context.Context, s *record.Store, remote string, terms Terms) (Syn
 }
 
 // metPath names the file that says what of the remote the last sync could not do; there is none after one that did all.
-func metPath(s *record.Store, remote string) string {
+func metPath(s *store.Store, remote string) string {
 	return filepath.Join(s.Repo.StateDir(), "sync-met-"+url.PathEscape(remote))
 }
 
-func noteMet(s *record.Store, remote string, err error, refused *gitstore.RefusedError) error {
+func noteMet(s *store.Store, remote string, err error, refused *gitstore.RefusedError) error {
 	if refused != nil {
 		err = refused
 	}
@@ -103,21 +104,21 @@ func noteMet(s *record.Store, remote string, err error, refused *gitstore.Refuse
 }
 
 // Met returns why the last sync with a remote did not do all, "" where it did.
-func Met(s *record.Store, remote string) string {
+func Met(s *store.Store, remote string) string {
 	text, _ := safefile.ReadFile(metPath(s, remote))
 	return string(text)
 }
 
 // exchange is one Sync at work.
 type exchange struct {
-	*record.Store
+	*store.Store
 	done    Synced
 	notes   bool
 	since   time.Time            // 0: everything
 	fresh   map[gitstore.ID]bool // events that came
 	unread  map[gitstore.ID]bool // records that say nothing
 	touched map[string]bool      // reviews that they are of
-	says    record.Heard         // what they say in notes
+	says    store.Heard          // what they say in notes
 }
 
 // run exchanges until nothing is left that somebody else was quicker with. What is
@@ -184,7 +185,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 			return gitstore.Pushed{}, err
 		}
 	}
-	pushed, err := x.Repo.Push(ctx, x.done.Remote, record.NotesRef, view)
+	pushed, err := x.Repo.Push(ctx, x.done.Remote, store.NotesRef, view)
 	var refused *gitstore.RefusedError
 	if errors.As(err, &refused) && own > 0 { // who may only read has got what there is to read
 		pushed, err = gitstore.Pushed{Log: refused}, nil
@@ -204,7 +205,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 
 // renewDamaged makes the notes again where the reason that they were not pushed is here: something of them cannot be read.
 func (x *exchange) renewDamaged(ctx context.Context) (renewed bool, err error) {
-	damaged, err := x.Repo.NotesDamage(ctx, record.NotesRef)
+	damaged, err := x.Repo.NotesDamage(ctx, store.NotesRef)
 	if err != nil || len(damaged) == 0 {
 		return false, err
 	}
@@ -229,7 +230,7 @@ func (x *exchange) answered(own int, pushed gitstore.Pushed) {
 func (x *exchange) take(ctx context.Context) error {
 	ref := ""
 	if x.notes {
-		ref = record.NotesRef
+		ref = store.NotesRef
 	}
 	fetched, err := x.Repo.FetchSince(ctx, x.done.Remote, ref, x.since)
 	for _, lock := range fetched.Locks {
@@ -292,7 +293,7 @@ func (x *exchange) check(entry gitstore.Entry) error {
 }
 
 // Left is what a sync with a remote did not take over, as far as that is known without asking it.
-func Left(ctx context.Context, s *record.Store, remote string) ([]gitstore.Rejection, error) {
+func Left(ctx context.Context, s *store.Store, remote string) ([]gitstore.Rejection, error) {
 	return s.Repo.LeftLogs(ctx, remote, func(entry gitstore.Entry) error {
 		if _, err := record.DecodeEvent(entry); errors.Is(err, gitstore.ErrNewerFormat) {
 			return err
@@ -315,7 +316,7 @@ func (x *exchange) heard(event record.Event) {
 // only what differs travels and every push of it is a fast-forward. It returns that commit, or ""
 // when there is nothing to push; why says when the remote's are left as they are though they differ.
 func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why string, err error) {
-	tip, err := x.Repo.Ref(ctx, record.NotesRef)
+	tip, err := x.Repo.Ref(ctx, store.NotesRef)
 	if err != nil || tip == "" {
 		return "", "", err
 	}
@@ -324,8 +325,8 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 		return "", "", fmt.Errorf("read notes: %w", err)
 	}
 	for _, r := range x.done.Rejected {
-		if r.Writer == record.NotesRef {
-			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, record.NotesRef), nil
+		if r.Writer == store.NotesRef {
+			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, store.NotesRef), nil
 		}
 	}
 	if left, err := x.Repo.Unfetched(ctx, x.done.Remote); err != nil || len(left) > 0 {
@@ -334,7 +335,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
 	switch {
 	case errors.Is(err, gitstore.ErrNotFound):
-		return "", fmt.Sprintf("%s of the remote is no commit, and is left alone", record.NotesRef), nil
+		return "", fmt.Sprintf("%s of the remote is no commit, and is left alone", store.NotesRef), nil
 	case err != nil:
 		return "", "", err
 	case theirs.ID == "":
@@ -361,7 +362,7 @@ func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, their
 		view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
 	}
 	if err == nil && view != tip {
-		err = x.Repo.SwapRef(ctx, record.NotesRef, view, tip)
+		err = x.Repo.SwapRef(ctx, store.NotesRef, view, tip)
 	}
 	if errors.Is(err, gitstore.ErrLostRace) { // something was recorded meanwhile: the next sync moves them
 		err = nil
@@ -401,7 +402,7 @@ func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
 }
 
 // unpushed counts the own events that the remote did not have at the last fetch.
-func unpushed(ctx context.Context, s *record.Store, remote string) (int, error) {
+func unpushed(ctx context.Context, s *store.Store, remote string) (int, error) {
 	own := s.Repo.Writer()
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil || tips[own] == "" {
@@ -485,7 +486,7 @@ func likeness(entry gitstore.Entry) string {
 
 // lostBy tells of this clone's own steps in reviews that the fold counted before the
 // fresh events came, and of those in reviews that still wait for somebody.
-func lostBy(ctx context.Context, s *record.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
+func lostBy(ctx context.Context, s *store.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
 	own := s.Repo.Writer()
 	if own == "" || len(touched) == 0 { // who has recorded nothing has nothing to lose
 		return nil, nil

@@ -11,9 +11,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
-func mustSync(t *testing.T, s *record.Store) Synced {
+func mustSync(t *testing.T, s *store.Store) Synced {
 	t.Helper()
 	done, err := Sync(context.Background(), s, "origin", Terms{Notes: true})
 	if err != nil {
@@ -23,10 +24,10 @@ func mustSync(t *testing.T, s *record.Store) Synced {
 }
 
 // remoteNotes is what the remote's notes are at, as a fetch finds it.
-func remoteNotes(t *testing.T, s *record.Store) gitstore.Commit {
+func remoteNotes(t *testing.T, s *store.Store) gitstore.Commit {
 	t.Helper()
 	ctx := context.Background()
-	_, err := s.Repo.FetchLogs(ctx, "origin", record.NotesRef)
+	_, err := s.Repo.FetchLogs(ctx, "origin", store.NotesRef)
 	var notes gitstore.Commit
 	if err == nil {
 		notes, err = s.Repo.SharedNotes(ctx, "origin")
@@ -80,7 +81,7 @@ func TestSyncReadsWhatCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	for _, s := range []*record.Store{a, b, a, b} {
+	for _, s := range []*store.Store{a, b, a, b} {
 		told = append(told, mustSync(t, s).Lost...)
 	}
 	if len(told) != 1 || !strings.HasPrefix(told[0], "review_claimed of "+id) {
@@ -118,7 +119,7 @@ func TestCopiedCloneRecordsItsOwnAgain(t *testing.T) {
 	if done := mustSync(t, c); !done.Renewed || c.Repo.Writer() == a.Repo.Writer() {
 		t.Errorf("%+v", done)
 	}
-	for _, s := range []*record.Store{c, a} {
+	for _, s := range []*store.Store{c, a} {
 		if s == a && mustSync(t, a).Taken != 1 {
 			t.Error("the other clone has not one event more")
 		}

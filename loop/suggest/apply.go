@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Branch is the branch, without refs/heads/, to which the proposals of a review go.
@@ -44,7 +45,7 @@ const retries = 5
 // Branch; one that is not there begins at the code of the review, as that is now. What does not
 // fit is left out, and the rest applied. The branch moves once, or not at all; that is recorded
 // and can be undone. Neither HEAD nor a working tree is touched.
-func Apply(ctx context.Context, s *record.Store, review record.Review, changes []Change, branch string) (Applied, error) {
+func Apply(ctx context.Context, s *store.Store, review record.Review, changes []Change, branch string) (Applied, error) {
 	branch = cmp.Or(branch, Branch(review))
 	var done Applied
 	err := gitstore.CheckBranch(branch)
@@ -63,7 +64,7 @@ func Apply(ctx context.Context, s *record.Store, review record.Review, changes [
 	return done, nil
 }
 
-func apply(ctx context.Context, s *record.Store, review record.Review, changes []Change, branch string) (Applied, error) {
+func apply(ctx context.Context, s *store.Store, review record.Review, changes []Change, branch string) (Applied, error) {
 	ref := "refs/heads/" + branch
 	done := Applied{Branch: branch, Base: review.At()}
 	var err error
@@ -105,7 +106,7 @@ func apply(ctx context.Context, s *record.Store, review record.Review, changes [
 
 // commit commits a proposal on top of a commit, and fills in which commit has it and where its lines
 // are there; it is there already where the file reads so.
-func commit(ctx context.Context, s *record.Store, review record.Review, one *Done, top gitstore.ID) error {
+func commit(ctx context.Context, s *store.Store, review record.Review, one *Done, top gitstore.ID) error {
 	c := one.Change
 	refuse := func(moved bool, format string, args ...any) error {
 		return &RefusedError{ID: c.ID, Why: fmt.Sprintf(format, args...), Moved: moved}
@@ -159,7 +160,7 @@ func commit(ctx context.Context, s *record.Store, review record.Review, one *Don
 }
 
 // wrote is the newest commit that lines of a file as top has it came with; top where git cannot tell.
-func wrote(ctx context.Context, s *record.Store, top gitstore.ID, at locate.Placed) gitstore.ID {
+func wrote(ctx context.Context, s *store.Store, top gitstore.ID, at locate.Placed) gitstore.ID {
 	lines, err := s.Repo.Blame(ctx, top, at.File, [][2]int{{at.StartLine, at.EndLine}})
 	if err != nil {
 		return top
@@ -174,7 +175,7 @@ func wrote(ctx context.Context, s *record.Store, top gitstore.ID, at locate.Plac
 }
 
 // Anchored is what the proposal speaks of. Agents give numbers: what those lines hold is read.
-func (c Change) Anchored(ctx context.Context, s *record.Store, subject record.Subject) (record.Comment, error) {
+func (c Change) Anchored(ctx context.Context, s *store.Store, subject record.Subject) (record.Comment, error) {
 	if c.tree == "" {
 		return c.at, nil
 	}
@@ -198,7 +199,7 @@ const maxCommits = 2000
 
 // on are the proposals of a review that a branch has on top of base, with their commits; none of
 // a branch that is not there.
-func on(ctx context.Context, s *record.Store, review record.Review, base, tip gitstore.ID) (map[string]gitstore.ID, error) {
+func on(ctx context.Context, s *store.Store, review record.Review, base, tip gitstore.ID) (map[string]gitstore.ID, error) {
 	there := map[string]gitstore.ID{}
 	if tip == "" || tip == base {
 		return there, nil
@@ -217,7 +218,7 @@ func on(ctx context.Context, s *record.Store, review record.Review, base, tip gi
 }
 
 // On are the proposals that the Branch of a review has, with their commits.
-func On(ctx context.Context, s *record.Store, review record.Review) (map[string]gitstore.ID, error) {
+func On(ctx context.Context, s *store.Store, review record.Review) (map[string]gitstore.ID, error) {
 	tip, err := s.Repo.Ref(ctx, "refs/heads/"+Branch(review))
 	if err != nil {
 		return nil, err

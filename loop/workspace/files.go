@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // TreeDir is where a run's worktree is, while it has one.
-func TreeDir(s *record.Store, run string) string { return s.Repo.WorktreeDir(run) }
+func TreeDir(s *store.Store, run string) string { return s.Repo.WorktreeDir(run) }
 
 // FilesDir is where a run keeps what is of this clone only: transcripts and the
 // files of its diagnosis.
-func FilesDir(s *record.Store, run string) string {
+func FilesDir(s *store.Store, run string) string {
 	return filepath.Join(s.Repo.StateDir(), "runs", run)
 }
 
@@ -39,7 +39,7 @@ const ContextRefs = "refs/runr-local/snapshots/context-"
 
 // FreeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
 // on that does not exist.
-func FreeRef(ctx context.Context, s *record.Store, run, name string) (string, error) {
+func FreeRef(ctx context.Context, s *store.Store, run, name string) (string, error) {
 	have, err := s.Repo.Refs(ctx, SnapshotRefs(run))
 	ref := SnapshotRefs(run) + name
 	free := ref

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // LockName names the lock of whoever carries a run on.
@@ -15,7 +16,7 @@ func LockName(run string) string { return "run-" + run }
 
 // HoldRun keeps others from carrying a run on until unlock is called; "" is no run. It is
 // gitstore.ErrBusy while another process has it.
-func HoldRun(s *record.Store, run string) (unlock func(), err error) {
+func HoldRun(s *store.Store, run string) (unlock func(), err error) {
 	if run == "" {
 		return func() {}, nil
 	}
@@ -27,7 +28,7 @@ func HoldRun(s *record.Store, run string) (unlock func(), err error) {
 }
 
 // Live reports whether a process is carrying run out on this machine now.
-func Live(s *record.Store, run string) bool {
+func Live(s *store.Store, run string) bool {
 	unlock, free, err := s.Repo.TryLock(LockName(run))
 	if err != nil {
 		return false // a repository that cannot be written to has no run going on in it
@@ -39,7 +40,7 @@ func Live(s *record.Store, run string) bool {
 }
 
 // HoldCheckout keeps runs from working in a checkout, until free is called.
-func HoldCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err error) {
+func HoldCheckout(s *store.Store, tree *gitstore.Worktree) (free func(), err error) {
 	free, ok, err := s.Repo.TryLock("in-place-" + filepath.Base(tree.GitDir))
 	if err == nil && !ok {
 		err = fmt.Errorf("another run is at work in this checkout: %w", gitstore.ErrBusy)
@@ -49,7 +50,7 @@ func HoldCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err er
 
 // LockCheckout is the user's checkout for a run in place, held so that no other run
 // works there at the same time.
-func LockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, free func(), err error) {
+func LockCheckout(s *store.Store, run record.Run) (tree *gitstore.Worktree, free func(), err error) {
 	free = func() {}
 	tree, err = s.Repo.Checkout()
 	if err != nil {
@@ -70,7 +71,7 @@ func LockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, fre
 }
 
 // Checkout is the working tree that the repository was opened in; nil in a bare one.
-func Checkout(s *record.Store) (*gitstore.Worktree, error) {
+func Checkout(s *store.Store) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if errors.Is(err, gitstore.ErrBare) {
 		return nil, nil

@@ -48,7 +48,7 @@ var capabilities = []capability{
 	{"The built-in reviewer: secrets, mistakes and weak tests without a model", "loop/builtin loop/syntax"},
 	{"Why a run stopped, and what to type", "diagnose cmd/git-runr/diagnose"},
 	{"The record: events, their fold, the index, notes", `
-		loop/record loop/internal/segment loop/internal/notes loop/internal/spill loop/safetext`},
+		loop/record loop/store loop/internal/segment loop/internal/notes loop/internal/spill loop/safetext`},
 	{"Storage in git: objects, refs, logs", `
 		gitstore/ gitstore/odb gitstore/refdb gitstore/gitdir gitstore/safefile gitstore/entrylog cmd/git-runr/fsck
 		cmd/git-runr/gc`},

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 const (
@@ -91,17 +92,17 @@ func Panics(f func()) (why any) {
 }
 
 // GitStore is the store of the repository in dir.
-func GitStore(t testing.TB, dir string) *record.Store {
+func GitStore(t testing.TB, dir string) *store.Store {
 	repo, err := gitstore.Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { repo.Close() })
-	return record.NewStore(repo, time.Now)
+	return store.NewStore(repo, time.Now)
 }
 
 // NewStore is a repository of its own with nothing of the user's in it.
-func NewStore(t *testing.T) *record.Store {
+func NewStore(t *testing.T) *store.Store {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
@@ -123,12 +124,12 @@ func NewStore(t *testing.T) *record.Store {
 }
 
 // Clones are two clones of one bare repository, with one commit; now is the time of both.
-func Clones(t *testing.T, now func() time.Time) (a, b *record.Store, remote string) {
+func Clones(t *testing.T, now func() time.Time) (a, b *store.Store, remote string) {
 	t.Helper()
 	from, root := testrepo.New(t), t.TempDir()
 	remote = filepath.Join(root, "remote.git")
 	testrepo.Git(t, root, "clone", "-q", "--bare", from, remote)
-	clone := func(name string) *record.Store {
+	clone := func(name string) *store.Store {
 		testrepo.Git(t, root, "clone", "-q", remote, name)
 		s := GitStore(t, filepath.Join(root, name))
 		s.Now = now
@@ -138,7 +139,7 @@ func Clones(t *testing.T, now func() time.Time) (a, b *record.Store, remote stri
 }
 
 // Commit is a commit that events can speak of.
-func Commit(t *testing.T, s *record.Store, message string) gitstore.ID {
+func Commit(t *testing.T, s *store.Store, message string) gitstore.ID {
 	t.Helper()
 	ctx := context.Background()
 	tree, err := s.Repo.EmptyTree(ctx)

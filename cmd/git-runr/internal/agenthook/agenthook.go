@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // The events that are answered.
@@ -74,7 +75,7 @@ func (c Call) pushes() bool  { return pushes().MatchString(c.command) }
 type Gate func() (string, error)
 
 // Answer is what the tool is to read on standard output: nothing, or one JSON object.
-func (c Call) Answer(ctx context.Context, store *record.Store, getenv func(string) string, gate Gate) ([]byte, error) {
+func (c Call) Answer(ctx context.Context, store *store.Store, getenv func(string) string, gate Gate) ([]byte, error) {
 	if getenv("GIT_RUNR_DEPTH") != "" || store.Repo.IsOwnWorktree() || !slices.Contains([]string{Start, Stop, Tool}, c.Event) {
 		return nil, nil // an agent of ours
 	}
@@ -94,17 +95,17 @@ func (c Call) Answer(ctx context.Context, store *record.Store, getenv func(strin
 }
 
 // waiting is what an agent is told at the start of a session: what is there to be addressed.
-func waiting(ctx context.Context, store *record.Store) (string, error) {
+func waiting(ctx context.Context, records *store.Store) (string, error) {
 	inbox, err := record.StatusFilter("inbox")
 	if err != nil {
 		return "", err
 	}
-	_, n, err := store.Reviews(ctx, record.Filter{Status: inbox, Limit: 1})
+	_, n, err := records.Reviews(ctx, store.Filter{Status: inbox, Limit: 1})
 	if err != nil || n == 0 {
 		return "", err
 	}
 	text := prose.Count(n, "review") + " " + verb(n, "waits", "wait") + " in this repository"
-	if critical := store.Glance().Critical; critical > 0 {
+	if critical := records.Glance().Critical; critical > 0 {
 		text += fmt.Sprintf(", with %s that nobody answered", prose.Count(critical, "critical finding"))
 	}
 	return text + ". To see them: git runr inbox list --status inbox", nil
@@ -157,28 +158,28 @@ const (
 
 // handBack is what reviews of this branch's commits found and nobody answered, of what was
 // not handed back before; "" where there is nothing.
-func handBack(ctx context.Context, store *record.Store, lead string) (string, error) {
-	branch, err := store.Branch(ctx)
+func handBack(ctx context.Context, records *store.Store, lead string) (string, error) {
+	branch, err := records.Branch(ctx)
 	if err != nil {
 		return "", err
 	}
-	if _, busy := hooks.ShouldRun(ctx, store.Repo, hooks.PostCommit, func(string) string { return "" }); busy != "" {
+	if _, busy := hooks.ShouldRun(ctx, records.Repo, hooks.PostCommit, func(string) string { return "" }); busy != "" {
 		return "", nil // git is in the middle of something
 	}
 	inbox, err := record.StatusFilter("inbox")
 	if err != nil {
 		return "", err
 	}
-	lines, _, err := store.Reviews(ctx, record.Filter{Status: inbox, ByNeed: true, Limit: maxReviews, Some: true, Review: func(r record.ReviewSummary) bool {
+	lines, _, err := records.Reviews(ctx, store.Filter{Status: inbox, ByNeed: true, Limit: maxReviews, Some: true, Review: func(r record.ReviewSummary) bool {
 		return r.Branch == branch && r.Run == "" && r.Status != record.ReviewClaimed && r.Critical+r.Warnings > 0
 	}})
 	if err != nil || len(lines) == 0 {
 		return "", err
 	}
-	return handBackOf(ctx, store, lines, lead)
+	return handBackOf(ctx, records, lines, lead)
 }
 
-func handBackOf(ctx context.Context, store *record.Store, lines []record.ReviewSummary, lead string) (string, error) {
+func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSummary, lead string) (string, error) {
 	handed := readHanded(store.Repo)
 	var blocks []string
 	var fresh []string

@@ -17,10 +17,10 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // The states of what was looked at.
@@ -60,7 +60,7 @@ type Terms struct {
 
 // Of looks at all of it. Where unread says why the configuration could not be read, conf is not used and
 // what depends on it is left out. No agent is called; remote and records take probeLimit and checkLimit at most.
-func Of(ctx context.Context, store *record.Store, conf *config.Config, unread error, terms Terms) []Result {
+func Of(ctx context.Context, store *store.Store, conf *config.Config, unread error, terms Terms) []Result {
 	if unread != nil {
 		conf = nil
 	}
@@ -221,7 +221,7 @@ func asksOf(name, base string, a config.Agent, known bool) Result {
 	return ok(name, a.Version+", signed in: "+string(a.SignedIn))
 }
 
-func remote(ctx context.Context, store *record.Store, conf *config.Config, offline bool) Result {
+func remote(ctx context.Context, store *store.Store, conf *config.Config, offline bool) Result {
 	name, repo := "", store.Repo
 	if conf != nil {
 		name = conf.Sync.Remote
@@ -266,7 +266,7 @@ func locks(repo *gitstore.Repo) (all []Result) {
 }
 
 // leftovers are what killed and old runs left, of those that are older than before.
-func leftovers(ctx context.Context, store *record.Store, before time.Time) Result {
+func leftovers(ctx context.Context, store *store.Store, before time.Time) Result {
 	g, err := loop.FindGarbage(ctx, store, before)
 	count := len(g.Runs) + len(g.Checkouts) + len(g.Lost)
 	switch {
@@ -279,10 +279,10 @@ func leftovers(ctx context.Context, store *record.Store, before time.Time) Resul
 }
 
 // records reads every event, for so long.
-func records(ctx context.Context, store *record.Store, version string) []Result {
+func records(ctx context.Context, records *store.Store, version string) []Result {
 	limited, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	events, bad, err := store.Check(limited, false)
+	events, bad, err := records.Check(limited, false)
 	seen := ok("records", prose.Count(events, "event")+", all can be read by this version, "+version)
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
@@ -292,7 +292,7 @@ func records(ctx context.Context, store *record.Store, version string) []Result 
 	case len(bad) > 0:
 		seen = fail("records", fmt.Sprintf("%d of %s cannot be read: %v", len(bad), prose.Count(events+len(bad), "event"), bad[0]), "git runr fsck", "git runr sync", "git runr fsck --rebuild")
 	}
-	if _, _, err := store.Reviews(ctx, record.Filter{Limit: 1, Some: true}); err != nil {
+	if _, _, err := records.Reviews(ctx, store.Filter{Limit: 1, Some: true}); err != nil {
 		return []Result{seen, fail("cache", err.Error(), "git runr fsck --rebuild")}
 	}
 	return []Result{seen}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func TestRoom(t *testing.T) {
@@ -43,7 +43,7 @@ func TestUnwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := func() Result {
-		all := Of(t.Context(), record.NewStore(repo, time.Now), nil, errors.New("left out"), Terms{Offline: true})
+		all := Of(t.Context(), store.NewStore(repo, time.Now), nil, errors.New("left out"), Terms{Offline: true})
 		return all[slices.IndexFunc(all, func(r Result) bool { return r.Name == "repository" })]
 	}
 	if got := state(); got.State != OK {

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // limit is how many ids of a kind are offered: a list that is longer helps nobody.
@@ -62,7 +63,7 @@ func FlagValues(flag string) []string {
 }
 
 // In are the values of a kind in a repository; none where that cannot be told.
-func (w Want) In(ctx context.Context, store *record.Store, getenv func(string) string, kind string) []Word {
+func (w Want) In(ctx context.Context, store *store.Store, getenv func(string) string, kind string) []Word {
 	switch kind {
 	case "RUN":
 		return runs(ctx, store, w.Current)
@@ -95,8 +96,8 @@ func plain(values ...string) (words []Word) {
 	return words
 }
 
-func runs(ctx context.Context, store *record.Store, typed string) []Word {
-	all, _, _ := store.Runs(ctx, record.Filter{Limit: limit, Some: true})
+func runs(ctx context.Context, records *store.Store, typed string) []Word {
+	all, _, _ := records.Runs(ctx, store.Filter{Limit: limit, Some: true})
 	words := []Word{{Value: record.Latest, Means: "the newest"}}
 	for _, run := range all {
 		words = append(words, Word{Value: typedID(run.ID, typed), Means: string(run.Status) + "  " + run.Entity.Title})
@@ -105,7 +106,7 @@ func runs(ctx context.Context, store *record.Store, typed string) []Word {
 }
 
 // reviews are those that the command can do something with.
-func (w Want) reviews(ctx context.Context, store *record.Store) []Word {
+func (w Want) reviews(ctx context.Context, records *store.Store) []Word {
 	status := ""
 	if len(w.Path) == 2 {
 		status = map[string]string{"claim": "submitted", "release": "claimed", "resolve": "inbox", "submit": "open", "cancel": "open", "reopen": "resolved"}[w.Path[1]]
@@ -117,7 +118,7 @@ func (w Want) reviews(ctx context.Context, store *record.Store) []Word {
 	if err != nil {
 		return nil
 	}
-	all, _, _ := store.Reviews(ctx, record.Filter{Status: fits, Limit: limit, Some: true, ByNeed: true})
+	all, _, _ := records.Reviews(ctx, store.Filter{Status: fits, Limit: limit, Some: true, ByNeed: true})
 	words := []Word{{Value: record.Latest, Means: "the newest"}}
 	for _, review := range all {
 		words = append(words, Word{Value: typedID(review.ID, w.Current), Means: string(review.Status) + "  " + review.Title})
@@ -134,7 +135,7 @@ func typedID(id, typed string) string {
 	return id
 }
 
-func (w Want) findings(ctx context.Context, store *record.Store) (words []Word) {
+func (w Want) findings(ctx context.Context, store *store.Store) (words []Word) {
 	if len(w.Args) == 0 {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Consent is what the user has said about running a repository's code, beside its commands: a trusted command
@@ -191,7 +192,7 @@ func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, 
 
 // codeOf are the commits whose code runs with the checks of a review: of the change, unless it is what this clone's
 // user has in the working tree, and of what it is compared with. What another clone recorded may name any.
-func codeOf(ctx context.Context, store *record.Store, review record.Review) (tips []gitstore.ID, err error) {
+func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips []gitstore.ID, err error) {
 	empty, err := store.Repo.EmptyTree(ctx)
 	subject := review.Request.Subject
 	if subject.Base != "" && subject.Base != empty {

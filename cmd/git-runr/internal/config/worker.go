@@ -14,10 +14,11 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Worker does the reviews of a repository as is configured. Its Progress is still to be set.
-func (c *Config) Worker(store *record.Store) *loop.Worker {
+func (c *Config) Worker(store *store.Store) *loop.Worker {
 	return &loop.Worker{
 		Store: store, Reviewer: c.Reviewer, Checker: c.Checker(),
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]runplan.Check, []string) {
@@ -39,7 +40,7 @@ func (c *Config) SyncTerms() share.Terms {
 }
 
 // askMade asks for what the hook would have asked for, of a commit that it was silent about.
-func (c *Config) askMade(ctx context.Context, store *record.Store, commit gitstore.ID) (err error) {
+func (c *Config) askMade(ctx context.Context, store *store.Store, commit gitstore.ID) (err error) {
 	if c.Hooks.PostCommit != "review" {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (c *Config) runCheck(ctx context.Context, check runplan.Check, dir string, 
 
 // RunChecks are the checks of a run that begins at base, and why others are not run: those configured, or else
 // the standard ones. Whether the code that it begins with may run MayRun says.
-func (c *Config) RunChecks(ctx context.Context, store *record.Store, base gitstore.ID) (run []runplan.Check, not []string) {
+func (c *Config) RunChecks(ctx context.Context, store *store.Store, base gitstore.ID) (run []runplan.Check, not []string) {
 	run, not = c.Checks()
 	if len(run)+len(not) == 0 && c.Review.DetectChecks {
 		run, not = c.mayDetect(ctx, c.Standard(ctx, store, base))
@@ -79,7 +80,7 @@ func (c *Config) RunChecks(ctx context.Context, store *record.Store, base gitsto
 }
 
 // Standard are the standard checks of the whole project at a commit.
-func (c *Config) Standard(ctx context.Context, store *record.Store, at gitstore.ID) []runplan.Check {
+func (c *Config) Standard(ctx context.Context, store *store.Store, at gitstore.ID) []runplan.Check {
 	return detect(ctx, store, at, []string{"go.mod", "Cargo.toml", "package.json"})
 }
 
@@ -95,7 +96,7 @@ func (c *Config) mayDetect(ctx context.Context, found []runplan.Check) (run []ru
 }
 
 // detect gives the standard checks for the changed paths of a tree whose programs are here.
-func detect(ctx context.Context, store *record.Store, tree gitstore.ID, changed []string) []runplan.Check {
+func detect(ctx context.Context, store *store.Store, tree gitstore.ID, changed []string) []runplan.Check {
 	read := func(file string) ([]byte, error) { return store.Repo.Blob(ctx, tree, file) }
 	exists := func(file string) bool { _, err := read(file); return err == nil }
 	return builtin.Detect(exists, read, Runnable, changed)
@@ -107,7 +108,7 @@ func Runnable(command string) bool { return agent.Runnable(command, agent.CheckE
 // reviewChecks are the checks to run for a review. Configured ones need trust where the repository named them. Where
 // none are configured, the project's standard checks are found, and need it, too. None runs the code of
 // somebody to whom the user has not consented.
-func (c *Config) reviewChecks(ctx context.Context, store *record.Store, review record.Review, change loop.Change) ([]runplan.Check, []string) {
+func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review record.Review, change loop.Change) ([]runplan.Check, []string) {
 	if review.Request.NoChecks {
 		return nil, nil
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // tasks are what the demo's implementer is asked for. The second is one that
@@ -128,7 +128,7 @@ func (d *scratch) tell(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintln(d.out, "\n$ git log --notes=runr")
-	log, err := d.repo.LogWithNotes(ctx, record.NotesRef, 5)
+	log, err := d.repo.LogWithNotes(ctx, store.NotesRef, 5)
 	if err != nil {
 		return err
 	}

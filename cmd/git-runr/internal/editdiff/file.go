@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // maxPatch bounds the diff that is opened in an editor, in bytes.
@@ -34,7 +35,7 @@ type File struct {
 }
 
 // Open makes the file for a change, unless it is there. draft is what the person has said of it so far.
-func Open(ctx context.Context, store *record.Store, subject record.Subject, draft record.Draft) (File, error) {
+func Open(ctx context.Context, store *store.Store, subject record.Subject, draft store.Draft) (File, error) {
 	change, err := loop.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxPatch})
 	if err != nil {
 		return File{}, err
@@ -58,7 +59,7 @@ func Open(ctx context.Context, store *record.Store, subject record.Subject, draf
 }
 
 // notes tell the reader what the diff is, and what it leaves out.
-func notes(subject record.Subject, change loop.Change, draft record.Draft) []string {
+func notes(subject record.Subject, change loop.Change, draft store.Draft) []string {
 	lines := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
 	for _, m := range subject.Messages {
 		lines = append(lines, "commit "+m.Commit.Short())
@@ -101,7 +102,7 @@ func (f File) Untouched() bool {
 func (f File) Drop() { os.Remove(f.Path) }
 
 // Bind gives the comments their lines in the files of subject. An error names the line of the text.
-func (w Written) Bind(ctx context.Context, store *record.Store, subject record.Subject) ([]record.Comment, error) {
+func (w Written) Bind(ctx context.Context, store *store.Store, subject record.Subject) ([]record.Comment, error) {
 	var bound []record.Comment
 	for _, said := range w.Comments {
 		comment, err := locate.Anchor(ctx, store, subject, said.Path, said.Side, said.Start, said.End)

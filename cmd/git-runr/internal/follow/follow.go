@@ -16,12 +16,13 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // About are the events of a run, a review or a commit; all without a name. unreadable
 // says which records cannot be read; an exit.Problem, that nothing has this name.
-func About(ctx context.Context, store *record.Store, what string) (events []record.Event, unreadable []error, err error) {
+func About(ctx context.Context, store *store.Store, what string) (events []record.Event, unreadable []error, err error) {
 	if what == "" {
 		return store.Events(ctx)
 	}
@@ -57,7 +58,7 @@ const pollEvery = 300 * time.Millisecond
 
 // Events shows what is about what and what comes, each once, until the run is over; of anything
 // else until ctx is cancelled, which is no error. said takes what the run's agents say.
-func Events(ctx context.Context, store *record.Store, what string, show func(record.Event) error, said io.Writer) error {
+func Events(ctx context.Context, store *store.Store, what string, show func(record.Event) error, said io.Writer) error {
 	if what == "" || what == record.Latest {
 		run, err := store.Run(ctx, record.Latest)
 		if err == nil {
@@ -84,7 +85,7 @@ func Events(ctx context.Context, store *record.Store, what string, show func(rec
 
 // News tells of what any process records from now on, until ctx is cancelled. What cannot be read
 // now is read in a moment.
-func News(ctx context.Context, store *record.Store, tell func([]record.Event)) {
+func News(ctx context.Context, store *store.Store, tell func([]record.Event)) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	tips, err := store.Repo.Tips(ctx)
@@ -108,7 +109,7 @@ func News(ctx context.Context, store *record.Store, tell func([]record.Event)) {
 
 // follower is what was followed so far.
 type follower struct {
-	store   *record.Store
+	store   *store.Store
 	what    string
 	show    func(record.Event) error
 	said    io.Writer     // takes what agents say

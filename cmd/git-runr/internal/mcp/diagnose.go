@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // errNoStop is the answer where nothing stopped.
@@ -57,7 +58,7 @@ func absent(err error) bool {
 
 func (c call) newestStop(ctx context.Context) (d diagnose.Diagnosis, calm string, err error) {
 	stopped := func(r record.RunSummary) bool { return r.Reason != "" }
-	runs, _, err := c.Store.Runs(ctx, record.Filter{Limit: 1, Some: true, Run: stopped})
+	runs, _, err := c.Store.Runs(ctx, store.Filter{Limit: 1, Some: true, Run: stopped})
 	if err != nil {
 		return d, "", err
 	}

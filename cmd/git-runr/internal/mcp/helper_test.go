@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // project is a repository with one commit and the servers that tests start on it.
@@ -74,14 +75,14 @@ func (p *project) commit(message string) {
 }
 
 // store opens the repository as another process would.
-func (p *project) store() *record.Store {
+func (p *project) store() *store.Store {
 	p.t.Helper()
 	repo, err := gitstore.Open(p.t.Context(), p.from)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { repo.Close() })
-	return record.NewStore(repo, time.Now)
+	return store.NewStore(repo, time.Now)
 }
 
 func (p *project) open(ctx context.Context) (*Project, error) {
@@ -89,7 +90,7 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := record.NewStore(repo, time.Now)
+	store := store.NewStore(repo, time.Now)
 	return &Project{
 		Fix: func(review string) string { return "git runr run --review " + review },
 		Taker: steps.Taker{

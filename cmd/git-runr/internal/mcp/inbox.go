@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // inbox does what the tools of their own do.
@@ -51,7 +52,7 @@ func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error)
 
 // list is a page of the list; get is the tool that reads one of its reviews.
 func (c call) list(ctx context.Context, get string, in listArgs) (outcome, error) {
-	filter := record.Filter{Review: c.wanted(in)}
+	filter := store.Filter{Review: c.wanted(in)}
 	var err error
 	if filter.Status, err = record.StatusFilter(in.Status); err != nil {
 		return outcome{}, err
@@ -85,7 +86,7 @@ func (c call) list(ctx context.Context, get string, in listArgs) (outcome, error
 
 // after are the reviews that fit, from the cursor of in on and one more than its limit at least
 // where there are as many; how many stand before them, and how many there are.
-func (c call) after(ctx context.Context, filter record.Filter, in listArgs) (reviews []record.ReviewSummary, before, total int, err error) {
+func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (reviews []record.ReviewSummary, before, total int, err error) {
 	if in.Cursor == "" {
 		filter.Limit = in.Limit
 		reviews, total, err = c.Store.Reviews(ctx, filter)

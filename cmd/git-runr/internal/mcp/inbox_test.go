@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func TestInboxWithNothing(t *testing.T) {
@@ -236,14 +237,14 @@ func TestClaimIsRenewed(t *testing.T) {
 
 // TestRenewLeavesWhatWasTaken: a claim that a person took away is not taken again.
 func TestRenewLeavesWhatWasTaken(t *testing.T) {
-	for name, take := range map[string]func(*record.Store, string) (record.Review, error){
-		"released": func(s *record.Store, id string) (record.Review, error) {
+	for name, take := range map[string]func(*store.Store, string) (record.Review, error){
+		"released": func(s *store.Store, id string) (record.Review, error) {
 			return s.ReleaseReview(t.Context(), id, record.Hold{Actor: "Ada", Force: true})
 		},
-		"claimed": func(s *record.Store, id string) (record.Review, error) {
+		"claimed": func(s *store.Store, id string) (record.Review, error) {
 			return s.ClaimReview(t.Context(), id, record.Hold{Actor: "Ada", Force: true})
 		},
-		"resolved": func(s *record.Store, id string) (record.Review, error) {
+		"resolved": func(s *store.Store, id string) (record.Review, error) {
 			return s.ResolveReview(t.Context(), id, record.Hold{Actor: "Ada", Force: true}, "")
 		},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // addPrompts adds what a user may ask for by name; of a server that reads only, what it can do.
@@ -44,7 +45,7 @@ func (s *Server) addPrompt(name, title, description string, argument *sdk.Prompt
 func addressReview(ctx context.Context, c call, id string) (string, error) {
 	if id == "" {
 		submitted := func(status string) bool { return status == string(record.ReviewSubmitted) }
-		reviews, _, err := c.Store.Reviews(ctx, record.Filter{Status: submitted, Limit: 1, Some: true})
+		reviews, _, err := c.Store.Reviews(ctx, store.Filter{Status: submitted, Limit: 1, Some: true})
 		if err != nil {
 			return "", err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // What clients can read beside the tools.
@@ -120,7 +121,7 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	}
 	switch req.Params.Argument.Name {
 	case "id":
-		reviews, _, err := project.Store.Reviews(ctx, record.Filter{Limit: 10 * completed, Some: true})
+		reviews, _, err := project.Store.Reviews(ctx, store.Filter{Limit: 10 * completed, Some: true})
 		if err != nil {
 			return nil, protocolError(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
@@ -151,7 +152,7 @@ func TestReviewRefuses(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.args, text, tt.want)
 		}
 	}
-	if _, total, _ := p.store().Reviews(t.Context(), record.Filter{}); total != 0 {
+	if _, total, _ := p.store().Reviews(t.Context(), store.Filter{}); total != 0 {
 		t.Errorf("%d requests were recorded", total)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // commented is the document of review_comment.
@@ -31,11 +32,11 @@ func (s *Server) comment(ctx context.Context, c call, in commentArgs) (outcome, 
 	if err != nil {
 		return outcome{}, err
 	}
-	draft, err := c.Store.EditDraft(ctx, review.ID, in.by(c), func(d *record.Draft) error {
+	draft, err := c.Store.EditDraft(ctx, review.ID, in.by(c), func(d *store.Draft) error {
 		comment = d.Add(comment)
 		return nil
 	})
-	if errors.Is(err, record.ErrDraftFull) {
+	if errors.Is(err, store.ErrDraftFull) {
 		return outcome{}, refusef("Error: %v: review_submit.", err)
 	}
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Branch is what was said of the commits of the branch that is checked out.
@@ -25,7 +25,7 @@ type Branch struct {
 }
 
 // reviewsOfBranch is nil where there is no commit.
-func reviewsOfBranch(ctx context.Context, store *record.Store, skip intake.Skip) (*Branch, error) {
+func reviewsOfBranch(ctx context.Context, store *store.Store, skip intake.Skip) (*Branch, error) {
 	commits, since, err := lineage.BranchCommits(ctx, store)
 	if err != nil || len(commits) == 0 {
 		return nil, err

@@ -6,13 +6,13 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Critical is a line that tells of critical findings on this branch that nobody has
 // answered; "" where there are none. It is on the hook's path: the cache alone is read.
-func Critical(ctx context.Context, store *record.Store) string {
+func Critical(ctx context.Context, store *store.Store) string {
 	branch, err := store.Branch(ctx)
 	if err != nil {
 		return ""

@@ -22,6 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -62,25 +63,25 @@ type Given struct {
 }
 
 // Of is the overview of a repository now.
-func Of(ctx context.Context, store *record.Store, given Given) (Overview, error) {
+func Of(ctx context.Context, records *store.Store, given Given) (Overview, error) {
 	doc := Overview{Config: given.Config}
 	var err error
-	if doc.Branch, err = store.Branch(ctx); err != nil {
+	if doc.Branch, err = records.Branch(ctx); err != nil {
 		return doc, err
 	}
-	if doc.Head, err = store.Repo.Head(ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
+	if doc.Head, err = records.Repo.Head(ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
 		doc.Problem = err.Error()
 	}
-	doc.Under = store.Repo.Operation()
-	if err := store.Repo.Altered(ctx); err != nil {
+	doc.Under = records.Repo.Operation()
+	if err := records.Repo.Altered(ctx); err != nil {
 		doc.Altered = err.Error()
 	}
-	statuses, err := hooks.StatusOf(ctx, store.Repo, given.Gate)
-	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
+	statuses, err := hooks.StatusOf(ctx, records.Repo, given.Gate)
+	if err == nil && len(statuses) > 0 && !records.Repo.Bare { // nobody commits there
 		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
 	}
 	if doc.Problem == "" {
-		if doc.Covered, err = reviewsOfBranch(ctx, store, given.Skip); err != nil {
+		if doc.Covered, err = reviewsOfBranch(ctx, records, given.Skip); err != nil {
 			given.Say("the reviews of this branch cannot be counted: %v", err)
 		}
 	}
@@ -88,27 +89,27 @@ func Of(ctx context.Context, store *record.Store, given Given) (Overview, error)
 	if err != nil {
 		return doc, err
 	}
-	if doc.Reviews, doc.Inbox, err = store.Reviews(ctx, record.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true}); err != nil {
+	if doc.Reviews, doc.Inbox, err = records.Reviews(ctx, store.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true}); err != nil {
 		return doc, err
 	}
-	doc.Critical = Critical(ctx, store) // the list has just brought the cache up to date
-	if doc.Queue, err = queue(ctx, store, given.Remote); err != nil {
+	doc.Critical = Critical(ctx, records) // the list has just brought the cache up to date
+	if doc.Queue, err = queue(ctx, records, given.Remote); err != nil {
 		return doc, err
 	}
-	doc.Working = loop.AtWork(store)
-	if doc.Runs, _, err = store.Runs(ctx, record.Filter{Limit: runsShown, Some: true}); err != nil {
+	doc.Working = loop.AtWork(records)
+	if doc.Runs, _, err = records.Runs(ctx, store.Filter{Limit: runsShown, Some: true}); err != nil {
 		return doc, err
 	}
-	if doc.Cut, err = CutShort(ctx, store, ""); err != nil {
+	if doc.Cut, err = CutShort(ctx, records, ""); err != nil {
 		return doc, err
 	}
-	doc.Next = doc.next(ctx, store)
+	doc.Next = doc.next(ctx, records)
 	return doc, nil
 }
 
 // landLine is what brings a result to what is checked out: where land would refuse it
 // for conflicts, a merge by hand.
-func landLine(ctx context.Context, store *record.Store, run record.RunSummary) string {
+func landLine(ctx context.Context, store *store.Store, run record.RunSummary) string {
 	if landing.Conflicts(ctx, store, run.ID) {
 		return "git merge " + run.Branch
 	}
@@ -119,7 +120,7 @@ func landLine(ctx context.Context, store *record.Store, run record.RunSummary) s
 const nextShown = 3
 
 // next are the things that make most sense to type now.
-func (d Overview) next(ctx context.Context, store *record.Store) []string {
+func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	var lines []string
 	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
 	switch unfinished := store.Repo.Unfinished(); {
@@ -223,7 +224,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 
 // CutShort are the operations that a killed command began in this working tree; run is
 // the one that they are for, "" for all.
-func CutShort(ctx context.Context, store *record.Store, run string) ([]string, error) {
+func CutShort(ctx context.Context, store *store.Store, run string) ([]string, error) {
 	lines := []string{}
 	unfinished, err := landing.Unfinished(ctx, store)
 	for _, op := range unfinished {
@@ -235,7 +236,7 @@ func CutShort(ctx context.Context, store *record.Store, run string) ([]string, e
 }
 
 // queue are the agents that reviews of this clone wait for. The remote is not asked.
-func queue(ctx context.Context, store *record.Store, remote string) ([]loop.Turn, error) {
+func queue(ctx context.Context, store *store.Store, remote string) ([]loop.Turn, error) {
 	worker := &loop.Worker{Store: store, Remote: remote}
 	queue, err := worker.Queue(ctx)
 	for i := range queue {

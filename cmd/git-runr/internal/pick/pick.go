@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Wish is what is wanted of a review, as it was typed. A field without a value wants nothing.
@@ -37,7 +38,7 @@ type test func(record.ReviewSummary) bool
 
 // Test says of a review whether it is wanted; nil where all are. The error is an exit.Problem
 // about what was typed.
-func (w Wish) Test(ctx context.Context, store *record.Store) (func(record.ReviewSummary) bool, error) {
+func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewSummary) bool, error) {
 	var tests []test
 	want := func(said bool, t test) {
 		if said {
@@ -98,7 +99,7 @@ func (w Wish) ofVerdict() (test, error) {
 	return func(r record.ReviewSummary) bool { return render.VerdictName(r) == name }, nil
 }
 
-func (w Wish) ofTime(store *record.Store) (test, error) {
+func (w Wish) ofTime(store *store.Store) (test, error) {
 	if w.Since == "" {
 		return nil, nil
 	}
@@ -111,7 +112,7 @@ func (w Wish) ofTime(store *record.Store) (test, error) {
 
 // changedFiles are those of the change itself. A change that is not here has those that the
 // list names.
-func changedFiles(ctx context.Context, store *record.Store, r record.ReviewSummary) []string {
+func changedFiles(ctx context.Context, store *store.Store, r record.ReviewSummary) []string {
 	if r.Commit == "" || r.Base == "" {
 		return r.Files
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/suggest"
 )
 
@@ -77,7 +78,7 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 }
 
 // Place fills in where the comments of people are at HEAD.
-func (doc *ReviewDocument) Place(ctx context.Context, store *record.Store) error {
+func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
 	head, err := store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil
@@ -369,7 +370,7 @@ func indented(text string) safetext.Block {
 }
 
 // Draft shows a person's draft of a review.
-func Draft(w io.Writer, review string, draft record.Draft) {
+func Draft(w io.Writer, review string, draft store.Draft) {
 	if len(draft.Comments) == 0 {
 		safetext.Fprintf(w, "Your draft of %s has no comments.\n", review)
 	}

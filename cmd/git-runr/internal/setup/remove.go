@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Removal is one thing that is to be taken out.
@@ -34,8 +34,8 @@ func (r *removal) add(what string, do func() error) { r.todo = append(r.todo, Re
 
 // Removals are what is to be taken out of a repository, in this order: what is last puts back what the
 // others leave. left is what stays, and why. conf is nil where it cannot be read. Records stay unless refs is set.
-func Removals(ctx context.Context, store *record.Store, conf *config.Config, refs bool) (todo []Removal, left []string, err error) {
-	repo := store.Repo
+func Removals(ctx context.Context, records *store.Store, conf *config.Config, refs bool) (todo []Removal, left []string, err error) {
+	repo := records.Repo
 	was, known := readBefore(repo)
 	r := &removal{}
 	if err := r.hooks(ctx, repo); err != nil {
@@ -45,7 +45,7 @@ func Removals(ctx context.Context, store *record.Store, conf *config.Config, ref
 		return nil, nil, err
 	}
 	if !was.ShowsNotes && ShowsNotes(repo) {
-		r.add("the notes in git log ("+displayRef+")", func() error { return repo.UnsetValue(ctx, displayRef, record.NotesRef) })
+		r.add("the notes in git log ("+displayRef+")", func() error { return repo.UnsetValue(ctx, displayRef, store.NotesRef) })
 	}
 	if refs {
 		if err := r.records(ctx, repo); err != nil {
@@ -106,10 +106,10 @@ func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 			names = append(names, name)
 		}
 	}
-	if notes, err := repo.Ref(ctx, record.NotesRef); err != nil {
+	if notes, err := repo.Ref(ctx, store.NotesRef); err != nil {
 		return err
 	} else if notes != "" {
-		names = append(names, record.NotesRef)
+		names = append(names, store.NotesRef)
 	}
 	slices.Sort(names)
 	if len(names) > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/builtin"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Detect finds the checks that the project in a checkout seems to have, and what a fresh worktree of it lacks.
@@ -45,16 +45,16 @@ const displayRef = "notes.displayRef"
 
 // ShowsNotes reports whether plain git log shows the notes.
 func ShowsNotes(repo *gitstore.Repo) bool {
-	return slices.Contains(repo.Config["notes.displayref"], record.NotesRef)
+	return slices.Contains(repo.Config["notes.displayref"], store.NotesRef)
 }
 
 // ShowNotes lets plain git log show the notes, of which there may be none yet. Nothing
 // is added to what git fetches.
-func ShowNotes(ctx context.Context, store *record.Store) error {
-	if err := store.BeginNotes(ctx); err != nil || ShowsNotes(store.Repo) {
+func ShowNotes(ctx context.Context, records *store.Store) error {
+	if err := records.BeginNotes(ctx); err != nil || ShowsNotes(records.Repo) {
 		return err
 	}
-	return store.Repo.AddConfig(ctx, displayRef, record.NotesRef)
+	return records.Repo.AddConfig(ctx, displayRef, store.NotesRef)
 }
 
 // Program is this program as path, a list of directories, names it, which outlives an upgrade, or

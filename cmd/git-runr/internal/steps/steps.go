@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Taker takes the steps of the reviews of one repository. All its fields are required;
@@ -18,7 +19,7 @@ import (
 // are those of the method of Store for the same step: a *record.StateError with a Holder,
 // and the review, where somebody else has it.
 type Taker struct {
-	Store *record.Store
+	Store *store.Store
 	// Claim claims a review where all clones decide it. provisional says why the claim
 	// counts in this clone only; "" when it counts in all.
 	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
@@ -95,7 +96,7 @@ func (t Taker) Reopen(ctx context.Context, id, actor string) (record.Review, err
 
 // Pin keeps what was asked to be reviewed from git's gc. What HEAD names is safe for
 // weeks, and the worker pins it; anything else may be on no branch.
-func Pin(ctx context.Context, store *record.Store, made record.Review) error {
+func Pin(ctx context.Context, store *store.Store, made record.Review) error {
 	head, err := store.Repo.Head(ctx)
 	if err == nil && head == made.Request.Subject.Tree {
 		return nil

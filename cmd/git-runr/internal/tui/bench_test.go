@@ -6,6 +6,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
@@ -23,7 +24,7 @@ func BenchmarkRows(b *testing.B) {
 		files = append(files, f)
 	}
 	v.diff.put(files, false)
-	var draft record.Draft
+	var draft store.Draft
 	for i := range 500 {
 		draft.Comments = append(draft.Comments, record.Comment{ID: fmt.Sprint("c-", i), File: fmt.Sprint("dir/", i*4), StartLine: 3, EndLine: 3, Comment: "This name says nothing of what it is."})
 	}

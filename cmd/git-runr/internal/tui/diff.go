@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
@@ -36,7 +37,7 @@ type diff struct {
 }
 
 // readDiff reads a change; cut says that there is more of it.
-func readDiff(ctx context.Context, store *record.Store, spec gitstore.DiffSpec) (files []unidiff.File, cut bool, err error) {
+func readDiff(ctx context.Context, store *store.Store, spec gitstore.DiffSpec) (files []unidiff.File, cut bool, err error) {
 	spec.MaxBytes = maxPatch
 	patch, cut, err := store.Repo.Diff(ctx, spec)
 	if err != nil {

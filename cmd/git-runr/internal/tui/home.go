@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -79,7 +80,7 @@ func (m *model) homePage() *page {
 
 func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	h.all, h.live = all, map[string]bool{}
-	filter := record.Filter{Limit: shown, ByNeed: true}
+	filter := store.Filter{Limit: shown, ByNeed: true}
 	name := record.StatusWaiting
 	if all {
 		name = "all"
@@ -90,7 +91,7 @@ func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	if h.reviews, h.total, err = m.Store.Reviews(ctx, filter); err != nil {
 		return h, err
 	}
-	if h.runs, _, err = m.Store.Runs(ctx, record.Filter{Limit: shown}); err != nil {
+	if h.runs, _, err = m.Store.Runs(ctx, store.Filter{Limit: shown}); err != nil {
 		return h, err
 	}
 	for _, r := range h.runs {

@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
@@ -25,7 +26,7 @@ import (
 type reviewed struct {
 	review  record.Review
 	doc     render.ReviewDocument
-	draft   record.Draft
+	draft   store.Draft
 	diff    diff
 	read    change
 	missing string // why there is no diff
@@ -105,7 +106,7 @@ func (m *model) reviewPage(id string) *page {
 }
 
 // reviewDiff is the change that a review is of.
-func reviewDiff(ctx context.Context, store *record.Store, subject record.Subject, lines int) ([]unidiff.File, bool, error) {
+func reviewDiff(ctx context.Context, store *store.Store, subject record.Subject, lines int) ([]unidiff.File, bool, error) {
 	from, err := store.ComparedWith(ctx, subject)
 	if err != nil {
 		return nil, false, err
@@ -113,7 +114,7 @@ func reviewDiff(ctx context.Context, store *record.Store, subject record.Subject
 	return readDiff(ctx, store, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, Context: lines})
 }
 
-func (v *reviewed) put(doc render.ReviewDocument, draft record.Draft) {
+func (v *reviewed) put(doc render.ReviewDocument, draft store.Draft) {
 	review := doc.Review
 	v.review, v.draft, v.doc, v.said = review, draft, doc, nil
 	answer := func(id string) string {
@@ -530,7 +531,7 @@ func (v *reviewed) commentOn(m *model, p *page, c record.Comment) tea.Cmd {
 	subject := v.review.Request.Subject
 	return m.open(&field{prompt: "Comment on " + on, keep: keep, on: &c, done: func(m *model, text string) tea.Cmd {
 		p.mark = -1
-		return m.draft(v.review.ID, keep, "Added to your draft: r hands it in", func(ctx context.Context, d *record.Draft) error {
+		return m.draft(v.review.ID, keep, "Added to your draft: r hands it in", func(ctx context.Context, d *store.Draft) error {
 			if text == "" {
 				return errors.New("the comment is empty")
 			}
@@ -546,12 +547,12 @@ func (v *reviewed) commentOn(m *model, p *page, c record.Comment) tea.Cmd {
 }
 
 // draft changes the reader's draft of a review, and forgets the text of keep that is in it by then.
-func (m *model) draft(id, keep, done string, change func(context.Context, *record.Draft) error) tea.Cmd {
+func (m *model) draft(id, keep, done string, change func(context.Context, *store.Draft) error) tea.Cmd {
 	p := m.page()
 	return func() tea.Msg {
 		m.acting.RLock()
 		defer m.acting.RUnlock()
-		_, err := m.Store.EditDraft(m.ctx, id, m.Actor, func(d *record.Draft) error { return change(m.ctx, d) })
+		_, err := m.Store.EditDraft(m.ctx, id, m.Actor, func(d *store.Draft) error { return change(m.ctx, d) })
 		return func(m *model) tea.Cmd {
 			if m.flash, m.bad = done, err != nil; err != nil {
 				m.flash = err.Error()
@@ -572,7 +573,7 @@ func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
 	}
 	keep := "edit " + v.review.ID + " " + r.id
 	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.place, "the whole"), keep: keep, text: []rune(r.text), done: func(m *model, text string) tea.Cmd {
-		return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *record.Draft) error { return d.Set(r.id, text) })
+		return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *store.Draft) error { return d.Set(r.id, text) })
 	}})
 }
 
@@ -583,7 +584,7 @@ func (v *reviewed) dropDraft(m *model, p *page) tea.Cmd {
 		return nil
 	}
 	m.ask = &question{"Drop your comment on " + cmp.Or(r.place, "the whole"), []key{{"y", "y drop it", "", func(m *model, _ *page) tea.Cmd {
-		return m.draft(v.review.ID, "", "Dropped", func(_ context.Context, d *record.Draft) error { return d.Remove(r.id) })
+		return m.draft(v.review.ID, "", "Dropped", func(_ context.Context, d *store.Draft) error { return d.Remove(r.id) })
 	}}}}
 	return nil
 }
@@ -601,7 +602,7 @@ func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 	if next {
 		p.jump(1, m.body(), func(r row) bool { return r.head && r.file > 0 && r.about == "" })
 	}
-	return m.draft(v.review.ID, "", "", func(_ context.Context, d *record.Draft) error {
+	return m.draft(v.review.ID, "", "", func(_ context.Context, d *store.Draft) error {
 		d.SetViewed(name, tick)
 		return nil
 	})

@@ -18,11 +18,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Config is what the terminal shows and works on. All of it is required.
 type Config struct {
-	Store *record.Store
+	Store *store.Store
 	Actor string // whose drafts are written
 	Now   func() time.Time
 	ASCII bool // only what every terminal shows

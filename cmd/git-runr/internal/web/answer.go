@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // requestError is a request that cannot be carried out as it was sent.
@@ -41,7 +42,7 @@ var errorStatuses = []struct {
 	{gitstore.ErrNoIdentity, http.StatusBadRequest},
 	{gitstore.ErrUnborn, http.StatusBadRequest},
 	{gitstore.ErrBare, http.StatusBadRequest},
-	{record.ErrDraftFull, http.StatusRequestEntityTooLarge},
+	{store.ErrDraftFull, http.StatusRequestEntityTooLarge},
 	{gitstore.ErrTooLarge, http.StatusRequestEntityTooLarge},
 	{gitstore.ErrBusy, http.StatusServiceUnavailable},
 	{gitstore.ErrLostRace, http.StatusServiceUnavailable},

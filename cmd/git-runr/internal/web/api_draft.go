@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // commentJSON is a comment: the five names that existing clients know, then ours. Commit and blob are
@@ -53,7 +54,7 @@ type draftJSON struct {
 	Viewed   []string      `json:"viewed"`
 }
 
-func draft(d record.Draft) draftJSON {
+func draft(d store.Draft) draftJSON {
 	doc := draftJSON{Reviewer: d.Actor, Comments: []commentJSON{}, Message: d.Message, Viewed: append([]string{}, d.Viewed...)}
 	for _, c := range d.Comments {
 		doc.Comments = append(doc.Comments, comment(c))
@@ -82,7 +83,7 @@ func (s *Server) addDraftComment(r *http.Request, in commentJSON) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.Store.EditDraft(r.Context(), review.ID, s.Actor, func(d *record.Draft) error {
+	_, err = s.Store.EditDraft(r.Context(), review.ID, s.Actor, func(d *store.Draft) error {
 		c = d.Add(c)
 		return nil
 	})
@@ -98,17 +99,17 @@ func (s *Server) setDraftComment(r *http.Request, in struct {
 	if strings.TrimSpace(in.Comment) == "" {
 		return nil, badRequest("comment is empty")
 	}
-	return s.editDraft(r, func(d *record.Draft) error { return d.Set(r.PathValue("comment"), in.Comment) })
+	return s.editDraft(r, func(d *store.Draft) error { return d.Set(r.PathValue("comment"), in.Comment) })
 }
 
 func (s *Server) removeDraftComment(r *http.Request) (any, error) {
-	return s.editDraft(r, func(d *record.Draft) error { return d.Remove(r.PathValue("comment")) })
+	return s.editDraft(r, func(d *store.Draft) error { return d.Remove(r.PathValue("comment")) })
 }
 
 func (s *Server) setDraftMessage(r *http.Request, in struct {
 	Message string `json:"message"`
 }) (any, error) {
-	return s.editDraft(r, func(d *record.Draft) error {
+	return s.editDraft(r, func(d *store.Draft) error {
 		d.Message = in.Message
 		return nil
 	})
@@ -129,13 +130,13 @@ func (s *Server) setDraftViewed(r *http.Request, in struct {
 	if err != nil {
 		return nil, err
 	}
-	return s.editDraft(r, func(d *record.Draft) error {
+	return s.editDraft(r, func(d *store.Draft) error {
 		d.SetViewed(file.Path, in.Viewed)
 		return nil
 	})
 }
 
-func (s *Server) editDraft(r *http.Request, edit func(*record.Draft) error) (any, error) {
+func (s *Server) editDraft(r *http.Request, edit func(*store.Draft) error) (any, error) {
 	d, err := s.Store.EditDraft(r.Context(), r.PathValue("id"), s.Actor, edit)
 	if err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (s *Server) person(ctx context.Context, review record.Review, in submitJSON
 			return p, err
 		}
 		if size += len(c.Comment) + len(c.SelectedText); size > maxSubmission {
-			return p, record.ErrDraftFull
+			return p, store.ErrDraftFull
 		}
 		p.Comments = append(p.Comments, c)
 	}

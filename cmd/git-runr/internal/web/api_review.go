@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // sessionJSON is a request that is still open. Its token is given to nobody but who may answer.
@@ -128,7 +129,7 @@ func (s *Server) topPaths(files []string) ([]string, error) {
 }
 
 func (s *Server) listSessions(r *http.Request) (any, error) {
-	open, _, err := s.Store.Reviews(r.Context(), record.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
+	open, _, err := s.Store.Reviews(r.Context(), store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ const maxListed = 200
 
 func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	q := r.URL.Query()
-	filter := record.Filter{Limit: 50}
+	filter := store.Filter{Limit: 50}
 	var err error
 	if filter.ClosedSince, err = loop.ClosedSince(s.Store); err != nil {
 		return nil, err
@@ -341,8 +342,8 @@ func (s *Server) deleteSession(r *http.Request) (any, error) {
 }
 
 type okJSON struct {
-	OK     bool               `json:"ok"`
-	Drafts []record.KeptDraft `json:"drafts,omitempty"` // that stay
+	OK     bool              `json:"ok"`
+	Drafts []store.KeptDraft `json:"drafts,omitempty"` // that stay
 }
 
 // answer records what became of one finding or comment.

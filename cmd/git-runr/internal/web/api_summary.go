@@ -1,11 +1,14 @@
 package web
 
-import "github.com/git-runr/git-runr/loop/record"
+import (
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
+)
 
 // movedJSON is a review after a step, with the drafts that closing it left.
 type movedJSON struct {
 	summaryJSON
-	Drafts []record.KeptDraft `json:"drafts,omitempty"`
+	Drafts []store.KeptDraft `json:"drafts,omitempty"`
 }
 
 func (s *Server) moved(review record.Review, err error) (any, error) {
@@ -17,7 +20,7 @@ func (s *Server) moved(review record.Review, err error) (any, error) {
 
 // keptDrafts are those of a review that is closed already: what cannot be read is no
 // failure of that.
-func (s *Server) keptDrafts(review record.Review) []record.KeptDraft {
+func (s *Server) keptDrafts(review record.Review) []store.KeptDraft {
 	kept, err := s.Store.KeptDrafts(review, s.Actor)
 	if err != nil {
 		s.log("review %s: %v", review.ID, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func TestHealth(t *testing.T) {
@@ -427,7 +428,7 @@ func TestErrorStatuses(t *testing.T) {
 		400: {badRequest("x"), &record.StateError{}, &record.InputError{}, gitstore.ErrNoIdentity, gitstore.ErrUnborn},
 		404: {&record.NotFoundError{}, fmt.Errorf("x: %w", gitstore.ErrNotFound)},
 		409: {&record.StateError{Holder: "a"}},
-		413: {record.ErrDraftFull, &http.MaxBytesError{}},
+		413: {store.ErrDraftFull, &http.MaxBytesError{}},
 		500: {errors.New("x")},
 		503: {gitstore.ErrBusy, fs.ErrPermission, context.DeadlineExceeded},
 		507: {syscall.ENOSPC},

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // listCost is what a list reads to be shown.
@@ -89,7 +90,7 @@ func (h history) costs(t *testing.T, n int) map[string]listCost {
 	costs := map[string]listCost{}
 	t.Setenv("GIT_TRACE2_EVENT", trace)
 	for what, show := range lists {
-		read := &record.Reads{}
+		read := &store.Reads{}
 		s.Store.Reads = read
 		testrepo.WriteFile(t, filepath.Dir(trace), "trace", "")
 		show()

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // The forms of the pages work without scripts. A script sends drafts to the API
@@ -78,13 +79,13 @@ func (p *pages) postComment(w http.ResponseWriter, r *http.Request, review recor
 	case id == "":
 		err = p.addComment(r, review)
 	case r.PostForm.Has("delete"):
-		err = p.edit(r.Context(), review, func(d *record.Draft) error { return d.Remove(id) })
+		err = p.edit(r.Context(), review, func(d *store.Draft) error { return d.Remove(id) })
 	default:
 		text := r.PostForm.Get("comment")
 		if strings.TrimSpace(text) == "" {
 			return badRequest("comment is empty")
 		}
-		err = p.edit(r.Context(), review, func(d *record.Draft) error { return d.Set(id, text) })
+		err = p.edit(r.Context(), review, func(d *store.Draft) error { return d.Set(id, text) })
 	}
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (p *pages) postComment(w http.ResponseWriter, r *http.Request, review recor
 	return nil
 }
 
-func (p *pages) edit(ctx context.Context, review record.Review, edit func(*record.Draft) error) error {
+func (p *pages) edit(ctx context.Context, review record.Review, edit func(*store.Draft) error) error {
 	_, err := p.Store.EditDraft(ctx, review.ID, p.Actor, edit)
 	return err
 }
@@ -107,7 +108,7 @@ func (p *pages) addComment(r *http.Request, review record.Review) error {
 	if err != nil {
 		return err
 	}
-	return p.edit(r.Context(), review, func(d *record.Draft) error {
+	return p.edit(r.Context(), review, func(d *store.Draft) error {
 		d.Add(c)
 		return nil
 	})
@@ -202,7 +203,7 @@ func (p *pages) postViewed(w http.ResponseWriter, r *http.Request, review record
 	if err != nil {
 		return err
 	}
-	err = p.edit(r.Context(), review, func(d *record.Draft) error {
+	err = p.edit(r.Context(), review, func(d *store.Draft) error {
 		d.SetViewed(file.Path, !d.HasViewed(file.Path))
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -70,7 +71,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	counts := map[string]int{}
-	reviews, total, err := p.Store.Reviews(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts, Review: wanted})
+	reviews, total, err := p.Store.Reviews(r.Context(), store.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts, Review: wanted})
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	v := runsView{page: p.page(r, "Runs", "runs")}
 	v.Watched = "*"
 	number := pageNumber(r)
-	runs, total, err := p.Store.Runs(r.Context(), record.Filter{Skip: (number - 1) * aPage, Limit: aPage})
+	runs, total, err := p.Store.Runs(r.Context(), store.Filter{Skip: (number - 1) * aPage, Limit: aPage})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // filesAPage is how many files one page lists.
@@ -36,8 +37,8 @@ type reviewView struct {
 	PerFile     map[string]int // remarks by path
 	Elsewhere   []remark       // on files that the change does not have
 	General     []remark       // of the draft, on the whole
-	Draft       record.Draft
-	Kept        []record.KeptDraft // of a review that is closed
+	Draft       store.Draft
+	Kept        []store.KeptDraft // of a review that is closed
 	Viewed      map[string]bool
 	Runs        []string // that go back to this review
 	Sent        bool     // it was submitted just now

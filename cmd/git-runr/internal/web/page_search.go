@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/pick"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // search is what the list of reviews is narrowed to, as its form says it.
@@ -21,7 +22,7 @@ type search struct {
 	Branches                 []string // that there are to choose from
 }
 
-func newSearch(r *http.Request, store *record.Store) (search, error) {
+func newSearch(r *http.Request, store *store.Store) (search, error) {
 	s := search{
 		Query: strings.TrimSpace(r.FormValue("q")), Verdict: r.FormValue("verdict"), OnBranch: r.FormValue("branch"), Verdicts: render.VerdictNames,
 	}
@@ -48,7 +49,7 @@ func (s search) values() url.Values {
 }
 
 // test is whether a review is wanted; nil where all are, for then no summary is read but those that are shown.
-func (s search) test(ctx context.Context, store *record.Store, me string) (func(record.ReviewSummary) bool, error) {
+func (s search) test(ctx context.Context, store *store.Store, me string) (func(record.ReviewSummary) bool, error) {
 	tests, wish, err := s.words(me)
 	if err != nil {
 		return nil, err

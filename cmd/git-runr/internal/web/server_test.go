@@ -20,6 +20,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // site is a real repository behind a real listener.
@@ -83,7 +84,7 @@ func newSite(t *testing.T) *site {
 }
 
 // alone takes the steps of a repository that is the only clone, and keeps no notes.
-func alone(store *record.Store) steps.Taker {
+func alone(store *store.Store) steps.Taker {
 	return steps.Taker{
 		Store: store,
 		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
@@ -106,7 +107,7 @@ func openSite(t *testing.T, dir string) *site {
 	t.Cleanup(func() { repo.Close() })
 	s := &site{T: t, dir: dir, logs: &logs{}, http: httptest.NewUnstartedServer(nil)}
 	s.Server = New(Config{
-		Taker: alone(record.NewStore(repo, time.Now)), Now: time.Now, Actor: person, Lease: time.Hour,
+		Taker: alone(store.NewStore(repo, time.Now)), Now: time.Now, Actor: person, Lease: time.Hour,
 		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
 		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
 			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Panel: record.Panel{Kind: kind}}
@@ -116,7 +117,7 @@ func openSite(t *testing.T, dir string) *site {
 			return request, nil
 		},
 		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
-			events, chosen, err := s.Store.EventsOf(ctx, record.Filter{CreatedSince: since, CreatedUntil: until})
+			events, chosen, err := s.Store.EventsOf(ctx, store.Filter{CreatedSince: since, CreatedUntil: until})
 			if err != nil {
 				return diagnose.Metrics{}, err
 			}

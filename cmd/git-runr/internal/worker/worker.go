@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/duration"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Mode is how long work goes on.
@@ -27,7 +27,7 @@ const (
 
 // Duty is what is done in a repository. Store, Conf, Read, Worker and Tell are required.
 type Duty struct {
-	Store  *record.Store
+	Store  *store.Store
 	Conf   *config.Config                    // that of the newest round
 	Read   func() (*config.Config, error)    // as it is now
 	Worker func(*config.Config) *loop.Worker // does the reviews of this process

@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func TestMain(m *testing.M) { scripttest.Main(m) }
@@ -91,7 +91,7 @@ func TestRewrites(t *testing.T) {
 				t.Errorf("the second clone sees:\n%s\nthe first:\n%s", other, got)
 			}
 			notes := func(clone string) string {
-				return testrepo.Git(t, filepath.Join(work, clone), "rev-parse", record.NotesRef+"^{tree}")
+				return testrepo.Git(t, filepath.Join(work, clone), "rev-parse", store.NotesRef+"^{tree}")
 			}
 			if notes("r") != notes("other") {
 				t.Error("the clones have different notes")
@@ -135,7 +135,7 @@ func dumpReviews(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	defer repo.Close()
-	s := record.NewStore(repo, time.Now)
+	s := store.NewStore(repo, time.Now)
 	head, err := repo.Head(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func dumpReviews(t *testing.T, dir string) string {
 		}
 		b.WriteString("\n")
 	}
-	all, _, err := s.Reviews(ctx, record.Filter{})
+	all, _, err := s.Reviews(ctx, store.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,43 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// keptRun is a run with the fields that its JSON leaves out and that the fold needs to go on.
+type keptRun struct {
+	Run      Run       `json:"run"`
+	Last     string    `json:"last"`
+	News     int       `json:"news"`
+	Began    time.Time `json:"began"`
+	Reason   string    `json:"reason"`
+	Progress int       `json:"progress"`
+	Times    int       `json:"times"`
+}
+
+// Keep returns the state of the run in the form that RestoreRun reads, so that later events can be folded on
+// without the earlier ones.
+func (r Run) Keep() ([]byte, error) {
+	return json.Marshal(keptRun{r, r.Last, r.news, r.Began, r.sameStops.reason, r.sameStops.progress, r.sameStops.times})
+}
+
+// RestoreRun reads what Run.Keep has written.
+func RestoreRun(data []byte) (Run, error) {
+	var kept keptRun
+	err := json.Unmarshal(data, &kept)
+	r := kept.Run
+	r.Last, r.news, r.Began = kept.Last, kept.News, kept.Began
+	r.sameStops = stopCount{kept.Reason, kept.Progress, kept.Times}
+	return r, err
+}
+
+// Keep returns the state of the review in the form that RestoreReview reads, as Run.Keep does.
+func (r Review) Keep() ([]byte, error) { return json.Marshal(r) }
+
+// RestoreReview reads what Review.Keep has written.
+func RestoreReview(data []byte) (r Review, err error) {
+	err = json.Unmarshal(data, &r)
+	r.join()
+	return r, err
+}

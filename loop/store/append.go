@@ -1,0 +1,231 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// View is what a decision sees: the state as of tips, and what the new event's
+// clock, time and writer will be.
+type View struct {
+	store  *Store
+	ctx    context.Context
+	tips   gitstore.Tips
+	Writer string
+	Clock  uint64
+	Now    time.Time
+}
+
+// Append records one event. decide runs under the log's lock on the newest state,
+// and again when the race for the ref was lost; it may refuse.
+func (s *Store) Append(ctx context.Context, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
+	var event record.Event
+	if err := s.takeUp(ctx); err != nil {
+		return event, err
+	}
+	entry, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+		v := &View{store: s, ctx: ctx, tips: tips, Writer: writer, Now: s.EventTime()}
+		var err error
+		if v.Clock, err = s.nextClock(ctx, tips); err != nil {
+			return gitstore.Record{}, err
+		}
+		d, err := decide(v)
+		if err != nil {
+			return gitstore.Record{}, err
+		}
+		event, err = v.event(d)
+		if err != nil {
+			return gitstore.Record{}, err
+		}
+		return v.record(event, d)
+	})
+	event.ID, event.Actor = entry.ID, entry.Author.String()
+	return event, err
+}
+
+// AppendAgain appends an event once more, as it was but for its writer and clock, in this clone's log.
+func (s *Store) AppendAgain(ctx context.Context, entry gitstore.Entry) (record.Event, error) {
+	old, err := record.DecodeEvent(entry)
+	if err != nil {
+		return record.Event{}, err
+	}
+	attachments := map[string][]byte{}
+	roles, err := s.Repo.Attachments(ctx, entry.ID)
+	if err != nil {
+		return record.Event{}, err
+	}
+	for _, role := range roles {
+		if attachments[role], err = s.Repo.Attachment(ctx, entry.ID, role); err != nil {
+			return record.Event{}, err
+		}
+	}
+	recorded, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+		again := old
+		again.Writer = writer
+		var err error
+		if again.Clock, err = s.nextClock(ctx, tips); err != nil {
+			return gitstore.Record{}, err
+		}
+		message, err := again.CommitText("")
+		return gitstore.Record{Author: entry.Author, When: entry.When, Message: message, Attachments: attachments}, err
+	})
+	old.ID = recorded.ID
+	return old, err
+}
+
+// nextClock is one more than the highest clock that is believed of any log. The newest
+// event of a log has the highest of that log; one that does not is left to the cache.
+func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, error) {
+	idx := readManifest(s.indexPath())
+	clock := idx.Clock
+	for writer, tip := range tips {
+		if idx.Tips[writer] == tip && writer != s.Repo.Writer() { // ours: a newer program may have written it
+			continue
+		}
+		c, err := s.clockOf(ctx, writer, tip)
+		if err != nil {
+			return 0, err
+		}
+		if c == 0 || c > idx.Clock+record.MaxAhead {
+			return s.clockOfAll(ctx, tips)
+		}
+		clock = max(clock, c)
+	}
+	return min(clock+1, record.MaxClock), nil
+}
+
+// clockOf is the clock of a log's newest event, 0 when that cannot be read. A newer
+// program's event in our own log is an error: what we write would not come after it.
+func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (uint64, error) {
+	entry, err := s.Repo.Entry(ctx, tip)
+	if err != nil {
+		return 0, context.Cause(ctx)
+	}
+	event, err := record.DecodeEvent(entry)
+	if err == nil {
+		return event.Clock, nil
+	}
+	if errors.Is(err, gitstore.ErrNewerFormat) && writer == s.Repo.Writer() {
+		return 0, err
+	}
+	return 0, nil
+}
+
+// clockOfAll is nextClock by reading all that is new.
+func (s *Store) clockOfAll(ctx context.Context, tips gitstore.Tips) (uint64, error) {
+	idx, err := s.indexAt(ctx, tips)
+	if err != nil {
+		return 0, err
+	}
+	defer idx.close()
+	return min(idx.Clock+1, record.MaxClock), nil
+}
+
+func (v *View) event(d record.NewEvent) (record.Event, error) {
+	body, err := json.Marshal(d.Payload)
+	if err != nil {
+		return record.Event{}, fmt.Errorf("encode %s: %w", d.Type, err)
+	}
+	title := d.Title
+	if v.store.redacts() {
+		title = v.store.redacted(title)
+		if body, err = redactJSON(body, v.store.redacted); err != nil {
+			return record.Event{}, fmt.Errorf("encode %s: %w", d.Type, err)
+		}
+	}
+	at := v.Now
+	if !d.At.IsZero() {
+		at = d.At.UTC().Truncate(time.Millisecond)
+	}
+	return record.Event{
+		V: record.FormatVersion, Clock: v.Clock, Writer: v.Writer, Timestamp: at, Type: d.Type, Source: d.Source,
+		Run: d.Run, Review: d.Review, Payload: body, Title: d.Type + ": " + title,
+	}, nil
+}
+
+func (v *View) record(event record.Event, d record.NewEvent) (gitstore.Record, error) {
+	author, err := v.store.Repo.Identity(v.ctx)
+	if err != nil {
+		return gitstore.Record{}, err
+	}
+	message, err := event.CommitText(d.Status(event))
+	if err != nil {
+		return gitstore.Record{}, err
+	}
+	if _, err := record.DecodeEvent(gitstore.Entry{Writer: event.Writer, Message: message}); err != nil {
+		return gitstore.Record{}, &record.InputError{Why: fmt.Sprintf("%s would be recorded so that nobody can read it: %v", event.Type, err)}
+	}
+	attachments := d.Attachments
+	if v.store.redacts() {
+		attachments = map[string][]byte{}
+		for path, content := range d.Attachments {
+			attachments[path] = []byte(v.store.redacted(string(content)))
+		}
+	}
+	return gitstore.Record{Author: author, When: v.Now, Message: message, Attachments: attachments}, nil
+}
+
+// state is that of one run or review as the decision sees it.
+func (v *View) state(of entity) (st state, err error) {
+	err = v.store.retryIndex(func() error {
+		idx, err := v.store.indexAt(v.ctx, v.tips)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		r, err := idx.begun(of)
+		if err != nil {
+			return err
+		}
+		return v.store.told(idx, func() (err error) {
+			st, err = v.store.stateOf(v.ctx, idx, r)
+			return err
+		})
+	})
+	return st, err
+}
+
+// redactJSON takes secrets out of every string value of one JSON document.
+func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var doc any
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	return json.Marshal(redactValue(doc, redact))
+}
+
+// isID reports whether s is an id of ours or of git's: no free text, and what looks
+// into free text is slow to start.
+func isID(s string) bool {
+	hex := (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+	return hex || record.ValidID(s) || record.ValidID(strings.TrimPrefix(s, "runr/"))
+}
+
+func redactValue(v any, redact func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		if isID(v) {
+			return v
+		}
+		return redact(v)
+	case []any:
+		for i := range v {
+			v[i] = redactValue(v[i], redact)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = redactValue(v[k], redact)
+		}
+	}
+	return v
+}

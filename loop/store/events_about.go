@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// EventsAbout are the events that speak of commit, in order, as EventsOfCommit has it, and what
+// cannot be read of any log. The index says in which runs and reviews to look.
+func (s *Store) EventsAbout(ctx context.Context, commit gitstore.ID) (about []record.Event, unreadable []error, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		all, err := s.naming(ctx, idx, map[string]bool{string(commit): true})
+		if err != nil {
+			return err
+		}
+		if from := record.Predecessors(all, commit); len(from) > 0 {
+			ids := map[string]bool{string(commit): true}
+			for _, id := range from {
+				ids[string(id)] = true
+			}
+			if all, err = s.naming(ctx, idx, ids); err != nil {
+				return err
+			}
+		}
+		about = record.EventsOfCommit(all, commit)
+		unreadable = idx.unreadable()
+		return nil
+	})
+	return about, unreadable, err
+}
+
+// naming are the events of the runs and reviews that name one of ids, in order.
+func (s *Store) naming(ctx context.Context, idx *index, ids map[string]bool) ([]record.Event, error) {
+	entries, err := idx.marked(ids, kindReview, kindRun)
+	if err != nil {
+		return nil, err
+	}
+	return s.eventsOfRows(ctx, idx, rowsOf(entries))
+}
+
+// Events are read one by one while they are few, at most eachAlone or a part of all; else all
+// logs are read in one go, which costs less for each.
+const (
+	eachAlone   = 500
+	alonePartOf = 8
+)
+
+// eventsOfRows are the events of some runs and reviews, in order, each once.
+func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all []record.Event, err error) {
+	among, n := map[entity]bool{}, 0
+	for _, r := range rows {
+		among[r.entity] = true
+		n += r.events
+	}
+	if n > max(eachAlone, idx.manifest.Events/alonePartOf) {
+		return s.eventsAmong(ctx, idx, among)
+	}
+	for of := range among {
+		events, err := s.readRow(ctx, idx, of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, events...)
+	}
+	record.Sort(all)
+	return slices.CompactFunc(all, func(a, b record.Event) bool { return a.ID == b.ID }), nil
+}
+
+// NameForMatch is a name, or the subject of a commit, as far as two are compared: a subject
+// may have been cut.
+func NameForMatch(name string) string {
+	const cut = 190
+	name = prose.OneLine(name)
+	return name[:min(len(name), cut)]
+}
+
+// RunsAbout are the runs that name one of the commits, or work on something of one of the
+// names, or have one of the ids, in the order in which they were begun; and what cannot be
+// read of any log.
+func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids []string) (runs []record.Run, unreadable []error, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		marks := map[uint64]bool{}
+		for _, id := range commits {
+			if mark, ok := markOf(string(id)); ok {
+				marks[kindRun.mark(mark)] = true
+			}
+		}
+		for _, name := range names {
+			marks[kindRun.mark(markOfName(name))] = true
+		}
+		var keys []segment.Key
+		for _, id := range ids {
+			if key, ok := (entity{kindRun, id}).key(); ok {
+				keys = append(keys, key)
+			}
+		}
+		entries, err := idx.stack.Newest(marks, keys...)
+		if err != nil {
+			return err
+		}
+		runs, err = s.runsOf(ctx, idx, rowsOf(entries))
+		unreadable = idx.unreadable()
+		return err
+	})
+	return runs, unreadable, err
+}
+
+// runsOf are the runs among rows, in the order in which they were begun.
+func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]record.Run, error) {
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.begun() })
+	slices.SortFunc(rows, begunBefore)
+	var runs []record.Run
+	for i := range rows {
+		st, err := s.stateOf(ctx, idx, &rows[i])
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, st.run)
+	}
+	return runs, nil
+}
+
+// EventsOf are the events of all runs and reviews that fit, in order, and the ids of these.
+func (s *Store) EventsOf(ctx context.Context, f Filter) (events []record.Event, ids map[string]bool, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		ids = map[string]bool{}
+		var rows []row
+		for _, kind := range []entityKind{kindRun, kindReview} {
+			err := f.visit(idx, kind, func(r *row) error {
+				r.name()
+				rows, ids[r.id] = append(rows, *r), true
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		events, err = s.eventsOfRows(ctx, idx, rows)
+		return err
+	})
+	return events, ids, err
+}
+
+// eventsAmong reads all logs, and gives the events of some runs and reviews, in order.
+func (s *Store) eventsAmong(ctx context.Context, idx *index, among map[entity]bool) (events []record.Event, err error) {
+	scratch := scratchIndex()
+	err = s.eachNew(ctx, scratch, idx.Tips, func() func(record.Event) {
+		events = nil
+		return func(e record.Event) {
+			if e = scratch.placed(e); among[entity{kindRun, e.Run}] || among[entity{kindReview, e.Review}] {
+				events = append(events, e)
+			}
+		}
+	})
+	record.Sort(events)
+	return slices.DeleteFunc(events, idx.isAhead), err
+}

@@ -1,0 +1,246 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// RequestReview records a request and returns at once: nobody is asked yet.
+// source is who made it: cli, hook, mcp.
+func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest, source string) (record.Review, error) {
+	request.Subject.Title = change.CutTitle(request.Subject.Title)
+	if request.Run == "" { // a run's commits say which attempt they are
+		s.AddMessages(ctx, &request.Subject)
+	}
+	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
+		d := record.EventReviewRequested.New(source, strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
+		d.Review, d.Run, d.Status = id, request.Run, record.Review{}.StatusAfter
+		return d, err
+	})
+	if err != nil {
+		return record.Review{}, fmt.Errorf("request review: %w", err)
+	}
+	review, bad := record.FoldReview([]record.Event{event})
+	return review, errors.Join(bad...)
+}
+
+// SubmitReview records one reviewer's answer. raw is the answer as it came. It is a
+// *StateError when an agent has answered on that tree before, here or in another clone.
+func (s *Store) SubmitReview(ctx context.Context, id string, sub record.Submission, raw string) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	return s.submit(ctx, review, sub, raw)
+}
+
+func (s *Store) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) (record.Review, error) {
+	if sub.Outcome != record.OutcomeNothing {
+		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject), s.Unseen(ctx, review.Request.Subject, sub.Census.Hides)
+	}
+	whole := sub.Checks
+	sub.Checks = record.WithoutOutput(whole)
+	event := record.EventReviewSubmitted.New(sub.Reviewer, record.SubmissionTitle(sub), sub)
+	return s.reviewEvent(ctx, review.ID, event.Attach("review.md", raw).AttachChecks(whole))
+}
+
+// SubmitPerson records a person's answer. One that is sent again under its key, or that says
+// no more than the newest of this person, is recorded once; a comment is, by its id. It
+// drops the drafts that it was made of.
+func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (record.Review, error) {
+	review, unlock, err := s.lockDrafts(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	defer unlock()
+	if err := p.Check(); err != nil {
+		return review, err
+	}
+	if p.Comments = s.unsaid(review, p); !s.repeats(review, p) {
+		if err := p.Check(); err != nil && !review.Sent(p.Actor, p.Key) {
+			return review, err
+		}
+		if review, err = s.submit(ctx, review, p.Submission(review), ""); err != nil {
+			return review, err
+		}
+	}
+	return review, s.dropDraft(review, p.Actor)
+}
+
+// unsaid are the comments of p without those that another submission of the same draft has
+// handed in meanwhile.
+func (s *Store) unsaid(review record.Review, p record.Person) (rest []record.Comment) {
+	said := map[string]string{}
+	for _, sub := range review.Submissions {
+		for _, c := range sub.Comments {
+			if sub.Reviewer == p.Actor {
+				said[c.ID] = c.Comment
+			}
+		}
+	}
+	for _, c := range p.Comments {
+		if text, sent := said[c.ID]; !sent || text != s.redacted(c.Comment) {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+// repeats reports whether p, whose comments are all new, says of the same code what this
+// person's newest submission says, which still stands.
+func (s *Store) repeats(review record.Review, p record.Person) bool {
+	newest, ok := review.Newest(p.Actor)
+	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) && (p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
+	return ok && same && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
+}
+
+// redacted is free text as it will be recorded.
+func (s *Store) redacted(text string) string {
+	if s.Redact != nil {
+		text = s.Redact(text)
+	}
+	if masked := s.masked.Load(); masked != nil {
+		text = masked.Replace(text)
+	}
+	return text
+}
+
+// ClaimReview takes a submitted review for by.Actor, or renews the claim that it
+// has. It is a *StateError with a Holder when somebody else has it.
+func (s *Store) ClaimReview(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+	return s.actorEvent(ctx, id, record.EventReviewClaimed, by.Payload())
+}
+
+// ReleaseReview gives a claim back.
+func (s *Store) ReleaseReview(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+	return s.actorEvent(ctx, id, record.EventReviewReleased, record.ActorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
+}
+
+// ResolveReview closes a submitted review as dealt with. Doing it twice is doing it
+// once.
+func (s *Store) ResolveReview(ctx context.Context, id string, by record.Hold, note string) (record.Review, error) {
+	return s.actorEvent(ctx, id, record.EventReviewResolved, record.ActorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim, Quiet: by.Quiet})
+}
+
+// CancelReview withdraws an open request.
+func (s *Store) CancelReview(ctx context.Context, id, actor, note string) (record.Review, error) {
+	return s.actorEvent(ctx, id, record.EventReviewCancelled, record.ActorPayload{Actor: actor, Note: note})
+}
+
+// ReopenReview takes a resolution or a cancellation back.
+func (s *Store) ReopenReview(ctx context.Context, id, actor string) (record.Review, error) {
+	return s.actorEvent(ctx, id, record.EventReviewReopened, record.ActorPayload{Actor: actor})
+}
+
+// AnswerFinding records what became of one finding or comment. It is a
+// *NotFoundError when the review has none of that id.
+func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answer, force bool) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := answer.Check(); err != nil {
+		return review, err
+	}
+	if _, found := review.Finding(answer.Finding); !found {
+		return review, &record.NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
+	}
+	if err := s.checkFix(ctx, review, answer); err != nil {
+		return review, err
+	}
+	event := record.EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind), record.FindingAnswer{Answer: answer, Force: force})
+	return s.reviewEvent(ctx, review.ID, event)
+}
+
+// checkFix refuses a fix that was there before what it is to mend, where both are here.
+func (s *Store) checkFix(ctx context.Context, review record.Review, answer record.Answer) error {
+	reviewed := review.Request.Subject.Commit
+	if answer.Kind != record.AnswerFixed || reviewed == "" {
+		return nil
+	}
+	for _, id := range []gitstore.ID{reviewed, answer.Commit} {
+		if _, err := s.Repo.ReadCommit(ctx, id); err != nil {
+			return ctx.Err()
+		}
+	}
+	before, err := s.Repo.IsAncestor(ctx, answer.Commit, reviewed)
+	if err == nil && before {
+		err = &record.InputError{Why: fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
+	}
+	return err
+}
+
+// actorEvent records what an actor does with a review.
+func (s *Store) actorEvent(ctx context.Context, id string, t record.EventType[record.ActorPayload], by record.ActorPayload) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := record.CheckActor(by.Actor); err != nil {
+		return review, err
+	}
+	by.Actor = s.redacted(by.Actor) // as it will be recorded, for that is what a claim is compared with
+	if (t == record.EventReviewResolved || t == record.EventReviewReopened) && !by.Quiet {
+		by.Commit = review.At()
+	}
+	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by))
+}
+
+// errSettled ends a decision that has nothing to record.
+var errSettled = errors.New("nothing to record")
+
+// JudgeReview records what the judge says of what was found. raw is its answer as it came.
+func (s *Store) JudgeReview(ctx context.Context, id string, j record.Judgement, raw string) (record.Review, error) {
+	return s.reviewEvent(ctx, id, record.EventReviewJudged.New(record.JudgeTurn(j.By), fmt.Sprintf("by %s, %s", j.By, j.Count()), j).Attach("review.md", raw))
+}
+
+// PinReview keeps what is under review from git's gc, in this clone.
+func (s *Store) PinReview(ctx context.Context, review record.Review) error {
+	return s.Repo.Pin(ctx, "review "+review.ID, review.Request.Subject.Tree)
+}
+
+// FailReview records that the reviewer could not be run; the review stays open.
+func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure record.Failure) (record.Review, error) {
+	return s.reviewEvent(ctx, id, record.EventReviewFailed.New(reviewer, failure.Reason+" "+failure.Detail, failure))
+}
+
+// reviewEvent records d about a review if its newest state allows it.
+func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (record.Review, error) {
+	var before record.Review
+	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+		st, err := v.state(entity{kindReview, id})
+		if err != nil {
+			return record.NewEvent{}, err
+		}
+		before = st.review
+		settled, err := before.Admit(d, v.Writer, v.Now)
+		if settled {
+			err = errSettled
+		}
+		if err != nil {
+			return record.NewEvent{}, err
+		}
+		d.Review, d.Run, d.Status = id, before.Request.Run, before.StatusAfter
+		return d, nil
+	})
+	if errors.Is(err, errSettled) {
+		return before, nil
+	}
+	if err != nil {
+		return before, err
+	}
+	return before, before.Apply(event)
+}
+
+// Attachment reads what an event left behind, by its role: review.md, checks/test.log.
+func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) ([]byte, error) {
+	return s.Repo.Attachment(ctx, event, role)
+}

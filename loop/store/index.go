@@ -1,0 +1,274 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// The index is a cache of the folded state: for each run and review a summary, the ids of
+// its events and, of a long one, the state after some of them, as of the tips of the logs that it
+// has read. It holds nothing that cannot be read again from the logs, and may be deleted at
+// any time.
+//
+// Its rows are in a stack of segments, files that are written once. A manifest, replaced as a
+// whole, names the segments and says how far the logs were read: a reader sees one state or
+// the next.
+const (
+	indexMagic    = "RUNRIDXM" // of the manifest: another form of anything here wants another
+	indexName     = "index"
+	manifestTries = 3 // to open what a manifest names while others replace it
+)
+
+// errIndex is a cache that cannot be used: it is made again.
+var errIndex = segment.ErrDamaged
+
+// eventRef is where an event stands in the order, and its commit.
+type eventRef struct {
+	Clock  uint64      `json:"clock"`
+	Writer string      `json:"writer"`
+	ID     gitstore.ID `json:"id"`
+	Late   int64       `json:"late,omitempty"`
+}
+
+func refOf(e record.Event) eventRef { return eventRef{e.Clock, e.Writer, e.ID, e.Late} }
+
+// before reports whether e comes after ref.
+func (ref eventRef) before(e record.Event) bool {
+	return record.Event{Clock: ref.Clock, Writer: ref.Writer, ID: ref.ID, Late: ref.Late}.Compare(e) < 0
+}
+
+// index is a manifest with its segments.
+type index struct {
+	manifest
+	stack segment.Stack
+	info  os.FileInfo // of the manifest as it was read or written last; nil without one
+	store *Store      // that keeps it when it is closed; nil for none
+
+	unsaved bool // it was read on from what is saved
+}
+
+// damagedRecord is one that cannot be read here and may come again.
+type damagedRecord struct {
+	Writer string      `json:"writer"`
+	ID     gitstore.ID `json:"id"`
+	Entry  gitstore.ID `json:"entry"` // that it is, or is attached to
+	Why    string      `json:"why"`
+}
+
+func damagedIDs(records []damagedRecord) []gitstore.ID {
+	ids := make([]gitstore.ID, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	return ids
+}
+
+// newIndex is a manifest without its segments, whose place is beside path.
+func newIndex(path string, m manifest) *index {
+	return &index{manifest: m, stack: segment.Stack{Dir: filepath.Dir(path), Name: indexName, Older: hasOlder, Join: joinRow}}
+}
+
+// scratchIndex is one of nothing, that is not saved.
+func scratchIndex() *index {
+	idx := newIndex("", manifest{Tips: gitstore.Tips{}})
+	idx.stack.Dir = "" // which is no place, and not the current directory
+	return idx
+}
+
+// afresh is an index of nothing that takes the place of idx.
+func (idx *index) afresh() *index {
+	idx.stack.Close()
+	return &index{manifest: manifest{Tips: gitstore.Tips{}, read: idx.read}, stack: idx.stack, store: idx.store}
+}
+
+// close gives the index back to its store, for the next one who asks at the same tips.
+func (idx *index) close() {
+	if idx.store == nil || !idx.store.kept.CompareAndSwap(nil, idx) {
+		idx.stack.Close()
+	}
+}
+
+// damage notes a record that cannot be read, once.
+func (idx *index) damage(d *gitstore.DamagedError) {
+	if !slices.Contains(damagedIDs(idx.Damaged), d.ID) {
+		idx.Damaged = append(idx.Damaged, damagedRecord{d.Writer, d.ID, cmp.Or(d.Of, d.ID), d.Error()})
+	}
+}
+
+// unreadable are the records that are not among the events, and why.
+func (idx *index) unreadable() []error {
+	var list []error
+	for _, why := range slices.Sorted(slices.Values(idx.Bad)) { // which are noted as they come
+		list = append(list, errors.New(why))
+	}
+	for _, d := range idx.Damaged {
+		list = append(list, fmt.Errorf("in the log of %s: %s", d.Writer, d.Why))
+	}
+	for _, ref := range idx.Ahead {
+		list = append(list, fmt.Errorf("event %s in the log of %s: clock %d is too far ahead of %d to be believed", ref.ID.Short(), ref.Writer, ref.Clock, idx.Clock))
+	}
+	return list
+}
+
+// placed gives an event its place among those of one clock. Events of a log are to be
+// placed oldest first.
+func (idx *index) placed(e record.Event) record.Event {
+	if e.Clock <= record.LateClock {
+		return e
+	}
+	if idx.Late == nil {
+		idx.Late = map[string]int64{}
+	}
+	e.Late = max(e.Timestamp.UnixMilli(), idx.Late[e.Writer]+1)
+	idx.Late[e.Writer] = e.Late
+	return e
+}
+
+// believe gives the events, in order, whose clocks are at most maxAhead beyond those
+// before them, and notes the others. It depends on nothing but what events there are,
+// so that all clones that have the same believe the same.
+func (idx *index) believe(events []record.Event) []record.Event {
+	record.Sort(events)
+	idx.Ahead = nil
+	for i, e := range events {
+		if e.Clock > idx.Clock+record.MaxAhead {
+			for _, ahead := range events[i:] {
+				idx.Ahead = append(idx.Ahead, refOf(ahead))
+			}
+			return events[:i]
+		}
+		idx.Clock = max(idx.Clock, e.Clock)
+	}
+	return events
+}
+
+// isAhead reports whether the clock of e is not believed yet.
+func (idx *index) isAhead(e record.Event) bool {
+	return slices.ContainsFunc(idx.Ahead, func(ref eventRef) bool { return ref.ID == e.ID })
+}
+
+// openIndex reads the manifest and opens its segments. What is missing or damaged of it
+// makes an empty index.
+func openIndex(path string) *index {
+	for range manifestTries {
+		info, _ := os.Stat(path)
+		idx := newIndex(path, readManifest(path))
+		idx.info = info
+		err := idx.stack.Open(idx.Segments)
+		if err == nil {
+			return idx
+		}
+		idx.close()
+		if !errors.Is(err, fs.ErrNotExist) { // else somebody has joined it with others meanwhile
+			break
+		}
+	}
+	return newIndex(path, manifest{Tips: gitstore.Tips{}, read: readManifest(path).read})
+}
+
+// find is the row of e, nil when there is none.
+func (idx *index) find(e entity) (*row, error) {
+	rows, err := idx.versions(e, 1)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// versions are the rows of e in all segments, the newest first, at most so many; all for 0.
+func (idx *index) versions(e entity, most int) ([]row, error) {
+	key, ok := e.key()
+	if !ok {
+		return nil, nil
+	}
+	entries, err := idx.stack.Find(key, most)
+	return rowsOf(entries), err
+}
+
+// refs are the events of e in order, the last so many of them; all for 0.
+func (idx *index) refs(e entity, last int) ([]eventRef, error) {
+	rows, err := idx.versions(e, 0)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{}
+	for i := range rows {
+		text, err := rows[i].entry.Part(partRefs)
+		if err != nil {
+			return nil, err
+		}
+		lines = slices.Concat(slices.Collect(strings.Lines(lastLines(string(text), last))), lines)
+		if rows[i].whole || last > 0 && len(lines) >= last {
+			break
+		}
+	}
+	if last > 0 {
+		lines = lines[max(len(lines)-last, 0):]
+	}
+	refs := make([]eventRef, len(lines))
+	for i, line := range lines {
+		if refs[i], err = parseRef(strings.Fields(line)); err != nil {
+			return nil, fmt.Errorf("read index: event %q: %w", line, errIndex)
+		}
+	}
+	return refs, nil
+}
+
+// lastLines is the end of text with so many lines; all of it for 0.
+func lastLines(text string, lines int) string {
+	at := len(text)
+	for ; lines > 0 && at > 0; lines-- {
+		at = strings.LastIndexByte(text[:at-1], '\n') + 1
+		if lines == 1 {
+			return text[at:]
+		}
+	}
+	return text
+}
+
+func parseRef(fields []string) (ref eventRef, err error) {
+	if len(fields) != 3 && len(fields) != 4 {
+		return ref, errIndex
+	}
+	if len(fields) == 4 {
+		if ref.Late, err = strconv.ParseInt(fields[3], 10, 64); err != nil {
+			return ref, err
+		}
+	}
+	ref.Writer, ref.ID = fields[1], gitstore.ID(fields[2])
+	ref.Clock, err = strconv.ParseUint(fields[0], 10, 64)
+	return ref, err
+}
+
+func encodeRefs(events []record.Event) []byte {
+	var b []byte
+	for _, e := range events {
+		b = fmt.Appendf(b, "%d %s %s", e.Clock, e.Writer, e.ID)
+		if e.Late != 0 {
+			b = fmt.Appendf(b, " %d", e.Late)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// scan visits the rows of shelves, what is newest first, without their ids. A row is the
+// visitor's until it returns.
+func (idx *index) scan(shelves []byte, visit func(*row) error) error {
+	var r row
+	return idx.stack.Scan(shelves, func(entry segment.Entry) error {
+		r.read(entry)
+		return visit(&r)
+	})
+}

@@ -1,0 +1,291 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/internal/spill"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// build makes the segment of what events change, which are sorted by run and review first.
+// Many go through a file, so that memory does not grow with them.
+type build struct {
+	store  *Store
+	idx    *index
+	groups groups
+	high   []record.Event // whose clocks are far ahead, of one log oldest first
+}
+
+// add takes in an event of a log, in whose log it comes after those that were added.
+func (b *build) add(e record.Event) {
+	e = b.idx.placed(e)
+	if e.Clock > b.idx.Clock+record.MaxAhead || e.Late != 0 {
+		b.high = append(b.high, e)
+		return
+	}
+	b.groups.add(e)
+}
+
+// finish folds what was added, and puts it on top of the index.
+func (b *build) finish(ctx context.Context) error {
+	b.idx.Clock = max(b.idx.Clock, b.groups.clock)
+	defer func() { b.idx.Events += b.groups.taken }()
+	for _, e := range b.idx.believe(b.high) {
+		b.groups.add(e)
+	}
+	if b.groups.Empty() {
+		return nil
+	}
+	return b.idx.stack.Put(b.groups.Large(), func(w *segment.Writer) error { return b.fold(ctx, w) })
+}
+
+// IndexRead brings the cache up to the logs where some of what they say was collected already.
+// What was collected of a log counts if it is exactly what the cache lacks of it.
+func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
+	if !y.Index || y.spoilt {
+		return nil
+	}
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return err
+	}
+	idx := openIndex(s.indexPath())
+	defer func() { idx.close() }()
+	rest, fits := y.Lacking(idx.Tips, tips)
+	if !fits || len(idx.Damaged) > 0 || len(idx.Ahead) > 0 {
+		return nil // whoever wants the index reads on by itself
+	}
+	var own []record.Event
+	err = s.eachNew(ctx, idx, rest, func() func(record.Event) { own = nil; return func(e record.Event) { own = append(own, e) } })
+	if errors.Is(err, errAfresh) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b := &build{store: s, idx: idx, groups: y.groups}
+	defer func() { y.groups = b.groups }()
+	for _, e := range own {
+		b.add(e)
+	}
+	if err := b.finish(ctx); errors.Is(err, errIndex) {
+		return nil // as above: who reads it makes it again
+	} else if err != nil {
+		return err
+	}
+	idx.Tips, idx.Bad = maps.Clone(tips), append(idx.Bad, y.bad...)
+	_ = idx.save(s)
+	return nil
+}
+
+// fold folds the groups: those of a new index side by side, for nothing is read for them.
+func (b *build) fold(ctx context.Context, w *segment.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		mu      sync.Mutex
+		workers sync.WaitGroup
+		parts   = make(chan int)
+	)
+	n := 1
+	if b.idx.stack.Depth() == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	for range n {
+		workers.Go(func() {
+			for part := range parts {
+				err := b.groups.visit(part, func(of entity, events []record.Event) error {
+					if ctx.Err() != nil {
+						return context.Cause(ctx)
+					}
+					r, err := b.store.foldOn(ctx, b.idx, of, events)
+					if err != nil {
+						return err
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					b.idx.begins(r.row)
+					b.idx.asks(r.branch, r.row.seq)
+					return w.Add(r.Row)
+				})
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for part := range spill.Count {
+		parts <- part
+	}
+	close(parts)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// folded is a row as it is to be written.
+type folded struct {
+	segment.Row
+	row    *row
+	branch string // that a review was asked for on
+}
+
+// foldOn is the row of a run or review after fresh events.
+func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []record.Event) (folded, error) {
+	record.Sort(fresh)
+	old, err := idx.find(of)
+	if err != nil {
+		return folded{}, err
+	}
+	if old == nil {
+		st := state{kind: of.kind}
+		st.apply(fresh)
+		return newRow(of, row{seq: fresh[0].Clock, events: len(fresh), whole: true}, &st, fresh)
+	}
+	last, err := idx.refs(of, 1)
+	if err != nil {
+		return folded{}, err
+	}
+	if len(last) > 0 && last[0].before(fresh[0]) {
+		st, err := s.stateOf(ctx, idx, old)
+		if err != nil {
+			return folded{}, err
+		}
+		st.apply(fresh)
+		return newRow(of, row{seq: old.seq, events: old.events + len(fresh), covered: old.covered, kept: old.kept, older: true}, &st, fresh)
+	}
+	before, err := s.readRow(ctx, idx, of)
+	if err != nil {
+		return folded{}, err
+	}
+	all := append(before, fresh...)
+	record.Sort(all)
+	st := state{kind: of.kind}
+	st.apply(all)
+	return newRow(of, row{seq: all[0].Clock, events: len(all), older: true, whole: true}, &st, all)
+}
+
+// newRow is what is written of a run or review in a state, with refs to events; was says what
+// does not follow from these.
+func newRow(of entity, was row, st *state, events []record.Event) (folded, error) {
+	r, summary, err := st.row()
+	if err != nil {
+		return folded{}, err
+	}
+	r.entity, r.seq, r.events, r.covered, r.kept, r.older, r.whole = of, was.seq, was.events, was.covered, was.kept, was.older, was.whole
+	out := folded{row: &r, branch: st.review.Request.Subject.Branch, Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
+	if was.keepsState(r.events) {
+		kept, err := st.encode()
+		if err != nil {
+			return out, err
+		}
+		out.Parts[partState], r.covered, r.kept = kept, r.events, len(kept)
+	}
+	var ok bool
+	if out.Key, ok = of.key(); !ok {
+		return out, fmt.Errorf("index %q: not an id", of.id)
+	}
+	out.Head, out.Marks = r.head(), marksOf(&r, summary, events, st)
+	return out, nil
+}
+
+// marksOf are the marks of all ids that the summary and the events name, of the letters of r's own,
+// and of a run's name, sorted.
+func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 {
+	_, suffix, _ := strings.Cut(r.id, "-")
+	marks := marksOfSuffix(suffix)
+	if st.kind == kindRun && st.run.ID != "" {
+		marks = append(marks, markOfName(st.run.Name()))
+	}
+	add := func(id []byte) {
+		if mark, ok := markOf(string(id)); ok {
+			marks = append(marks, mark)
+		}
+	}
+	hexIDs(summary, add)
+	for _, e := range events {
+		hexIDs(e.Payload, add)
+	}
+	for i, mark := range marks {
+		marks[i] = r.kind.mark(mark)
+	}
+	slices.Sort(marks)
+	return slices.Compact(marks)
+}
+
+// stateOf is the folded state of what r is the newest row of, from the newest that was kept on.
+func (s *Store) stateOf(ctx context.Context, idx *index, r *row) (state, error) {
+	st := state{kind: r.kind}
+	if r.covered > 0 {
+		rows, err := idx.versions(r.entity, 0)
+		if err != nil {
+			return st, err
+		}
+		i := slices.IndexFunc(rows, func(r row) bool { return r.entry.Len(partState) > 0 })
+		if i < 0 || rows[i].covered != r.covered {
+			return st, fmt.Errorf("read index: state of %s after %d events: %w", r.id, r.covered, errIndex)
+		}
+		data, err := rows[i].entry.Part(partState)
+		if err != nil {
+			return st, err
+		}
+		if st, err = decodeState(r.kind, data); err != nil || r.events == r.covered {
+			return st, err
+		}
+	}
+	refs, err := idx.refs(r.entity, r.events-r.covered)
+	if err != nil {
+		return st, err
+	}
+	if len(refs) < r.events-r.covered {
+		return st, fmt.Errorf("read index: %d events of %s: %w", r.events-r.covered, r.id, errIndex)
+	}
+	events, lost, err := s.readRefs(ctx, refs)
+	for _, d := range lost {
+		idx.damage(d)
+	}
+	record.Sort(events)
+	st.apply(events)
+	return st, err
+}
+
+// save writes what is new of the index, under a lock, unless somebody else has written another
+// one meanwhile. It is only a cache: what cannot be written stays in memory.
+func (idx *index) save(s *Store) error {
+	unlock, ok, err := s.Repo.TryLock("index")
+	if err != nil || !ok {
+		return err
+	}
+	defer unlock()
+	old := readManifest(s.indexPath())
+	if old.read != idx.read {
+		return nil
+	}
+	if err := idx.stack.Settle(); err != nil {
+		return err
+	}
+	idx.Segments = idx.stack.Names()
+	data, err := idx.encode()
+	if err != nil {
+		return err
+	}
+	if err := safefile.WriteFile(s.indexPath(), data, 0o666); err != nil {
+		return err
+	}
+	idx.read = crc32.ChecksumIEEE(data)
+	idx.info, _ = os.Stat(s.indexPath())
+	idx.unsaved = false
+	idx.stack.Keep()
+	idx.stack.Sweep(old.Segments)
+	return nil
+}

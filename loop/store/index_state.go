@@ -1,0 +1,90 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/spend"
+)
+
+// state is a folded run or review.
+type state struct {
+	kind   entityKind
+	review record.Review
+	run    record.Run
+}
+
+// apply folds events on, which come after those that were folded before. Those that cannot be
+// read are left out.
+func (st *state) apply(events []record.Event) {
+	for _, e := range events {
+		if st.kind == kindReview {
+			_ = st.review.Apply(e)
+		} else {
+			_ = st.run.Apply(e)
+		}
+	}
+}
+
+// encode returns st as decodeState reads it.
+func (st *state) encode() ([]byte, error) {
+	if st.kind == kindReview {
+		return st.review.Keep()
+	}
+	return st.run.Keep()
+}
+
+func decodeState(kind entityKind, data []byte) (state, error) {
+	st := state{kind: kind}
+	var err error
+	if kind == kindReview {
+		st.review, err = record.RestoreReview(data)
+	} else {
+		st.run, err = record.RestoreRun(data)
+	}
+	if err != nil {
+		return st, fmt.Errorf("read kept state: %w: %w", errIndex, err)
+	}
+	return st, nil
+}
+
+// row is what lists go by, and the summary.
+func (st *state) row() (r row, summary []byte, err error) {
+	if st.kind == kindReview {
+		s := st.review.Summary()
+		r.status, r.sort, r.closed = string(st.review.Status), s.SortKey().UnixMilli(), closedMillis(s)
+		r.need, r.critical, r.waits, r.topic = s.Need(), s.Critical, slices.ContainsFunc(s.Waiting, record.IsAgent), s.Topic()
+		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
+		summary, err = json.Marshal(s)
+	} else {
+		s := st.run.Summary()
+		r.status, r.sort = string(s.Status), s.CreatedAt.UnixMilli()
+		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
+		summary, err = json.Marshal(s)
+	}
+	r.kind = st.kind
+	return r, summary, err
+}
+
+func closedMillis(s record.ReviewSummary) int64 {
+	if s.ClosedAt.IsZero() {
+		return 0
+	}
+	return s.ClosedAt.UnixMilli()
+}
+
+// When the state of a run or review is kept: from so many events on, when so many came since, or
+// at once when it is small. A large one is kept the more seldom the larger it is.
+const (
+	stateFrom   = 16
+	stateEvery  = 64
+	stateSmall  = 16 << 10
+	stateWeight = 64 << 10 // bytes of a kept state that one event more is read for
+)
+
+// keepsState reports whether the state is to be kept when r, the row as it was, has got events.
+func (r *row) keepsState(events int) bool {
+	return events > stateFrom && (r.kept <= stateSmall || events-r.covered >= max(stateEvery, r.kept/stateWeight))
+}

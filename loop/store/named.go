@@ -1,0 +1,219 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// named is the state of the run or review that was typed. What is no id may be a commit.
+func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state, error) {
+	st, err := s.entityState(ctx, kind, typed)
+	missing := new(record.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 || typed == record.Latest {
+		return st, err
+	}
+	of, commitErr := s.ofCommit(ctx, typed)
+	if commitErr != nil {
+		return st, commitErr
+	}
+	of = slices.DeleteFunc(of, func(m record.Meant) bool { return m.What != missing.What })
+	if len(of) == 0 {
+		return st, err
+	}
+	return s.entityState(ctx, kind, s.inForce(typed, of))
+}
+
+// inForce returns the id of what a commit means, and names the others, when there are any.
+func (s *Store) inForce(typed string, of []record.Meant) string {
+	chosen := newestInForce(of)
+	var others []string
+	for _, m := range of {
+		if m.ID != chosen.ID {
+			others = append(others, m.ID)
+		}
+	}
+	if len(others) > 0 {
+		s.tell("%s means %s; others of it: %s", typed, chosen.ID, strings.Join(others[:min(len(others), 3)], ", "))
+	}
+	return chosen.ID
+}
+
+// newestInForce returns the newest that waits for somebody, or where none does the newest that was
+// not withdrawn. of is not empty, and the newest comes first.
+func newestInForce(of []record.Meant) record.Meant {
+	for _, m := range of {
+		if m.What == "review" && record.WaitingStatus(m.Status) {
+			return m
+		}
+	}
+	for _, m := range of {
+		if m.Status != string(record.ReviewCancelled) {
+			return m
+		}
+	}
+	return of[0]
+}
+
+// resolve is the full id of what was typed, as the index finds it. What is letters of a suffix and a
+// commit or a branch as well, which may be called main, is that.
+func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed string) (string, error) {
+	id, err := idx.resolve(kind, typed, s.Now())
+	missing := new(record.NotFoundError)
+	fits := err == nil || errors.As(err, &missing) && len(missing.Among) > 0
+	if fits && len(typed) < record.SuffixLength && strings.Trim(typed, record.IDAlphabet) == "" {
+		if _, other := s.Repo.Resolve(ctx, typed); other == nil {
+			err = notFound(kind, typed)
+		}
+	}
+	if errors.As(err, &missing) {
+		missing.Older = s.mayBeOlder(ctx, typed)
+	}
+	return id, err
+}
+
+// ofCommit are the reviews of a commit and the runs whose work it is or that landed as it, the newest
+// first. What is no commit here has none, nor has an id.
+func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, err error) {
+	if typed == "" || looksLikeID(typed) {
+		return nil, nil
+	}
+	commit, err := s.Repo.Resolve(ctx, typed)
+	if err != nil {
+		return nil, nil // a word that is nothing here is told of as such
+	}
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		entries, err := idx.marked(map[string]bool{string(commit): true}, kindReview, kindRun)
+		if err != nil {
+			return err
+		}
+		of, err = meant(slices.DeleteFunc(rowsOf(entries), func(r row) bool { return !r.begun() || !isOf(&r, commit) }), s.Now())
+		return err
+	})
+	return of, err
+}
+
+// looksLikeID reports whether something begins like an id, so that it need not be looked for elsewhere.
+func looksLikeID(typed string) bool {
+	stamp, _, found := strings.Cut(typed, "-")
+	return found && len(stamp) == len("20060102150405") && strings.Trim(stamp, "0123456789") == ""
+}
+
+// isOf reports whether commit is what a review is of or a run came to.
+func isOf(r *row, commit gitstore.ID) bool {
+	if r.kind == kindReview {
+		line, err := loadLine[record.ReviewSummary](r)
+		return err == nil && (line.Commit == commit || line.At() == commit)
+	}
+	line, err := loadLine[record.RunSummary](r)
+	return err == nil && (line.Commit == commit || line.LandedAs != nil && line.LandedAs.Commit == commit)
+}
+
+// meant are rows as they are listed where one of them has to be chosen.
+func meant(rows []row, now time.Time) ([]record.Meant, error) {
+	var among []record.Meant
+	for i := range rows {
+		if rows[i].kind == kindRun {
+			line, err := loadLine[record.RunSummary](&rows[i])
+			if err != nil {
+				return nil, err
+			}
+			among = append(among, record.Meant{
+				What: "run", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: line.Reviewer,
+				Age: now.Sub(line.CreatedAt), Title: line.Entity.Name(),
+			})
+			continue
+		}
+		line, err := loadLine[record.ReviewSummary](&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		reviewers := strings.Join(append([]string{line.Reviewer}, line.Others...), ", ")
+		among = append(among, record.Meant{
+			What: "review", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: reviewers,
+			Age: now.Sub(line.CreatedAt), Title: cmp.Or(line.Message, line.Title),
+		})
+	}
+	return among, nil
+}
+
+// ShortIDs are the ends of ids by which each is found alone, of those that have one.
+func (s *Store) ShortIDs(ids []string) (short map[string]string) {
+	err := s.retryIndex(func() error {
+		idx, err := s.index(context.Background())
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		short, err = idx.short(ids)
+		return err
+	})
+	if err != nil {
+		return nil // a cache that fails costs the short form alone
+	}
+	return short
+}
+
+func (idx *index) short(ids []string) (map[string]string, error) {
+	short := map[string]string{}
+	for _, id := range ids {
+		_, suffix, _ := strings.Cut(id, "-")
+		runs, runErr := idx.fitting(kindRun, suffix)
+		reviews, err := idx.fitting(kindReview, suffix)
+		if err := errors.Join(runErr, err); err != nil {
+			return nil, err
+		}
+		if found := append(runs, reviews...); len(found) == 1 && found[0].id == id {
+			short[id] = suffix
+		}
+	}
+	return short, nil
+}
+
+// RunOrReview is what was typed: a run, of which latest is one where there is any, else a review;
+// one of them is nil.
+func (s *Store) RunOrReview(ctx context.Context, typed string) (*record.Run, *record.Review, error) {
+	run, err := s.RunByID(ctx, typed)
+	if err == nil {
+		return &run, nil, nil
+	}
+	missing := new(record.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, nil, err
+	}
+	review, err := s.ReviewByID(ctx, typed)
+	if err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, &review, err
+	}
+	of, err := s.ofCommit(ctx, typed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(of) == 0 {
+		return nil, nil, &record.NotFoundError{What: "run or review", ID: typed, Older: missing.Older, Where: missing.Where}
+	}
+	return s.RunOrReview(ctx, s.inForce(typed, of))
+}
+
+// RunsOf are the ids of the runs that address a review.
+func (s *Store) RunsOf(ctx context.Context, review string) (map[string]bool, error) {
+	events, err := s.ReviewEvents(ctx, review)
+	ids := map[string]bool{}
+	for _, e := range events {
+		if e.Run != "" {
+			ids[e.Run] = true
+		}
+	}
+	return ids, err
+}

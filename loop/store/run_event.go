@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+)
+
+// BeginRun records that a run of plan begins. when tells, of the time that it is now, the
+// time in the run's id and that of its beginning.
+func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan.Plan, when func(now time.Time) (id, at time.Time)) (record.Run, error) {
+	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+		of, at := when(v.Now)
+		plan.Branch = ""
+		id, err := record.NewID(of, v.Writer, v.Clock, plan)
+		plan.Branch = "runr/" + id
+		d := record.EventRunStarted.New(source, title, plan)
+		d.Run, d.At, d.Status = id, at, record.Run{}.StatusAfter
+		return d, err
+	})
+	if err != nil {
+		return record.Run{}, err
+	}
+	run, bad := record.FoldRun([]record.Event{event})
+	return run, errors.Join(bad...)
+}
+
+// RunEvent records d about a run, and gives the run after it. Somebody else may have
+// ended the run meanwhile: the newest state decides.
+func (s *Store) RunEvent(ctx context.Context, run record.Run, d record.NewEvent) (record.Run, error) {
+	return s.runEvent(ctx, run, d, func(v *View) (record.Run, error) {
+		st, err := v.state(entity{kindRun, run.ID})
+		return st.run, err
+	})
+}
+
+// NextRunEvent is RunEvent for a run that nobody else knows of or may touch: it is not
+// read again, so that the cost of many events does not grow.
+func (s *Store) NextRunEvent(ctx context.Context, run record.Run, d record.NewEvent) (record.Run, error) {
+	return s.runEvent(ctx, run, d, func(*View) (record.Run, error) { return run, nil })
+}
+
+func (s *Store) runEvent(ctx context.Context, run record.Run, d record.NewEvent, read func(*View) (record.Run, error)) (record.Run, error) {
+	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+		newest, err := read(v)
+		if err == nil {
+			err = newest.Allow(d.Type)
+		}
+		if err != nil {
+			return record.NewEvent{}, err
+		}
+		run = newest
+		d.Run, d.Review, d.Status = run.ID, run.Plan.FromReview, run.StatusAfter
+		return d, nil
+	})
+	if err != nil {
+		return run, err
+	}
+	return run, run.Apply(event)
+}
