@@ -271,7 +271,7 @@ func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, off ID) er
 		return err
 	}
 	if _, err := w.git(ctx, "read-tree", "--reset", "--no-recurse-submodules", string(to)); err != nil {
-		return gitdir.Busy(err)
+		return err
 	}
 	return w.refreshIndex(ctx)
 }

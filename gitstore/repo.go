@@ -14,22 +14,23 @@ import (
 
 // What the packages below give to those who use a repository.
 type (
-	Config       = gitdir.Config
-	Identity     = gitdir.Identity
-	GitError     = gitdir.GitError
-	ID           = odb.ID
-	Commit       = odb.Commit
-	MissingError = odb.MissingError
-	DamagedError = entrylog.DamagedError
-	Entry        = entrylog.Entry
-	Notes        = entrylog.Notes
-	Pushed       = entrylog.Pushed
-	Record       = entrylog.Record
-	RefusedError = entrylog.RefusedError
-	Rejection    = entrylog.Rejection
-	RetireRule   = entrylog.RetireRule
-	Retired      = entrylog.Retired
-	Tips         = entrylog.Tips
+	Config          = gitdir.Config
+	Identity        = gitdir.Identity
+	GitError        = gitdir.GitError
+	ID              = odb.ID
+	Commit          = odb.Commit
+	MissingError    = odb.MissingError
+	DamagedError    = entrylog.DamagedError
+	Entry           = entrylog.Entry
+	Notes           = entrylog.Notes
+	Pushed          = entrylog.Pushed
+	Record          = entrylog.Record
+	RefusedError    = entrylog.RefusedError
+	RemoteLockError = entrylog.RemoteLockError
+	Rejection       = entrylog.Rejection
+	RetireRule      = entrylog.RetireRule
+	Retired         = entrylog.Retired
+	Tips            = entrylog.Tips
 )
 
 // Errors that callers tell apart with errors.Is. What wraps them says which

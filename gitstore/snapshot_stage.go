@@ -211,7 +211,7 @@ func (w *Worktree) updateIndex(ctx context.Context, c gitdir.Call, paths []strin
 	c.Args = append(append([]string{"update-index"}, options...), "-z", "--stdin")
 	c.Stdin = bytes.NewReader(joinNUL(paths))
 	if _, err := w.repo.dir.Call(ctx, c); err != nil {
-		return fmt.Errorf("stage files: %w", gitdir.Busy(err))
+		return fmt.Errorf("stage files: %w", err)
 	}
 	return nil
 }

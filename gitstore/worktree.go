@@ -217,11 +217,12 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 	return w, nil
 }
 
-// MendHead has HEAD stand on the branch ref again where a killed git left it empty or
+// MendHead makes HEAD name the branch ref again where a killed git left it empty, with the null id, or
 // took it away. Without a HEAD git does not know the worktree.
 func (w *Worktree) MendHead(ref string) error {
 	path := filepath.Join(w.GitDir, "HEAD")
-	if text, err := os.ReadFile(path); err == nil && len(text) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || strings.Trim(string(text), "0\n") != "" {
 		return err
 	}
 	return safefile.WriteFile(path, []byte("ref: "+ref+"\n"), 0o666)

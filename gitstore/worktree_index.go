@@ -458,7 +458,7 @@ func (w *Worktree) setEntries(ctx context.Context, index string, paths []string,
 		}
 	}
 	if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
-		return fmt.Errorf("change an index: %w", gitdir.Busy(err))
+		return fmt.Errorf("change an index: %w", err)
 	}
 	return nil
 }

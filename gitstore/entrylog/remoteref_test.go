@@ -121,3 +121,29 @@ func TestFetchCommits(t *testing.T) {
 		}
 	}
 }
+
+// TestRemoteLock: the lock that a killed push left on a remote is named, with where it is.
+func TestRemoteLock(t *testing.T) {
+	ctx := context.Background()
+	remote, repos := newRemote(t, 1)
+	a := repos[0]
+	if err := a.SwapShared(ctx, "origin", sharedRef, heldBy(t, a, "a"), ""); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(remote, sharedRef+".lock")
+	if err := os.WriteFile(lock, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	held, err := a.ReadShared(ctx, "origin", sharedRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var locked *RemoteLockError
+	err = a.SwapShared(ctx, "origin", sharedRef, heldBy(t, a, "b"), held)
+	if !errors.As(err, &locked) || !errors.Is(err, gitdir.ErrLostRace) {
+		t.Fatalf("moved beside a lock: %v", err)
+	}
+	if real, err := filepath.EvalSymlinks(lock); err != nil || locked.Path != real {
+		t.Errorf("the lock is %q, want %q (%v)", locked.Path, real, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -210,16 +211,38 @@ func parsePushed(out string) []pushed {
 	return answers
 }
 
+// raceWords are in what git says of a ref that somebody else moves.
+var raceWords = []string{
+	"fetch first", "non-fast-forward", "stale info", "cannot lock ref", "failed to update ref", "incorrect old value",
+	"reference already exists",
+}
+
+// RemoteLockError is an ErrLostRace: a lock file of a ref on a remote. A push holds one for milliseconds; the one that a
+// killed push left stays until somebody removes it.
+type RemoteLockError struct {
+	Remote, Ref string
+	Path        string // of the lock file, on the machine of the remote
+}
+
+func (e *RemoteLockError) Error() string {
+	return fmt.Sprintf("push %s to %q: %q exists: another push is under way, or was killed", e.Ref, e.Remote, e.Path)
+}
+
+// Unwrap returns ErrLostRace.
+func (e *RemoteLockError) Unwrap() error { return gitdir.ErrLostRace }
+
 // refusal is nil for a ref that the remote took, ErrLostRace when the ref was moved
 // by somebody else, and a *RefusedError for everything else that a remote says no to.
 func (p pushed) refusal(remote string) error {
 	if p.flag != '!' {
 		return nil
 	}
-	for _, race := range []string{"fetch first", "non-fast-forward", "stale info", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists"} {
-		if strings.Contains(p.summary, race) {
-			return fmt.Errorf("push %s to %q: %s: %w", p.ref, remote, strings.Join(append([]string{p.summary}, p.said...), ": "), gitdir.ErrLostRace)
+	if slices.ContainsFunc(raceWords, func(words string) bool { return strings.Contains(p.summary, words) }) {
+		if lock := gitdir.LockIn(strings.Join(p.said, "\n")); lock != "" {
+			return &RemoteLockError{Remote: remote, Ref: p.ref, Path: path.Clean(lock)}
 		}
+		said := strings.Join(append([]string{p.summary}, p.said...), ": ")
+		return fmt.Errorf("push %s to %q: %s: %w", p.ref, remote, said, gitdir.ErrLostRace)
 	}
 	return &RefusedError{Remote: remote, Ref: p.ref, Reason: p.reason(), Said: p.said}
 }

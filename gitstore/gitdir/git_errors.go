@@ -47,8 +47,8 @@ type GitError struct {
 // only that it could not write to a file that it had opened.
 var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file", "failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
-// Is makes what git says of a full disk ENOSPC, of files and memory that the system does not give EMFILE and
-// ENOMEM, of a locked configuration ErrBusy, and of an end by a signal ErrKilled.
+// Is recognises what git says: of a full disk as ENOSPC, of files and memory that the system refuses as EMFILE and
+// ENOMEM, of a lock file in its way as ErrBusy, and of an end by a signal as ErrKilled.
 func (e *GitError) Is(target error) bool {
 	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
 	switch target {
@@ -59,30 +59,25 @@ func (e *GitError) Is(target error) bool {
 	case syscall.ENOMEM:
 		return says("Out of memory") || says("out of memory") || says("Cannot allocate memory")
 	case ErrBusy:
-		return e.lockedConfig() != ""
+		return e.Locked() != ""
 	case ErrKilled:
 		return e.Status == Killed
 	}
 	return false
 }
 
-// Locked is the lock file that git found in its way; "" without one.
-func (e *GitError) Locked() string {
-	if _, said, found := strings.Cut(e.Stderr, "Unable to create '"); found {
-		if path, _, found := strings.Cut(said, LockExists); found {
+// Locked returns the lock file that git found in its way, or "".
+func (e *GitError) Locked() string { return LockIn(e.Stderr) }
+
+// LockIn returns the lock file that git's text says was in its way, or "".
+func LockIn(text string) string {
+	for _, said := range [][2]string{{"Unable to create '", LockExists}, {"could not lock config file ", ": File exists"}} {
+		_, rest, _ := strings.Cut(text, said[0])
+		if path, _, found := strings.Cut(rest, said[1]); found {
 			return path + ".lock"
 		}
 	}
-	return e.lockedConfig()
-}
-
-func (e *GitError) lockedConfig() string {
-	_, said, _ := strings.Cut(e.Stderr, "could not lock config file ")
-	path, _, found := strings.Cut(said, ": File exists")
-	if !found {
-		return ""
-	}
-	return path + ".lock"
+	return ""
 }
 
 // Killed is the Status of a git that a signal ended.

@@ -2,7 +2,6 @@ package gitdir
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -50,14 +49,5 @@ func CleanLine(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// LockExists is what git says of a lock file that stays where it is.
+// LockExists ends what git says of a lock file that is in its way.
 const LockExists = ".lock': File exists"
-
-// Busy makes git's message about a lock that somebody holds ErrBusy.
-func Busy(err error) error {
-	var exit *GitError
-	if errors.As(err, &exit) && strings.Contains(exit.Stderr, LockExists) {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	}
-	return err
-}

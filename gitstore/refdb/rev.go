@@ -84,8 +84,8 @@ func (s *Store) readHead(ctx context.Context) (branch string, id odb.ID, err err
 		if ref, ok := strings.CutPrefix(value, "ref: "); ok && strings.HasPrefix(ref, "refs/") {
 			return ref, "", nil
 		}
-		if s.objects.ValidID(odb.ID(value)) {
-			return "", odb.ID(value), nil
+		if id := odb.ID(value); s.objects.ValidID(id) && id != s.objects.ZeroID() { // the null id is what a killed git leaves
+			return "", id, nil
 		}
 	}
 	branch, err = s.dir.GitLine(ctx, "symbolic-ref", "-q", "HEAD")

@@ -54,7 +54,7 @@ func TestHeadThatSaysNothing(t *testing.T) {
 	repo, ctx := newTestRepoFormat(t, "sha1"), context.Background()
 	testGit(t, repo.dir.WorkTree, "commit", "-q", "--allow-empty", "-m", "x")
 	head := filepath.Join(repo.dir.GitDir, "HEAD")
-	for _, text := range []string{"", "nonsense\n", "missing"} {
+	for _, text := range []string{"", "nonsense\n", string(repo.objects.ZeroID()) + "\n", "missing"} {
 		if err := os.WriteFile(head, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

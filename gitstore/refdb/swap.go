@@ -275,7 +275,7 @@ func (s *Store) updateRefError(ctx context.Context, name string, old odb.ID, err
 	if !errors.As(err, &exit) || name == "HEAD" {
 		return err
 	}
-	if err := gitdir.Busy(err); errors.Is(err, gitdir.ErrBusy) {
+	if errors.Is(err, gitdir.ErrBusy) {
 		return err
 	}
 	have, readErr := s.Ref(ctx, name)

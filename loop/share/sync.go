@@ -150,7 +150,7 @@ func (x *exchange) rounds(ctx context.Context) error {
 		switch {
 		case !raced && (!errors.Is(pushed.Notes, gitstore.ErrLostRace) || x.done.Refused != nil):
 			return nil
-		case try == logRetries:
+		case try == logRetries, try == syncRetries && errors.As(pushed.Log, new(*gitstore.RemoteLockError)):
 			return pushed.Log
 		case try >= syncRetries && !raced: // the notes go with the next sync
 			return nil

@@ -230,16 +230,19 @@ func hintOf(err error) string {
 		return object.Try
 	}
 	var locked *gitstore.LockedError
+	var away *gitstore.RemoteLockError
 	var said *gitstore.GitError
-	path := ""
+	path, there := "", "there"
 	switch {
+	case errors.As(err, &away):
+		path, there = away.Path, "there, on the machine of the remote"
 	case errors.As(err, &locked):
 		path = locked.Path
 	case errors.As(err, &said):
 		path = said.Locked()
 	}
 	if line, ok := safetext.CommandLine("rm", path); ok && path != "" {
-		return line + "   when no git is at work there"
+		return line + "   when no git is at work " + there
 	}
 	return ""
 }
