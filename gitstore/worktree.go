@@ -107,7 +107,23 @@ func (r *Repo) steady(ctx context.Context, do func() error) error {
 		return err
 	}
 	defer unlock()
+	if err := r.dropTorn(); err != nil {
+		return err
+	}
 	return do()
+}
+
+// dropTorn forgets worktrees of the tool's own of which a killed git wrote no more than an empty commondir: git refuses
+// every command about worktrees while there is one. The caller holds the lock under which they are made.
+func (r *Repo) dropTorn() error {
+	registered, err := r.registrations()
+	for _, g := range registered {
+		info, statErr := os.Stat(filepath.Join(g.gitDir, "commondir"))
+		if statErr == nil && info.Size() == 0 && r.inOwnPlace(g.dir) {
+			err = errors.Join(err, removeTree(g.gitDir))
+		}
+	}
+	return err
 }
 
 // addArgs are the arguments of git for AddWorktree; made is the branch that they make.
@@ -215,6 +231,21 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 		}
 	}
 	return w, nil
+}
+
+// Untouched reports whether commit is checked out and no file differs from it, staged and untracked ones included. It
+// writes nothing, so it can answer on a full disk. It is false where git cannot tell, and where the index hides changes.
+func (w *Worktree) Untouched(ctx context.Context, commit ID) bool {
+	if head, err := w.repo.Head(ctx); err != nil || head != commit {
+		return false
+	}
+	listed, err := w.git(ctx, "ls-files", "-v", "-z")
+	hidden := func(entry string) bool { return !strings.HasPrefix(entry, "H ") } // assume-unchanged, skip-worktree
+	if err != nil || slices.ContainsFunc(splitNUL(listed), hidden) {
+		return false
+	}
+	changed, err := w.git(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+	return err == nil && len(changed) == 0
 }
 
 // MendHead makes HEAD name the branch ref again where a killed git left it empty, with the null id, or

@@ -42,6 +42,18 @@ func TestHalfMadeWorktree(t *testing.T) {
 	}
 }
 
+// A worktree of which a killed git made an empty commondir keeps nobody from making another.
+func TestAddWorktreeBesideTorn(t *testing.T) {
+	repo := newTestRepo(t)
+	torn := addTestWorktree(t, repo)
+	if err := os.Truncate(filepath.Join(torn.GitDir, "commondir"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.AddWorktree(t.Context(), "w2", "other", testHead(t, repo)); err != nil {
+		t.Error(err)
+	}
+}
+
 func remove(t *testing.T, path string) {
 	t.Helper()
 	if err := os.RemoveAll(path); err != nil {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -251,17 +252,28 @@ func CollectGarbage(ctx context.Context, s *store.Store, g Garbage) error {
 	return collect(ctx, s, g)
 }
 
-// collect is CollectGarbage for who holds its lock.
+// collect is CollectGarbage for the one who holds its lock. What only removes files goes first, and an error stops
+// none of it: on a full disk that makes the room for the rest, which moves refs and writes.
 func collect(ctx context.Context, s *store.Store, g Garbage) error {
+	var failed []error
 	for _, run := range g.Runs {
 		if err := dropRun(ctx, s, run); err != nil {
-			return fmt.Errorf("run %s: %w", run.Run.ID, err)
+			failed = append(failed, fmt.Errorf("run %s: %w", run.Run.ID, err))
 		}
 	}
 	for _, file := range g.Typed {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("drop what was typed: %w", err)
+			failed = append(failed, fmt.Errorf("drop what was typed: %w", err))
 		}
+	}
+	_, err := dropCheckouts(ctx, s, false)
+	failed = append(failed, err)
+	for _, lost := range g.Lost {
+		failed = append(failed, s.Repo.DropLostTree(lost))
+	}
+	dropKeptChecks(s, g.ClosedBefore)
+	if err := cmp.Or(failed...); err != nil {
+		return err
 	}
 	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {
 		return err
@@ -272,15 +284,6 @@ func collect(ctx context.Context, s *store.Store, g Garbage) error {
 	if _, err := s.Repo.RelinkWorktrees(); err != nil {
 		return err
 	}
-	if _, err := dropCheckouts(ctx, s, false); err != nil {
-		return err
-	}
-	for _, lost := range g.Lost {
-		if err := s.Repo.DropLostTree(lost); err != nil {
-			return err
-		}
-	}
-	dropKeptChecks(s, g.ClosedBefore)
 	c, err := readCutoff(s)
 	if err != nil {
 		return err
@@ -295,9 +298,6 @@ func dropRun(ctx context.Context, s *store.Store, g RunGarbage) error {
 		return err
 	}
 	defer unlock()
-	if err := s.Repo.DropRefs(ctx, g.Snapshots); err != nil {
-		return err
-	}
 	if g.Worktree != "" {
 		if err := s.Repo.RemoveWorktree(ctx, workspace.TreeDir(s, g.Run.ID)); err != nil {
 			return err
@@ -307,6 +307,9 @@ func dropRun(ctx context.Context, s *store.Store, g RunGarbage) error {
 		if err := os.RemoveAll(workspace.FilesDir(s, g.Run.ID)); err != nil {
 			return fmt.Errorf("drop transcripts: %w", err)
 		}
+	}
+	if err := s.Repo.DropRefs(ctx, g.Snapshots); err != nil {
+		return err
 	}
 	s.Repo.DropLock(workspace.LockName(g.Run.ID))
 	return nil

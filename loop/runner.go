@@ -254,22 +254,30 @@ func (t *turn) complete(result string) error {
 
 // Abort ends a run for good and removes its worktree. Its commits stay on its
 // branch until the branch is deleted; left is a snapshot of what else was in the
-// worktree, "" for nothing.
+// worktree, "" for nothing. The worktree goes before the event is recorded: on a full disk
+// that makes room, and an abort that was killed in between can be typed again.
 func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
 	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
 	defer unlock()
-	run, err = s.RunEvent(ctx, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
-	if err == nil {
-		err = closing.SettleAsked(ctx, s, run, "run "+run.ID+" was aborted")
-	}
-	if err != nil || run.Plan.InPlace {
+	if run, err = s.Run(ctx, run.ID); err != nil {
 		return run, "", err
 	}
-	left, err = removeTree(ctx, s, run)
-	return run, left, err
+	if err := run.Allow(record.EventRunAborted.Name); err != nil {
+		return run, "", err
+	}
+	if !run.Plan.InPlace {
+		if left, err = removeTree(ctx, s, run); err != nil {
+			return run, left, err
+		}
+	}
+	run, err = s.RunEvent(ctx, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
+	if err != nil {
+		return run, left, err
+	}
+	return run, left, closing.SettleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 }
 
 // AnswerRun decides on a run that gave up: commit accepts it with its open findings,

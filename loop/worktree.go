@@ -209,5 +209,8 @@ func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstor
 		return "", err
 	}
 	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
+	if err != nil && tree.Untouched(ctx, run.Head()) { // as on a full disk, where its removal makes room
+		return "", nil
+	}
 	return snap.ID, err
 }

@@ -341,11 +341,3 @@ func (s *Store) SharedTip(ctx context.Context, remote, writer string) (odb.ID, e
 	_, archived, err := s.sharedTips(ctx, remote)
 	return archived[writer], err
 }
-
-// comesFrom reports whether a log that ends at tip holds an entry.
-func (s *Store) comesFrom(ctx context.Context, tip, entry odb.ID) (bool, error) {
-	if s.follows(ctx, tip, entry) {
-		return true, nil
-	}
-	return s.refs.IsAncestor(ctx, entry, tip)
-}

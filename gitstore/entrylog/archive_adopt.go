@@ -149,11 +149,9 @@ func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 		if held[writer] == "" || staged[writer] != "" || writer == own || s.wroteHere(ctx, writer) {
 			continue
 		}
-		older := held[writer] == tip
-		if !older {
-			if older, err = s.comesFrom(ctx, held[writer], tip); err != nil {
-				return err
-			}
+		older, err := s.refs.IsAncestor(ctx, tip, held[writer])
+		if err != nil {
+			return err
 		}
 		if older {
 			drop = append(drop, refdb.Moved{Name: logPrefix + writer, Old: tip})

@@ -138,9 +138,11 @@ func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase,
 		if base.here[writer] == "" {
 			base.here[writer] = tip
 		}
-		if at := base.staged[writer]; at == "" || writer == base.own || at != tip && s.follows(ctx, at, tip) {
-			continue // it has no ref, or has gone on since
-		} else if older, err := s.comesFrom(ctx, tip, at); err == nil && older {
+		at := base.staged[writer]
+		if at == "" || writer == base.own {
+			continue
+		}
+		if older, err := s.refs.IsAncestor(ctx, at, tip); err == nil && older { // else it has gone on since
 			base.gone[writer] = at
 		}
 	}

@@ -71,13 +71,6 @@ func (s *Store) walkBack(ctx context.Context, tip, known odb.ID, reads int) (ent
 	return entries, true, nil
 }
 
-// follows reports whether a log that ends at tip goes on from an entry that is near its
-// end. Where it is not, or cannot be read, git has to be asked.
-func (s *Store) follows(ctx context.Context, tip, entry odb.ID) bool {
-	_, near, err := s.walkBack(ctx, tip, entry, s.fewReads())
-	return err == nil && near
-}
-
 func notIn(known odb.ID) error {
 	return fmt.Errorf("entry %s is not in it: %w", known, gitdir.ErrNotFound)
 }

@@ -133,16 +133,13 @@ func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry
 	}
 	common := odb.ID("")
 	if tip != "" {
-		if s.follows(ctx, tip, staged) {
+		if older, err := s.refs.IsAncestor(ctx, staged, tip); err == nil && older {
 			return nil
 		}
 		common, err = s.refs.MergeBase(ctx, staged, tip)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	}
-	if err == nil && common == staged {
-		return nil
 	}
 	events := 0
 	if err == nil || errors.Is(err, gitdir.ErrNotFound) {

@@ -144,7 +144,7 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 			continue
 		}
 		ahead := there != tip
-		if ahead && !s.follows(ctx, tip, there) {
+		if ahead {
 			ahead, err = s.refs.IsAncestor(ctx, there, tip)
 		}
 		if ctx.Err() != nil {

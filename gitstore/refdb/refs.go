@@ -33,34 +33,29 @@ const maxSymbolic = 5
 // Refs gives the refs below a prefix such as "refs/runr/log/" by full name. What
 // does not follow git's rules for names, and locks, are left out.
 func (s *Store) Refs(ctx context.Context, prefix string) (map[string]odb.ID, error) {
-	dir := strings.TrimSuffix(prefix, "/") + "/"
-	refs, err := s.fileRefs(dir)
-	if errors.Is(err, errNotPlain) {
-		refs, err = s.gitRefs(ctx, dir)
-	}
+	refs, err := s.plainRefs(ctx, strings.TrimSuffix(prefix, "/")+"/")
 	if err != nil {
-		return nil, fmt.Errorf("read refs below %s: %w", dir, err)
+		return nil, fmt.Errorf("read refs below %s: %w", prefix, err)
 	}
 	return refs, nil
 }
 
-// fileRefs reads the refs below a directory from files, or is errNotPlain.
-func (s *Store) fileRefs(dir string) (map[string]odb.ID, error) {
+// plainRefs reads the refs below a directory. Where one is symbolic or not plain, git has to say what they are.
+func (s *Store) plainRefs(ctx context.Context, dir string) (map[string]odb.ID, error) {
 	if !s.nativeRefs(dir) || strings.Count(dir, "/") < 2 {
-		return nil, errNotPlain
+		return s.gitRefs(ctx, dir)
 	}
-	loose, err := s.looseRefs(dir) // before the packed ones: packing moves them that way
-	if err != nil {
-		return nil, err
-	}
-	refs := map[string]odb.ID{}
-	err = s.scanPacked(dir, func(name string, id odb.ID) bool {
-		if CheckRefName(name) == nil {
-			refs[name] = id
+	says, err := s.Sayings(ctx, dir)
+	refs := make(map[string]odb.ID, len(says))
+	for name, value := range says {
+		switch {
+		case CheckRefName(name) != nil:
+		case !odb.IsHex(value):
+			return s.gitRefs(ctx, dir)
+		default:
+			refs[name] = odb.ID(value)
 		}
-		return true
-	})
-	maps.Copy(refs, loose)
+	}
 	return refs, err
 }
 
@@ -128,21 +123,6 @@ func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) 
 		return "", "", fmt.Errorf("ref %s: %w", name, errNotPlain)
 	}
 	return odb.ID(value), "", nil
-}
-
-// looseRefs reads all ref files below a directory such as refs/runr/.
-func (s *Store) looseRefs(dir string) (map[string]odb.ID, error) {
-	refs := map[string]odb.ID{}
-	err := s.eachLoose(dir, func(name string, id odb.ID, target string, err error) error {
-		if target != "" {
-			return errNotPlain
-		}
-		if id != "" {
-			refs[name] = id
-		}
-		return err
-	})
-	return refs, err
 }
 
 // Sayings are what the refs below a prefix say: an id, or "ref: REF" of a symbolic ref. One

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // header collects the lines between "diff --git" and the content.
@@ -130,40 +132,23 @@ func Name(value string) (string, error) {
 	return name, nil
 }
 
-// unquote undoes git's C-style quoting of the string that s begins with, and returns
-// what follows it.
+// unquote undoes git's C-style quoting of the string that s begins with, and returns what follows it. Go reads all that
+// git writes; only what is not UTF-8 it reads as such, so that is written as an escape first.
 func unquote(s string) (name, rest string, err error) {
 	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			return b.String(), s[i+1:], nil
-		case '\\':
-			c, n := unescape(s[i+1:])
-			if n == 0 {
-				return "", "", fmt.Errorf("escape in path %.80q", s)
-			}
-			b.WriteByte(c)
-			i += n
-		default:
-			b.WriteByte(s[i])
+	for i, r := range s {
+		if size := utf8.RuneLen(r); r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)) {
+			fmt.Fprintf(&b, `\%03o`, s[i])
+		} else {
+			b.WriteString(s[i : i+size])
 		}
 	}
-	return "", "", fmt.Errorf("path %.80q has no closing quote", s)
-}
-
-// unescape reads what follows a backslash; n is the number of bytes, 0 when it is no escape.
-func unescape(s string) (c byte, n int) {
-	isOctal := func(c byte) bool { return c >= '0' && c <= '7' }
-	if len(s) >= 3 && s[0] >= '0' && s[0] <= '3' && isOctal(s[1]) && isOctal(s[2]) {
-		return (s[0]-'0')<<6 | (s[1]-'0')<<3 | (s[2] - '0'), 3
+	quoted, err := strconv.QuotedPrefix(b.String())
+	if err == nil {
+		name, err = strconv.Unquote(quoted)
 	}
-	const letters, values = `abtnvfr"\`, "\a\b\t\n\v\f\r\"\\"
-	if s == "" {
-		return 0, 0
+	if err != nil {
+		return "", "", fmt.Errorf("path %.80q is not quoted as git quotes it", s)
 	}
-	if at := strings.IndexByte(letters, s[0]); at >= 0 {
-		return values[at], 1
-	}
-	return 0, 0
+	return name, b.String()[len(quoted):], nil
 }
