@@ -21,9 +21,10 @@ const (
 	// defaultMaxOutput is how many bytes of each stream are kept when Command.MaxOutput is 0.
 	defaultMaxOutput = 4 << 20
 
-	defaultGrace = 5 * time.Second // between TERM and KILL
-	drainDelay   = 2 * time.Second // for what a daemon still holds open after the command ended
-	killWait     = 2 * time.Second // for the kernel to end what was killed
+	defaultGrace = 5 * time.Second        // between TERM and KILL
+	cancelGrace  = 500 * time.Millisecond // the same when git-runr itself is told to end: it has to within a second
+	drainDelay   = 2 * time.Second        // for what a daemon still holds open after the command ended
+	killWait     = 2 * time.Second        // for the kernel to end what was killed
 
 	// spawnVar marks everything a command starts, so that it can be found again
 	// after it left the process group and lost its parent.
@@ -39,7 +40,7 @@ type Command struct {
 
 	Timeout time.Duration // wall time before it is stopped; 0: none
 	Idle    time.Duration // time without a byte of output before it is stopped; 0: none
-	Grace   time.Duration // between TERM and KILL; 0: 5 s
+	Grace   time.Duration // between TERM and KILL; 0: 5 s, and 0.5 s where the context ends
 
 	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
 	Merge      bool      // both streams go to Result.Stdout, in the order in which they were written
@@ -314,7 +315,11 @@ func (p *process) finish(why cause) (Result, error) {
 	if why == finished && p.endsByItself() {
 		why = ended
 	}
-	if why != ended {
+	switch why {
+	case ended:
+	case cancelled:
+		stop(p.family.signal, cmp.Or(p.Grace, cancelGrace))
+	default:
 		stop(p.family.signal, p.grace())
 	}
 	stopped := p.waitExit(why)
