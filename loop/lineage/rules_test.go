@@ -1,0 +1,165 @@
+package lineage
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+)
+
+// TestFindMade: of what a rebase made beside what it was told to, those commits are asked for that have no review
+// and took nobody's place, oldest first.
+func TestFindMade(t *testing.T) {
+	f := &follower{
+		made:   []gitstore.ID{"newest", "paired", "replaced", "told", "reviewed", "oldest"},
+		told:   map[gitstore.ID]gitstore.ID{"replaced": "elsewhere", "before": "told"},
+		places: map[gitstore.ID][]record.ReviewSummary{"reviewed": {{ID: "r1"}}},
+	}
+	f.findMade([]pair{{to: gitstore.LoggedCommit{ID: "paired"}}})
+	if want := []gitstore.ID{"oldest", "newest"}; !slices.Equal(f.done.Made, want) {
+		t.Errorf("made %v, want %v", f.done.Made, want)
+	}
+}
+
+// TestFinally follows commits through several rewrites to what they are in the end.
+func TestFinally(t *testing.T) {
+	moved := func(how string, ids ...gitstore.ID) rewrite {
+		r := rewrite{how: how}
+		for i := 0; i+1 < len(ids); i += 2 {
+			r.pairs = append(r.pairs, gitstore.Moved{From: ids[i], To: ids[i+1]})
+		}
+		return r
+	}
+	for name, test := range map[string]struct {
+		noted []rewrite
+		want  map[gitstore.ID]gitstore.ID
+		how   string // of "a"
+	}{
+		"one":             {[]rewrite{moved("amend", "a", "b")}, map[gitstore.ID]gitstore.ID{"a": "b"}, "amend"},
+		"twice":           {[]rewrite{moved("amend", "a", "b"), moved("rebase", "b", "c")}, map[gitstore.ID]gitstore.ID{"a": "c", "b": "c"}, "rebase"},
+		"there and back":  {[]rewrite{moved("amend", "a", "b"), moved("amend", "b", "a")}, map[gitstore.ID]gitstore.ID{"b": "a"}, "amend"},
+		"squash":          {[]rewrite{moved("rebase", "a", "c", "b", "c")}, map[gitstore.ID]gitstore.ID{"a": "c", "b": "c"}, "rebase"},
+		"into itself":     {[]rewrite{moved("rebase", "a", "a")}, map[gitstore.ID]gitstore.ID{}, ""},
+		"nothing noted":   {nil, map[gitstore.ID]gitstore.ID{}, ""},
+		"parsed as noted": {[]rewrite{parseRewrite("amend HEAD b\namend a b\n")}, map[gitstore.ID]gitstore.ID{"a": "b"}, "amend"},
+	} {
+		to, how := finally(test.noted)
+		if !maps.Equal(to, test.want) || how["a"] != test.how {
+			t.Errorf("%s: %v by %q, want %v by %q", name, to, how["a"], test.want, test.how)
+		}
+	}
+	r := parseRewrite("rebase HEAD h\nrebase ONTO o\nrebase WAS w\nrebase a b\nnonsense\n")
+	if r.head != "h" || r.onto != "o" || r.was != "w" || len(r.pairs) != 1 {
+		t.Errorf("read %+v", r)
+	}
+}
+
+// TestRowOf: a row is what follows each other with a commit among it, oldest first.
+func TestRowOf(t *testing.T) {
+	commit := func(id, parent gitstore.ID) gitstore.LoggedCommit {
+		return gitstore.LoggedCommit{ID: id, Parents: []gitstore.ID{parent}}
+	}
+	commits := []gitstore.LoggedCommit{commit("c", "b"), commit("a", "base"), commit("x", "elsewhere"), commit("b", "a")}
+	for id, want := range map[gitstore.ID][]gitstore.ID{"a": {"a", "b", "c"}, "b": {"a", "b", "c"}, "c": {"a", "b", "c"}, "x": {"x"}} {
+		var row []gitstore.ID
+		for _, c := range rowOf(id, commits) {
+			row = append(row, c.ID)
+		}
+		if !slices.Equal(row, want) {
+			t.Errorf("with %s: %v, want %v", id, row, want)
+		}
+	}
+}
+
+func said(reviewer string, verdict reply.Verdict, level Level, minute int) cover {
+	c := cover{Covered: Covered{State: CoverReviewed, Level: level, Verdict: verdict, Outcome: record.OutcomePassed, Passed: true, reviewer: reviewer}}
+	if verdict != reply.Pass {
+		c.Outcome, c.Passed, c.Refused = record.OutcomeFailed, false, true
+	}
+	c.span.To, c.at = "c1", time.Unix(int64(60*minute), 0)
+	return c
+}
+
+// TestStanding: of what each reviewer said the newest word counts, of those the worst; a person who asks for changes
+// takes back earlier approvals, and an author's own makes nothing approved.
+func TestStanding(t *testing.T) {
+	commit := gitstore.LoggedCommit{ID: "c1", Author: "Ada <ada@example.com> 1", Message: "change\n\nCo-authored-by: Bob <bob@example.com>\n"}
+	approval := func(minute int, by string) cover {
+		c := said(record.Human, reply.Pass, LevelReviewed, minute)
+		c.approvers = [][2]string{{by, ""}}
+		return c
+	}
+	state := func(s CoverState) cover {
+		c := said("rex", reply.Pass, "", 1)
+		c.State = s
+		return c
+	}
+	for name, test := range map[string]struct {
+		said    []cover
+		state   CoverState
+		level   Level
+		refused bool
+	}{
+		"nobody":                      {nil, CoverUnreviewed, "", false},
+		"rules alone":                 {[]cover{said("rules", reply.Pass, LevelChecked, 1)}, CoverChecked, LevelChecked, false},
+		"an agent":                    {[]cover{said("rex", reply.Pass, LevelReviewed, 1)}, CoverReviewed, LevelReviewed, false},
+		"fixed since":                 {[]cover{said("rex", reply.NeedsFix, LevelReviewed, 1), said("rex", reply.Pass, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, false},
+		"refused since":               {[]cover{said("rex", reply.Pass, LevelReviewed, 1), said("rex", reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
+		"another refuses":             {[]cover{said("rex", reply.Pass, LevelReviewed, 2), said("bob", reply.NeedsFix, LevelReviewed, 1)}, CoverReviewed, LevelReviewed, true},
+		"approved":                    {[]cover{approval(1, "Eve <eve@example.com>")}, CoverReviewed, LevelApproved, false},
+		"by the author":               {[]cover{approval(1, "Ada <ada@example.com>")}, CoverReviewed, LevelReviewed, false},
+		"by a co-author's address":    {[]cover{approval(1, "bob@example.com")}, CoverReviewed, LevelReviewed, false},
+		"approval that is taken back": {[]cover{approval(1, "Eve <eve@example.com>"), said(record.Human, reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
+		"asked for":                   {[]cover{state(CoverPending)}, CoverPending, "", false},
+		"stale and asked again":       {[]cover{state(CoverStale), state(CoverPending)}, CoverStale, "", false},
+		"nothing in it":               {[]cover{state(CoverNothing), state(CoverPending)}, CoverNothing, "", false},
+	} {
+		got := standing(test.said, commit)
+		if got.State != test.state || got.Level != test.level || got.Refused != test.refused {
+			t.Errorf("%s: %s %s refused %v, want %s %s %v", name, got.State, got.Level, got.Refused, test.state, test.level, test.refused)
+		}
+	}
+}
+
+// TestMeets: each level has what the one before it asks for, and a refusal meets none.
+func TestMeets(t *testing.T) {
+	for i, has := range Levels {
+		for j, asked := range Levels {
+			if got := (Covered{State: CoverReviewed, Level: has}).Meets(asked); got != (i >= j) {
+				t.Errorf("%s meets %s: %v", has, asked, got)
+			}
+			if (Covered{State: CoverReviewed, Level: has, Refused: true}).Meets(asked) {
+				t.Errorf("%s, refused, meets %s", has, asked)
+			}
+		}
+	}
+	if (Covered{State: CoverUnreviewed}).Meets(LevelChecked) || !(Covered{State: CoverNothing}).Meets(LevelApproved) {
+		t.Error("what nobody looked at meets a level, or an empty commit does not")
+	}
+}
+
+// TestReviewCovers: a review speaks for its commit and for those that it was carried to; where the content is another
+// one it says only that the commit is stale.
+func TestReviewCovers(t *testing.T) {
+	r := record.ReviewSummary{
+		ID: "r1", Commit: "c1", Kind: record.SubjectCommit, Outcome: record.OutcomePassed, Verdict: reply.Pass, Reviewer: "rex", Looked: record.LookedAgent,
+		Moves: []record.Move{{From: "c1", To: "c2", State: record.MoveCarried}, {From: "c2", To: "c3", State: record.MoveStale}, {From: "c3", State: record.MoveGone}},
+	}
+	var got []string
+	for _, c := range reviewCovers(r) {
+		got = append(got, string(c.span.To)+" "+string(c.State)+" "+string(c.Level))
+	}
+	if want := []string{"c1 reviewed reviewed", "c2 carried reviewed", "c3 stale "}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for outcome, want := range map[record.Outcome]CoverState{"": CoverPending, record.OutcomeNothing: CoverNothing, record.OutcomeFailed: CoverReviewed} {
+		r.Outcome = outcome
+		if c := reviewCovers(r)[0]; c.State != want || c.Refused != (outcome == record.OutcomeFailed) {
+			t.Errorf("outcome %q: %s, refused %v", outcome, c.State, c.Refused)
+		}
+	}
+}
