@@ -125,8 +125,8 @@ func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) 
 	return odb.ID(value), "", nil
 }
 
-// Sayings are what the refs below a prefix say: an id, or "ref: REF" of a symbolic ref. One
-// that says neither is "?". Where refs are files, no git is run.
+// Sayings returns what the refs below a prefix say, by name: an id, "ref: REF" of a symbolic ref, or "?" of a ref that
+// says neither. Where refs are files, no git is run.
 func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, error) {
 	dir, says := strings.TrimSuffix(prefix, "/")+"/", map[string]string{}
 	if !s.nativeRefs(dir) {
@@ -138,7 +138,19 @@ func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, 
 		return says, err
 	}
 	loose := map[string]string{}
-	err := s.eachLoose(dir, func(name string, id odb.ID, target string, err error) error {
+	root := s.Path(dir)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return nil // there is none, or gc has just removed an empty directory
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name := dir + filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
+		if CheckRefName(name) != nil { // .lock files too
+			return nil
+		}
+		id, target, err := s.readLooseRef(name)
 		switch {
 		case errors.Is(err, errNotPlain):
 			loose[name] = "?"
@@ -155,29 +167,6 @@ func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, 
 	}
 	maps.Copy(says, loose)
 	return says, err
-}
-
-// eachLoose visits all ref files below a directory with what readLooseRef says.
-func (s *Store) eachLoose(dir string, visit func(name string, id odb.ID, target string, err error) error) error {
-	root := filepath.Join(s.dir.CommonDir, filepath.FromSlash(dir))
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil // there is none, or gc has just removed an empty directory
-		}
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		below, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		name := dir + filepath.ToSlash(below)
-		if CheckRefName(name) != nil { // .lock files too
-			return nil
-		}
-		id, target, err := s.readLooseRef(name)
-		return visit(name, id, target, err)
-	})
 }
 
 // Path is the file of a ref that git keeps loose; it need not exist.

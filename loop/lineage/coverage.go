@@ -116,27 +116,21 @@ type CoverCounts struct {
 // CountCovered counts commits by state.
 func CountCovered(covered []Covered) CoverCounts {
 	var n CoverCounts
+	count := map[CoverState]*int{
+		CoverReviewed: &n.Reviewed, CoverCarried: &n.Carried, CoverNothing: &n.Nothing, CoverUnshown: &n.Unshown,
+		CoverStale: &n.Stale, CoverPending: &n.Pending,
+	}
 	for _, c := range covered {
 		if c.Refused {
 			n.Refused++
 		}
-		switch {
+		switch at := count[c.State]; {
 		case c.Level == LevelChecked:
 			n.Checked++
 		case c.Level == LevelApproved:
 			n.Approved++
-		case c.State == CoverReviewed:
-			n.Reviewed++
-		case c.State == CoverCarried:
-			n.Carried++
-		case c.State == CoverNothing:
-			n.Nothing++
-		case c.State == CoverUnshown:
-			n.Unshown++
-		case c.State == CoverStale:
-			n.Stale++
-		case c.State == CoverPending:
-			n.Pending++
+		case at != nil:
+			*at++
 		default:
 			n.Unreviewed++
 		}

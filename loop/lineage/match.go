@@ -19,28 +19,25 @@ func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]
 	if err != nil {
 		return nil, err
 	}
-	pairs = append(pairs, f.toldPairs(byID)...)
 	taken := map[gitstore.ID]bool{}
-	for _, p := range pairs {
-		taken[p.to.ID] = true
+	take := func(found []pair) {
+		pairs = append(pairs, found...)
+		for _, p := range pairs {
+			taken[p.to.ID] = true
+		}
 	}
+	take(f.toldPairs(byID))
 	squashed, err := f.squashes(ctx, fresh, taken)
 	if err != nil {
 		return nil, err
 	}
-	pairs = append(pairs, squashed...)
-	for _, p := range squashed {
-		taken[p.to.ID] = true
-	}
+	take(squashed)
 	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
 	alike, err := f.lookalikes(ctx, pairs, left)
 	if err != nil {
 		return nil, err
 	}
-	pairs = append(pairs, alike...)
-	for _, p := range alike {
-		taken[p.to.ID] = true
-	}
+	take(alike)
 	left = slices.DeleteFunc(left, func(c gitstore.LoggedCommit) bool { return taken[c.ID] || len(f.places[c.ID]) > 0 })
 	more, err := f.partsOfReplaced(ctx, left)
 	return append(pairs, more...), err
