@@ -80,13 +80,13 @@ func (t *turn) record(d record.NewEvent) error {
 	return err
 }
 
-// transcript opens a file for what an agent says, in full and for this clone only.
+// transcript opens a file for what an agent says, up to maxTranscript and for this clone only.
 func (t *turn) transcript(name string) (io.WriteCloser, error) {
 	dir := workspace.FilesDir(t.Store, t.run.ID)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("open transcript: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	file, err := openTranscript(filepath.Join(dir, name), maxTranscript)
 	if err != nil {
 		return nil, fmt.Errorf("open transcript: %w", err)
 	}
