@@ -95,7 +95,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		got := talk(t, p.server(), c.line, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\r")
 		got = slices.DeleteFunc(got, func(a wireAnswer) bool { return string(a.ID) == "1" })
 		last := slices.IndexFunc(got, func(a wireAnswer) bool {
-			return string(a.ID) == "2" && strings.Contains(string(a.Result), "review_inbox")
+			return string(a.ID) == "2" && strings.Contains(string(a.Result), "review_submit")
 		})
 		if last < 0 {
 			t.Errorf("%.80q: what came after it was not answered: %+v", c.line, got)

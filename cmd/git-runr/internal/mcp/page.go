@@ -36,6 +36,7 @@ type gotten struct {
 	Diff        string              `json:"diff"`          // resource with the change
 	More        string              `json:"more,omitempty"`
 	Next        string              `json:"next_cursor,omitempty"`
+	Done        *bool               `json:"done,omitempty"` // of review_wait: nobody is waited for any more, no person either
 }
 
 // said is what one reviewer says on the whole, or several together.
@@ -257,9 +258,15 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
+	doc, text, err := s.page(ctx, c, review, in)
+	return outcome{text: text, doc: doc}, err
+}
+
+// page gives a page of a review as document and as text.
+func (s *Server) page(ctx context.Context, c call, review record.Review, in getArgs) (doc gotten, text string, err error) {
 	entries, err := c.entries(ctx, review)
 	if err != nil {
-		return outcome{}, err
+		return doc, "", err
 	}
 	for i := range entries {
 		entries[i].skip = in.Unanswered && !entries[i].open
@@ -267,7 +274,7 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	doc, facts := c.facts(review, in.Cursor == "")
 	page, next, err := pageOf(entries, in.Cursor, in.Limit, maxAnswer-aroundPage-tokens(facts)-jsonSize(doc))
 	if err != nil {
-		return outcome{}, err
+		return doc, "", err
 	}
 	if doc.Next = next; next != "" {
 		doc.More = moreOf(entries, review.ID, next, in)
@@ -281,14 +288,14 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 		e.doc.Issue = e.text
 		doc.Findings = append(doc.Findings, e.doc)
 	}
-	text := pageText(facts, page)
+	text = pageText(facts, page)
 	if open := openOf(page); len(open) > 0 && review.Status != record.ReviewResolved && !s.ReadOnly {
-		text += fmt.Sprintf("\nTo answer, each with review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
+		text += fmt.Sprintf("\nTo answer, all in one review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
 	}
 	if doc.More != "" {
 		text += "\n" + doc.More
 	}
-	return outcome{text: strings.TrimRight(text, "\n"), doc: doc}, nil
+	return doc, strings.TrimRight(text, "\n"), nil
 }
 
 // facts are what is said of a review on each of its pages, as document and as text; on the

@@ -300,13 +300,6 @@ func TestFindingResource(t *testing.T) {
 			t.Errorf("%s: %v, %v", uri, read, err)
 		}
 	}
-	done, err := c.Complete(t.Context(), &sdk.CompleteParams{
-		Ref:      &sdk.CompleteReference{Type: "ref/resource", URI: findingTemplate},
-		Argument: sdk.CompleteParamsArgument{Name: "finding", Value: "c-"}, Context: &sdk.CompleteContext{Arguments: map[string]string{"id": id}},
-	})
-	if err != nil || len(done.Completion.Values) != 1 || done.Completion.Values[0] != finding {
-		t.Errorf("completion %+v, %v", done, err)
-	}
 }
 
 // TestListIsBounded: rows that are long make shorter pages.

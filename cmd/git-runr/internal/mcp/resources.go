@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -9,9 +8,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/yosida95/uritemplate/v3"
-
-	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/store"
 )
 
 // What clients can read beside the tools.
@@ -101,45 +97,4 @@ func (s *Server) addResource(t *sdk.ResourceTemplate, read func(context.Context,
 // protocolError is err where the protocol has no place for it in a result.
 func protocolError(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: explain(err).Error()}
-}
-
-// completed is how many values are suggested for an argument.
-const completed = 20
-
-// complete suggests reviews, and findings of one, for the arguments of resources and prompts.
-func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
-	project, err := s.Open(ctx)
-	if err != nil {
-		return nil, protocolError(err)
-	}
-	defer project.Close()
-	values := []string{}
-	suggest := func(value string) {
-		if strings.HasPrefix(value, req.Params.Argument.Value) && len(values) < completed {
-			values = append(values, value)
-		}
-	}
-	switch req.Params.Argument.Name {
-	case "id":
-		reviews, _, err := project.Store.Reviews(ctx, store.Filter{Limit: 10 * completed, Some: true})
-		if err != nil {
-			return nil, protocolError(err)
-		}
-		suggest(record.Latest)
-		for _, r := range reviews {
-			suggest(r.ID)
-		}
-	case "finding":
-		id := ""
-		if req.Params.Context != nil {
-			id = req.Params.Context.Arguments["id"]
-		}
-		review, err := project.Store.Review(ctx, cmp.Or(id, record.Latest))
-		if err == nil {
-			for _, f := range review.Joined() {
-				suggest(f.ID)
-			}
-		}
-	}
-	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values}}, nil
 }
