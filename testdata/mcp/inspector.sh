@@ -71,13 +71,9 @@ reviewing() {
   want 'changes requested, 1 comment' call review_submit --tool-arg id=latest --tool-arg verdict=request_changes --tool-arg 'comments=[{"file":"a.txt","line":1,"text":"why one?"}]'
   want 'asked for a person' call review_resolve --tool-arg id=latest
   call review_get --tool-arg id=latest >/dev/null
-  local finding id
+  local finding
   finding=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent.findings[0].id' "$answer")
-  id=$(field review_id)
-  want '>     1  one' inspect resources/read --uri "runr://review/$id/finding/$finding"
-  want 'diff --git a/a.txt b/a.txt' inspect resources/read --uri "runr://review/$id/diff"
-  want '{?file,cursor}' inspect resources/templates/list
-  want "review_claim {\\\"id\\\": \\\"$id" inspect prompts/get --prompt-name address_review
+  want 'review_claim {' inspect prompts/get --prompt-name address_review
   want '0 findings left.' call review_answer --tool-arg id=latest --tool-arg "answers=[{\"finding\":\"$finding\",\"answer\":\"deferred\"}]"
   want 'No run of the loop has stopped' inspect prompts/get --prompt-name why_did_it_stop
 }

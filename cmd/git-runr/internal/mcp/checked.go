@@ -16,11 +16,10 @@ import (
 )
 
 // checked looks at requests before the protocol's library does: it accepts arguments as models write them by
-// habit, refuses others in one sentence, and lets a resource be named as people do.
+// habit, and refuses others in one sentence.
 func (s *Server) checked(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		switch params := req.GetParams().(type) {
-		case *sdk.CallToolParamsRaw:
+		if params, call := req.GetParams().(*sdk.CallToolParamsRaw); call {
 			if why, err := s.fitCall(params); err != nil {
 				return nil, err
 			} else if why != "" {
@@ -28,26 +27,10 @@ func (s *Server) checked(next sdk.MethodHandler) sdk.MethodHandler {
 				result.SetError(explain(refusal("Error: " + why + ".")))
 				return result, nil
 			}
-		case *sdk.ReadResourceParams:
-			given := params.URI
-			if len(given) > maxURI {
-				return nil, sdk.ResourceNotFoundError(line(given, 100))
-			}
-			params.URI = plainURI(given)
-			result, err := next(ctx, method, req)
-			if read, ok := result.(*sdk.ReadResourceResult); ok && err == nil {
-				for _, part := range read.Contents {
-					part.URI = given
-				}
-			}
-			return result, err
 		}
 		return next(ctx, method, req)
 	}
 }
-
-// maxURI is how long the URI of a resource may be, in bytes: its answer repeats it.
-const maxURI = 10_000
 
 // fitCall makes the arguments of a call those of its tool's schema. why says what does not fit.
 func (s *Server) fitCall(params *sdk.CallToolParamsRaw) (why string, err error) {

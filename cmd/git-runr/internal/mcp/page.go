@@ -33,7 +33,6 @@ type gotten struct {
 	Findings    []found             `json:"findings"`      // on this page
 	Total       int                 `json:"total"`         // findings, on all pages
 	Open        int                 `json:"open_findings"` // of them, without an answer
-	Diff        string              `json:"diff"`          // resource with the change
 	More        string              `json:"more,omitempty"`
 	Next        string              `json:"next_cursor,omitempty"`
 	Done        *bool               `json:"done,omitempty"` // of review_wait: nobody is waited for any more, no person either
@@ -61,7 +60,6 @@ type found struct {
 	SaidBy   []string       `json:"said_by"`
 	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
 	Answer   string         `json:"answer,omitempty"` // what became of it
-	Code     string         `json:"code,omitempty"`   // resource with the file around it
 }
 
 // entry is a part of a review of which pages are made: what a reviewer said on the whole, or
@@ -106,9 +104,6 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine, Fix: clip(safetext.Text(f.Fix), maxString),
 			SaidBy: lines(f.SaidBy), Now: line(places[f.ID], 500),
 		}}
-		if f.File != "" {
-			e.doc.Code = findingURI(r.ID, f.ID)
-		}
 		if comment, ok := comments[f.ID]; ok {
 			comment.SelectedText = clip(safetext.Text(comment.SelectedText), maxQuoted)
 			e.comment, e.text, e.doc.Side, e.doc.Quoted = &comment, safetext.Text(comment.Comment), comment.Side, comment.SelectedText
@@ -303,7 +298,7 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	doc = gotten{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), Looked: r.Looked(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
-		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()), Open: len(r.Unanswered()), Diff: diffURI(r.ID),
+		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()), Open: len(r.Unanswered()),
 	}
 	if r.ClosedAt.IsZero() {
 		doc.WaitingFor = lines(r.Waiting())

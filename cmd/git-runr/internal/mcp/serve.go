@@ -23,14 +23,13 @@ func New(c Config) *Server {
 	s := &Server{Config: c, actor: onceNamed()}
 	s.claims.held, s.schemas = map[string]record.Hold{}, map[string]*jsonschema.Schema{}
 	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
-		Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
+		Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{},
 	}}
 	if c.ReadOnly {
 		options.Instructions = readOnly
 	}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, options)
 	s.sdk.AddReceivingMiddleware(s.checked)
-	s.addResources()
 	s.addPrompts()
 	s.addReading()
 	if !c.ReadOnly {
