@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/loop/agent"
 
 	"github.com/urfave/cli/v2"
 )
@@ -26,6 +27,7 @@ func start() int {
 	if args := hookLine(os.Args); args != nil {
 		return p.runHook(context.Background(), args)
 	}
+	agent.AdoptOrphans()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	return p.run(ctx, os.Args)

@@ -41,10 +41,13 @@ func StartDetached(program string, args []string, dir string, env []string, logP
 	cmd.Dir, cmd.Env = dir, slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, spawnVar+"=") })
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = session
-	if err := cmd.Start(); err != nil {
+	if err := spawn(cmd, false); err != nil {
 		return fmt.Errorf("start %q: %w", program, err)
 	}
-	go func() { _ = cmd.Wait() }() // ends with the process, or with ours
+	go func() { // ends with the process, or with ours
+		_ = cmd.Wait()
+		forget(cmd, false)
+	}()
 	return nil
 }
 

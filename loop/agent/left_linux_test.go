@@ -58,7 +58,7 @@ func TestStopNotedStopsNobodyElse(t *testing.T) {
 	defer other.Wait()
 	defer other.Process.Kill()
 	pid := other.Process.Pid
-	start := newFamily(pid, "").since
+	start := newFamily(pid, "", false).since
 	mark, none := strings.Repeat("M", minMark), strings.Repeat("N", minMark)
 	for name, n := range map[string]noted{
 		"another start": {Mark: none, PID: pid, Start: start + 1, Boot: bootID()},

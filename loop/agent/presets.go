@@ -89,7 +89,7 @@ var presets = map[string]*preset{
 			vars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"},
 			home: "CLAUDE_CONFIG_DIR", root: ".claude", files: []string{".credentials.json"}, unseen: true,
 		},
-		proven: true, origin: "2.1.329",
+		proven: true, origin: "2.1.331",
 	},
 	// gemini is let past its question about trust by --skip-trust, which has it read the
 	// instructions of the folder: those are put aside. The variable keeps older versions from

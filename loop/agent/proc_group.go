@@ -11,7 +11,7 @@ func endWithUs(*syscall.SysProcAttr) {}
 // group is not found here; only Linux has the means to look for it.
 type family struct{ leader int }
 
-func newFamily(leader int, _ string) *family { return &family{leader: leader} }
+func newFamily(leader int, _ string, _ bool) *family { return &family{leader: leader} }
 
 func (f *family) noted() noted { return noted{PID: f.leader} }
 
@@ -28,3 +28,6 @@ func (f *family) signal(sig syscall.Signal) int {
 
 // signalGroup is signal: there is nothing else to reach.
 func (f *family) signalGroup(sig syscall.Signal) int { return f.signal(sig) }
+
+// AdoptOrphans has no means outside Linux.
+func AdoptOrphans() {}

@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // endWithUs tells the command to end if we are killed.
@@ -16,18 +19,37 @@ func endWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 // family is a command and all that it started. Members are found in /proc by
 // parent, group, session and a mark in the environment, because agents put
 // their tools into groups and sessions of their own, and daemons lose their
-// parent. Only a process that left all four before anyone looked is missed;
-// holding that one is the work of a sandbox.
+// parent. One that left all four before anyone looked is found by its new parent, which
+// is this process once it called AdoptOrphans.
 type family struct {
 	leader int
 	mark   []byte
 	since  uint64         // start time of the leader in clock ticks: nothing older belongs to it
 	known  map[int]uint64 // start times of members by process id
+	alone  bool           // orphans that nothing else tells of are its own
 }
 
-func newFamily(leader int, mark string) *family {
+// adopts says that AdoptOrphans was called.
+var adopts atomic.Bool
+
+// AdoptOrphans makes this process the parent of what its children leave behind, so that a daemon that cleared its
+// environment ends with the call of the agent that started it. It is for a program whose other children stay in its
+// own session: a child in another one that loop/agent did not start counts as left by an agent.
+func AdoptOrphans() { adopts.Store(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil) }
+
+// orphan reports whether a process was left to us by a command that we started.
+func (p proc) orphan() bool {
+	if !adopts.Load() || p.parent != os.Getpid() || p.session == Session() {
+		return false
+	}
+	children.Lock()
+	defer children.Unlock()
+	return !children.started[p.pid]
+}
+
+func newFamily(leader int, mark string, alone bool) *family {
 	p, _ := readStat(strconv.Itoa(leader))
-	return &family{leader: leader, mark: []byte(mark), since: p.start, known: map[int]uint64{leader: p.start}}
+	return &family{leader: leader, mark: []byte(mark), since: p.start, known: map[int]uint64{leader: p.start}, alone: alone}
 }
 
 // noted is by what the family is found when we are gone.
@@ -133,7 +155,7 @@ func (f *family) owns(p proc) bool {
 			return true
 		}
 	}
-	return p.marked
+	return p.marked || f.alone && !p.elsewhere && p.orphan() && onlyOne()
 }
 
 // candidates are the living processes that are not older than the leader.
@@ -142,10 +164,15 @@ func (f *family) candidates() []proc {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		p, ok := readStat(e.Name())
+		if ok && p.zombie && p.orphan() {
+			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // nobody else waits for it
+		}
 		if !ok || p.zombie || p.start < f.since || p.pid == os.Getpid() {
 			continue
 		}
-		p.marked = bytes.Contains(environOf(e.Name()), f.mark)
+		env := environOf(e.Name())
+		p.marked = bytes.Contains(env, f.mark)
+		p.elsewhere = !p.marked && bytes.Contains(env, []byte(spawnVar+"="))
 		procs = append(procs, p)
 	}
 	return procs
@@ -168,7 +195,7 @@ func environOf(pid string) (env []byte) {
 type proc struct {
 	pid, parent, group, session int
 	start                       uint64 // clock ticks since boot
-	zombie, marked              bool
+	zombie, marked, elsewhere   bool   // it has ended; it has our mark; it has only that of others
 }
 
 // in reports whether the process is in dir or below it.

@@ -67,6 +67,22 @@ while [ ! -e "$0" ]; do sleep 0.02; done; echo ready; wait`
 	}
 }
 
+// What left its group, session, parent and environment is found by its new parent, and ended with the call.
+func TestAdoptedOrphanEnds(t *testing.T) {
+	t.Parallel()
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	killAtEnd(t, pidFile)
+	script := `("$1" setsid env -i PATH="$PATH" sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" </dev/null >/dev/null 2>&1 &)
+while [ ! -e "$0" ]; do sleep 0.02; done`
+	r := mustRun(t, t.Context(), helper("adopt", script, pidFile))
+	if string(r.Stdout) != "0 <nil>\n" {
+		t.Errorf("%s %s", r.Stdout, r.Stderr)
+	}
+	if p, ok := readStat(strings.TrimSpace(waitForFile(t, pidFile))); ok && !p.zombie {
+		t.Error("it still runs")
+	}
+}
+
 // A command that ends by itself may leave a daemon; it is neither killed nor waited for.
 func TestRunLeavesDaemonOfNormalEnd(t *testing.T) {
 	t.Parallel()

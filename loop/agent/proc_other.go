@@ -26,7 +26,7 @@ func signalName(s syscall.Signal) string { return s.String() }
 
 type family struct{}
 
-func newFamily(int, string) *family { return nil }
+func newFamily(int, string, bool) *family { return nil }
 
 func (*family) noted() noted { return noted{} }
 
@@ -35,3 +35,6 @@ func leftFamily(noted) *family { return nil }
 func (*family) signal(syscall.Signal) int { return 0 }
 
 func (*family) signalGroup(syscall.Signal) int { return 0 }
+
+// AdoptOrphans has no means here.
+func AdoptOrphans() {}

@@ -170,7 +170,7 @@ func start(ctx context.Context, c Command, path string) (*process, error) {
 		p.rec.close()
 		return nil, err
 	}
-	p.family = newFamily(p.cmd.Process.Pid, mark)
+	p.family = newFamily(p.cmd.Process.Pid, mark, p.Alone)
 	left := p.family.noted()
 	left.Dir = c.Dir
 	note(p.noteFile, left)
@@ -227,7 +227,7 @@ func (p *process) launch() error {
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
+		err := spawn(p.cmd, p.Alone)
 		started <- err
 		if err == nil {
 			_ = p.cmd.Wait() // the state says it all
@@ -241,6 +241,45 @@ func (p *process) launch() error {
 		p.copies.Go(func() { p.speak(stdin) })
 	}
 	return nil
+}
+
+// children are the processes that this package started and that have not ended, and how many of them are Alone.
+var children = struct {
+	sync.Mutex
+	started map[int]bool
+	alone   int
+}{started: map[int]bool{}}
+
+// spawn starts a command, and knows it as ours before anybody can look.
+func spawn(cmd *exec.Cmd, alone bool) error {
+	children.Lock()
+	defer children.Unlock()
+	err := cmd.Start()
+	if err == nil {
+		children.started[cmd.Process.Pid] = true
+		if alone {
+			children.alone++
+		}
+	}
+	return err
+}
+
+// forget says that a command of spawn has ended: its number may be given to another.
+func forget(cmd *exec.Cmd, alone bool) {
+	children.Lock()
+	defer children.Unlock()
+	delete(children.started, cmd.Process.Pid)
+	if alone {
+		children.alone--
+	}
+}
+
+// onlyOne reports whether one command that is Alone runs: with several nothing tells whose an orphan is, and the
+// last one takes them all.
+func onlyOne() bool {
+	children.Lock()
+	defer children.Unlock()
+	return children.alone == 1
 }
 
 // speak tells the command what it is to hear.
@@ -328,6 +367,9 @@ func (p *process) finish(why cause) (Result, error) {
 	p.rec.close()
 	if why == ended { // after what it still had to say
 		stop(p.left(), p.grace())
+	}
+	if stopped {
+		forget(p.cmd, p.Alone)
 	}
 
 	r := Result{ExitCode: -1, Started: p.began, Duration: took}

@@ -16,6 +16,7 @@ import (
 // Person is what a person submits: a decision, a message and comments.
 type Person struct {
 	Actor    string
+	Agent    bool // what is submitted is an agent's word: a person who was asked is still waited for
 	Decision Decision
 	Message  string
 	Comments []Comment
@@ -37,6 +38,9 @@ func (p Person) Check() error {
 	verdict := p.Decision == Approve || p.Decision == RequestChanges
 	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
 		return &InputError{fmt.Sprintf("decision %q is none of approve, request_changes, comment", p.Decision)}
+	}
+	if p.Agent && p.Decision == Approve {
+		return &InputError{"only people approve"}
 	}
 	if !verdict && len(p.Comments) == 0 && strings.TrimSpace(p.Message) == "" {
 		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
@@ -60,6 +64,9 @@ func (p Person) Submission(review Review) Submission {
 		sub.Comments[i].FillIn(p.Actor, taken)
 	}
 	sub.Report.Format, sub.Report.Summary = reply.FormatHuman, p.Message
+	if p.Agent {
+		sub.Report.Format = reply.FormatRemarks
+	}
 	switch p.Decision {
 	case Approve:
 		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, reply.Pass, true

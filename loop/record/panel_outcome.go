@@ -28,7 +28,7 @@ func (r Review) Opinions() []Opinion {
 }
 
 func (r Review) opinion(sub Submission) Opinion {
-	o := Opinion{Reviewer: sub.Reviewer, Verdict: sub.Report.Effective, Outcome: sub.Outcome, person: sub.Decision != ""}
+	o := Opinion{Reviewer: sub.Reviewer, Verdict: sub.Report.Effective, Outcome: sub.Outcome, person: sub.byPerson()}
 	if o.Outcome == OutcomeCommented || o.Outcome == OutcomeNothing {
 		o.Verdict = ""
 	}
@@ -244,8 +244,13 @@ func (r Review) answeredBy() []string {
 
 func (r Review) hasAnswered(name string) bool {
 	return slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-		return s.Reviewer == name || name == Human && s.Decision != ""
+		return s.Reviewer == name || name == Human && s.byPerson()
 	})
+}
+
+// byPerson reports whether a submission is a person's word, not an agent's remarks.
+func (s Submission) byPerson() bool {
+	return s.Decision != "" && s.Report.Format != reply.FormatRemarks
 }
 
 // awaitsJudge reports whether it is the judge's turn: the agents have answered or failed for

@@ -69,6 +69,7 @@ type Report struct {
 const (
 	FormatNone        = "none"          // the reviewer said nothing
 	FormatHuman       = "human"         // a person's
+	FormatRemarks     = "remarks"       // an agent's, beside the people who were asked
 	FormatUnreadable  = "unreadable"    // nothing could be read out of it
 	formatTagged      = "tagged"        // the block that ReviewOutputInstructions asks for
 	formatVerdictJSON = "verdict_json"  // the same object without its tag

@@ -63,9 +63,11 @@ func (w *world) kill(asked <-chan bool, args ...string) (left []string) {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	late, cancel := within(3 * time.Minute)
+	defer cancel()
 	select {
 	case <-asked:
-	case <-time.After(3 * time.Minute):
+	case <-late.Done():
 		w.t.Error("the model was not asked")
 	}
 	own := fmt.Sprint(cmd.Process.Pid, " ")

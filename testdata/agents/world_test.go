@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -121,7 +122,7 @@ func (w *world) commit(subject string) {
 // run gives what a command wrote and its exit status.
 func (w *world) run(name string, args ...string) (string, int) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, cancel := within(4 * time.Minute)
 	defer cancel()
 	cmd := w.command(ctx, name, args...)
 	var out bytes.Buffer
@@ -131,6 +132,31 @@ func (w *world) run(name string, args ...string) (string, int) {
 		w.t.Fatal(err)
 	}
 	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+// within gives a context that ends after a time of a quiet machine: where more processes want to run than there are
+// cores, it passes more slowly.
+func within(limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for tick := time.Second; limit > 0; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(tick):
+				limit -= time.Duration(float64(tick) / max(1, load()/float64(runtime.NumCPU())))
+			}
+		}
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// load is how many processes want to run; 0 where that is not told.
+func load() (running float64) {
+	text, _ := os.ReadFile("/proc/loadavg")
+	_, _ = fmt.Sscan(string(text), &running)
+	return running
 }
 
 // command is made with the world's own environment and nothing of ours.

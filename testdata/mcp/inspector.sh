@@ -46,18 +46,18 @@ call() {
 field() { node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent[process.argv[2]] ?? ""' "$answer" "$1"; }
 
 walk() {
-  want '"name": "review_inbox"' inspect tools/list --strict
+  want '"name": "review_list"' inspect tools/list --strict
   inspect tools/list --strict >/dev/null || fail "the tools are not strictly described"
-  want 'No submitted reviews found.' call review_inbox --tool-arg action=list
+  want 'No submitted reviews found.' call review_list
   want 'Review requested (deferred).' call review --tool-arg reviewer=human --tool-arg 'message=mind the gap'
-  want 'cannot be claimed' call review_inbox --tool-arg action=claim --tool-arg id=latest
+  want 'cannot be claimed' call review_claim --tool-arg id=latest
   (cd "$repo" && "$program" inbox comment latest a.txt:1 -m 'say two' && "$program" inbox submit latest --request-changes) >/dev/null
-  want '] submitted · 1 comment(s) · a.txt' call review_inbox --tool-arg action=list
-  want 'say two' call review_inbox --tool-arg action=get --tool-arg id=latest
-  want 'Claimed review' call review_inbox --tool-arg action=claim --tool-arg id=latest --tool-arg actor=inspector
-  want 'is claimed by inspector' call review_inbox --tool-arg action=claim --tool-arg id=latest
-  want 'Resolved review' call review_inbox --tool-arg action=resolve --tool-arg id=latest --tool-arg actor=inspector
-  want 'resolved' call review_inbox --tool-arg action=list --tool-arg status=all
+  want '] submitted · 1 comment(s) · a.txt' call review_list --tool-arg limit=3
+  want 'say two' call review_get --tool-arg id=latest
+  want 'Claimed review' call review_claim --tool-arg id=latest
+  want 'is claimed by inspector' call review_claim --tool-arg id=latest
+  want 'Resolved review' call review_resolve --tool-arg id=latest --tool-arg force=true
+  want 'resolved' call review_list --tool-arg status=all
   want 'asks for' call diagnose --tool-arg id=latest
 }
 
@@ -66,18 +66,15 @@ reviewing() {
   want 'Review requested (deferred).' call review --tool-arg reviewer=human
   want '+one' call review_diff --tool-arg id=latest
   want 'does not wait' call review_wait --tool-arg id=latest
-  want 'to your draft' call review_comment --tool-arg id=latest --tool-arg file=a.txt --tool-arg line=1 --tool-arg 'text=why one?' --tool-arg actor=inspector
-  want 'counts as a person' call review_submit --tool-arg id=latest --tool-arg verdict=approve
-  want 'changes requested, 1 comment' call review_submit --tool-arg id=latest --tool-arg verdict=request_changes --tool-arg actor=inspector
+  want 'to your draft' call review_comment --tool-arg id=latest --tool-arg file=a.txt --tool-arg line=1 --tool-arg 'text=why one?'
+  want 'only people approve' call review_submit --tool-arg id=latest --tool-arg verdict=approve
+  want 'changes requested, 1 comment' call review_submit --tool-arg id=latest --tool-arg verdict=request_changes --tool-arg 'comments=[{"file":"a.txt","line":1,"text":"why one?"}]'
+  want 'asked for a person' call review_resolve --tool-arg id=latest
   call review_get --tool-arg id=latest >/dev/null
-  local finding id
+  local finding
   finding=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent.findings[0].id' "$answer")
-  id=$(field review_id)
-  want '>     1  one' inspect resources/read --uri "runr://review/$id/finding/$finding"
-  want 'diff --git a/a.txt b/a.txt' inspect resources/read --uri "runr://review/$id/diff"
-  want '{?file,cursor}' inspect resources/templates/list
-  want "review_claim {\\\"id\\\": \\\"$id" inspect prompts/get --prompt-name address_review
-  want 'deferred. 0 findings left.' call review_answer --tool-arg id=latest --tool-arg "finding=$finding" --tool-arg answer=deferred
+  want 'review_claim {' inspect prompts/get --prompt-name address_review
+  want '0 findings left.' call review_answer --tool-arg id=latest --tool-arg "answers=[{\"finding\":\"$finding\",\"answer\":\"deferred\"}]"
   want 'No run of the loop has stopped' inspect prompts/get --prompt-name why_did_it_stop
 }
 
@@ -123,7 +120,7 @@ reading() {
   readonly=--read-only
   want '"readOnlyHint": true' inspect tools/list --strict
   if inspect tools/list | grep -q '"readOnlyHint": false'; then fail "a tool that writes is listed"; fi
-  for tool in review review_inbox review_claim review_release review_answer review_resolve review_comment review_submit; do
+  for tool in review review_claim review_release review_answer review_resolve review_comment review_submit; do
     want 'not found' inspect tools/call --tool-name "$tool" --tool-arg id=latest
   done
   want 'remark 1: ' call review_get --tool-arg id=latest --tool-arg limit=1

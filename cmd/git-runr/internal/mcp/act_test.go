@@ -64,9 +64,9 @@ func TestReviewByAnAgentRefuses(t *testing.T) {
 		{"review_comment", args{"id": id, "file": "a.txt", "line": 9, "text": "x"}, `"a.txt" has 1 line, no line 9`},
 		{"review_comment", args{"id": id, "file": "gone.txt", "text": "x"}, "gone.txt"},
 		{"review_comment", args{"id": id, "line": 1, "text": "x"}, "file is required with line"},
-		{"review_comment", args{"id": id, "file": "a.txt", "text": " "}, "text is required"},
+		{"review_comment", args{"id": id, "file": "a.txt", "text": " "}, "text is missing"},
 		{"review_comment", args{"id": id, "file": "a.txt", "severity": "awful", "text": "x"}, "severity"},
-		{"review_submit", args{"id": id, "verdict": "approve"}, "an approval counts as a person's word"},
+		{"review_submit", args{"id": id, "verdict": "approve"}, "only people approve"},
 		{"review_submit", args{"id": id, "verdict": "maybe"}, "verdict"},
 		{"review_submit", args{"id": id, "verdict": "comment", "comments": []args{{"file": "a.txt", "line": 7, "text": "x"}}}, "comments[0]: "},
 		{"review_submit", args{"id": "nothing", "verdict": "comment"}, "Review nothing not found"},
@@ -75,10 +75,6 @@ func TestReviewByAnAgentRefuses(t *testing.T) {
 	}
 	if r := p.review(id); r.Status != record.ReviewOpen {
 		t.Errorf("the review is %s", r.Status)
-	}
-	c.call("review_submit", args{"id": id, "verdict": "approve", "force": true})
-	if r := p.review(id); r.Outcome() != record.OutcomePassed {
-		t.Errorf("outcome %s", r.Outcome())
 	}
 }
 
@@ -123,7 +119,7 @@ func TestWait(t *testing.T) {
 	if _, err := p.store().SubmitReview(t.Context(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, <-ended, "is submitted: NEEDS_FIX. Read it with review_get")
+	wants(t, <-ended, "is submitted: NEEDS_FIX.\n\n# Review ", "warning, a.txt:1: Hm")
 
 	// People are not waited for, and a time is a time.
 	asked := p.asked("").ID

@@ -2,14 +2,11 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -129,79 +126,4 @@ func (c call) pathsOf(ctx context.Context, spec gitstore.DiffSpec, name string) 
 		}
 	}
 	return []string{path}, nil
-}
-
-// around is how many lines of a file are shown before and after those of a finding.
-const around = 20
-
-// maxRow is how much of a line of code is shown, in characters.
-const maxRow = 500
-
-// code is the file around a finding, as its reviewer saw it, with numbers, and a mark at the
-// lines that it is about.
-func (c call) code(ctx context.Context, id, finding string) (string, error) {
-	review, err := c.Store.Review(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	f, ok := review.Finding(finding)
-	if !ok {
-		return "", &record.NotFoundError{What: "finding", ID: finding, Where: "in review " + review.ID}
-	}
-	if f.File == "" {
-		return "", refusef("Finding %s speaks of no file.", f.ID)
-	}
-	version, now := review.Request.Subject.Tree, ""
-	for _, comment := range review.Comments() {
-		if comment.ID != f.ID {
-			continue
-		}
-		if comment.Commit != "" {
-			version = comment.Commit
-		}
-		places, err := c.places(ctx, []record.Comment{comment})
-		if err != nil {
-			return "", err
-		}
-		now = places[f.ID]
-	}
-	entry, err := c.Store.Repo.File(ctx, version, f.File)
-	if errors.Is(err, gitstore.ErrNotFound) {
-		return "", refusef("%s is not in %s any more.", line(f.File, 500), version.Short())
-	}
-	if err != nil {
-		return "", err
-	}
-	text, err := c.Store.Repo.ReadBlob(ctx, entry.ID)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s: %s\nin %s", line(f.Place(), 500), f.Severity, line(f.Issue, maxString), version.Short())
-	if now != "" {
-		fmt.Fprintf(&b, ", %s", line(now, 500))
-	}
-	b.WriteString("\n\n")
-	writeRows(&b, string(text), f.Line, max(f.Line, f.EndLine))
-	return bounded(b.String(), maxAnswer), nil
-}
-
-// writeRows writes the lines from first to last of a text and those around them.
-func writeRows(b *strings.Builder, text string, first, last int) {
-	if strings.IndexByte(text, 0) >= 0 {
-		b.WriteString("(binary)\n")
-		return
-	}
-	rows := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	from, to := max(0, first-1-around), min(len(rows), last+around)
-	for i := from; i < to; i++ {
-		mark := " "
-		if n := i + 1; n >= first && n <= last {
-			mark = ">"
-		}
-		fmt.Fprintf(b, "%s%6d  %s\n", mark, i+1, clip(strings.TrimSuffix(rows[i], "\r"), maxRow))
-	}
-	if to < len(rows) {
-		fmt.Fprintf(b, "(%s more)\n", prose.Count(len(rows)-to, "line"))
-	}
 }

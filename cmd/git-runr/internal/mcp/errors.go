@@ -125,3 +125,8 @@ func told(err error) error {
 	}
 	return &said
 }
+
+// protocolError is err where the protocol has no place for it in a result.
+func protocolError(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: explain(err).Error()}
+}

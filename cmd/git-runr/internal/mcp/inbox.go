@@ -15,43 +15,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// inbox does what the tools of their own do.
-func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (outcome, error) {
-	if in.Action == "list" {
-		c.actor = cmp.Or(in.Actor, c.actor) // whom "me" means
-		return c.list(ctx, "review_inbox get", listArgs{Status: in.Status, ClaimedBy: in.ClaimedBy, Reviewer: in.Reviewer, Limit: in.Limit, paged: paged{in.Cursor}})
-	}
-	if strings.TrimSpace(in.ID) == "" {
-		return outcome{}, refusef("Error: id is required for action %s.", in.Action)
-	}
-	by := acting{which{in.ID}, in.Actor}
-	switch in.Action {
-	case "get":
-		return s.get(ctx, c, getArgs{which: by.which, Limit: in.Limit, paged: paged{in.Cursor}})
-	case "claim":
-		return s.claim(ctx, c, claimArgs{by, in.Force})
-	case "release":
-		return s.release(ctx, c, claimArgs{by, in.Force})
-	case "resolve":
-		return s.resolve(ctx, c, resolveArgs{by, in.Note, in.Force})
-	}
-	return s.answer(ctx, c, answerArgs{by, in.Finding, in.Answer, in.Commit, in.Reason, in.Force})
-}
-
-// listed is the document of a list: a page of it.
-type listed struct {
-	Reviews []record.ReviewSummary `json:"reviews"`
-	Total   int                    `json:"total"` // that fit the filter, shown or not
-	Left    int                    `json:"left"`  // after those that are shown
-	Next    string                 `json:"next_cursor,omitempty"`
-}
-
+// list gives a page of the list.
 func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error) {
-	return c.list(ctx, "review_get", in)
-}
-
-// list is a page of the list; get is the tool that reads one of its reviews.
-func (c call) list(ctx context.Context, get string, in listArgs) (outcome, error) {
 	filter := store.Filter{Review: c.wanted(in)}
 	var err error
 	if filter.Status, err = record.StatusFilter(in.Status); err != nil {
@@ -81,7 +46,7 @@ func (c call) list(ctx context.Context, get string, in listArgs) (outcome, error
 		doc["next_cursor"] = in.Cursor
 		more = fmt.Sprintf("(%d more: review_list %s)\n", left, jsonOf(in))
 	}
-	return outcome{text: listText(rows, more, get), doc: doc}, nil
+	return outcome{text: listText(rows, more), doc: doc}, nil
 }
 
 // after are the reviews that fit, from the cursor of in on and one more than its limit at least
@@ -131,11 +96,11 @@ func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
 }
 
 // listText is the list in the form that agents know.
-func listText(rows []string, more, get string) string {
+func listText(rows []string, more string) string {
 	if len(rows) == 0 {
 		return "No submitted reviews found."
 	}
-	return "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more + "\nUse " + get + " with an id to retrieve full comments."
+	return "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more + "\nUse review_get with an id to retrieve full comments."
 }
 
 func listLine(r record.ReviewSummary) string {
@@ -173,12 +138,12 @@ func changedDocument(r record.Review) changed {
 
 // claim takes a review for as long as this process lives and a lease longer.
 func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, error) {
-	review, provisional, err := c.Claim(ctx, in.id(), record.Hold{Actor: in.by(c), Lease: s.Lease, Force: in.Force})
+	review, provisional, err := c.Claim(ctx, in.id(), record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return outcome{}, err
 	}
-	s.claims.add(review.ID, record.Hold{Actor: in.by(c), Lease: s.Lease, Claim: review.Claim.ID})
-	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, in.by(c))
+	s.claims.add(review.ID, record.Hold{Actor: c.actor, Lease: s.Lease, Claim: review.Claim.ID})
+	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, c.actor)
 	if until := review.Claim.Until; !until.IsZero() {
 		text += fmt.Sprintf(", until %s and for as long as this conversation lives", isoTime(until))
 	}
@@ -189,12 +154,12 @@ func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, erro
 }
 
 // letGo does a step that ends a claim, under the claim that this process has.
-func (s *Server) letGo(ctx context.Context, c call, in acting, force bool, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
+func (s *Server) letGo(ctx context.Context, c call, in which, force bool, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
 	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return review, err
 	}
-	review, err = step(ctx, review.ID, record.Hold{Actor: in.by(c), Force: force, Claim: s.claims.under(review.ID, in.by(c))})
+	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: force, Claim: s.claims.under(review.ID, c.actor)})
 	if err == nil {
 		s.claims.drop(review.ID)
 	}
@@ -202,15 +167,23 @@ func (s *Server) letGo(ctx context.Context, c call, in acting, force bool, step 
 }
 
 func (s *Server) release(ctx context.Context, c call, in claimArgs) (outcome, error) {
-	review, err := s.letGo(ctx, c, in.acting, in.Force, c.Release)
+	review, err := s.letGo(ctx, c, in.which, in.Force, c.Release)
 	if err != nil {
 		return outcome{}, err
 	}
 	return outcome{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)}, nil
 }
 
+// resolve closes a review. One that waits for a person stays open: only they can answer it.
 func (s *Server) resolve(ctx context.Context, c call, in resolveArgs) (outcome, error) {
-	review, err := s.letGo(ctx, c, in.acting, in.Force, func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+	asked, err := c.Store.Review(ctx, in.id())
+	if err != nil {
+		return outcome{}, err
+	}
+	if asked.Status != record.ReviewOpen && slices.Contains(asked.Waiting(), record.Human) && asked.ClosedAt.IsZero() {
+		return outcome{}, refusef("Error: review %s asked for a person, who has not answered: the user can type: git runr inbox resolve %s.", asked.ID, asked.ID)
+	}
+	review, err := s.letGo(ctx, c, in.which, in.Force, func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
 		return c.Resolve(ctx, id, by, in.Note)
 	})
 	if err != nil {
@@ -223,36 +196,56 @@ func (s *Server) resolve(ctx context.Context, c call, in resolveArgs) (outcome, 
 	return outcome{text: text, doc: changedDocument(review)}, nil
 }
 
-// answer records what became of one finding.
+// answer records what became of findings. Nothing is recorded unless all answers can be.
 func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, error) {
-	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: in.Reason, Actor: in.by(c)}
-	switch {
-	case in.Finding == "":
-		return outcome{}, refusal("Error: finding is required: the ids are in review_get.")
-	case in.Answer == "":
-		return outcome{}, refusal("Error: answer is required: fixed, refuted or deferred.")
-	case given.Kind == record.AnswerFixed && in.Commit == "":
-		return outcome{}, refusal("Error: commit is required for answer fixed: commit the fix and name it, such as HEAD.")
-	case given.Kind == record.AnswerRefuted && strings.TrimSpace(in.Reason) == "":
-		return outcome{}, refusal("Error: reason is required for answer refuted.")
-	}
-	if given.Kind == record.AnswerFixed {
-		commit, err := c.Store.Repo.Resolve(ctx, in.Commit)
-		if err != nil {
-			return outcome{}, refusef("Error: commit %q is not here: %v.", in.Commit, err)
-		}
-		given.Commit = commit
-	}
-	review, err := c.Answer(ctx, in.id(), given, in.Force)
+	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return outcome{}, err
 	}
-	given, _ = review.AnswerTo(in.Finding)
-	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, given.What(),
-		prose.Count(len(review.Unanswered()), "finding"))
+	answers := []record.Answer{}
+	for i, g := range in.Answers {
+		answer, err := c.checkedAnswer(ctx, review, g)
+		if err != nil {
+			return outcome{}, refusef("Error: answers[%d]: %v. No answer was recorded.", i, strings.TrimSuffix(explain(err).Error(), "."))
+		}
+		answers = append(answers, answer)
+	}
+	var text strings.Builder
+	for i, answer := range answers {
+		if review, err = c.Answer(ctx, review.ID, answer, in.Force); err != nil {
+			return outcome{}, refusef("%sanswers[%d]: %v", text.String(), i, explain(err))
+		}
+		recorded, _ := review.AnswerTo(answer.Finding)
+		fmt.Fprintf(&text, "Answered %s of review %s: %s.\n", answer.Finding, review.ID, recorded.What())
+	}
+	fmt.Fprintf(&text, "%s left.", prose.Count(len(review.Unanswered()), "finding"))
 	if review.Status == record.ReviewResolved {
 		s.claims.drop(review.ID)
-		text += fmt.Sprintf("\nResolved review %s: %s.", review.ID, review.Note)
+		fmt.Fprintf(&text, "\nResolved review %s: %s.", review.ID, review.Note)
 	}
-	return outcome{text: text, doc: changedDocument(review)}, nil
+	return outcome{text: text.String(), doc: changedDocument(review)}, nil
+}
+
+// checkedAnswer returns an answer as it is recorded, or says what it lacks.
+func (c call) checkedAnswer(ctx context.Context, review record.Review, g given) (record.Answer, error) {
+	answer := record.Answer{Finding: g.Finding, Kind: record.AnswerKind(g.Answer), Reason: g.Reason, Actor: c.actor}
+	if _, known := review.Finding(g.Finding); !known {
+		return answer, &record.NotFoundError{What: "finding", ID: g.Finding, Where: "in review " + review.ID}
+	}
+	switch answer.Kind {
+	case record.AnswerFixed:
+		if g.Commit == "" {
+			return answer, refusal("commit is required for answer fixed: commit the fix and name it, such as HEAD")
+		}
+		commit, err := c.Store.Repo.Resolve(ctx, g.Commit)
+		if err != nil {
+			return answer, refusef("commit %q is not here: %v", g.Commit, err)
+		}
+		answer.Commit = commit
+	case record.AnswerRefuted:
+		if strings.TrimSpace(g.Reason) == "" {
+			return answer, refusal("reason is required for answer refuted")
+		}
+	}
+	return answer, nil
 }

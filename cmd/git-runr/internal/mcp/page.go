@@ -33,9 +33,9 @@ type gotten struct {
 	Findings    []found             `json:"findings"`      // on this page
 	Total       int                 `json:"total"`         // findings, on all pages
 	Open        int                 `json:"open_findings"` // of them, without an answer
-	Diff        string              `json:"diff"`          // resource with the change
 	More        string              `json:"more,omitempty"`
 	Next        string              `json:"next_cursor,omitempty"`
+	Done        *bool               `json:"done,omitempty"` // of review_wait: nobody is waited for any more, no person either
 }
 
 // said is what one reviewer says on the whole, or several together.
@@ -60,7 +60,6 @@ type found struct {
 	SaidBy   []string       `json:"said_by"`
 	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
 	Answer   string         `json:"answer,omitempty"` // what became of it
-	Code     string         `json:"code,omitempty"`   // resource with the file around it
 }
 
 // entry is a part of a review of which pages are made: what a reviewer said on the whole, or
@@ -105,9 +104,6 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine, Fix: clip(safetext.Text(f.Fix), maxString),
 			SaidBy: lines(f.SaidBy), Now: line(places[f.ID], 500),
 		}}
-		if f.File != "" {
-			e.doc.Code = findingURI(r.ID, f.ID)
-		}
 		if comment, ok := comments[f.ID]; ok {
 			comment.SelectedText = clip(safetext.Text(comment.SelectedText), maxQuoted)
 			e.comment, e.text, e.doc.Side, e.doc.Quoted = &comment, safetext.Text(comment.Comment), comment.Side, comment.SelectedText
@@ -257,9 +253,15 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
+	doc, text, err := s.page(ctx, c, review, in)
+	return outcome{text: text, doc: doc}, err
+}
+
+// page gives a page of a review as document and as text.
+func (s *Server) page(ctx context.Context, c call, review record.Review, in getArgs) (doc gotten, text string, err error) {
 	entries, err := c.entries(ctx, review)
 	if err != nil {
-		return outcome{}, err
+		return doc, "", err
 	}
 	for i := range entries {
 		entries[i].skip = in.Unanswered && !entries[i].open
@@ -267,7 +269,7 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	doc, facts := c.facts(review, in.Cursor == "")
 	page, next, err := pageOf(entries, in.Cursor, in.Limit, maxAnswer-aroundPage-tokens(facts)-jsonSize(doc))
 	if err != nil {
-		return outcome{}, err
+		return doc, "", err
 	}
 	if doc.Next = next; next != "" {
 		doc.More = moreOf(entries, review.ID, next, in)
@@ -281,14 +283,14 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 		e.doc.Issue = e.text
 		doc.Findings = append(doc.Findings, e.doc)
 	}
-	text := pageText(facts, page)
+	text = pageText(facts, page)
 	if open := openOf(page); len(open) > 0 && review.Status != record.ReviewResolved && !s.ReadOnly {
-		text += fmt.Sprintf("\nTo answer, each with review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
+		text += fmt.Sprintf("\nTo answer, all in one review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
 	}
 	if doc.More != "" {
 		text += "\n" + doc.More
 	}
-	return outcome{text: strings.TrimRight(text, "\n"), doc: doc}, nil
+	return doc, strings.TrimRight(text, "\n"), nil
 }
 
 // facts are what is said of a review on each of its pages, as document and as text; on the
@@ -296,7 +298,7 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	doc = gotten{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), Looked: r.Looked(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
-		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()), Open: len(r.Unanswered()), Diff: diffURI(r.ID),
+		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()), Open: len(r.Unanswered()),
 	}
 	if r.ClosedAt.IsZero() {
 		doc.WaitingFor = lines(r.Waiting())

@@ -258,55 +258,6 @@ func TestDiffInPages(t *testing.T) {
 	wants(t, c.refused("review_diff", args{"id": id, "file": "../a.txt"}), "Error: ")
 	wants(t, c.refused("review_diff", args{"id": id, "file": "a.txt"}), "a.txt is not in the change")
 	wants(t, c.refused("review_diff", args{"id": id, "cursor": "-3"}), "no cursor of this change")
-
-	read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: diffURI(id)})
-	if err != nil || !strings.HasPrefix(read.Contents[0].Text, "diff --git a/bin b/bin") {
-		t.Fatalf("resource: %v, %v", read, err)
-	}
-	wants(t, read.Contents[0].Text, "[There is more: runr://review/"+id+"/diff?cursor=")
-	_, next, _ := strings.Cut(read.Contents[0].Text, "[There is more: ")
-	read, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: strings.TrimSuffix(next, "]\n")})
-	if err != nil || read.Contents[0].Text == "" || strings.Contains(read.Contents[0].Text, "diff --git") {
-		t.Errorf("the next page of the resource: %v, %v", read, err)
-	}
-}
-
-// TestFindingResource: the lines of a finding with those around them, marked, as they were
-// when it was made.
-func TestFindingResource(t *testing.T) {
-	p := newProject(t)
-	p.write("a b.txt", strings.Repeat("before\n", 30)+"the line\x1b\n"+strings.Repeat("after\n", 30))
-	p.commit("more")
-	id := p.asked("").ID
-	c := p.chat()
-	c.call("review_comment", args{"id": id, "file": "a b.txt", "line": 31, "text": "why?"})
-	c.call("review_submit", args{"id": id, "verdict": "request_changes"})
-	p.write("a b.txt", "new\n"+strings.Repeat("before\n", 30)+"the line\x1b\n")
-	p.commit("moved")
-	finding := p.review(id).Joined()[0].ID
-	doc := c.document("review_get", args{"id": id})
-	uri := doc["findings"].([]any)[0].(map[string]any)["code"].(string)
-	read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := read.Contents[0].Text
-	wants(t, text, "a b.txt:31, warning: why?\n", ", now at a b.txt:32\n", "\n     11  before\n", "\n>    31  the line\\x1b\n", "\n     51  after\n", "(10 lines more)")
-	if strings.Contains(text, "\n     10  ") || strings.Contains(text, "\n     52  ") {
-		t.Errorf("too much: %s", text)
-	}
-	for _, uri := range []string{findingURI(id, "c-0000000000"), findingURI("nothing", finding), diffURI("nothing"), "runr://else", "file:///etc/passwd"} {
-		if read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil || !strings.Contains(err.Error(), "not found") {
-			t.Errorf("%s: %v, %v", uri, read, err)
-		}
-	}
-	done, err := c.Complete(t.Context(), &sdk.CompleteParams{
-		Ref:      &sdk.CompleteReference{Type: "ref/resource", URI: findingTemplate},
-		Argument: sdk.CompleteParamsArgument{Name: "finding", Value: "c-"}, Context: &sdk.CompleteContext{Arguments: map[string]string{"id": id}},
-	})
-	if err != nil || len(done.Completion.Values) != 1 || done.Completion.Values[0] != finding {
-		t.Errorf("completion %+v, %v", done, err)
-	}
 }
 
 // TestListIsBounded: rows that are long make shorter pages.

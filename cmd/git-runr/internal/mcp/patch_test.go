@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // TestDiffOfLongLines: whatever the lines of a change are, its pages end, none is too long and each
@@ -53,20 +51,6 @@ func TestDiffOfLongLines(t *testing.T) {
 		t.Errorf("%d of 200000 letters can be read", n)
 	}
 	wants(t, c.refused("review_diff", args{"id": id, "cursor": "byte-99999999999"}), "no cursor of this change")
-	uri, met := diffURI(id), 0
-	for n := 0; uri != ""; n++ {
-		read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
-		if err != nil || n > 60 {
-			t.Fatalf("page %d of the resource, %s: %v", n, uri, err)
-		}
-		text := read.Contents[0].Text
-		met += strings.Count("\n"+text, "\ndiff --git ")
-		_, uri, _ = strings.Cut(text, "[There is more: ")
-		uri = strings.TrimSuffix(uri, "]\n")
-	}
-	if met != len(contents) {
-		t.Errorf("the resource has %d headers of %d files", met, len(contents))
-	}
 }
 
 // TestDiffOfLongNames: names that would fill a page leave room for the patch.

@@ -28,12 +28,16 @@ type requested struct {
 }
 
 // hint is the last line of the answer, in the words that agents know.
-const hint = "When the user submits, use review_inbox list/get to retrieve comments."
+const hint = "When the user submits, use review_list and review_get to retrieve comments."
 
 // errNoFiles is said in the words that agents know.
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, error) {
+	before, err := c.before(ctx, &in)
+	if err != nil {
+		return outcome{}, err
+	}
 	var names []string
 	if in.Reviewer != "" {
 		names = []string{in.Reviewer}
@@ -42,7 +46,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 	if err != nil {
 		return outcome{}, err
 	}
-	request.Message = in.Message
+	request.Message, request.Follows = in.Message, before.ID
 	subject, missing, err := c.subject(ctx, in)
 	if err != nil {
 		return outcome{}, err
@@ -75,6 +79,37 @@ func (d requested) text(warnings []string) string {
 	}
 	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
 	return strings.Join(lines, "\n")
+}
+
+// before reads the review that is asked for again. What in does not say is as it was there; without a revision
+// it is asked for all of the change since its base, where its commit is still part of what is here.
+func (c call) before(ctx context.Context, in *reviewArgs) (before record.Review, err error) {
+	if in.Again == "" {
+		return before, nil
+	}
+	if before, err = c.Store.Review(ctx, in.Again); err != nil {
+		return before, err
+	}
+	asked := before.Request
+	in.Reviewer = cmp.Or(in.Reviewer, strings.Join(asked.Reviewers(), ","))
+	in.Kind = cmp.Or(in.Kind, asked.Kind)
+	if repo := c.Store.Repo; len(in.Files) == 0 && repo.WorkTree != "" {
+		for _, path := range asked.Subject.Paths {
+			in.Files = append(in.Files, filepath.Join(repo.WorkTree, path))
+		}
+	}
+	if in.Revision != "" || asked.Subject.Commit == "" || asked.Subject.Base == "" {
+		return before, nil
+	}
+	now, err := c.Store.ChooseSubject(ctx, func(*record.Subject) (bool, error) { return true, nil })
+	if err != nil || now.Commit == "" || now.Commit == asked.Subject.Commit {
+		return before, err
+	}
+	follows, err := c.Store.Repo.IsAncestor(ctx, asked.Subject.Commit, now.Commit)
+	if follows {
+		in.Revision = string(asked.Subject.Base) + ".." + string(now.Commit)
+	}
+	return before, err
 }
 
 // start sees to it that an agent reviews; a person is not started.

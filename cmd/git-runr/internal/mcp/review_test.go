@@ -22,7 +22,7 @@ func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
 	text := c.call("review", args{"reviewer": "human", "message": "mind the gap"})
 	id := p.review(record.Latest).ID
 	want := fmt.Sprintf("Review requested (deferred).\nreview_id: %s\nurl: http://127.0.0.1:1/review/%s\n"+
-		"When the user submits, use review_inbox list/get to retrieve comments.", id, id)
+		"When the user submits, use review_list and review_get to retrieve comments.", id, id)
 	if text != want {
 		t.Errorf("got  %q\nwant %q", text, want)
 	}

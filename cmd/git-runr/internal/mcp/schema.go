@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -20,83 +19,49 @@ const (
 
 // annotations say that nothing is destroyed and nothing outside the repository and its
 // remote is touched: some clients refuse a tool that does not say so.
-func annotations(title string, does effect) *sdk.ToolAnnotations {
+func annotations(does effect) *sdk.ToolAnnotations {
 	no := false
-	return &sdk.ToolAnnotations{Title: title, ReadOnlyHint: does == reads, IdempotentHint: does != writes, DestructiveHint: &no, OpenWorldHint: &no}
+	return &sdk.ToolAnnotations{ReadOnlyHint: does == reads, IdempotentHint: does != writes, DestructiveHint: &no, OpenWorldHint: &no}
 }
 
-// maxText is the most characters of one argument: what is longer fits no event.
+// maxText is the most characters of one argument: a longer one fits no event.
 const maxText = 100_000
 
-// schemaOf is the schema of the arguments T: no other properties, and no null where a
-// value may be left out, which some clients cannot read.
+// schemaOf returns the schema of the arguments T: no other properties, and no null for an argument
+// that may be left out, which some clients cannot read.
 func schemaOf[T any]() *jsonschema.Schema {
-	schema := plainSchema[T]()
-	each(schema, func(s *jsonschema.Schema) {
-		if s.Type == "string" {
-			s.MaxLength = jsonschema.Ptr(maxText)
-		}
-	})
-	return schema
-}
-
-// resultOf is the schema of a document T. What a document leaves out is not said in it, and
-// a newer one may say more.
-func resultOf[T any]() *jsonschema.Schema {
-	schema := plainSchema[T]()
-	each(schema, func(s *jsonschema.Schema) {
-		s.Required = nil
-		if s.Type == "object" && s.Properties != nil {
-			s.AdditionalProperties = nil
-		}
-	})
-	return schema
-}
-
-// anyOf is the schema of a document that is one of several, as clients read it that know no
-// alternatives.
-func anyOf(all ...*jsonschema.Schema) *jsonschema.Schema {
-	one := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
-	for _, s := range all {
-		maps.Copy(one.Properties, s.Properties)
-	}
-	return one
-}
-
-func plainSchema[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](nil)
 	if err != nil {
 		panic(fmt.Sprintf("mcp: schema of a tool: %v", err)) // a fault of this package, found by any test
 	}
-	each(schema, func(s *jsonschema.Schema) {
-		if len(s.Types) > 0 {
-			s.Types = slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" })
-			s.Type, s.Types = s.Types[0], nil
-		}
-	})
+	withoutNull(schema)
 	return schema
 }
 
-// each goes through a schema and those in it.
-func each(s *jsonschema.Schema, do func(*jsonschema.Schema)) {
-	if s == nil || s.Not != nil { // "no other properties" is a schema that nothing fits
+func withoutNull(s *jsonschema.Schema) {
+	if s == nil {
 		return
 	}
-	do(s)
-	for _, p := range s.Properties {
-		each(p, do)
+	if len(s.Types) > 0 {
+		s.Types = slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" })
+		s.Type, s.Types = s.Types[0], nil
 	}
-	each(s.Items, do)
-	each(s.AdditionalProperties, do)
+	for _, p := range s.Properties {
+		withoutNull(p)
+	}
+	withoutNull(s.Items)
 }
 
 func enumerate(schema *jsonschema.Schema, property string, values ...any) {
 	schema.Properties[property].Enum = values
-	schema.Properties[property].MaxLength = nil
 }
 
-func atLeast(schema *jsonschema.Schema, least float64, properties ...string) {
+// between limits numbers; without a most if that is 0.
+func between(schema *jsonschema.Schema, least, most float64, properties ...string) {
 	for _, p := range properties {
 		schema.Properties[p].Minimum = &least
+		if most > 0 {
+			schema.Properties[p].Maximum = &most
+		}
 	}
 }

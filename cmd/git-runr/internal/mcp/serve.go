@@ -13,7 +13,7 @@ import (
 )
 
 // instructions tell the agent what the tools are for, all in one place.
-const instructions = `Reviews of this git repository, by people and by agents. A review is asked for with "review", which returns at once; the answer comes minutes or days later, perhaps after this conversation. Do not poll or wait for people: go on, and look with "review_list" when the user says that the review is there, or at the start of a conversation. To address a review: review_claim, review_get, change the code, review_answer each finding, review_resolve. To review yourself: review_diff, review_comment, review_submit. "diagnose" says why a run of the loop stopped and what to do. Answers are cut into pages: where one says that there is more, ask with its cursor.`
+const instructions = `Reviews of this git repository, by people and by agents. A review is asked for with "review", which returns at once; the answer comes minutes or days later, perhaps after this conversation. Do not poll or wait for people: go on, and look with "review_list" when the user says that the review is there, or at the start of a conversation. To address a review: review_claim, review_get, change the code, review_answer with all answers, and review with again to have it looked at once more. To review yourself: review_diff, review_comment, review_submit. "diagnose" says why a run of the loop stopped and what to do. Answers are cut into pages: where one says that there is more, ask with its cursor.`
 
 // readOnly tells it where it may only look.
 const readOnly = `Reviews of this git repository, by people and by agents, to be read: "review_list", "review_get", "review_diff", and "diagnose", which says why a run of the loop stopped. This server records nothing: what is to be done about a review the user does, or a server that was started without --read-only. Answers are cut into pages: where one says that there is more, ask with its cursor.`
@@ -23,14 +23,13 @@ func New(c Config) *Server {
 	s := &Server{Config: c, actor: onceNamed()}
 	s.claims.held, s.schemas = map[string]record.Hold{}, map[string]*jsonschema.Schema{}
 	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
-		Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
-	}, CompletionHandler: s.complete}
+		Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{},
+	}}
 	if c.ReadOnly {
 		options.Instructions = readOnly
 	}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, options)
 	s.sdk.AddReceivingMiddleware(s.checked)
-	s.addResources()
 	s.addPrompts()
 	s.addReading()
 	if !c.ReadOnly {

@@ -1,6 +1,6 @@
 // Package mcp offers the inbox of a repository to coding agents as tools of the Model
-// Context Protocol, on standard input and output: review, review_inbox and
-// diagnose. It takes the same steps as the command line. No tool waits for
+// Context Protocol, on standard input and output: review, review_get, review_answer,
+// diagnose and others. It takes the same steps as the command line. No tool waits for
 // anybody: a review is asked for now and read when it is there.
 package mcp
 
@@ -64,7 +64,7 @@ type Server struct {
 // call is one call of a tool.
 type call struct {
 	*Project
-	actor string                                       // who this server acts as unless it is told a name
+	actor string                                       // who this server acts as
 	tell  func(message string, done, of time.Duration) // progress, to a client that wants it
 }
 

@@ -32,7 +32,7 @@ func (s *Server) comment(ctx context.Context, c call, in commentArgs) (outcome, 
 	if err != nil {
 		return outcome{}, err
 	}
-	draft, err := c.Store.EditDraft(ctx, review.ID, in.by(c), func(d *store.Draft) error {
+	draft, err := c.Store.EditDraft(ctx, review.ID, c.actor, func(d *store.Draft) error {
 		comment = d.Add(comment)
 		return nil
 	})
@@ -86,11 +86,12 @@ func (c call) changedPaths(ctx context.Context, subject record.Subject) (paths [
 	return paths, err
 }
 
-// submit hands in a review: what was drafted and what is given here.
+// submit hands in a review, what was drafted and what is given here, as an agent's: a person who was asked is
+// still waited for. An agent cannot approve.
 func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, error) {
-	person := record.Person{Actor: in.by(c), Decision: record.Decision(in.Verdict), Message: in.Message}
-	if person.Decision == record.Approve && !in.Force {
-		return outcome{}, refusal("Error: an approval counts as a person's word: pass force when the user says that you may approve, else submit request_changes or comment.")
+	person := record.Person{Actor: c.actor, Agent: true, Decision: record.Decision(in.Verdict), Message: in.Message}
+	if person.Decision == record.Approve {
+		return outcome{}, refusal("Error: only people approve: submit request_changes or comment; the user can type: git runr inbox submit ID --approve.")
 	}
 	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {

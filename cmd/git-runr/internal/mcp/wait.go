@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -22,18 +24,13 @@ const (
 	waitTold    = 2 * time.Second // between two notices of progress
 )
 
-// waited is the document of review_wait, of a review or of a run.
+// waited is the document of review_wait of a run. Of a review it is that of review_get.
 type waited struct {
-	ID         string         `json:"review_id,omitempty"`
-	Run        string         `json:"run_id,omitempty"`
-	Status     string         `json:"status"`
-	Reason     string         `json:"stop_reason,omitempty"` // of a run
-	Outcome    record.Outcome `json:"outcome,omitempty"`
-	Verdict    reply.Verdict  `json:"verdict,omitempty"`
-	Looked     record.Looked  `json:"looked,omitempty"`
-	Done       bool           `json:"done"` // nobody is waited for any more, no person either
-	WaitingFor []string       `json:"waiting_for"`
-	Open       int            `json:"open_findings"` // of a review, without an answer
+	Run        string   `json:"run_id"`
+	Status     string   `json:"status"`
+	Reason     string   `json:"stop_reason,omitempty"`
+	Done       bool     `json:"done"` // nobody is waited for any more, no person either
+	WaitingFor []string `json:"waiting_for"`
 }
 
 // wait waits until the agents have reviewed, or a run has ended, for a time.
@@ -52,14 +49,12 @@ func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error)
 	if err != nil {
 		return outcome{}, err
 	}
-	doc := waited{
-		ID: review.ID, Status: string(review.Status), Outcome: review.Outcome(), Verdict: review.Verdict(), Looked: review.Looked(), WaitingFor: []string{}, Open: len(review.Unanswered()),
+	doc, text, err := s.page(ctx, c, review, getArgs{which: which{review.ID}})
+	if err != nil {
+		return outcome{}, err
 	}
-	if review.ClosedAt.IsZero() {
-		doc.WaitingFor = lines(review.Waiting())
-	}
-	doc.Done = len(doc.WaitingFor) == 0
-	return outcome{text: doc.text(agents(review) != "", most), doc: doc}, nil
+	doc.Done = jsonschema.Ptr(len(doc.WaitingFor) == 0)
+	return outcome{text: doc.waited(agents(review) != "", most) + "\n\n" + text, doc: doc}, nil
 }
 
 // agents are those of whom a review waits; people are not waited for here.
@@ -73,19 +68,20 @@ func agents(r record.Review) string {
 	return line(strings.Join(names, ", "), 500)
 }
 
-func (d waited) text(goesOn bool, most time.Duration) string {
+// waited says what waiting for a review came to.
+func (d gotten) waited(goesOn bool, most time.Duration) string {
 	waiting := strings.Join(d.WaitingFor, ", ")
 	switch {
 	case goesOn:
 		return fmt.Sprintf("Review %s is not done after %v: it waits for %s. Go on with something else, or wait again with review_wait.", d.ID, most, waiting)
-	case !d.Done:
+	case waiting != "":
 		return fmt.Sprintf("Review %s is %s and waits for %s, for whom this does not wait: go on, and look with review_get another time.", d.ID, d.Status, waiting)
 	}
 	said := cmp.Or(string(d.Verdict), string(d.Outcome), "no verdict")
 	if d.Verdict == reply.Checked {
 		said = record.Says(record.Builtin, string(d.Verdict), d.Open)
 	}
-	return fmt.Sprintf("Review %s is %s: %s. Read it with review_get.", d.ID, d.Status, said)
+	return fmt.Sprintf("Review %s is %s: %s.", d.ID, d.Status, said)
 }
 
 // waitForRun waits while somebody carries a run out in this clone. A run that was not read is err.

@@ -23,20 +23,6 @@ var (
 	errAbsent  = errors.New("absent")
 )
 
-// insertion is text that is put into a file at a place, in bytes.
-type insertion struct {
-	At   int    `json:"at"`
-	Text string `json:"text"`
-}
-
-// insertAll makes one insertion after the other.
-func insertAll(data []byte, made []insertion) []byte {
-	for _, in := range made {
-		data = slices.Concat(data[:in.At], []byte(in.Text), data[in.At:])
-	}
-	return data
-}
-
 // The states of a thing. In a plan they are what it will be.
 const (
 	Added   = "added"
@@ -94,18 +80,15 @@ func planned(place Place, all []part, removing bool) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Items: []Item{}, place: place, made: made}
-	for len(all) > 0 {
-		path := all[0].path
-		var here, others []part
-		for _, part := range all {
-			if part.path == path {
-				here = append(here, part)
-			} else {
-				others = append(others, part)
-			}
+	files := map[string][]part{}
+	for _, part := range all {
+		files[part.path] = append(files[part.path], part)
+	}
+	for _, part := range all {
+		if here := files[part.path]; here != nil { // the first of its file
+			p.file(part.path, here, removing)
+			files[part.path] = nil
 		}
-		p.file(path, here, removing)
-		all = others
 	}
 	return p, nil
 }
@@ -215,19 +198,24 @@ func (f *change) add(parts []part) (states []string, err error) {
 	if before, ok := f.made.undo(f.after); ok && parts[0].what == Skill && !bytes.Equal(f.after, skill) {
 		f.after = before // what another version wrote is written anew
 	}
+	begun := false
 	for _, part := range parts {
-		made, err := part.add(f.after)
+		after, err := part.add(f.after)
 		if err != nil && !errors.Is(err, errPresent) {
 			return nil, err
 		}
 		state := Present
 		if err == nil {
-			f.made.put(part, f, made)
-			f.after = insertAll(f.after, made)
-			state = Added
+			if !begun {
+				f.made.begin(f.before, f.existed)
+			}
+			f.after, state, begun = after, Added, true
 		}
 		f.made.tell(part.tool)
 		states = append(states, state)
+	}
+	if begun && f.made.Sum != "" {
+		f.made.Sum = safefile.Hash(f.after)
 	}
 	return states, nil
 }
@@ -236,7 +224,7 @@ func (f *change) add(parts []part) (states []string, err error) {
 // becomes as it was before; after somebody has edited it, only what is ours goes.
 func (f *change) remove(parts []part) (states []string, err error) {
 	for _, part := range parts {
-		f.made.forget(part.tool)
+		f.made.Tools = slices.DeleteFunc(slices.Clone(f.made.Tools), func(t string) bool { return t == part.tool })
 	}
 	if len(f.made.Tools) > 0 {
 		return slices.Repeat([]string{Kept}, len(parts)), nil
@@ -246,7 +234,7 @@ func (f *change) remove(parts []part) (states []string, err error) {
 		return slices.Repeat([]string{Removed}, len(parts)), nil
 	}
 	for _, part := range slices.Backward(parts) {
-		after, err := part.remove(f.after, f.made.Around[part.key])
+		after, err := part.remove(f.after, f.made.Before)
 		switch {
 		case errors.Is(err, errAbsent):
 			states = append(states, Absent)
@@ -258,7 +246,7 @@ func (f *change) remove(parts []part) (states []string, err error) {
 		states = append(states, Removed)
 	}
 	slices.Reverse(states)
-	f.gone = !bytes.Equal(f.before, f.after) && f.made.mayGo() && isBlank(f.after)
+	f.gone = f.changes() && (f.made.New || f.made.Before == nil) && isBlank(f.after)
 	return states, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,23 +12,20 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// record is what was written in a checkout. It makes the removal exact: without it, in
-// another clone for instance, what is ours is still found, but not whether an empty object
-// around it was there before.
+// record is what was written in a checkout. It makes the removal exact. Without it, in another
+// clone for instance, our entries are still found, but not whether an empty object around them
+// was there before.
 type record struct {
 	Files map[string]madeFile `json:"files"`
 	Dirs  []string            `json:"dirs,omitempty"` // that were made
 }
 
-// madeFile is what was written in a file.
+// madeFile is a file that has something of ours.
 type madeFile struct {
-	New   bool     `json:"new,omitempty"` // it was not there
-	Tools []string `json:"tools"`         // that read what is ours in it
-	// Around is how many of the objects around it each part found; nil: not known.
-	Around     map[string]int `json:"around,omitempty"`
-	Insertions []insertion    `json:"insertions,omitempty"` // in this order
-	Sum        string         `json:"sum,omitempty"`        // of the file with them, SHA-256
-	Edited     bool           `json:"edited,omitempty"`     // by somebody else between two of them, which were dropped then
+	Tools  []string `json:"tools"`         // that read it
+	New    bool     `json:"new,omitempty"` // it was not there
+	Before []byte   `json:"before"`        // what it said before; nil where that is not known
+	Sum    string   `json:"sum,omitempty"` // SHA-256 of it as it was left; "" once somebody else has edited it
 }
 
 func recordPath(gitDir string) string { return filepath.Join(gitDir, "runr", "agents.json") }
@@ -49,6 +45,7 @@ func readRecord(gitDir string) (*record, error) {
 	return r, nil
 }
 
+// save writes the record for its owner alone: settings of agents may hold secrets.
 func (r *record) save(gitDir string) error {
 	if len(r.Files) == 0 {
 		err := os.Remove(recordPath(gitDir))
@@ -61,10 +58,10 @@ func (r *record) save(gitDir string) error {
 	if err != nil {
 		return err
 	}
-	return safefile.WriteFile(recordPath(gitDir), append(data, '\n'), 0o666)
+	return safefile.WriteExact(recordPath(gitDir), append(data, '\n'), 0o600)
 }
 
-// set records a file; one that nothing of ours is in is forgotten.
+// set records a file, or forgets it once it has nothing of ours.
 func (r *record) set(f *change) {
 	if len(f.made.Tools) == 0 {
 		delete(r.Files, f.path)
@@ -76,7 +73,7 @@ func (r *record) set(f *change) {
 // noteDirs records the directories that have to be made for a file.
 func (r *record) noteDirs(top, path string) {
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(top, dir)); err == nil {
+		if isThere(filepath.Join(top, dir)) {
 			return
 		}
 		if !slices.Contains(r.Dirs, dir) {
@@ -85,53 +82,26 @@ func (r *record) noteDirs(top, path string) {
 	}
 }
 
-// is reports whether the file is as it was left.
-func (m madeFile) is(data []byte) bool { return m.Sum != "" && m.Sum == safefile.Hash(data) }
+// undo returns what the file said before, if it is as it was left and that is known.
+func (m madeFile) undo(data []byte) (before []byte, ok bool) {
+	return m.Before, m.Sum != "" && m.Sum == safefile.Hash(data) && (m.New || m.Before != nil)
+}
 
+// begin prepares the record for additions to a file that says before.
+func (m *madeFile) begin(before []byte, existed bool) {
+	if _, ok := m.undo(before); ok {
+		return
+	}
+	if existed && len(before) > 0 && len(m.Tools) > 0 { // somebody edited it, or it came from another clone
+		m.Sum = ""
+		return
+	}
+	*m = madeFile{New: !existed || m.New && len(before) == 0, Before: append([]byte{}, before...), Sum: "to come"}
+}
+
+// tell records that a tool reads the file.
 func (m *madeFile) tell(tool string) {
 	if !slices.Contains(m.Tools, tool) {
 		m.Tools = append(slices.Clone(m.Tools), tool)
 	}
 }
-
-func (m *madeFile) forget(tool string) {
-	m.Tools = slices.DeleteFunc(slices.Clone(m.Tools), func(t string) bool { return t == tool })
-}
-
-// put records what is put into a file.
-func (m *madeFile) put(p part, f *change, made []insertion) {
-	switch {
-	case m.is(f.after):
-	case f.existed && len(f.after) > 0 && len(m.Tools) > 0: // somebody edited it, or it came from another clone
-		*m = madeFile{New: m.New, Tools: m.Tools, Around: m.Around, Edited: true}
-	default:
-		*m = madeFile{New: !f.existed || m.New && len(f.after) == 0}
-	}
-	m.Around = maps.Clone(m.Around)
-	if m.Around == nil {
-		m.Around = map[string]int{}
-	}
-	m.Around[p.key] = p.around(f.before)
-	if !m.Edited {
-		m.Insertions = append(slices.Clone(m.Insertions), made...)
-		m.Sum = safefile.Hash(insertAll(f.after, made))
-	}
-}
-
-// undo is the file as it was before the insertions, where it is as they left it.
-func (m madeFile) undo(data []byte) (before []byte, ok bool) {
-	if !m.is(data) {
-		return nil, false
-	}
-	for _, in := range slices.Backward(m.Insertions) {
-		end := in.At + len(in.Text)
-		if in.At < 0 || end > len(data) || string(data[in.At:end]) != in.Text {
-			return nil, false
-		}
-		data = slices.Concat(data[:in.At], data[end:])
-	}
-	return data, true
-}
-
-// mayGo reports whether the file may go once it says nothing.
-func (m madeFile) mayGo() bool { return m.New || m.Around == nil }

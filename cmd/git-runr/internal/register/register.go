@@ -127,11 +127,9 @@ func onPath(path, name string) bool {
 // part is one thing of ours in one file.
 type part struct {
 	tool, what, path string
-	key              string // of it in its file
-	add              func(data []byte) ([]insertion, error)
-	// remove takes it out; kept is how many of the objects around it were there before it.
-	remove func(data []byte, kept int) ([]byte, error)
-	around func(data []byte) int // those of them that a file has
+	add              func(data []byte) ([]byte, error)
+	// remove takes it out; before is what the file said without it, nil where that is not known.
+	remove func(data, before []byte) ([]byte, error)
 }
 
 // stdioServer is a server as claude, codex and gemini are told of it.
@@ -184,8 +182,8 @@ func serverPart(top string, t tool, readOnly bool) part {
 	if !strings.HasSuffix(path, ".toml") {
 		return jsonPart(t.name, Server, path, e)
 	}
-	return part{t.name, Server, path, Server, func(data []byte) ([]insertion, error) { return addTOML(data, e) },
-		func(data []byte, _ int) ([]byte, error) { return removeTOML(data) }, func([]byte) int { return 0 }}
+	return part{t.name, Server, path, func(data []byte) ([]byte, error) { return addTOML(data, e) },
+		func(data, _ []byte) ([]byte, error) { return removeTOML(data) }}
 }
 
 // serverValue is what a tool is told of the server.
@@ -201,16 +199,8 @@ func serverValue(t tool, readOnly bool) any {
 }
 
 func jsonPart(tool, what, path string, e entry) part {
-	return part{tool, what, path, strings.Join(e.path, "."), func(data []byte) ([]insertion, error) { return addJSON(data, e) },
-		func(data []byte, kept int) ([]byte, error) { return removeJSON(data, e, kept) },
-		func(data []byte) int {
-			t, err := readJSON(data)
-			if err != nil {
-				return 0
-			}
-			said, _ := t.plain()
-			return emptied(said, e)
-		}}
+	return part{tool, what, path, func(data []byte) ([]byte, error) { return addJSON(data, e) },
+		func(data, before []byte) ([]byte, error) { return removeJSON(data, e, before) }}
 }
 
 // hookGroup is one of the hooks of an event, as claude, codex and gemini have them.
@@ -246,25 +236,20 @@ func lineOf(hook any) string {
 
 // skillPart is a file that is ours as a whole.
 func skillPart(t tool) part {
-	add := func(data []byte) ([]insertion, error) {
-		switch {
-		case len(data) == 0:
-			return []insertion{{0, string(skill)}}, nil
-		case string(data) == string(skill):
-			return nil, errPresent
+	is := func(absent, present error, otherwise string) func([]byte) error {
+		return func(data []byte) error {
+			switch {
+			case len(data) == 0:
+				return absent
+			case string(data) == string(skill):
+				return present
+			}
+			return errors.New(otherwise)
 		}
-		return nil, errors.New("it says something else")
 	}
-	remove := func(data []byte, _ int) ([]byte, error) {
-		switch {
-		case len(data) == 0:
-			return nil, errAbsent
-		case string(data) == string(skill):
-			return nil, nil
-		}
-		return nil, errors.New("it says something else than was written")
-	}
-	return part{t.name, Skill, t.skill, Skill, add, remove, func([]byte) int { return 0 }}
+	toAdd, toRemove := is(nil, errPresent, "it says something else"), is(errAbsent, nil, "it says something else than was written")
+	return part{t.name, Skill, t.skill, func(data []byte) ([]byte, error) { return skill, toAdd(data) },
+		func(data, _ []byte) ([]byte, error) { return nil, toRemove(data) }}
 }
 
 // plainOf is v as JSON gives it back: maps, lists, strings and numbers.

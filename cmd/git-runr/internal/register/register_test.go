@@ -267,24 +267,24 @@ func FuzzAddAndRemove(f *testing.F) {
 				continue
 			}
 			if !bytes.Equal(before, data) {
-				t.Fatalf("%s: changed its input", p.key)
+				t.Fatalf("%s: changed its input", p.what)
 			}
 			if _, err := p.add(c.after); err != errPresent {
-				t.Fatalf("%s: %q became %q: %v", p.key, data, c.after, err)
+				t.Fatalf("%s: %q became %q: %v", p.what, data, c.after, err)
 			}
 			if bytes.Equal(c.after, data) {
 				continue // it was there
 			}
 			again := &change{path: p.path, before: c.after, after: c.after, existed: true, made: c.made}
 			if _, err := again.remove([]part{p}); err != nil || !bytes.Equal(again.after, data) {
-				t.Fatalf("%s: %q came back as %q: %v", p.key, data, again.after, err)
+				t.Fatalf("%s: %q came back as %q: %v", p.what, data, again.after, err)
 			}
-			without, err := p.remove(c.after, c.made.Around[p.key])
+			without, err := p.remove(c.after, data)
 			if err != nil {
-				t.Fatalf("%s: %q without a record: %v", p.key, c.after, err)
+				t.Fatalf("%s: %q without a record: %v", p.what, c.after, err)
 			}
-			if _, err := p.remove(without, 0); err != errAbsent {
-				t.Fatalf("%s: %q: ours is left in %q: %v", p.key, c.after, without, err)
+			if _, err := p.remove(without, nil); err != errAbsent {
+				t.Fatalf("%s: %q: ours is left in %q: %v", p.what, c.after, without, err)
 			}
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -16,8 +17,8 @@ const (
 	endMark   = "# <<< git-runr <<<"
 )
 
-// addTOML are the insertions that append e to a file, in its own lines; errPresent when it is there.
-func addTOML(data []byte, e entry) ([]insertion, error) {
+// addTOML appends e to a file, in lines of its own; errPresent when it is there.
+func addTOML(data []byte, e entry) ([]byte, error) {
 	before, err := readTOML(data)
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be read: %w", err)
@@ -46,8 +47,8 @@ func addTOML(data []byte, e entry) ([]insertion, error) {
 	if bytes.Contains(data, []byte("\r\n")) {
 		block = strings.ReplaceAll(block, "\n", "\r\n")
 	}
-	made := []insertion{{len(data), block}}
-	after, err := readTOML(insertAll(data, made))
+	made := slices.Concat(data, []byte(block))
+	after, err := readTOML(made)
 	if err != nil || !addedTable(before, after, e) {
 		return nil, fmt.Errorf("it takes no table %q at its end", strings.Join(e.path, "."))
 	}

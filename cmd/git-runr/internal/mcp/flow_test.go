@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+)
+
+// TestListOfToolsIsShort counts what a model reads of every tool before its first word.
+func TestListOfToolsIsShort(t *testing.T) {
+	listed, err := newProject(t).chat().ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(listed)
+	if err != nil || len(body) > 12_000 {
+		t.Errorf("tools/list has %d bytes, %v", len(body), err)
+	}
+	t.Logf("tools/list has %d bytes", len(body))
+}
+
+// TestFlow counts the calls of ask, wait, read, fix, answer and ask again.
+func TestFlow(t *testing.T) {
+	for _, n := range []int{3, 30} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			p := newProject(t)
+			p.write("a.txt", strings.Repeat("line\n", 50))
+			p.commit("second")
+			c, calls := p.chat(), 0
+			call := func(tool string, a args) map[string]any {
+				calls++
+				return c.document(tool, a)
+			}
+			id := call("review", args{"reviewer": "builtin"})["review_id"].(string)
+			p.found(id, n)
+			read := call("review_wait", args{"id": id})
+			if read["done"] != true || len(read["findings"].([]any)) != n {
+				t.Fatalf("done %v, %d findings", read["done"], len(read["findings"].([]any)))
+			}
+			p.write("a.txt", "mended\n")
+			p.commit("third")
+			var answers []args
+			for _, f := range read["findings"].([]any) {
+				answers = append(answers, args{"finding": f.(map[string]any)["id"], "answer": "fixed", "commit": "HEAD"})
+			}
+			if left := call("review_answer", args{"id": id, "answers": answers})["unanswered"].([]any); len(left) > 0 {
+				t.Errorf("unanswered: %v", left)
+			}
+			again := p.review(call("review", args{"again": id})["review_id"].(string)).Request
+			if again.Follows != id || again.Reviewer != "builtin" || again.Subject.Kind != record.SubjectRange {
+				t.Errorf("asked again: %+v", again)
+			}
+			if before := p.review(id).Request.Subject; again.Subject.Base != before.Base || again.Subject.Commit == before.Commit {
+				t.Errorf("asked of %+v, before of %+v", again.Subject, before)
+			}
+			if calls > 6 {
+				t.Errorf("%d calls", calls)
+			}
+		})
+	}
+}
+
+// found submits a review with n findings, as its agent does.
+func (p *project) found(id string, n int) {
+	p.t.Helper()
+	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed, Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix}}
+	for i := range n {
+		sub.Report.Findings = append(sub.Report.Findings, reply.Finding{Severity: reply.Warning, File: "a.txt", Line: i + 1,
+			Issue: fmt.Sprintf("Word%d is written where a line of its own is, and nothing reads what function%d gives back", i, i)})
+	}
+	reply.Identify(sub.Report.Findings)
+	if _, err := p.store().SubmitReview(p.t.Context(), id, sub, ""); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestAnswersAreAllOrNothing: of a batch with one that cannot be recorded, none is.
+func TestAnswersAreAllOrNothing(t *testing.T) {
+	p := newProject(t)
+	id, ids := p.many(2, "hm")
+	text := p.chat().refused("review_answer", args{"id": id, "answers": []args{
+		{"finding": ids[0], "answer": "deferred"}, {"finding": ids[1], "answer": "refuted"}}})
+	wants(t, text, "answers[1]: reason is required", "No answer was recorded")
+	if left := p.review(id).Unanswered(); len(left) != 2 {
+		t.Errorf("unanswered: %v", left)
+	}
+}
+
+// TestHabits: arguments as models write them without looking.
+func TestHabits(t *testing.T) {
+	p := newProject(t)
+	p.write("a.txt", "one\ntwo\n")
+	p.commit("second")
+	id := p.asked("").ID
+	c := p.chat()
+	c.call("review_list", args{"status": nil, "limit": "3"})
+	c.call("review_comment", args{"review_id": id, "path": "a.txt", "line": "2", "severity": "WARNING", "comment": "why two?"})
+	c.call("review_submit", args{"reviewId": id, "event": "REQUEST_CHANGES", "comments": `[{"file":"a.txt","line":1,"body":"why one?"}]`})
+	comments := p.review(id).Comments()
+	if len(comments) != 2 || comments[0].StartLine != 2 {
+		t.Errorf("comments %+v", comments)
+	}
+	wants(t, c.refused("review_submit", args{"id": id, "verdict": "APPROVED"}), "only people approve")
+	c.call("review_get", args{"id": id, "unanswered": "true"})
+	c.call("review_answer", args{"id": id, "finding": comments[0].ID, "answer": "Deferred"})
+	c.call("review_answer", args{"id": id, "answers": args{"finding": comments[1].ID, "answer": "refuted", "reason": "it is one"}})
+	if left := p.review(id).Unanswered(); len(left) != 0 {
+		t.Errorf("unanswered: %v", left)
+	}
+	c.call("review", args{"files": "a.txt", "reviewer": "human"})
+	c.call("review", args{"paths": []string{"a.txt"}, "reviewer": "human"})
+	if paths := p.review(record.Latest).Request.Subject.Paths; !slices.Equal(paths, []string{"a.txt"}) {
+		t.Errorf("paths %v", paths)
+	}
+}
+
+// TestAgentIsNoPerson: what an agent submits beside a person who was asked is an agent's, and does not end that.
+func TestAgentIsNoPerson(t *testing.T) {
+	p := newProject(t)
+	id := p.asked("").ID
+	c := p.chat()
+	c.refused("review_submit", args{"id": id, "verdict": "approve"})
+	c.call("review_submit", args{"id": id, "actor": "Grace", "verdict": "comment", "message": "well done"})
+	r := p.review(id)
+	sub := r.Submissions[0]
+	if !strings.HasPrefix(sub.Reviewer, "tester/1-") || sub.Looked != record.LookedAgent {
+		t.Errorf("submitted by %q, looked %s", sub.Reviewer, sub.Looked)
+	}
+	if !slices.Equal(r.Waiting(), []string{record.Human}) {
+		t.Errorf("waiting for %v", r.Waiting())
+	}
+	wants(t, c.refused("review_resolve", args{"id": id, "force": true}), "asked for a person, who has not answered")
+	p.submit(id, record.Person{Decision: record.Approve})
+	if r = p.review(id); r.Looked() != record.LookedPerson || len(r.Waiting()) > 0 {
+		t.Errorf("looked %s, waiting for %v", r.Looked(), r.Waiting())
+	}
+}
