@@ -174,7 +174,8 @@ func (r SourceRun) describe(plan *runplan.Plan) {
 		}
 	}
 	ext := path.Ext(name)
-	isPath := len(name) < 1000 && !strings.Contains(name, "\n") && slices.Contains([]string{".md", ".markdown", ".txt"}, ext)
+	isPath := len(name) < 1000 && !strings.Contains(name, "\n") &&
+		slices.Contains([]string{".md", ".markdown", ".txt"}, ext)
 	task := r.Task
 	if task == "" && !isPath {
 		task = name
