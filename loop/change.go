@@ -9,6 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // Change is the difference that a reviewer is shown.
@@ -61,6 +62,7 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	if patch, err = without(patch, files.left); err != nil {
 		return change, err
 	}
+	change.Census.LeftOut = append(change.Census.LeftOut, insideSubmodules(patch)...)
 	for _, f := range files.kept {
 		if !change.Census.Hides(f.Path) {
 			change.Files = append(change.Files, f.Path)
@@ -71,6 +73,17 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	}
 	change.Patch = change.Parts[0].Patch
 	return change, nil
+}
+
+// insideSubmodules names what stands in the submodules of a patch, which shows no more of them than their commits.
+func insideSubmodules(patch []byte) []record.LeftOut {
+	var left []record.LeftOut
+	for f, err := range unidiff.Files(string(patch)) {
+		if err == nil && f.NewMode == gitstore.ModeCommit {
+			left = append(left, record.LeftOut{Path: f.New + "/", Why: record.LeftSubmodule})
+		}
+	}
+	return left
 }
 
 // fileList is the files of a change: all, those to show, and why others are left out, by path.

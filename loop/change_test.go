@@ -50,3 +50,18 @@ func TestCensus(t *testing.T) {
 		}
 	}
 }
+
+func TestInsideSubmodules(t *testing.T) {
+	patch := "diff --git a/a.go b/a.go\nindex 1111111..2222222 100644\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-a\n+b\n" +
+		"diff --git a/gone b/gone\ndeleted file mode 160000\nindex 1111111..0000000\n--- a/gone\n+++ /dev/null\n" +
+		"@@ -1 +0,0 @@\n-Subproject commit 1111111\n" +
+		"diff --git a/sub b/sub\nindex 1111111..2222222 160000\n--- a/sub\n+++ b/sub\n" +
+		"@@ -1 +1 @@\n-Subproject commit 1111111\n+Subproject commit 2222222\n"
+	got := insideSubmodules([]byte(patch))
+	if want := []record.LeftOut{{Path: "sub/", Why: record.LeftSubmodule}}; !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if c := (record.Census{Files: 1, SentFiles: 1, SentLines: 2, LeftOut: got}); c.Unseen() || c.Partial() || c.Hides("sub") {
+		t.Error("what a submodule holds is another repository's change, and the submodule itself is shown")
+	}
+}

@@ -25,8 +25,8 @@ import (
 func (p *program) importCommand() *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "take over a run of runr from its timeline", ArgsUsage: "FILE.jsonl|-",
-		Description: "Each run of the timeline becomes a run of this repository, with its attempts, evidence, reviews and\n" +
-			"the diagnosis of its stop, at the times that were recorded. Checks, agents and rules are those that are\n" +
+		Description: "Each run of the timeline becomes a run of this repository, with its attempts, results of checks, reviews\n" +
+			"and the diagnosis of its stop, at the times that were recorded. Checks, agents and rules are those that are\n" +
 			"configured here: no recorded command is ever run or suggested. A run that is here already is not\n" +
 			"imported twice. Exit status: 0 imported, however the run ended.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "again", Usage: "import a run once more that was imported before"}},
@@ -75,11 +75,6 @@ func importTimeline(s *session) error {
 		done, err := runrimport.Import(s.ctx, store, source, plan, options)
 		if err != nil {
 			return err
-		}
-		if done.Differs {
-			doc.Warnings = append(doc.Warnings, fmt.Sprintf(
-				"the timeline of %s no longer begins as run %s, which was imported from it; --again imports it as another run",
-				done.Run.Plan.Imported, done.Run.ID))
 		}
 		runs = append(runs, done)
 		doc.Runs = append(doc.Runs, importedDocument(source, done))

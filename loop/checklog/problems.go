@@ -12,10 +12,54 @@ import (
 
 // problems says how much compilers, type checkers, linters and formatters complained of.
 func problems(command string, lines []string) string {
-	return firstSaid(lines, eslintProblems, foundProblems, typescriptErrors, cargoErrors, lintIssues, errorLines, unformatted,
+	return firstSaid(lines, counted("eslint"), foundProblems, counted("tsc"), cargoErrors, counted("lint"), counted("errors"), unformatted,
 		func(lines []string) string { return listedFiles(command, lines) },
 		func(lines []string) string { return placedProblems(command, lines) },
 		brokenBuild)
+}
+
+// problemCounts are lines by which tools count what they complain of, by the tool or kind of line; the nouns are of the
+// pattern's groups. A pattern without groups counts its lines.
+var problemCounts = map[string][]problemCount{
+	"eslint": {{"error", "error warning error warning", // stylelint, and pyright's "3 errors, 1 warning", too
+		pattern(`\b\d+ problems? \((\d+) errors?, (\d+) warnings?|^\s*(\d+) errors?, (\d+) warnings?\b`)}},
+	"tsc": {{"error TS", "error", pattern(`\berror TS\d+: `)}}, // where it does not count itself
+	"lint": {{"issue", "issue", pattern(`^(\d+) issues?:`)}, // golangci-lint
+		{"offense", "offense", pattern(`\binspected, (\d+) offenses? detected`)}}, // RuboCop
+	"errors": {{"rror", "error error error error error", pattern( // javac, clang, MSBuild, webpack, psalm
+		`^\s*(\d+) errors?$|\b(\d+) errors? generated\.?$|^\s*(\d+) Error\(s\)$|\bcompiled with (\d+) errors?\b|^(\d+) errors? found\b`)}},
+}
+
+// problemCount is one form of such lines. A line without hint does not match.
+type problemCount struct {
+	hint, nouns string
+	line        func() *regexp.Regexp
+}
+
+// counted reads the lines of a kind of problemCounts.
+func counted(kind string) func(lines []string) string {
+	return func(lines []string) string {
+		for _, c := range problemCounts[kind] {
+			sums := map[string]int{}
+			nouns := strings.Fields(c.nouns)
+			for _, m := range matches(lines, c.hint, c.line()) {
+				if len(m) == 1 {
+					sums[nouns[0]]++
+				}
+				for i, text := range m[1:] {
+					n, _ := figure(text)
+					sums[nouns[i]] += n
+				}
+			}
+			if n := sums[nouns[0]]; n > 0 && nouns[0] != "error" {
+				return prose.Count(n, nouns[0])
+			}
+			if said := errorsAndWarnings(sums["error"], sums["warning"]); said != "" {
+				return said
+			}
+		}
+		return ""
+	}
 }
 
 // errorsAndWarnings is "3 errors, 2 warnings", leaving out what there is none of.
@@ -28,19 +72,6 @@ func errorsAndWarnings(errors, warnings int) string {
 		said = joinSaid(said, prose.Count(warnings, "warning"))
 	}
 	return said
-}
-
-var eslintPattern = pattern(`\b\d+ problems? \((\d+) errors?, (\d+) warnings?|^\s*(\d+) errors?, (\d+) warnings?\b`)
-
-// eslintProblems reads eslint and stylelint, and pyright's "3 errors, 1 warning".
-func eslintProblems(lines []string) string {
-	errors, warnings := 0, 0
-	for _, m := range matches(lines, "error", eslintPattern()) {
-		e, _ := figure(m[1] + m[3])
-		w, _ := figure(m[2] + m[4])
-		errors, warnings = errors+e, warnings+w
-	}
-	return errorsAndWarnings(errors, warnings)
 }
 
 var foundPattern = pattern(`(?i)\bfound (\d+) (error|warning|problem|issue|violation)s?\b(?:.*\((?:\d+ fixed, )?(\d+) remaining\))?`)
@@ -62,17 +93,6 @@ func foundProblems(lines []string) string {
 		return prose.Count(n, "problem")
 	}
 	return ""
-}
-
-var typescriptPattern = pattern(`\berror TS\d+: `)
-
-// typescriptErrors counts tsc's errors where it does not.
-func typescriptErrors(lines []string) string {
-	n := 0
-	for range matches(lines, "error TS", typescriptPattern()) {
-		n++
-	}
-	return errorsAndWarnings(n, 0)
 }
 
 var (
@@ -101,34 +121,6 @@ func mostErrors(lines []string, expr *regexp.Regexp) int {
 		most = max(most, n)
 	}
 	return most
-}
-
-var (
-	issuesPattern   = pattern(`^(\d+) issues?:`)
-	offensesPattern = pattern(`\binspected, (\d+) offenses? detected`)
-)
-
-// lintIssues reads golangci-lint and RuboCop.
-func lintIssues(lines []string) string {
-	if n := sumOf(lines, "issue", issuesPattern()); n > 0 {
-		return prose.Count(n, "issue")
-	}
-	if n := sumOf(lines, "offense", offensesPattern()); n > 0 {
-		return prose.Count(n, "offense")
-	}
-	return ""
-}
-
-var errorLinePattern = pattern(`^\s*(\d+) errors?$|\b(\d+) errors? generated\.?$|^\s*(\d+) Error\(s\)$|\bcompiled with (\d+) errors?\b|^(\d+) errors? found\b`)
-
-// errorLines reads the last line of javac, esbuild, clang, MSBuild, webpack and psalm.
-func errorLines(lines []string) string {
-	n := 0
-	for _, m := range matches(lines, "rror", errorLinePattern()) {
-		found, _ := figure(strings.Join(m[1:], ""))
-		n += found
-	}
-	return errorsAndWarnings(n, 0)
 }
 
 var (

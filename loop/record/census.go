@@ -42,7 +42,7 @@ func (c *Census) CountChecks(results []CheckResult, others int) {
 // LeftOut is a file that the reviewer did not see, or not all of.
 type LeftOut struct {
 	Path  string `json:"path"`
-	Why   string `json:"why"`             // excluded, generated, vendored, binary, text_taken_for_binary or too_large
+	Why   string `json:"why"`             // excluded, generated, vendored, binary, text_taken_for_binary, in_submodule or too_large
 	Lines int    `json:"lines,omitempty"` // of it that were not seen; 0: all
 	Bytes int64  `json:"bytes,omitempty"` // of a binary file
 	Was   int64  `json:"was_bytes,omitempty"`
@@ -55,6 +55,7 @@ const (
 	LeftVendored  = "vendored"
 	LeftBinary    = "binary"
 	LeftText      = "text_taken_for_binary" // of NUL bytes or UTF-16: git shows no lines of it, and what runs it reads them
+	LeftSubmodule = "in_submodule"          // the path is the submodule's, with a slash: its files are in no tree of ours
 	LeftTooLarge  = "too_large"
 )
 
@@ -95,9 +96,10 @@ func (c Census) Left(whys ...string) string {
 	return prose.Names(left)
 }
 
-// Unseen reports whether something was left out although nobody asked for that.
+// Unseen reports whether something of the change was left out although nobody asked for that. What a submodule holds
+// is part of another repository's change.
 func (c Census) Unseen() bool {
-	asked := []string{LeftExcluded, LeftGenerated, LeftVendored}
+	asked := []string{LeftExcluded, LeftGenerated, LeftVendored, LeftSubmodule}
 	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return !slices.Contains(asked, l.Why) })
 }
 

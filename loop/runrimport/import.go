@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/store"
@@ -23,48 +28,52 @@ type Options struct {
 // Imported is what became of one run of a timeline.
 type Imported struct {
 	Run      record.Run
-	Recorded int  // events that were recorded now; 0 for a run that was here already
-	Before   bool // it was imported before, in whole or in part
-	Differs  bool // the timeline no longer begins with what was imported before: nothing was recorded
+	Recorded int // events that were recorded now; 0 for a run that was here already
 }
 
 // Import records a source's events as those of a run here. plan holds what is configured here, and HEAD as its base.
-// A run that was imported before is not imported again. An import that was interrupted goes on where it stopped, and so
-// does that of a timeline with an id that has grown since.
+// A run that was imported before is not imported again, but for events that came after what is here: an import that
+// was interrupted goes on where it stopped.
 func Import(
 	ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan, options Options,
 ) (Imported, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return Imported{}, err
 	}
-	if source.ID == "" {
-		source.ID = source.Mark
-	}
+	source.ID = cmp.Or(source.ID, source.Mark)
+	source.describe(&plan)
 	unlock, err := s.Repo.Lock(ctx, "import")
 	if err != nil {
 		return Imported{}, err
 	}
 	defer unlock()
-	found, err := planSource(ctx, s, &plan, source)
-	if err != nil {
-		return Imported{}, err
-	}
+	var run record.Run
+	var here []record.Event
 	if !options.Again {
-		done, here, err := importedBefore(ctx, s, source, plan, found, options)
-		if err != nil || here {
-			return done, err
-		}
+		here, err = importedBefore(ctx, s, source, plan.Entity)
 	}
-	run, err := beginImport(ctx, s, source, plan)
+	if err == nil && here == nil {
+		run, err = beginImport(ctx, s, source, plan)
+	}
 	if err != nil {
 		return Imported{Run: run}, fmt.Errorf("import: %w", err)
 	}
-	made, _, err := importRun(run, source, found, s.Now().UTC(), options.Explain)
+	begun := run
+	if here != nil {
+		run, _ = record.FoldRun(here)
+		begun, _ = record.FoldRun(here[:1])
+	}
+	made, _, err := importRun(begun, source, s.Now().UTC(), options.Explain)
 	if err != nil {
 		return Imported{Run: run}, err
 	}
+	recorded := len(made) + 1
+	if here != nil {
+		made = beyond(made, here[1:])
+		recorded = len(made)
+	}
 	run, err = recordImport(ctx, s, run, made)
-	return Imported{Run: run, Recorded: len(made) + 1}, err
+	return Imported{Run: run, Recorded: recorded}, err
 }
 
 func beginImport(ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan) (record.Run, error) {
@@ -95,32 +104,9 @@ func recordImport(ctx context.Context, s *store.Store, run record.Run, events []
 	return run, nil
 }
 
-// importedBefore looks for source among the runs that are here. An import that is there in part is completed, when
-// what is there is how the timeline begins.
+// importedBefore returns the events of the newest run that source was imported as, or nil. The run's id or entity
+// tells at which runs to look.
 func importedBefore(
-	ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan, found foundWork, options Options,
-) (Imported, bool, error) {
-	events, err := newestImport(ctx, s, source, plan.Entity)
-	if err != nil || events == nil {
-		return Imported{}, false, err
-	}
-	run, _ := record.FoldRun(events)
-	begun, _ := record.FoldRun(events[:1])
-	now := s.Now().UTC()
-	made, _, err := importRun(begun, source, found, now, options.Explain)
-	if err != nil {
-		return Imported{}, true, err
-	}
-	rest, fits := beyond(made, events[1:], now)
-	if len(rest) > 0 {
-		run, err = recordImport(ctx, s, run, rest)
-	}
-	return Imported{Run: run, Recorded: len(rest), Before: true, Differs: !fits}, true, err
-}
-
-// newestImport returns the events of the newest run that source was imported as, or nil. The run's id or entity tells
-// at which runs to look.
-func newestImport(
 	ctx context.Context, s *store.Store, source SourceRun, entity runplan.Entity,
 ) ([]record.Event, error) {
 	runs, _, err := s.Runs(ctx, store.Filter{})
@@ -143,17 +129,62 @@ func newestImport(
 	return nil, nil
 }
 
-// beyond returns the imported events that come after events. They do not fit when neither list is the beginning of the
-// other. It compares types and times, because secrets were removed from the recorded events; now is the time of an
-// imported event without one.
-func beyond(imported []record.NewEvent, events []record.Event, now time.Time) (rest []record.NewEvent, fits bool) {
-	for i, e := range events {
-		if i == len(imported) {
-			return nil, true // the run went on here
+// beyond returns the imported events that come after events; none where events are not how imported begins, because
+// the run went on here.
+func beyond(imported []record.NewEvent, events []record.Event) []record.NewEvent {
+	same := func(n record.NewEvent, e record.Event) bool { return n.Type == e.Type }
+	n := len(events)
+	if n > len(imported) || !slices.EqualFunc(imported[:n], events, same) {
+		return nil
+	}
+	return imported[n:]
+}
+
+// TakeDirectory reads what runr keeps beside a timeline and not in it: the run's id, which is the name of the
+// directory, and the text of its task. timeline is the file's path; what is missing stays as it is.
+func (r *SourceRun) TakeDirectory(timeline string) {
+	file, err := filepath.Abs(timeline)
+	if err != nil || filepath.Base(file) != "timeline.jsonl" {
+		return
+	}
+	dir := filepath.Dir(file)
+	if id := filepath.Base(dir); r.ID == "" && len(id) == 14 && strings.Trim(id, "0123456789") == "" {
+		r.ID = id
+	}
+	task := filepath.Join(dir, "artifacts", "task.md")
+	info, err := os.Lstat(task)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return
+	}
+	if text, err := os.ReadFile(task); err == nil {
+		r.Task = strings.ToValidUTF8(string(text), "\uFFFD")
+	}
+}
+
+// describe writes into plan what the run works on: the text of its task, or where only the name of a file is recorded
+// that name. Nothing recorded becomes a command.
+func (r SourceRun) describe(plan *runplan.Plan) {
+	name := ""
+	for _, e := range r.Events {
+		if e.Type == "run_started" && name == "" {
+			name = strings.TrimSpace(prose.Cut(e.Task, maxSourceText))
 		}
-		if d := imported[i]; d.Type != e.Type || !d.At.Equal(now) && !d.At.Equal(e.Timestamp) {
-			return nil, false
+		if n := e.maxRounds(); e.Type == record.EventReviewLoopDetected.Name && n > 0 && n <= 100 {
+			plan.Policy.MaxRetries = n
 		}
 	}
-	return imported[len(events):], true
+	ext := path.Ext(name)
+	isPath := len(name) < 1000 && !strings.Contains(name, "\n") &&
+		slices.Contains([]string{".md", ".markdown", ".txt"}, ext)
+	task := r.Task
+	if task == "" && !isPath {
+		task = name
+	}
+	plan.Imported = r.ID
+	plan.Entity = runplan.Entity{Type: "task", Identifier: r.ID, Title: prose.OneLine(loop.TaskTitle(task))}
+	if isPath {
+		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), ext))
+	}
+	plan.Task = prose.Cut(task, maxSourceText)
+	plan.DoneCriteria = loop.DoneCriteria(plan.Task)
 }

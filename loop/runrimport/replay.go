@@ -1,7 +1,6 @@
 package runrimport
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -9,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/checklog"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -22,40 +21,51 @@ import (
 // importSource is the source of imported events.
 const importSource = "import"
 
-// notRecorded is the reason of a result without an exit status.
-const notRecorded = "not_recorded"
+// handlers make events of ours from runr's.
+var handlers = map[string]func(*importer, SourceEvent){
+	"phase_start":                       (*importer).phase,
+	"worker_response":                   (*importer).workerResponse,
+	"implement_complete":                (*importer).implemented,
+	"verification":                      (*importer).verified,
+	"review_complete":                   (*importer).reviewComplete,
+	"resume":                            (*importer).resumed,
+	"run_resumed":                       (*importer).resumed,
+	"auto_resume_started":               (*importer).resumed,
+	"max_ticks_reached":                 (*importer).stopping,
+	"run_complete":                      (*importer).stopping,
+	record.EventReviewLoopDetected.Name: (*importer).stopping,
+	record.EventRunStopped.Name:         (*importer).stopping,
+}
+
+// quietTypes say nothing that a run here keeps.
+var quietTypes = prose.WordSet(`run_started plan_generated worktree_created checkpoint_complete milestone_complete preflight
+	fast_path_skip verify_complete verify_failed_retry verify_failed_max_retries no_changes_evidence_ok worker_fallback
+	ignored_changes worker_stats auto_resume_scheduled auto_resume_result resume_checkpoint_selected run_submitted`)
 
 // importer makes the events of one run. It folds as it goes, so that each event is made in the state that it will be
 // read in. It has no effects: the same timeline gives the same events, by which an import that was killed goes on.
 type importer struct {
 	run     record.Run
 	source  SourceRun
-	found   foundWork
 	explain loop.Explainer
 	events  []record.NewEvent
 	bad     error
 
-	commits   map[int]string       // id of the checkpoint with an attempt's work, by line of the attempt's event
 	at        time.Time            // of the event that is being read
 	activity  time.Time            // of the newest event before a stop
 	open      bool                 // an attempt was begun and has not ended
 	reviewAt  time.Time            // when the reviewer was asked
 	pending   []record.CheckResult // of commands since the last check step
 	checkedAt time.Time            // when the newest of them ran
-	proof     string               // what the implementer showed for having changed nothing
-	problem   map[string]string    // what went wrong, by runr's code of the stop that may follow
 	halt      *halt
 }
 
 // importRun returns what becomes of source after run, which has only begun: all events but the first, and the run as
 // they leave it.
 func importRun(
-	run record.Run, source SourceRun, found foundWork, now time.Time, explain loop.Explainer,
+	run record.Run, source SourceRun, now time.Time, explain loop.Explainer,
 ) ([]record.NewEvent, record.Run, error) {
-	im := &importer{
-		run: run, source: source, found: found, explain: explain,
-		commits: source.checkpoints(), problem: map[string]string{}, at: source.at(0, now), activity: source.at(0, now),
-	}
+	im := &importer{run: run, source: source, explain: explain, at: source.at(0, now), activity: source.at(0, now)}
 	for i, e := range source.Events {
 		im.at = source.at(i, now)
 		if handle := handlers[e.Type]; handle != nil {
@@ -67,22 +77,6 @@ func importRun(
 	}
 	im.finish()
 	return im.events, im.run, im.bad
-}
-
-// checkpoints returns the recorded ids of the commits with the work of attempts, by line of the attempt's event.
-func (r SourceRun) checkpoints() map[int]string {
-	commits := map[int]string{}
-	line := 0
-	for _, e := range r.Events {
-		switch {
-		case e.Type == sourceImplement, e.Type == "worker_response" && e.Phase == "implement":
-			line = e.Line
-		case e.Type == sourceCheckpoint && line > 0:
-			commits[line] = e.Commit
-			line = 0
-		}
-	}
-	return commits
 }
 
 // add records one event.
@@ -100,14 +94,15 @@ func (im *importer) add(event record.NewEvent) {
 
 // step returns the name of the workflow's step of a kind: for an agent's the one before the review. A workflow without
 // such a step gets the usual name.
-func (im *importer) step(kind runplan.StepKind) string {
+func (im *importer) step(kind runplan.StepKind, usual string) string {
 	policy := im.run.Plan.Policy
-	find := func(kind runplan.StepKind) int {
-		return slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == kind })
-	}
-	at, usual := find(kind), string(kind)
+	at := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == kind })
 	if kind == runplan.StepAgent {
-		at, usual = policy.FixStep(cmp.Or(max(find(runplan.StepReview), 0), len(policy.Workflow))), "implement"
+		review := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == runplan.StepReview })
+		if review <= 0 {
+			review = len(policy.Workflow)
+		}
+		at = policy.FixStep(review)
 	}
 	if at < 0 {
 		return usual
@@ -138,34 +133,112 @@ func (im *importer) begin(mode record.AttemptMode, agent string) {
 		number--
 	}
 	im.open = true
-	a := record.Attempt{
-		Number: number, Step: im.step(runplan.StepAgent), Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{},
-	}
+	step := im.step(runplan.StepAgent, "implement")
+	a := record.Attempt{Number: number, Step: step, Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
 	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a))
 }
 
-// worked records the end of an attempt, which began with the event before when nothing says when it did.
-func (im *importer) worked(e SourceEvent, a record.Attempt, text string) {
+func (im *importer) resumed(SourceEvent) { im.active() }
+
+func (im *importer) phase(e SourceEvent) {
+	im.active()
+	switch strings.ToUpper(e.Phase) {
+	case "VERIFY":
+		return
+	case "IMPLEMENT":
+		im.flushChecks()
+		im.begin(im.mode(), "implementer")
+	case "REVIEW":
+		im.reviewAt = im.at
+	}
+	im.flushChecks()
+}
+
+// workerResponse reads an agent's answer. Which files an implementer changed nobody recorded.
+func (im *importer) workerResponse(e SourceEvent) {
+	switch strings.ToLower(e.Phase) {
+	case "implement":
+		im.implemented(e)
+	case "review":
+		im.round(e.agent("reviewer"), e.answer())
+	}
+}
+
+// implemented records the end of an attempt, which began with the event before when nothing says when it did. The
+// whole answer is kept as what the implementer showed where it has no section for that.
+func (im *importer) implemented(e SourceEvent) {
 	im.active()
 	im.flushChecks()
+	agent, text := e.agent("implementer"), e.answer()
 	if !im.open {
 		end := im.at
 		im.at = im.activity
-		im.begin(im.mode(), a.Agent)
+		im.begin(im.mode(), agent)
 		im.at = end
 	}
-	begun := *im.run.LastAttempt()
-	a.Number, a.Step, a.Mode, a.From = begun.Number, begun.Step, begun.Mode, begun.From
-	a.Duration = duration.Duration(max(0, im.at.Sub(begun.StartedAt)))
-	if id := im.found.commits[im.commits[e.Line]]; id != "" {
-		a.Commit, a.Tree = id, im.found.trees[id]
+	report := reply.ParseExecutor(text)
+	a := *im.run.LastAttempt()
+	a.Claim(report)
+	a.Agent, a.Warnings, a.Files = agent, nil, insidePaths(e.Changed)
+	if a.Status == reply.ExecutorUnknown && e.Type == "implement_complete" { // as the event says
+		a.Status = reply.ExecutorComplete
 	}
+	if a.Verification = report.Verification; a.Verification == "" {
+		a.Verification = strings.TrimSpace(text)
+	}
+	a.Duration = duration.Duration(max(0, im.at.Sub(a.StartedAt)))
+	a.StartedAt = time.Time{}
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
 	if e.Changed == nil {
 		title = fmt.Sprintf("attempt %d by %s", a.Number, a.Agent)
 	}
 	im.add(record.EventAttemptCompleted.New(importSource, title, a).Attach("executor.md", text))
-	im.open, im.proof = false, ""
+	im.open = false
+}
+
+// insidePaths returns the names of files inside a repository, each once.
+func insidePaths(names []string) []string {
+	files := []string{}
+	for _, name := range names[:min(len(names), maxSourceList)] {
+		if clean := path.Clean(name); place.Unsafe(name) == "" && !slices.Contains(files, clean) {
+			files = append(files, clean)
+		}
+	}
+	return files
+}
+
+// reviewComplete reads the reviewer's decision and changes as the reviewer itself would have answered.
+func (im *importer) reviewComplete(e SourceEvent) {
+	var changes []string
+	for _, raw := range e.Changes[:min(len(e.Changes), maxSourceList)] {
+		if change := textOf(raw); strings.TrimSpace(change) != "" {
+			changes = append(changes, prose.Cut(change, 16<<10))
+		}
+	}
+	im.round(e.agent("reviewer"), changesText(e.Status, changes))
+}
+
+// changesText returns a reviewer's answer in runr's shape.
+func changesText(status string, changes []string) string {
+	body, _ := json.Marshal(map[string]any{"status": status, "changes": changes}) // which is always JSON
+	return string(body)
+}
+
+// verified keeps the results of commands until their turn is over: runr writes one event for each tier of checks.
+func (im *importer) verified(e SourceEvent) {
+	im.active()
+	for _, r := range e.Results {
+		im.addResult(r.Command, r.exit(), r.Output)
+	}
+	exit := -1
+	if e.OK {
+		exit = 0
+	}
+	for _, command := range e.Commands {
+		if len(e.Results) == 0 {
+			im.addResult(command, exit, "")
+		}
+	}
 }
 
 // addResult adds a command's result. An earlier result of the same command in the same turn no longer counts.
@@ -183,17 +256,13 @@ func (im *importer) addResult(command string, exit int, output string) {
 		Said: checklog.Said(command, output, exit),
 	}
 	if exit < 0 {
-		result.Reason = notRecorded
+		result.Reason = "not_recorded"
 	}
 	im.pending, im.checkedAt = append(im.pending, result), im.at
 }
 
-// runnerWords come before the word that says what a command does.
-var runnerWords = prose.WordSet(`npm npx pnpm yarn bun bunx run exec go cargo make python python3 poetry uv bundle sh bash
-	node env mvn gradle gradlew just task deno dotnet mix composer`)
-
-// checkName returns the name of the configured check with that command, else the word that says what the command does:
-// typecheck for "npm run typecheck". It is numbered where a check or another command has that name.
+// checkName returns the name of the configured check with that command, else the command as a name, which is numbered
+// where a check or another command has that name.
 func (im *importer) checkName(command string) string {
 	taken := map[string]bool{}
 	for _, c := range im.run.Plan.Checks {
@@ -205,15 +274,9 @@ func (im *importer) checkName(command string) string {
 	for _, c := range im.pending {
 		taken[c.Name] = true
 	}
-	word := "command"
-	for _, field := range strings.Fields(command) {
-		name := strings.Trim(prose.Cut(strings.ToLower(record.SafeName(path.Base(field))), 40), "_-.")
-		if name == "" || field[0] == '-' || strings.Contains(field, "=") {
-			continue
-		}
-		if word = name; !runnerWords.Has(word) {
-			break
-		}
+	word := prose.Cut(strings.Trim(record.SafeName(command), "_-."), 40)
+	if word == "" {
+		word = "command"
 	}
 	name := word
 	for i := 2; taken[name]; i++ {
@@ -227,14 +290,10 @@ func (im *importer) flushChecks() {
 	if len(im.pending) == 0 {
 		return
 	}
-	run := record.CheckRun{Step: im.step(runplan.StepCheck)}
+	run := record.CheckRun{Step: im.step(runplan.StepCheck, "check"), Results: record.WithoutOutput(im.pending)}
 	if a := im.run.LastAttempt(); a != nil {
-		run.Attempt, run.Tree = a.Number, a.Commit
+		run.Attempt = a.Number
 	}
-	for i := range im.pending {
-		im.pending[i].Tree = string(run.Tree)
-	}
-	run.Results = record.WithoutOutput(im.pending)
 	now := im.at
 	im.at = im.checkedAt
 	im.add(record.EventChecksCompleted.New(importSource, run.Title(), run).AttachChecks(im.pending))
@@ -244,12 +303,14 @@ func (im *importer) flushChecks() {
 // round records what a reviewer answered. How many lines it saw was not recorded: its census says one a file, so that
 // it is not taken for a review of nothing.
 func (im *importer) round(reviewer, text string) {
-	round := record.RoundPayload{Step: im.step(runplan.StepReview), Round: record.Round{
+	im.active()
+	im.flushChecks()
+	round := record.RoundPayload{Step: im.step(runplan.StepReview, "review"), Round: record.Round{
 		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: reply.ParseReview(text, ""),
 	}}
 	files := 1
 	if a := im.run.LastAttempt(); a != nil {
-		round.Attempt, round.Commit, round.Tree = a.Number, a.Commit, a.Tree
+		round.Attempt = a.Number
 		files = max(1, len(a.Files))
 		if checks := im.run.LastChecks(); checks != nil && checks.Attempt == a.Number {
 			round.Checks = checks.Results
@@ -265,12 +326,4 @@ func (im *importer) round(reviewer, text string) {
 	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, report.Effective, reviewer,
 		prose.Count(len(report.Findings), "finding"))
 	im.add(record.EventRoundCompleted.New(importSource, title, round).Attach("review.md", text))
-}
-
-// head returns the commit that notes about the run's end go to, or "" when nothing tells where the run stood.
-func (im *importer) head() gitstore.ID {
-	if head := im.run.Head(); head != im.run.Plan.Base || im.found.base == head {
-		return head
-	}
-	return ""
 }

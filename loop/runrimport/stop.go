@@ -3,7 +3,6 @@ package runrimport
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,32 +15,15 @@ import (
 type halt struct {
 	code   string // runr's
 	at     time.Time
-	stated bool // an event says that the run stopped, and not only that something was wrong
-	detail []string
+	detail string
 	round  int
 	max    int
 	unmet  []string
 }
 
-func (h halt) completed() bool { return h.code == "complete" }
-
-func (h *halt) say(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); strings.TrimSpace(text) != "" {
-		h.detail = append(h.detail, prose.Cut(text, 2000))
-	}
-}
-
-// sayLimit says which limit was passed, in milliseconds, where the event has one.
-func (h *halt) sayLimit(format string, took, most int) {
-	if longest := 365 * 24 * 3_600_000; took > 0 && most > 0 && took < longest && most < longest {
-		seconds := func(ms int) time.Duration { return (time.Duration(ms) * time.Millisecond).Round(time.Second) }
-		h.say(format, seconds(took), seconds(most))
-	}
-}
-
 // sourceReasons are runr's codes that have another name here.
 var sourceReasons = map[string]string{
-	"verification_failed": record.ReasonChecksFailed, sourceMaxTicks: record.ReasonBudget,
+	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget,
 	"guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
 	"ownership_violation": record.ReasonScope, "plan_scope_violation": record.ReasonScope,
 	"implement_parse_failed": record.ReasonAgentFailed, "plan_parse_failed": record.ReasonAgentFailed,
@@ -62,38 +44,49 @@ func nativeReason(code string) string {
 	return cmp.Or(strings.Trim(code, "_"), record.ReasonInterrupted)
 }
 
-// halting returns the stop with a code: the pending one where that has the same code.
-func (im *importer) halting(code string, stated bool) *halt {
-	if im.halt == nil || im.halt.code != code && (im.halt.stated || stated) {
-		before := im.halt
-		im.halt = &halt{code: code, at: im.at}
-		if before != nil && !before.stated {
-			im.halt.detail = before.detail
-		}
+// stopping reads an event with which the run ends. Several of them about one stop are joined.
+func (im *importer) stopping(e SourceEvent) {
+	code := strings.TrimSpace(prose.Cut(e.Reason, 100))
+	switch e.Type {
+	case record.EventReviewLoopDetected.Name:
+		code = record.ReasonReviewLoop
+	case "max_ticks_reached":
+		code = e.Type
+	case "run_complete":
+		code = "complete"
 	}
-	im.halt.stated = im.halt.stated || stated
-	return im.halt
+	if h := im.halt; h == nil || code != "" && h.code != code {
+		im.halt = &halt{code: code, at: im.at}
+	}
+	h := im.halt
+	h.round, h.max = cmp.Or(e.rounds(), h.round), cmp.Or(e.maxRounds(), h.max)
+	h.detail = cmp.Or(prose.Cut(strings.TrimSpace(e.Error), 2000), h.detail)
+	if asked := e.requests(); len(asked) > 0 {
+		h.unmet = asked
+	}
 }
 
 // lastRound records the review that the event of a loop mentions, where the timeline has none that asked for anything.
 func (im *importer) lastRound() {
-	if _, asked := im.run.Open(); len(asked) > 0 || len(im.halt.unmet) == 0 {
-		return
+	_, asked := im.run.Open()
+	if h := im.halt; len(asked) == 0 && len(h.unmet) > 0 {
+		im.halt = nil // which the round would resume
+		im.round("reviewer", changesText("request_changes", h.unmet))
+		im.halt = h
 	}
-	im.round("reviewer", changesText("request_changes", im.halt.unmet))
 }
 
-// complete records a run that ended well, as it was recorded.
+// complete records a run that ended well.
 func (im *importer) complete() {
-	done := record.CompletedPayload{Result: record.ResultPass, Commit: im.head()}
+	done := record.CompletedPayload{Result: record.ResultPass}
 	if round := im.run.LastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
 	im.add(record.EventRunCompleted.New(importSource, done.Result, done))
 }
 
-// beginNext begins the attempt that a resumed run would otherwise take for done: it would pass, review or undo work
-// that is not in this repository.
+// beginNext begins the last attempt once more, with what is known of its first time, where a resumed run would take it
+// for done: it would pass, review or undo work that is not in this repository.
 func (im *importer) beginNext() {
 	next := im.run
 	for _, eventType := range []string{record.EventRunStopped.Name, record.EventRunResumed.Name} {
@@ -102,24 +95,16 @@ func (im *importer) beginNext() {
 			im.bad = err
 		}
 	}
-	last := im.run.LastAttempt()
-	switch step := loop.Next(next, next.Plan.Policy); step.Action {
+	mode := im.mode()
+	switch loop.Next(next, next.Plan.Policy).Action {
 	case loop.DoRevert:
-		im.beginAgain(record.ModeReexecute)
-	case loop.DoComplete:
-		im.beginAgain(im.mode())
-	case loop.DoReview, loop.DoChecks:
-		if last == nil || last.Commit == "" {
-			im.beginAgain(im.mode())
-		}
+		mode = record.ModeReexecute
+	case loop.DoComplete, loop.DoReview, loop.DoChecks:
+	default:
+		return
 	}
-}
-
-// beginAgain begins the last attempt once more, with what is known of its first time, or a new one where the last
-// one's work is here.
-func (im *importer) beginAgain(mode record.AttemptMode) {
 	last := im.run.LastAttempt()
-	if last == nil || last.Commit != "" {
+	if last == nil {
 		im.begin(mode, cmp.Or(im.run.Plan.Implementer, "implementer"))
 		return
 	}
@@ -133,7 +118,10 @@ func (im *importer) beginAgain(mode record.AttemptMode) {
 // stop records the pending stop. The last stop of the run gets a diagnosis, as from the runner.
 func (im *importer) stop(last bool) {
 	h := *im.halt
-	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: im.detail(h)}
+	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: h.detail}
+	if stop.Reason != h.code && h.code != "" {
+		stop.Detail = strings.TrimSuffix(prose.OneLine(h.code)+": "+h.detail, ": ")
+	}
 	kind, title := record.EventRunStopped, stop.Reason
 	if stop.Reason == record.ReasonReviewLoop {
 		kind = record.EventReviewLoopDetected
@@ -144,35 +132,17 @@ func (im *importer) stop(last bool) {
 		}
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
-	var files map[string][]byte
+	event := kind.New(importSource, title, record.StopPayload{Stop: stop})
 	if last && im.explain != nil {
 		step := loop.Next(im.run, im.run.Plan.Policy)
 		if stop.Reason == record.ReasonReviewLoop && step.Action == loop.DoExhaust {
 			stop.Repeated = step.Repeated
 		}
-		stop, files = im.explain(im.run, stop)
+		explained, files := im.explain(im.run, stop)
+		event = kind.New(importSource, title, record.StopPayload{Stop: explained})
+		event.Attachments = files
 	}
-	event := kind.New(importSource, title, record.StopPayload{Stop: stop, Commit: im.head()})
-	event.Attachments = files
 	im.add(event)
-}
-
-// detail returns what is known of a stop, after runr's name for it where it has another here.
-func (im *importer) detail(h halt) string {
-	parts := h.detail
-	if why := cmp.Or(im.problem[h.code], im.problem[nativeReason(h.code)]); why != "" {
-		parts = append([]string{why}, parts...)
-	}
-	text := ""
-	for i, part := range parts {
-		if !slices.Contains(parts[:i], part) {
-			text = strings.TrimPrefix(text+"; "+part, "; ")
-		}
-	}
-	if nativeReason(h.code) != h.code && h.code != "" {
-		text = strings.TrimSuffix(prose.OneLine(h.code)+": "+text, ": ")
-	}
-	return text
 }
 
 // refusedInARow returns how many rounds did not pass since the last that did.
@@ -189,9 +159,9 @@ func (im *importer) active() {
 	if im.halt == nil {
 		return
 	}
-	if halt := *im.halt; halt.stated && !halt.completed() {
+	if im.halt.code != "complete" {
 		at := im.at
-		im.at = halt.at
+		im.at = im.halt.at
 		im.lastRound()
 		im.stop(false)
 		im.at = at
@@ -203,13 +173,11 @@ func (im *importer) active() {
 // finish records how the run ended. A run that just ends was interrupted.
 func (im *importer) finish() {
 	if im.halt == nil {
-		im.halt = &halt{
-			code: record.ReasonInterrupted, at: im.at, stated: true, detail: []string{"the timeline ends without a stop"},
-		}
+		im.halt = &halt{code: record.ReasonInterrupted, at: im.at, detail: "the timeline ends without a stop"}
 	}
 	im.at = im.halt.at
 	im.flushChecks()
-	if im.halt.completed() {
+	if im.halt.code == "complete" {
 		im.complete()
 		return
 	}

@@ -8,21 +8,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // Limits of a timeline. Real timelines are far below them.
 const (
 	maxTimelineBytes = 64 << 20
-	maxRunEvents     = 2_000 // of one run, each of which may become an event here
-	lineWarnings     = 20    // lines that are named one by one
+	maxRunEvents     = 2_000     // of one run; the newest are kept
+	maxSourceText    = 256 << 10 // bytes of one field
+	maxSourceList    = 500       // entries of one list
+	lineWarnings     = 20        // unreadable lines that are named one by one
 )
 
 // ErrNoTimeline is the error for a file in which no line is an event.
@@ -34,8 +39,77 @@ type Timeline struct {
 	Warnings []string // one line each, for people
 
 	badLines int
-	firstBad string
 	current  int // index in Runs of the run that the newest line belongs to
+}
+
+// SourceRun is one run of a timeline.
+type SourceRun struct {
+	ID      string        // as runr calls it; "" when the timeline does not say
+	Task    string        // text of its task, where the caller has it
+	Events  []SourceEvent // as they stand in the file
+	Read    int           // events of the run in the file
+	Skipped int           // of those, the events whose type is not known
+	Mark    string        // a name made from its lines, for a run without an ID
+
+	lines hash.Hash
+}
+
+// SourceEvent is one line of a timeline: {seq, timestamp, type, source, payload}, or {event_type, timestamp, runId} with
+// the fields of the payload beside them.
+type SourceEvent struct {
+	SourceFields
+	At     time.Time // UTC; that of the event before it when it has none, and the zero Time when that has none either
+	Type   string
+	Source string
+
+	run string // id of the run, where the event names it
+}
+
+// SourceFields are the fields of all types of events together.
+type SourceFields struct {
+	RunID string `json:"run_id"`
+	Phase string `json:"phase"`
+	Error string `json:"error"`
+	Task  string `json:"task"`
+
+	// What an agent said.
+	Worker   string          `json:"worker"`
+	Response json.RawMessage `json:"response"`
+	Content  json.RawMessage `json:"content"`
+	Memo     string          `json:"handoff_memo"`
+	Changed  []string        `json:"changed_files"`
+
+	// What a reviewer and the checks said.
+	Status   string            `json:"status"`
+	Changes  []json.RawMessage `json:"changes"`
+	OK       bool              `json:"ok"`
+	Commands []string          `json:"commands"`
+	Results  []sourceResult    `json:"command_results"`
+
+	// Why a run stopped.
+	Reason          string   `json:"reason"`
+	Round           int      `json:"round"`
+	ReviewRounds    int      `json:"review_rounds"`
+	MaxRounds       int      `json:"max_rounds"`
+	MaxReviewRounds int      `json:"max_review_rounds"`
+	Unmet           []string `json:"unmet_requests"`
+	Requests        []string `json:"reviewer_requests"`
+}
+
+// sourceResult is the result of a command. Without an exit status it is not known how the command ended.
+type sourceResult struct {
+	Command string          `json:"command"`
+	Exit    json.RawMessage `json:"exit_code"`
+	Output  string          `json:"output"`
+}
+
+// exit returns the command's exit status, or -1 when it is not recorded.
+func (r sourceResult) exit() int {
+	exit, err := strconv.Atoi(strings.Trim(string(r.Exit), `"`))
+	if err != nil || exit < 0 || exit > 1<<16 {
+		return -1
+	}
+	return exit
 }
 
 // Read reads a timeline, one JSON object a line. It leaves out a line that it cannot read, and warns of it by its
@@ -46,29 +120,32 @@ func Read(in io.Reader) (Timeline, error) {
 		return Timeline{}, fmt.Errorf("read timeline: %w", err)
 	}
 	var t Timeline
-	if len(text) > maxTimelineBytes {
-		text = text[:maxTimelineBytes]
-		t.warn("only the first %d MiB were read", maxTimelineBytes>>20)
-	}
-	number := 0
-	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))) {
+	number, firstBad := 0, "it is empty"
+	for line := range bytes.Lines(bytes.TrimPrefix(text[:min(len(text), maxTimelineBytes)], []byte("\xef\xbb\xbf"))) {
 		number++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
 		event, err := decodeEvent(line)
-		if err != nil {
-			t.refuse(number, err)
+		if err == nil {
+			t.add(event, line)
 			continue
 		}
-		event.Line = number
-		t.add(event)
+		if t.badLines++; t.badLines <= lineWarnings {
+			t.warn("line %d: %v", number, err)
+		}
+		if t.badLines == 1 {
+			firstBad = t.Warnings[0]
+		}
 	}
 	if len(t.Runs) == 0 {
-		return Timeline{}, fmt.Errorf("%w: %s", ErrNoTimeline, cmp.Or(t.firstBad, "it is empty"))
+		return Timeline{}, fmt.Errorf("%w: %s", ErrNoTimeline, firstBad)
 	}
 	if more := t.badLines - lineWarnings; more > 0 {
 		t.warn("%s more could not be read", prose.Count(more, "line"))
+	}
+	if len(text) > maxTimelineBytes {
+		t.warn("only the first %d MiB were read", maxTimelineBytes>>20)
 	}
 	t.finish()
 	return t, nil
@@ -78,59 +155,34 @@ func (t *Timeline) warn(format string, args ...any) {
 	t.Warnings = append(t.Warnings, prose.OneLine(fmt.Sprintf(format, args...)))
 }
 
-// refuse notes a line that cannot be read.
-func (t *Timeline) refuse(number int, err error) {
-	t.badLines++
-	if t.badLines > lineWarnings {
-		return
+// add gives an event to its run. An event that names no run belongs to the run of the line before it.
+func (t *Timeline) add(e SourceEvent, line []byte) {
+	named := slices.IndexFunc(t.Runs, func(r SourceRun) bool { return r.ID == e.run })
+	switch {
+	case e.run != "" && named >= 0:
+		t.current = named
+	case len(t.Runs) == 0 || e.run != "" && t.Runs[t.current].ID != "":
+		t.Runs = append(t.Runs, SourceRun{lines: sha256.New()})
+		t.current = len(t.Runs) - 1
 	}
-	t.warn("line %d: %v", number, err)
-	if t.badLines == 1 {
-		t.firstBad = t.Warnings[len(t.Warnings)-1]
-	}
-}
-
-// add gives an event to its run. An event that names no run belongs to the run of the line before it, unless it is a
-// second first event: then two files were joined.
-func (t *Timeline) add(e SourceEvent) {
-	at := t.current
-	switch named := t.indexOf(e.run); {
-	case e.run == "" && (len(t.Runs) == 0 || t.Runs[at].beginsAgain(e)):
-		at = len(t.Runs)
-	case e.run == "":
-	case named >= 0:
-		at = named
-	case len(t.Runs) == 0 || t.Runs[at].ID != "":
-		at = len(t.Runs)
-	}
-	if at == len(t.Runs) {
-		t.Runs = append(t.Runs, SourceRun{})
-	}
-	t.current = at
-	run := &t.Runs[at]
+	run := &t.Runs[t.current]
 	run.ID = cmp.Or(run.ID, e.run)
+	if n := len(run.Events); n > 0 && e.At.IsZero() {
+		e.At = run.Events[n-1].At
+	}
 	run.Events = append(run.Events, e)
+	run.lines.Write(line)
 }
 
-func (t *Timeline) indexOf(id string) int {
-	return slices.IndexFunc(t.Runs, func(r SourceRun) bool { return r.ID == id })
-}
-
-// beginsAgain reports whether e is the first event of another run than r.
-func (r *SourceRun) beginsAgain(e SourceEvent) bool {
-	return e.first() && slices.ContainsFunc(r.Events, func(o SourceEvent) bool { return o.first() && o.raw != e.raw })
-}
-
-// finish orders the events of each run, and warns once of types of events that are not known.
+// finish names each run, bounds its events, and warns once of types of events that are not known.
 func (t *Timeline) finish() {
 	unknown := map[string]int{}
 	for i := range t.Runs {
 		run := &t.Runs[i]
-		run.mark()
-		run.sort()
-		run.Read = len(run.Events)
+		run.Mark = "timeline-" + hex.EncodeToString(run.lines.Sum(nil)[:6])
+		run.Read, run.lines = len(run.Events), nil
 		for _, e := range run.Events {
-			if !knownSource(e.Type) {
+			if handlers[e.Type] == nil && !quietTypes.Has(e.Type) {
 				unknown[prose.Cut(e.Type, 40)]++
 				run.Skipped++
 			}
@@ -152,45 +204,7 @@ func (t *Timeline) finish() {
 	}
 }
 
-// mark names a run by all its lines, in case it has no other name.
-func (r *SourceRun) mark() {
-	hash := sha256.New()
-	for _, e := range r.Events {
-		hash.Write(e.raw[:])
-	}
-	r.Mark = "timeline-" + hex.EncodeToString(hash.Sum(nil)[:6])
-}
-
-// sort orders the events by their seq. An event without one stays behind the event that it follows in the file. The
-// same line twice is one event; two events with one seq are two, for runr counts without a lock. An event without a
-// time gets that of the event before it, and events at the beginning get the first time that is known.
-func (r *SourceRun) sort() {
-	seq := int64(0)
-	seen := map[[sha256.Size]byte]bool{}
-	r.Events = slices.DeleteFunc(r.Events, func(e SourceEvent) bool {
-		again := e.Seq > 0 && seen[e.raw]
-		seen[e.raw] = true
-		return again
-	})
-	for i, e := range r.Events {
-		seq = cmp.Or(e.Seq, seq)
-		r.Events[i].place = seq
-	}
-	slices.SortStableFunc(r.Events, func(a, b SourceEvent) int { return cmp.Compare(a.place, b.place) })
-	var at time.Time
-	if first := slices.IndexFunc(r.Events, func(e SourceEvent) bool { return !e.At.IsZero() }); first >= 0 {
-		at = r.Events[first].At
-	}
-	for i, e := range r.Events {
-		if !e.At.IsZero() {
-			at = e.At
-		}
-		r.Events[i].At = at
-	}
-}
-
-// decodeEvent reads one line, which is not blank. A field that has another type than runr gives it is as if it were
-// missing.
+// decodeEvent reads one line, which is not blank. A field that has another type than runr gives it counts as missing.
 func decodeEvent(line []byte) (SourceEvent, error) {
 	if line[0] != '{' {
 		return SourceEvent{}, errors.New("not a JSON object")
@@ -207,17 +221,14 @@ func decodeEvent(line []byte) (SourceEvent, error) {
 		Timestamp string          `json:"timestamp"`
 		Source    string          `json:"source"`
 		Run       string          `json:"runId"`
-		Seq       int64           `json:"seq"`
 		Payload   json.RawMessage `json:"payload"`
 	}
-	e := SourceEvent{raw: sha256.Sum256(line)}
-	readable(line, &top)
-	readable(line, &e.SourceFields)
-	readable(top.Payload, &e.SourceFields)
-	e.Type, e.Source, e.Seq = top.Type, top.Source, max(top.Seq, 0)
-	if top.EventType != "" && !knownSource(e.Type) {
-		e.Type = top.EventType
-	}
+	var e SourceEvent
+	// encoding/json passes over a value of another type and goes on; what it read is kept.
+	_ = json.Unmarshal(line, &top)
+	_ = json.Unmarshal(line, &e.SourceFields)
+	_ = json.Unmarshal(top.Payload, &e.SourceFields)
+	e.Type, e.Source = cmp.Or(top.EventType, top.Type), top.Source
 	if e.Type == "" {
 		return e, errors.New("no type")
 	}
@@ -229,6 +240,63 @@ func decodeEvent(line []byte) (SourceEvent, error) {
 	return e, nil
 }
 
-// readable decodes data, which is JSON, into v as far as the types agree: encoding/json passes over a value of
-// another type and goes on.
-func readable(data []byte, v any) { _ = json.Unmarshal(data, v) }
+// textOf returns a field as text: JSON for anything but a string.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if len(raw) > 0 && json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	return prose.Cut(text, maxSourceText)
+}
+
+// answer returns what an agent wrote.
+func (e SourceEvent) answer() string {
+	return cmp.Or(prose.Cut(e.Memo, maxSourceText), textOf(e.Response), textOf(e.Content))
+}
+
+// agent returns who answered: the worker that the event names, else its source when that is no part of runr itself.
+func (e SourceEvent) agent(role string) string {
+	name := prose.Cut(prose.OneLine(cmp.Or(e.Worker, e.Source)), 60)
+	if name == "" || ownParts.Has(name) {
+		return role
+	}
+	return name
+}
+
+// ownParts are the sources of events that are parts of runr.
+var ownParts = prose.WordSet("cli supervisor verifier worker resume submit")
+
+// requests returns what the reviewer asked for, under either of its names, each in one line.
+func (e SourceEvent) requests() []string {
+	var list []string
+	asked := e.Unmet
+	if len(asked) == 0 {
+		asked = e.Requests
+	}
+	for _, item := range asked[:min(len(asked), maxSourceList)] {
+		if row := prose.OneRow(item); row != "" {
+			list = append(list, prose.Cut(row, 4<<10))
+		}
+	}
+	return list
+}
+
+func (e SourceEvent) rounds() int    { return min(max(e.Round, e.ReviewRounds, 0), 1<<20) }
+func (e SourceEvent) maxRounds() int { return min(max(e.MaxRounds, e.MaxReviewRounds, 0), 1<<20) }
+
+// began returns the time in the id of the run here: that of runr's id, so that typing the latter finds the run; else
+// when the run began.
+func (r SourceRun) began(now time.Time) time.Time {
+	if at, err := time.Parse(record.IDTime, r.ID); err == nil {
+		return at
+	}
+	return r.at(0, now)
+}
+
+// at returns the time of event i, or now when the timeline has no times or a clock that is far ahead.
+func (r SourceRun) at(i int, now time.Time) time.Time {
+	if i >= len(r.Events) || r.Events[i].At.IsZero() || r.Events[i].At.After(now.AddDate(1, 0, 0)) {
+		return now
+	}
+	return r.Events[i].At
+}

@@ -158,18 +158,18 @@ func (s *Scanner) code() {
 
 func (s *Scanner) comment() bool {
 	rest := s.rest()
-	for _, start := range s.lang.lineComments {
-		if strings.HasPrefix(rest, start) && !(s.lang.attributes && strings.HasPrefix(rest, "#[")) && (start != "#" || !s.lang.spacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
+	for _, start := range s.lang.LineComments {
+		if strings.HasPrefix(rest, start) && !(s.lang.Attributes && strings.HasPrefix(rest, "#[")) && (start != "#" || !s.lang.SpacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
 			s.emit(Comment, len(s.src))
 			return true
 		}
 	}
-	for _, pair := range s.lang.blockComments {
+	for _, pair := range s.lang.BlockComments {
 		if !strings.HasPrefix(rest, pair[0]) {
 			continue
 		}
 		open := openText{kind: Comment, close: pair[1]}
-		if s.lang.nested {
+		if s.lang.Nested {
 			open.nest = pair[0]
 		}
 		s.take(open, len(pair[0]))
@@ -192,16 +192,16 @@ func (s *Scanner) take(open openText, size int) {
 
 func (s *Scanner) quoted() bool {
 	rest := s.rest()
-	for _, q := range s.lang.quotes {
-		if !strings.HasPrefix(rest, q.open) {
+	for _, q := range s.lang.Quotes {
+		if !strings.HasPrefix(rest, q.Open) {
 			continue
 		}
-		if q.char && !charLiteral(rest) {
+		if q.Char && !charLiteral(rest) {
 			return false
 		}
 		was := s.open
-		s.take(openText{kind: String, close: q.close, escape: q.escape}, len(q.open))
-		if !q.multi && !(q.loose && !s.Parts) {
+		s.take(openText{kind: String, close: q.Close, escape: q.Escape}, len(q.Open))
+		if !q.Multi && !(q.Loose && !s.Parts) {
 			s.open = was // it ends with its line at the latest
 		}
 		s.markKey()
@@ -213,13 +213,13 @@ func (s *Scanner) quoted() bool {
 			return true
 		}
 	}
-	return s.lang.regexps && s.regexp()
+	return s.lang.Regexps && s.regexp()
 }
 
 // markKey makes a key of the string just emitted, where a colon follows it and the
 // language has such keys.
 func (s *Scanner) markKey() {
-	if s.lang.stringKeys && strings.HasPrefix(strings.TrimLeft(s.rest(), " \t"), ":") {
+	if s.lang.StringKeys && strings.HasPrefix(strings.TrimLeft(s.rest(), " \t"), ":") {
 		s.toks[len(s.toks)-1].Kind = Key
 	}
 }
@@ -278,7 +278,7 @@ func (s *Scanner) number() bool {
 	for i < len(rest) && (IsWordByte(rest[i]) || rest[i] == '.' && i+1 < len(rest) && isDigit(rest[i+1]) || isExponentSign(rest, i)) {
 		i++
 	}
-	if s.lang.units && i < len(rest) && rest[i] == '%' {
+	if s.lang.Units && i < len(rest) && rest[i] == '%' {
 		i++
 	}
 	s.emit(Number, s.at+i)
@@ -297,17 +297,17 @@ func (s *Scanner) word() bool {
 	}
 	word, after := rest[:size], strings.TrimLeft(rest[size:], " \t")
 	end := s.at + size
-	if s.lang.fold {
+	if s.lang.Fold {
 		word = strings.ToLower(word)
 	}
 	switch {
 	case s.lang.words()[word] != Plain && !s.isMember():
 		s.emit(s.lang.words()[word], end)
-	case s.lang.wordKeys != "" && strings.HasPrefix(after, s.lang.wordKeys) && s.startsLine():
+	case s.lang.WordKeys != "" && strings.HasPrefix(after, s.lang.WordKeys) && s.startsLine():
 		s.emit(Key, end)
 	case word[0] == '$' || word[0] == '@':
 		s.emit(Builtin, end)
-	case s.lang.calls && strings.HasPrefix(rest[size:], "("):
+	case s.lang.Calls && strings.HasPrefix(rest[size:], "("):
 		s.emit(Call, end)
 	default:
 		s.emit(Plain, end)
@@ -317,25 +317,25 @@ func (s *Scanner) word() bool {
 
 // isMember reports whether the word at s.at stands behind a dot: x.type is no keyword.
 func (s *Scanner) isMember() bool {
-	return s.at > 0 && s.src[s.at-1] == '.' && !strings.HasSuffix(s.src[:s.at], "..") && s.lang.calls
+	return s.at > 0 && s.src[s.at-1] == '.' && !strings.HasSuffix(s.src[:s.at], "..") && s.lang.Calls
 }
 
 // startsLine reports whether nothing but blanks and list marks stands before s.at.
 func (s *Scanner) startsLine() bool {
-	return strings.Trim(s.src[:s.at], " \t-?{,;") == "" || s.lang.units
+	return strings.Trim(s.src[:s.at], " \t-?{,;") == "" || s.lang.Units
 }
 
 // wordSize is the length of the word that rest begins with, 0 for none.
 func (s *Scanner) wordSize(rest string) int {
 	i := 0
-	if strings.IndexByte(s.lang.sigils, rest[0]) >= 0 && len(rest) > 1 {
+	if strings.IndexByte(s.lang.Sigils, rest[0]) >= 0 && len(rest) > 1 {
 		i = 1
 	}
 	start := i
 	for i < len(rest) {
 		c := rest[i]
 		if c < utf8.RuneSelf {
-			if !IsWordByte(c) && !(i > start && strings.IndexByte(s.lang.wordBytes, c) >= 0) {
+			if !IsWordByte(c) && !(i > start && strings.IndexByte(s.lang.WordBytes, c) >= 0) {
 				break
 			}
 			i++

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -123,4 +125,14 @@ func FuzzHighlight(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A misspelt name in the table would silently leave a language without something.
+func TestTableNamesFields(t *testing.T) {
+	var all map[string]*Language
+	d := json.NewDecoder(bytes.NewReader(languagesJSON))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		t.Error(err)
+	}
 }
