@@ -1,9 +1,11 @@
 package hooks
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -328,4 +330,118 @@ func removeBlock(path string) error {
 		return os.Remove(path)
 	}
 	return safefile.WriteExact(path, []byte(text), f.mode)
+}
+
+// inProgress are the files in a worktree's git directory that stand for a command of git's
+// that rewrites commits, of which post-rewrite tells, or has not ended. What a cherry-pick, a
+// revert or am leaves there is not among them: no later hook tells of their commits.
+var inProgress = [...]struct{ file, what string }{
+	{"rebase-merge", "a rebase"},
+	{"rebase-apply/rebasing", "a rebase"},
+	{"MERGE_HEAD", "a merge"},
+	{"REVERT_HEAD", "a revert"},
+	{"BISECT_LOG", "a bisection"},
+}
+
+// ShouldRun decides whether a run of hook should do anything: not for commits of the
+// tool itself or of an agent that it started, and not while git makes commits in a
+// row (the package comment has the table). env looks up an environment variable.
+// The reason is a clause for people, "" when it should run.
+func ShouldRun(ctx context.Context, repo *gitstore.Repo, hook string, env func(string) string) (run bool, reason string) {
+	if depth := env("GIT_RUNR_DEPTH"); depth != "" && depth != "0" {
+		return false, "git-runr itself started this (GIT_RUNR_DEPTH is set)"
+	}
+	if repo.IsOwnWorktree() {
+		return false, "this worktree belongs to a run"
+	}
+	if hook == PrePush {
+		return true, ""
+	}
+	branch, err := repo.Branch(ctx)
+	if err != nil {
+		return false, err.Error()
+	}
+	if run, ok := strings.CutPrefix(branch, "refs/heads/runr/"); ok {
+		return false, fmt.Sprintf("runr/%s is the branch of a run", run)
+	}
+	if what := underWay(repo, hook); what != "" {
+		return false, what + " is in progress"
+	}
+	return true, ""
+}
+
+// underWay is the command of git's that keeps hook from doing anything, "" for none: not
+// the one that ends by running it, whose files still lie there.
+func underWay(repo *gitstore.Repo, hook string) string {
+	for _, p := range inProgress {
+		if hook == PostRewrite || hook == PostMerge && p.file == "MERGE_HEAD" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(repo.GitDir, p.file)); err == nil {
+			return p.what
+		}
+	}
+	return ""
+}
+
+// maxFed is the most that is read of what git feeds a hook, in bytes.
+const maxFed = 64 << 20
+
+// Rewritten reads what git feeds post-rewrite: OLD NEW and perhaps more, a line each.
+func Rewritten(in io.Reader) ([]gitstore.Moved, error) {
+	var pairs []gitstore.Moved
+	err := eachLine(in, func(words []string) bool {
+		if len(words) < 2 {
+			return false
+		}
+		pairs = append(pairs, gitstore.Moved{From: gitstore.ID(words[0]), To: gitstore.ID(words[1])})
+		return isID(words[0]) && isID(words[1])
+	})
+	return pairs, err
+}
+
+// Push is a ref that is to be pushed. An id of "" is none: the ref is deleted, or new.
+type Push struct {
+	Local  string // as it was named: refs/heads/main, HEAD~1, (delete)
+	New    gitstore.ID
+	Remote string // the ref there
+	Old    gitstore.ID
+}
+
+// Pushed reads what git feeds pre-push: LOCAL-REF ID REMOTE-REF ID, a line each.
+func Pushed(in io.Reader) ([]Push, error) {
+	var refs []Push
+	err := eachLine(in, func(words []string) bool {
+		if len(words) != 4 || !isID(words[1]) || !isID(words[3]) {
+			return false
+		}
+		refs = append(refs, Push{words[0], present(words[1]), words[2], present(words[3])})
+		return true
+	})
+	return refs, err
+}
+
+// present is "" for an id of zeros.
+func present(id string) gitstore.ID {
+	if strings.Trim(id, "0") == "" {
+		return ""
+	}
+	return gitstore.ID(id)
+}
+
+func isID(word string) bool {
+	return (len(word) == 40 || len(word) == 64) && strings.Trim(word, "0123456789abcdef") == ""
+}
+
+// eachLine gives the words of each line that is not empty to take, which is false for a
+// line that is not what git writes.
+func eachLine(in io.Reader, take func(words []string) bool) error {
+	lines := bufio.NewScanner(io.LimitReader(in, maxFed))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if words := strings.Fields(lines.Text()); len(words) > 0 && !take(words) {
+			return fmt.Errorf("read what git feeds the hook: %.80q", lines.Text())
+		}
+	}
+	return lines.Err()
 }

@@ -6,12 +6,14 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/when"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
@@ -39,26 +41,22 @@ func (p *program) auditCommand() *cli.Command {
 			deepenFlag(),
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: auditLimit, Usage: "the newest `N`; 0 for all"},
 		},
-		Action: p.action(audit),
+		Action: p.inRepo(audit),
 	}
 }
 
-// audited is what to look at: the commits, newest first.
+// audited names the commits to audit, newest first.
 type audited struct {
 	name, run string
 	commits   []gitstore.LoggedCommit
 }
 
-func audit(s *session) error {
+func audit(s *session, store *store.Store) error {
 	if err := s.auditFlags(); err != nil {
 		return err
 	}
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
 	var span audited
-	err = s.deepened(store, s.Args().First(), func() (err error) {
+	err := s.deepened(store, s.Args().First(), func() (err error) {
 		span, err = s.auditSpan(store)
 		return err
 	})
@@ -93,10 +91,10 @@ func audit(s *session) error {
 
 func (s *session) auditFlags() error {
 	if s.NArg() > 0 && s.String("run") != "" {
-		return exit.Problemf(exit.Usage, "an audit is of one thing: a range or --run RUN")
+		return exit.Problemf(exit.Usage, "use either a range or --run RUN, not both")
 	}
 	if s.Int("limit") < 0 {
-		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
+		return exit.Problemf(exit.Usage, "--limit must not be negative; 0 means all")
 	}
 	if r := s.String("require"); r != "" && !slices.Contains(config.Levels, r) {
 		return exit.Problemf(exit.Usage, "--require is checked, reviewed or approved, not %q", r)
@@ -112,7 +110,7 @@ func (s *session) auditFlags() error {
 // unmetShown is how many commits that do not meet --require are named.
 const unmetShown = 20
 
-// missed says which of what was asked for is not so.
+// missed returns a line for each threshold and each commit that does not meet what the flags ask for.
 func (s *session) missed(doc diagnose.Audit) []string {
 	lines := s.belowThreshold(doc.Counts)
 	require := s.String("require")
@@ -127,7 +125,7 @@ func (s *session) missed(doc diagnose.Audit) []string {
 	return lines
 }
 
-// belowThreshold says which threshold was missed.
+// belowThreshold returns a line for each --fail-under that coverage does not reach.
 func (s *session) belowThreshold(counts diagnose.AuditCounts) []string {
 	var lines []string
 	for _, t := range []struct {
@@ -141,17 +139,15 @@ func (s *session) belowThreshold(counts diagnose.AuditCounts) []string {
 	return lines
 }
 
-// auditSpan reads what is to be audited.
+// auditSpan returns the commits to audit, as the arguments name them.
 func (s *session) auditSpan(store *store.Store) (audited, error) {
 	if id := s.String("run"); id != "" {
 		return s.auditRun(store, id)
 	}
-	rev, err := s.arg("HEAD")
-	if err != nil {
-		return audited{}, err
-	}
+	rev := s.arg("HEAD")
 	span, limit := audited{name: rev}, s.Int("limit")
 	var from, to gitstore.ID
+	var err error
 	if strings.Contains(rev, "..") {
 		if !s.IsSet("limit") {
 			limit = 0
@@ -185,4 +181,65 @@ func (s *session) auditRun(store *store.Store, id string) (audited, error) {
 		err = exit.Problemf(exit.NotFound, "the commits of run %s are not in this clone, only its events", run.ID)
 	}
 	return span, err
+}
+
+// metricsPeriod is how far metrics look back unless --since says otherwise.
+const metricsPeriod = 30 * 24 * time.Hour
+
+func (p *program) metricsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "metrics", Usage: "what the runs and reviews of a period came to",
+		Description: "Rounds to pass, stops by reason, time per step, findings by severity, and how long reviews took.\n" +
+			"Without --since: the last 30 days. A date is that day at midnight; --until a date includes that day.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "`WHEN` the period begins: 7d, 12h, 2026-01-31, or RFC 3339"},
+			&cli.StringFlag{Name: "until", Usage: "`WHEN` it ends: the same; now without it"},
+		},
+		Action: p.inRepo(metrics),
+	}
+}
+
+func metrics(s *session, store *store.Store) error {
+	since, until, err := s.period()
+	if err != nil {
+		return err
+	}
+	doc, err := diagnose.Measure(s.ctx, store, since, until)
+	if err != nil {
+		return err
+	}
+	return s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) })
+}
+
+// period returns the times that --since and --until give; without them the last 30 days.
+func (s *session) period() (since, until time.Time, err error) {
+	now := s.now()
+	since, until = now.Add(-metricsPeriod), now.Add(time.Millisecond) // what happens now is in it
+	if text := s.String("until"); text != "" {
+		if until, err = moment(text, now, true); err != nil {
+			return since, until, err
+		}
+		since = until.Add(-metricsPeriod)
+	}
+	if text := s.String("since"); text != "" {
+		if since, err = moment(text, now, false); err != nil {
+			return since, until, err
+		}
+	}
+	if !since.Before(until) {
+		return since, until, exit.Problemf(exit.Usage, "the period begins (%s) after it ends (%s)", since.Format(time.DateTime), until.Format(time.DateTime))
+	}
+	return since, until, nil
+}
+
+// moment reads a point in time. The end of a period that is a date is the end of that day.
+func moment(text string, now time.Time, end bool) (time.Time, error) {
+	at, day, ok := when.Parse(text, now)
+	if !ok {
+		return at, exit.Problemf(exit.Usage, "cannot read %q as a time: use 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
+	}
+	if end && day {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at, nil
 }

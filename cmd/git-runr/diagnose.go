@@ -28,18 +28,15 @@ func (p *program) diagnoseCommand() *cli.Command {
 			"to the runs and reviews that speak of it. --json is the document that a stop leaves behind as\n" +
 			"stop_diagnostics.json, --md its review_digest.md. The codes of unmet checks: git runr help stop-reasons.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "md", Usage: "as Markdown"}},
-		Action: p.action(diagnoseStop),
+		Action: p.inRepo(diagnoseStop),
 	}
 }
 
-func diagnoseStop(s *session) error {
+func diagnoseStop(s *session, store *store.Store) error {
 	if s.Bool("md") && s.json {
-		return exit.Problemf(exit.Usage, "a diagnosis is wanted once: --md or --json")
+		return exit.Problemf(exit.Usage, "use either --md or --json, not both")
 	}
-	store, what, err := s.openFor(record.Latest)
-	if err != nil {
-		return err
-	}
+	what := s.arg(record.Latest)
 	run, err := store.RunByID(s.ctx, what)
 	if err == nil {
 		return s.diagnoseRun(store, run)
@@ -165,7 +162,7 @@ func (s *session) diagnoseCommit(store *store.Store, commit gitstore.ID) error {
 	case about.Note != "":
 		return s.showNote(commit, about.Note)
 	}
-	return exit.Problemf(exit.NotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short()).WithHint("git runr log " + commit.Short() + "   (what is recorded of it)")
+	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit.Short()).WithHint("git runr log " + commit.Short() + "   (what is recorded of it)")
 }
 
 // noteJSON is all that is known of a commit where only the notes were fetched.

@@ -23,7 +23,7 @@ func (p *program) guardCommand() *cli.Command {
 			"they are accepted or put back. \"restore\" puts back what stopped the work, where it is still as it was made:\n" +
 			"what came later stays, and so does what may have been a person. While a setting stands that git would run,\n" +
 			"this program makes no call of git that could run something; lists, show, diagnose and abort work.",
-		Action: p.action(guard),
+		Action: p.inRepo(guard),
 		Subcommands: []*cli.Command{
 			{Name: "restore", Usage: "put it back", Flags: []cli.Flag{all}, Action: p.action(guardRestore)},
 			{Name: "accept", Usage: "leave it as it is: it was you", Action: p.action(guardAccept)},
@@ -41,19 +41,7 @@ type alterationJSON struct {
 	Diffs map[string][]string `json:"diffs,omitempty"` // by path: lines that are gone with "-", lines that came with "+"
 }
 
-// openGuard opens the repository for a command that takes no names.
-func (s *session) openGuard() (*store.Store, error) {
-	if s.Args().Present() {
-		return nil, exit.Problemf(exit.Usage, "guard takes no names, but %q is given", s.Args().First()).WithHint(loop.GuardLines()...)
-	}
-	return s.open()
-}
-
-func guard(s *session) error {
-	store, err := s.openGuard()
-	if err != nil {
-		return err
-	}
+func guard(s *session, store *store.Store) error {
 	all, err := store.Repo.Alterations(s.ctx)
 	if err != nil {
 		return err
@@ -102,7 +90,7 @@ func guardAccept(s *session) error {
 	if err := s.byPerson(); err != nil {
 		return err
 	}
-	store, err := s.openGuard()
+	store, err := s.open()
 	if err != nil {
 		return err
 	}
@@ -126,7 +114,7 @@ func guardRestore(s *session) error {
 	if err := s.byPerson(); err != nil {
 		return err
 	}
-	store, err := s.openGuard()
+	store, err := s.open()
 	if err != nil {
 		return err
 	}

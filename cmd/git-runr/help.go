@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
@@ -32,7 +35,7 @@ func topics() []manual.Topic {
 
 func (p *program) helpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "help", Usage: "help on a command or a topic; alone it lists the commands", ArgsUsage: "[COMMAND|TOPIC]",
+		Name: "help", Usage: "help on a command or a topic; alone it lists the commands", ArgsUsage: "[COMMAND|TOPIC…]",
 		Description: "What COMMAND -h says, or a topic.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all commands, options and topics"}},
 		Action:      p.action(help),
@@ -158,3 +161,122 @@ func stopReasonsHelp() string {
 }
 
 func splitLines(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
+
+func (p *program) manCommand() *cli.Command {
+	return &cli.Command{
+		Name: "man", Usage: "print the manual page, for man(1)",
+		Description: "The page is made of the commands and of the topics of git runr help. git runr install-extras puts it where\ngit runr --help and git help runr find it; without\nit: git runr man, piped into man -l -",
+		Action:      p.action(man),
+	}
+}
+
+func man(s *session) error {
+	_, err := safetext.Fprintf(s.out, "%s", safetext.Block(s.manualPage()))
+	return err
+}
+
+// manualPage is the page of this program. One that does not know its commit's date is of today.
+func (p *program) manualPage() string {
+	build := buildNow()
+	date, _, _ := strings.Cut(cmp.Or(build.Date, p.now().UTC().Format("2006-01-02")), "T")
+	return manual.Page{App: p.app(), Version: build.Name(), Date: date, Topics: topics()}.Roff()
+}
+
+// version is set at release: -ldflags "-X main.version=v1.2.3". The commit and its
+// date are what the go command recorded.
+var version = ""
+
+func buildNow() build.Build {
+	info, _ := debug.ReadBuildInfo()
+	return build.Of(version, info)
+}
+
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version, with --json its commit and date each by itself, as --version does",
+		Action: p.action(showVersion),
+	}
+}
+
+// showVersion is git runr version, and --version.
+func showVersion(s *session) error {
+	b := buildNow()
+	return s.print(b, func(w io.Writer) { safetext.Fprintf(w, "git-runr %s\n", b) })
+}
+
+func (p *program) completionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "completion", Usage: "print the completion script of a shell", ArgsUsage: "bash|zsh|fish",
+		Description: "bash: eval \"$(git-runr completion bash)\". zsh: source <(git-runr completion zsh), after compinit. fish:\n" +
+			"git-runr completion fish | source. git runr install-extras puts all of them where shells look.",
+		Action: p.action(func(s *session) error {
+			shell := s.Args().First()
+			script, err := complete.Scripts.ReadFile(shell + "." + map[bool]string{true: "fish", false: "sh"}[shell == "fish"])
+			if err != nil {
+				return exit.Problemf(exit.Usage, "name a shell: bash, zsh or fish").WithHint("git runr completion bash")
+			}
+			_, err = s.out.Write(script)
+			return err
+		}),
+	}
+}
+
+// completeCommand is what the completion scripts of shells call.
+func (p *program) completeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "complete", Hidden: true, Usage: "print what the last word may be", ArgsUsage: "-- WORD…",
+		Description: "A line for each: the word, a tab, what it means. A line \":files\" or \":dirs\" asks the shell for those.",
+		Action:      p.action(completeWord),
+	}
+}
+
+// completeWord fails at nothing: somebody is in the middle of a line.
+func completeWord(s *session) error {
+	s.quiet = true
+	words := s.Args().Slice()
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	want := complete.Of(s.app(), words)
+	if want.Dir != "" {
+		s.dir = want.Dir
+	}
+	found := want.Words
+	for _, kind := range want.Kinds {
+		found = append(found, s.values(want, kind)...)
+	}
+	told := map[string]bool{}
+	for _, word := range found {
+		if told[word.Value] {
+			continue
+		}
+		told[word.Value] = true
+		if strings.HasPrefix(word.Value, ":") || strings.HasPrefix(word.Value, want.Current) {
+			safetext.Fprintf(s.out, "%s", want.Before+word.Value)
+			safetext.Fprintf(s.out, "\t%s\n", word.Means)
+		}
+	}
+	return nil
+}
+
+// values are what a kind stands for, here; none where that cannot be told.
+func (s *session) values(want complete.Want, kind string) []complete.Word {
+	switch kind {
+	case "COMMAND":
+		return complete.Commands(s.app().Commands)
+	case "TOPIC":
+		var words []complete.Word
+		for _, topic := range topics() {
+			words = append(words, complete.Word{Value: topic.Name, Means: topic.Usage})
+		}
+		return words
+	}
+	if fixed := want.Fixed(kind); len(fixed) > 0 {
+		return fixed
+	}
+	store, err := s.open()
+	if err != nil {
+		return nil
+	}
+	return want.In(s.ctx, store, s.getenv, kind)
+}

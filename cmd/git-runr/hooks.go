@@ -84,9 +84,6 @@ type hooksJSON struct {
 }
 
 func hookAction(s *session, do func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) error {
-	if s.NArg() > 0 {
-		return exit.Problemf(exit.Usage, "hooks knows no %q", s.Args().First()).WithHint("git runr hooks install|uninstall|status")
-	}
 	store, err := s.open()
 	if err != nil {
 		return err

@@ -1,14 +1,20 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/pick"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // inboxLimit is how many reviews a list shows unless --limit says otherwise.
@@ -23,10 +29,10 @@ func (p *program) inboxCommand() *cli.Command {
 			&cli.BoolFlag{Name: "archived", Usage: "also what git runr gc has dropped from the lists"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: inboxLimit, Usage: "at most `N`; 0 for all"},
 		}, filterFlags()...),
-		Action: p.action(inboxList),
+		Action: p.inRepo(inboxList),
 	}
 	return &cli.Command{
-		Name: "inbox", Usage: "reviews: list, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.action(inboxList),
+		Name: "inbox", Usage: "reviews: list, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.inRepo(inboxList),
 		Subcommands: []*cli.Command{
 			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
 			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxApplyCommand(),
@@ -39,14 +45,7 @@ type inboxJSON struct {
 	Total   int                    `json:"total"` // that fit the filter, shown or not
 }
 
-func inboxList(s *session) error {
-	if s.NArg() > 0 {
-		return exit.Problemf(exit.Usage, "inbox knows no %q", s.Args().First()).WithHint("git runr inbox -h")
-	}
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
+func inboxList(s *session, store *store.Store) error {
 	filter, err := s.inboxFilter(store, s.String("status"))
 	if err != nil {
 		return err
@@ -73,4 +72,110 @@ func (c *console) listStyle() render.ListStyle {
 		style.Short = c.store.ShortIDs
 	}
 	return style
+}
+
+// filterFlags choose among reviews, for a list and for --all.
+func filterFlags() []cli.Flag {
+	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"}}, changeFlags()...)
+}
+
+// changeFlags are filterFlags without that of the reviewer.
+func changeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
+		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
+		&cli.StringFlag{Name: "verdict", Usage: "only those with this `VERDICT`: critical, needs_fix, " +
+			"pass_with_notes, pass, checked, partial, commented, nothing, unreadable, or none while nobody gave one"},
+		&cli.StringFlag{Name: "branch", Usage: "only what was asked for on `BRANCH`"},
+		&cli.StringFlag{Name: "since", Usage: "only what was asked for since `TIME`: a duration such as 2d or 3h, or a date such as 2026-01-31 or 2026-01-31T15:04Z"},
+		&cli.StringFlag{Name: "author", Usage: "only commits of an author whose name or address has `TEXT` in it"},
+		&cli.StringFlag{Name: "file", Usage: "only changes of files that `PATH`, a directory or a glob as in .gitignore, names"},
+	}
+}
+
+// wish is what the flags of changeFlags say.
+func (s *session) wish(store *store.Store) (pick.Wish, error) {
+	wish := pick.Wish{
+		ClaimedBy: s.String("claimed-by"), Verdict: s.String("verdict"), Branch: s.String("branch"), Since: s.String("since"),
+		Author: s.String("author"),
+	}
+	if s.Bool("mine") {
+		me, err := store.Repo.Identity(s.ctx)
+		person, personErr := s.person(store)
+		actor, actorErr := s.actor(store)
+		if err := errors.Join(err, personErr, actorErr); err != nil {
+			return wish, err
+		}
+		wish.Mine = &pick.Self{Identity: me.String(), Person: person, Actor: actor}
+	}
+	if file := s.String("file"); file != "" {
+		paths, err := pathsInside(store, []string{file})
+		if err != nil {
+			return wish, err
+		}
+		wish.File = paths[0]
+	}
+	return wish, nil
+}
+
+// inboxFilter is what a list's flags say; status is that of the list unless --status says
+// another.
+func (s *session) inboxFilter(records *store.Store, status string) (store.Filter, error) {
+	filter := store.Filter{ByNeed: true}
+	var err error
+	if filter.Status, err = record.StatusFilter(status); err != nil {
+		return filter, exit.Problemf(exit.Usage, "%w", err)
+	}
+	if !s.Bool("archived") {
+		if filter.ClosedSince, err = loop.ClosedSince(records); err != nil {
+			return filter, err
+		}
+	}
+	wish, err := s.wish(records)
+	if err != nil {
+		return filter, err
+	}
+	wish.Reviewer = s.String("reviewer")
+	filter.Review, err = wish.Test(s.ctx, records)
+	return filter, err
+}
+
+func (p *program) inboxAnswerCommand() *cli.Command {
+	return &cli.Command{
+		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred|gone|open",
+		Description: "fixed and gone want --commit REV, refuted wants the reason (-m). What is fixed is claimed fixed until who\n" +
+			"objected, a rule or git runr verify confirms it, and a critical finding stays open until then; open takes an\n" +
+			"answer back. The ids are in git runr show ID.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "commit", Usage: "the commit `REV` that fixed it, or in which the code is gone"},
+			&cli.StringFlag{Name: "m", Usage: "the reason; - reads standard input"}, asFlag(), forceFlag(),
+		},
+		Action: p.inRepo(inboxAnswer),
+	}
+}
+
+func inboxAnswer(s *session, store *store.Store) (err error) {
+	answer := record.Answer{Finding: s.Args().Get(1), Kind: record.AnswerKind(s.Args().Get(2))}
+	if answer.Reason, err = s.message(false); err != nil {
+		return err
+	}
+	if answer.Actor, err = s.actor(store); err != nil {
+		return err
+	}
+	if rev := s.String("commit"); rev != "" {
+		if answer.Commit, err = store.Repo.Resolve(s.ctx, rev); err != nil {
+			return err
+		}
+	}
+	review, err := s.steps(store).Answer(s.ctx, s.Args().First(), answer, s.Bool("force"))
+	if err != nil {
+		return s.claimedHint(err, review)
+	}
+	return s.showAct(store, review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
+		given, _ := review.AnswerTo(answer.Finding)
+		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"), done.ID)
+		if done.Status == record.ReviewResolved {
+			safetext.Fprintf(w, "Resolved %s.\n", done.ID)
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/suggest"
 )
 
@@ -23,7 +24,7 @@ func (p *program) inboxApplyCommand() *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "what every finding suggests that is not settled"},
 			&cli.StringFlag{Name: "onto", Usage: "to `BRANCH`, which is not checked out; it is made where there is none"},
 		},
-		Action: p.action(inboxApply),
+		Action: p.inRepo(inboxApply),
 	}
 }
 
@@ -51,24 +52,16 @@ type refusedOne struct {
 	Why    string      `json:"message"`
 }
 
-func inboxApply(s *session) error {
-	all := s.Bool("all")
-	if s.NArg() < 1 || all == (s.NArg() > 1) {
-		return exit.Problemf(exit.Usage, "a review is wanted, and findings or --all").WithHint("git runr inbox apply ID FINDING")
-	}
+func inboxApply(s *session, store *store.Store) error {
 	if s.IsSet("onto") && s.String("onto") == "" {
 		return exit.Problemf(exit.Usage, "--onto names no branch")
-	}
-	store, err := s.open()
-	if err != nil {
-		return err
 	}
 	review, err := store.Review(s.ctx, s.Args().First())
 	if err != nil {
 		return err
 	}
 	ids := s.Args().Slice()[1:]
-	if all {
+	if s.Bool("all") {
 		ids = openSuggestions(review)
 	}
 	doc := appliedJSON{ID: review.ID, Branch: s.String("onto"), Applied: []appliedOne{}, Refused: []refusedOne{}, review: review}

@@ -1,17 +1,28 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -23,37 +34,32 @@ func (p *program) inboxClaimCommand() *cli.Command {
 			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others take over after `DURATION`, such as 2h (default: never)"}, forceFlag(),
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
 		}, eachFlags()...),
-		Action: p.action(inboxClaim),
+		Action: p.onReviews("submitted", "Claim", inboxClaim, func(w io.Writer, done actorDone) {
+			safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, render.Until(done.Claim))
+			safetext.Fprintf(w, "  git runr show %s\n", done.ID)
+			if done.Resolve != "" {
+				safetext.Fprintf(w, "  %s\n", done.Resolve)
+			}
+		}),
 	}
 }
 
-func inboxClaim(s *session) error {
+func inboxClaim(s *session, store *store.Store, id, actor string) (record.Review, error) {
 	lease := duration.Duration(0)
 	if text := s.String("lease"); s.IsSet("lease") {
 		if err := lease.UnmarshalText([]byte(text)); err != nil || lease <= 0 || time.Duration(lease) > record.MaxLease {
-			return exit.Problemf(exit.Usage, "--lease %q is no duration such as 30m, 2h or 1d", text)
+			return record.Review{}, exit.Problemf(exit.Usage, "cannot read --lease %q as a duration: use 30m, 2h or 1d", text)
 		}
 	}
-	claim := func(store *store.Store, id, actor string) (record.Review, error) {
-		return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
-	}
-	return s.actEach(inboxStep{"submitted", "Claim", claim, func(w io.Writer, done actorDone) {
-		safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, render.Until(done.Claim))
-		safetext.Fprintf(w, "  git runr show %s\n", done.ID)
-		if done.Resolve != "" {
-			safetext.Fprintf(w, "  %s\n", done.Resolve)
-		}
-	}})
+	return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
 }
 
 func (p *program) inboxReleaseCommand() *cli.Command {
 	return &cli.Command{
 		Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), claimFlag(), forceFlag()},
-		Action: p.action(func(s *session) error {
-			return s.act(func(store *store.Store, id, actor string) (record.Review, error) {
-				return s.steps(store).Release(s.ctx, id, s.hold(actor))
-			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Released %s.\n", done.ID) })
-		}),
+		Action: p.onReview(func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+			return s.steps(store).Release(s.ctx, id, s.hold(actor))
+		}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Released %s.\n", done.ID) }),
 	}
 }
 
@@ -62,20 +68,13 @@ func (p *program) inboxResolveCommand() *cli.Command {
 		Name: "resolve", Usage: "close a review that is dealt with", ArgsUsage: "ID… | --all",
 		Description: "--all resolves what was submitted or claimed, as far as the filters fit, such as\ngit runr inbox resolve --all --verdict pass_with_notes --since 7d. A line for each; the exit\nstatus is the worst.",
 		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
-		Action: p.action(func(s *session) error {
-			note, err := s.message(false)
-			if err != nil {
-				return err
+		Action: p.onReviews("inbox", "Resolve", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+			return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
+		}, func(w io.Writer, done actorDone) {
+			safetext.Fprintf(w, "Resolved %s.\n", done.ID)
+			if done.Open > 0 {
+				safetext.Fprintf(w, "%s still open.\n", prose.Count(done.Open, "finding"))
 			}
-			resolve := func(store *store.Store, id, actor string) (record.Review, error) {
-				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), note)
-			}
-			return s.actEach(inboxStep{"inbox", "Resolve", resolve, func(w io.Writer, done actorDone) {
-				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
-				if done.Open > 0 {
-					safetext.Fprintf(w, "%s still open.\n", prose.Count(done.Open, "finding"))
-				}
-			}})
 		}),
 	}
 }
@@ -85,28 +84,337 @@ func (p *program) inboxCancelCommand() *cli.Command {
 		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID… | --all",
 		Description: "--all withdraws every open request that the filters fit.",
 		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "why; - reads standard input"}, asFlag()}, eachFlags()...),
-		Action: p.action(func(s *session) error {
-			note, err := s.message(false)
-			if err != nil {
-				return err
-			}
-			cancel := func(store *store.Store, id, actor string) (record.Review, error) {
-				return store.CancelReview(s.ctx, id, actor, note)
-			}
-			return s.actEach(inboxStep{"open", "Cancel", cancel, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) }})
-		}),
+		Action: p.onReviews("open", "Cancel", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+			return store.CancelReview(s.ctx, id, actor, s.note)
+		}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) }),
 	}
 }
 
 func (p *program) inboxReopenCommand() *cli.Command {
 	return &cli.Command{
 		Name: "reopen", Usage: "take a resolution or a cancellation back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
-		Action: p.action(func(s *session) error {
-			return s.act(func(store *store.Store, id, actor string) (record.Review, error) {
-				return s.steps(store).Reopen(s.ctx, id, actor)
-			}, func(w io.Writer, done actorDone) {
-				safetext.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
-			})
+		Action: p.onReview(func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+			return s.steps(store).Reopen(s.ctx, id, actor)
+		}, func(w io.Writer, done actorDone) {
+			safetext.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
 		}),
+	}
+}
+
+// reviewStep takes a step with a review, as actor.
+type reviewStep func(s *session, store *store.Store, id, actor string) (record.Review, error)
+
+// onReview is action for a step that is taken with the review that the only argument names.
+func (p *program) onReview(do reviewStep, show func(io.Writer, actorDone)) cli.ActionFunc {
+	return p.inRepo(func(s *session, store *store.Store) error {
+		actor, err := s.actor(store)
+		if err != nil {
+			return err
+		}
+		return s.act(store, actor, do, show)
+	})
+}
+
+func (s *session) act(store *store.Store, actor string, do reviewStep, show func(io.Writer, actorDone)) error {
+	review, err := do(s, store, s.Args().First(), actor)
+	if err != nil {
+		return s.claimedHint(err, review)
+	}
+	return s.showAct(store, review, actor, nil, show)
+}
+
+func (s *session) showAct(store *store.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
+	done := s.acted(store, review, actor)
+	done.Answer = answer
+	return s.print(done, func(w io.Writer) {
+		show(w, done)
+		writeDrafts(w, done)
+	})
+}
+
+// acted is what a step by actor came to.
+func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
+	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
+	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
+		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
+	}
+	me, _ := s.person(store)
+	var err error
+	if done.Drafts, err = store.KeptDrafts(review, me); err != nil {
+		s.say("%v", err) // it is closed already: this is no failure of that
+	}
+	return done
+}
+
+func writeDrafts(w io.Writer, done actorDone) {
+	for _, d := range done.Drafts {
+		safetext.Fprintf(w, "%s:\n", d.Words())
+		if d.List != "" {
+			safetext.Fprintf(w, "  %s\n", d.List)
+		}
+	}
+	if len(done.Drafts) > 0 {
+		safetext.Fprintf(w, "  to submit it, first:\n    git runr inbox reopen %s\n", done.ID)
+	}
+}
+
+// claimedHint says how to get past a claim of somebody else's.
+func (s *session) claimedHint(err error, review record.Review) error {
+	var state *record.StateError
+	if !errors.As(err, &state) || state.Holder == "" {
+		return err
+	}
+	words := []string{"git", "runr", "inbox", s.Command.Name, "--force"}
+	for _, flag := range []string{"--commit", "--as", "-m"} {
+		if value := s.String(strings.TrimLeft(flag, "-")); value != "" {
+			words = append(words, flag, value)
+		}
+	}
+	words = append(append(words, review.ID), s.Args().Tail()...)
+	return pastClaim(err, review, safetext.ShellLine(words...))
+}
+
+// pastClaim is err, that somebody else has claimed review, with until when and the line that does it all the same.
+func pastClaim(err error, review record.Review, line string) error {
+	claimed := exit.Problemf(exit.Claimed, "%w", err)
+	if review.Claim != nil && !review.Claim.Until.IsZero() {
+		claimed = claimed.WithHint(strings.TrimSpace(render.Until(review.Claim)))
+	}
+	return claimed.WithHint(line + "   although somebody else has it")
+}
+
+// actorDone is the answer of claim, release, resolve, cancel, reopen and answer.
+type actorDone struct {
+	ID      string              `json:"review_id"`
+	Status  record.ReviewStatus `json:"status"`
+	Actor   string              `json:"actor"`
+	Claim   *record.Claim       `json:"claim,omitempty"`
+	Resolve string              `json:"resolve_with,omitempty"` // the line that resolves what was claimed
+	Answer  *record.Answer      `json:"answer,omitempty"`
+	Open    int                 `json:"unanswered"`       // findings and comments without an answer
+	Drafts  []store.KeptDraft   `json:"drafts,omitempty"` // of a review that is closed now
+}
+
+// inboxStep is a step that can be taken with several reviews at once.
+type inboxStep struct {
+	status string // of the reviews that --all means
+	ask    string // what --all is about to do: "Resolve"
+	do     reviewStep
+	show   func(io.Writer, actorDone)
+}
+
+// eachFlags are those of a step that can be taken with several reviews at once.
+func eachFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.BoolFlag{Name: "all", Usage: "every review that these filters fit; asks once"},
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask: for --all where nobody can answer"},
+	}, filterFlags()...)
+}
+
+// eachJSON is the answer of a step that was taken with several reviews.
+type eachJSON struct {
+	Reviews []actorDone  `json:"reviews"`
+	Failed  []failedStep `json:"failed"`
+}
+
+// failedStep is a review with which a step could not be taken.
+type failedStep struct {
+	ID     string      `json:"review_id"`
+	Status exit.Status `json:"status"` // as the exit status of one such step
+	Why    string      `json:"message"`
+}
+
+// onReviews is action for a step with the reviews that the arguments name, or with all that the filters fit. It goes on
+// after one that fails; the worst status is that of the command. status, ask, do and show are those of an inboxStep.
+func (p *program) onReviews(status, ask string, do reviewStep, show func(io.Writer, actorDone)) cli.ActionFunc {
+	return p.inRepo(func(s *session, store *store.Store) (err error) {
+		if s.note, err = s.message(false); err != nil {
+			return err
+		}
+		actor, err := s.actor(store)
+		if err != nil {
+			return err
+		}
+		if s.NArg() == 1 && !s.Bool("all") {
+			return s.act(store, actor, do, show)
+		}
+		return s.actEach(store, actor, inboxStep{status, ask, do, show})
+	})
+}
+
+func (s *session) actEach(store *store.Store, actor string, step inboxStep) error {
+	ids, err := s.chosenReviews(store, step)
+	if err != nil {
+		return err
+	}
+	doc, worst := eachJSON{Reviews: []actorDone{}, Failed: []failedStep{}}, exit.OK
+	for _, id := range ids {
+		review, err := step.do(s, store, id, actor)
+		if err != nil {
+			problem := exit.Classify(s.claimedHint(err, review))
+			worst = max(worst, problem.Status)
+			doc.Failed = append(doc.Failed, failedStep{id, problem.Status, problem.Msg})
+			s.failedLine(problem)
+			continue
+		}
+		done := s.acted(store, review, actor)
+		doc.Reviews = append(doc.Reviews, done)
+		if !s.json {
+			step.show(s.out, done)
+		}
+	}
+	if s.json {
+		err = stdio.WriteJSON(s.out, doc)
+	} else if len(ids) == 0 {
+		fmt.Fprintln(s.out, "No reviews found.")
+	}
+	if worst != exit.OK {
+		err = errors.Join(err, exit.With(worst))
+	}
+	return err
+}
+
+// failedLine tells why a step could not be taken with one of several reviews.
+func (c *console) failedLine(problem *exit.Problem) {
+	if !c.json {
+		safetext.Fprintf(talk{c.program}, "git-runr: %s\n", problem.Msg)
+	}
+}
+
+// chosenReviews are the ids that were typed, each once, or those that --all means.
+func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, error) {
+	if s.IsSet("claim") {
+		return nil, exit.Problemf(exit.Usage, "--claim needs exactly one review").WithHint("git runr inbox " + s.Command.Name + " -h")
+	}
+	if s.Bool("all") {
+		return s.allReviews(store, step)
+	}
+	var ids []string
+	for _, id := range s.Args().Slice() {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// allReviews are those that the filters fit, once somebody has agreed.
+func (s *session) allReviews(store *store.Store, step inboxStep) ([]string, error) {
+	filter, err := s.inboxFilter(store, step.status)
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := store.Reviews(s.ctx, filter)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	if !s.Bool("yes") {
+		if err := s.agreed(found, step); err != nil {
+			return nil, err
+		}
+	}
+	ids := make([]string, len(found))
+	for i, r := range found {
+		ids[i] = r.ID
+	}
+	return ids, nil
+}
+
+// agreed asks once for all.
+func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
+	what := fmt.Sprintf("%s %s", step.ask, prose.Count(len(found), "review"))
+	show := func(tty io.Writer) { render.Inbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle()) }
+	switch yes, asked := s.askPerson(show, what+"?"); {
+	case !asked:
+		return exit.Problemf(exit.Usage, "%s: nobody can be asked here", what).WithHint("the same with --yes does it")
+	case !yes:
+		return exit.Problemf(exit.Conflict, "nothing was done")
+	}
+	return nil
+}
+
+// steps takes the steps of reviews, on the remote that is synced with and here.
+func (s *session) steps(store *store.Store) steps.Taker {
+	return steps.Taker{
+		Store: store, Closing: s.closing(store),
+		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
+			if remote := s.sharedRemote(store); remote != "" {
+				return share.Claim(ctx, store, remote, id, by)
+			}
+			if !s.Bool("local") && len(store.Repo.Remotes()) > 0 {
+				provisional = "nothing was synced with a remote so far"
+			}
+			review, err = store.ClaimReview(ctx, id, by)
+			return review, provisional, err
+		},
+		Held: func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error) {
+			if remote := s.sharedRemote(store); remote != "" {
+				return share.CheckClaim(ctx, store, remote, id, by, ask)
+			}
+			return record.Review{}, nil
+		},
+		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
+		Closed: func() {
+			s.project(s.ctx, store)
+			s.tidy(s.ctx, store)
+		},
+	}
+}
+
+// tidy does loop.Tidy, of which nobody needs to hear.
+func (c *console) tidy(ctx context.Context, store *store.Store) {
+	if conf, err := config.Read(ctx, store.Repo, c.getenv); err == nil {
+		_ = loop.Tidy(ctx, store, time.Duration(conf.Inbox.Retention), conf.Inbox.Closing)
+	}
+}
+
+// closing is what ends by itself here; nothing where the configuration cannot be read.
+func (s *session) closing(store *store.Store) closing.Rule {
+	conf, err := s.configuration(store)
+	if err != nil {
+		return closing.Never
+	}
+	return conf.Inbox.Closing
+}
+
+// claim claims a review, and says where that does not count in all clones.
+func (s *session) claim(store *store.Store, id string, by record.Hold) (record.Review, error) {
+	review, provisional, err := s.steps(store).Claim(s.ctx, id, by)
+	if provisional != "" && err == nil {
+		s.say("claimed in this clone only, nobody else can see it: %s", provisional)
+	}
+	return review, err
+}
+
+// sharedRemote is the remote where clones decide who has a review: one that was
+// synced with. "" where there is none, or it is not to be asked.
+func (s *session) sharedRemote(store *store.Store) string {
+	if s.Bool("local") || len(store.Repo.Remotes()) == 0 {
+		return ""
+	}
+	conf, err := s.configuration(store)
+	if err != nil {
+		return ""
+	}
+	remote, err := store.Repo.ElectRemote(conf.Sync.Remote)
+	if err != nil {
+		return ""
+	}
+	synced, err := store.Repo.Refs(s.ctx, "refs/runr-remotes/"+remote+"/")
+	if err != nil || len(synced) == 0 {
+		return ""
+	}
+	return remote
+}
+
+// unshare gives the claim on the remote back. Where that fails it lapses, or the
+// next one who claims forces it.
+func (s *session) unshare(store *store.Store, review record.Review, by record.Hold) {
+	remote := s.sharedRemote(store)
+	if remote == "" {
+		return
+	}
+	if err := share.DropClaim(s.ctx, store, remote, review.ID, by); err != nil {
+		s.say("the claim stays on %s for now: %v", remote, err)
 	}
 }

@@ -5,15 +5,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/editdiff"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -29,28 +35,20 @@ func (p *program) inboxSubmitCommand() *cli.Command {
 			&cli.StringFlag{Name: "file", Usage: "JSON list of comments from `FILE`, or - for standard input"},
 			asFlag(),
 		},
-		Action: p.action(inboxSubmit),
+		Action: p.inRepo(inboxSubmit),
 	}
 }
 
-func inboxSubmit(s *session) error {
-	id, err := s.oneID(0, "a review is wanted")
-	if err != nil {
-		return err
-	}
+func inboxSubmit(s *session, records *store.Store) error {
 	person, err := s.submission()
 	if err != nil {
 		return err
 	}
-	store, err := s.open()
-	if err != nil {
+	defer records.Together()()
+	if person.Actor, err = s.person(records); err != nil {
 		return err
 	}
-	defer store.Together()()
-	if person.Actor, err = s.person(store); err != nil {
-		return err
-	}
-	review, err := store.Review(s.ctx, id)
+	review, err := records.Review(s.ctx, s.Args().First())
 	if err != nil {
 		return err
 	}
@@ -59,19 +57,19 @@ func inboxSubmit(s *session) error {
 			return err
 		}
 	}
-	draft, err := store.Draft(review, person.Actor)
+	draft, err := records.Draft(review, person.Actor)
 	if err != nil {
 		return err
 	}
 	if person.Message == "" {
 		person.Message = draft.Message
 	}
-	fromFile, err := s.fileComments(store, review.Request.Subject)
+	fromFile, err := s.fileComments(records, review.Request.Subject)
 	if err != nil {
 		return err
 	}
 	person.Comments = append(draft.Comments, fromFile...)
-	if review, err = s.steps(store).Submit(s.ctx, review.ID, person); err != nil {
+	if review, err = s.steps(records).Submit(s.ctx, review.ID, person); err != nil {
 		return err
 	}
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
@@ -87,26 +85,26 @@ func writeSubmitted(w io.Writer, review record.Review, actor string) {
 	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(), prose.Count(len(sub.Comments), "comment"))
 }
 
-// submission reads the flags of a submission.
+// submission returns the verdict and the message that the flags give.
 func (s *session) submission() (record.Person, error) {
 	p := record.Person{Decision: record.CommentOnly}
 	switch {
 	case s.Bool("approve") && s.Bool("request-changes"):
-		return p, exit.Problemf(exit.Usage, "a verdict is --approve or --request-changes, not both")
+		return p, exit.Problemf(exit.Usage, "use either --approve or --request-changes, not both")
 	case s.Bool("approve"):
 		p.Decision = record.Approve
 	case s.Bool("request-changes"):
 		p.Decision = record.RequestChanges
 	}
 	if s.String("m") == "-" && s.String("file") == "-" {
-		return p, exit.Problemf(exit.Usage, "standard input is the message or the comments, not both")
+		return p, exit.Problemf(exit.Usage, "-m - and --file - cannot both read standard input")
 	}
 	var err error
 	p.Message, err = s.message(false)
 	return p, err
 }
 
-// fileComments are the comments of --file, bound to the subject.
+// fileComments reads the comments of --file and anchors them to the lines of subject.
 func (s *session) fileComments(store *store.Store, subject record.Subject) ([]record.Comment, error) {
 	name := s.String("file")
 	if name == "" {
@@ -151,4 +149,244 @@ func (s *session) readCommentsFile(name string) ([]byte, error) {
 		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}
 	return data, nil
+}
+
+func (p *program) inboxCommentCommand() *cli.Command {
+	return &cli.Command{
+		Name: "comment", Usage: "add a comment to your draft of a review", ArgsUsage: "ID [FILE[:LINE[-END]]]",
+		Description: "Without lines the comment is on the file, without a file on the whole. The text is that of -m,\nor standard input. Nobody sees it before git runr inbox submit ID.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "m", Usage: "the comment, in Markdown; - reads standard input"},
+			&cli.StringFlag{Name: "side", Value: string(record.SideNew), Usage: "new, or old: the file as it was before the change"},
+			&cli.StringFlag{Name: "severity", Usage: "critical, warning or note"},
+			&cli.BoolFlag{Name: "edit", Usage: "write comments into the diff in your editor, and submit them with your draft"},
+			asFlag(), &cli.BoolFlag{Name: "list", Usage: "show your draft"},
+			&cli.StringFlag{Name: "drop", Usage: "take the comment `COMMENT_ID` out of your draft"},
+		},
+		Action: p.inRepo(inboxComment),
+	}
+}
+
+// commented is the answer of git runr inbox comment.
+type commented struct {
+	ID       string           `json:"review_id"`
+	Reviewer string           `json:"reviewer"`
+	Comment  *record.Comment  `json:"comment,omitempty"` // that was added
+	Draft    []record.Comment `json:"draft"`
+	Message  string           `json:"message,omitempty"`
+}
+
+func inboxComment(s *session, records *store.Store) error {
+	person, err := s.person(records)
+	if err != nil {
+		return err
+	}
+	review, err := records.Review(s.ctx, s.Args().First())
+	if err != nil {
+		return err
+	}
+	switch {
+	case (s.Bool("list") || s.IsSet("drop")) && s.NArg() > 1, s.Bool("list") && s.IsSet("drop"):
+		return exit.Problemf(exit.Usage, "use --list or --drop COMMENT_ID with a review alone")
+	case s.Bool("edit"):
+		return s.editInbox(records, review, person)
+	case s.Bool("list"):
+		draft, err := records.Draft(review, person)
+		if err != nil {
+			return err
+		}
+		return s.showDraft(review, draft, nil)
+	case s.IsSet("drop"):
+		return s.dropComment(records, review, person)
+	}
+	return s.addComment(records, review, person)
+}
+
+func (s *session) dropComment(records *store.Store, review record.Review, person string) error {
+	id := s.String("drop")
+	draft, err := records.EditDraft(s.ctx, review.ID, person, func(d *store.Draft) error {
+		if d.Remove(id) != nil {
+			return &record.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.showDraft(review, draft, nil)
+}
+
+func (s *session) addComment(records *store.Store, review record.Review, person string) error {
+	comment := record.Comment{Side: record.Side(s.String("side")), Severity: reply.Severity(s.String("severity"))}
+	switch comment.Severity {
+	case "", reply.Critical, reply.Warning, reply.Note:
+	default:
+		return exit.Problemf(exit.Usage, "unknown severity %q: use critical, warning or note", comment.Severity)
+	}
+	comment, err := locate.AnchorTyped(s.ctx, records, review.Request.Subject, comment, s.Args().Get(1))
+	if errors.As(err, new(*record.NotFoundError)) && comment.Side != record.SideOld {
+		return exit.Problemf(exit.NotFound, "%w", err).WithHint("--side old   where the change removed it")
+	}
+	if object := new(gitstore.MissingError); errors.As(err, &object) {
+		return exit.Problemf(exit.NotFound, "%w", err).WithHint(object.Try, "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")
+	}
+	if err != nil {
+		return err
+	}
+	if comment.Comment, err = s.message(true); err != nil {
+		return err
+	}
+	if comment.Comment == "" {
+		return exit.Problemf(exit.Usage, "the comment is empty").WithHint("git runr inbox comment ID FILE:LINE -m TEXT")
+	}
+	var added record.Comment
+	draft, err := records.EditDraft(s.ctx, review.ID, person, func(d *store.Draft) error {
+		added = d.Add(comment)
+		return nil
+	})
+	if errors.Is(err, store.ErrDraftFull) {
+		return exit.Problemf(exit.State, "%w", err).WithHint("git runr inbox submit " + review.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return s.showDraft(review, draft, &added)
+}
+
+func (c *console) showDraft(review record.Review, draft store.Draft, added *record.Comment) error {
+	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
+	return c.print(doc, func(w io.Writer) {
+		if added != nil {
+			safetext.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, prose.Count(len(draft.Comments), "comment"))
+			safetext.Fprintf(w, "Nobody sees it before: git runr inbox submit %s\n", review.ID)
+			return
+		}
+		render.Draft(w, review.ID, draft)
+	})
+}
+
+// notWritten is the error where the person wrote nothing in the editor.
+func notWritten() error {
+	return exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
+		WithHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
+}
+
+// editNew is git runr review --edit: a review by oneself, asked for and submitted when
+// something was written.
+func (s *session) editNew(records *store.Store, request record.ReviewRequest) error {
+	if len(s.StringSlice("reviewer")) > 0 || s.Bool("wait") {
+		return exit.Problemf(exit.Usage, "--edit excludes --reviewer and --wait: you are the reviewer")
+	}
+	request.Reviewer, request.Others = record.Human, nil
+	records.AddMessages(s.ctx, &request.Subject)
+	return s.editAndSubmit(records, request.Subject, store.Draft{}, func() (record.Review, error) {
+		made, err := records.RequestReview(s.ctx, request, "cli")
+		if err != nil {
+			return made, err
+		}
+		return made, steps.Pin(s.ctx, records, made)
+	})
+}
+
+// editInbox is git runr inbox comment ID --edit. The draft is handed in with it.
+func (s *session) editInbox(records *store.Store, review record.Review, person string) error {
+	if s.NArg() > 1 || s.IsSet("m") {
+		return exit.Problemf(exit.Usage, "--edit takes no comments on the command line").WithHint("git runr inbox comment " + review.ID + " --edit")
+	}
+	if review.Status == record.ReviewResolved || review.Status == record.ReviewCancelled {
+		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
+	}
+	draft, err := records.Draft(review, person)
+	if err != nil {
+		return err
+	}
+	return s.editAndSubmit(records, review.Request.Subject, draft, func() (record.Review, error) { return review, nil })
+}
+
+// editAndSubmit lets the person write into the diff of subject and submits that to the
+// review that open gives. Whatever goes wrong, what was written stays in its file.
+func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draft store.Draft, open func() (record.Review, error)) error {
+	actor, err := s.person(store)
+	if err != nil {
+		return err
+	}
+	file, err := editdiff.Open(s.ctx, store, subject, draft)
+	if errors.Is(err, editdiff.ErrNoLines) {
+		return exit.Problemf(exit.Nothing, "there is nothing to review: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	person := record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}
+	review, err := s.writeAndSubmit(store, file, subject, &person, open)
+	if err != nil {
+		return keep(file, err)
+	}
+	file.Drop()
+	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
+		writeSubmitted(w, review, person.Actor)
+	})
+}
+
+// writeAndSubmit adds to person what is written, and submits that.
+func (s *session) writeAndSubmit(store *store.Store, file editdiff.File, subject record.Subject, person *record.Person, open func() (record.Review, error)) (review record.Review, err error) {
+	written, err := s.write(store, file)
+	if err != nil {
+		return review, err
+	}
+	comments, err := written.Bind(s.ctx, store, subject)
+	if err != nil {
+		return review, exit.Problemf(exit.Usage, "%w", err)
+	}
+	person.Decision = written.Decision
+	person.Message = strings.TrimSpace(person.Message + "\n\n" + written.Message)
+	person.Comments = append(person.Comments, comments...)
+	if review, err = open(); err != nil {
+		return review, err
+	}
+	return s.steps(store).Submit(s.ctx, review.ID, *person)
+}
+
+// write opens the editor and reads what was written.
+func (s *session) write(store *store.Store, file editdiff.File) (written editdiff.Written, err error) {
+	editor, err := store.Repo.Editor(s.ctx)
+	if err != nil {
+		return written, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")
+	}
+	if editor == gitstore.NoEditor {
+		return written, exit.Problemf(exit.Usage, "the editor %q does not edit; set core.editor", editor).WithHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
+	}
+	if file.Found {
+		s.say("going on with what was left in %s", file.Path)
+	}
+	terminal := gitstore.Terminal{In: s.in, Out: s.err, Err: s.err} // standard output is for the result
+	if tty, _ := stdio.Terminal(s.out); tty {
+		terminal.Out = stdio.Beneath(s.out).(io.Writer)
+	}
+	if err := store.Repo.EditFile(s.ctx, editor, file.Path, terminal); err != nil {
+		return written, exit.Problemf(exit.Stopped, "%w", err)
+	}
+	if err := s.ctx.Err(); err != nil {
+		return written, err
+	}
+	text, err := file.Read()
+	if err != nil {
+		return written, err
+	}
+	if written, err = file.Parse(text); err != nil {
+		return written, exit.Problemf(exit.Usage, "%w", err)
+	}
+	if written.Empty() {
+		return written, notWritten()
+	}
+	return written, nil
+}
+
+// keep adds to err where the file with the person's words is. A file that nobody wrote in is removed.
+func keep(file editdiff.File, err error) error {
+	if file.Untouched() {
+		file.Drop()
+		return err
+	}
+	return exit.Classify(err).WithHint("what you wrote is in "+file.Path, "the same command goes on with it")
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
-	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -35,7 +34,7 @@ func (p *program) initCommand() *cli.Command {
 			"repository: a skill, git runr mcp, and with --hooks commands that they run. All is shown first, and --remove\n" +
 			"takes out exactly what was written.",
 		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}}, agentsFlags()...),
-		Action: p.action(initialise),
+		Action: p.inRepo(initialise),
 	}
 }
 
@@ -54,11 +53,7 @@ type initJSON struct {
 	each     bool            // each commit is asked to be reviewed
 }
 
-func initialise(s *session) error {
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
+func initialise(s *session, store *store.Store) (err error) {
 	if store.Repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
 	}
@@ -134,20 +129,24 @@ func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 	if err != nil {
 		return err
 	}
-	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
+	if s.byPerson() != nil {
 		return nil // an agent typed this
 	}
-	if tty := s.terminal(); tty != nil && len(doc.Checks) > 0 {
-		defer tty.Close()
-		for _, c := range doc.Checks {
-			safetext.Fprintf(tty, "  %s: %s\n", c.Name, c.Command)
-		}
-		if !s.agrees(tty, "Run these checks on the code that is checked out and on what you commit, with your rights?") {
+	if len(doc.Checks) > 0 {
+		show := func(w io.Writer) { writeChecks(w, doc.Checks) }
+		yes, asked := s.askPerson(show, "Run these checks on the code that is checked out and on what you commit, with your rights?")
+		if asked && !yes {
 			return nil
 		}
 	}
 	doc.Trusted = conf.Approve(s.ctx, s.now()) == nil
 	return nil
+}
+
+func writeChecks(w io.Writer, checks []runplan.Check) {
+	for _, c := range checks {
+		safetext.Fprintf(w, "  %s: %s\n", c.Name, c.Command)
+	}
 }
 
 func writeInit(w io.Writer, doc initJSON) {
@@ -157,9 +156,7 @@ func writeInit(w io.Writer, doc initJSON) {
 		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config tells how they are added.\n", would, doc.Config)
 	case doc.Written:
 		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
-		for _, c := range doc.Checks {
-			safetext.Fprintf(w, "  %s: %s\n", c.Name, c.Command)
-		}
+		writeChecks(w, doc.Checks)
 		if !doc.Trusted && !doc.DryRun {
 			fmt.Fprintln(w, "Its commands are not trusted yet; type: git runr trust")
 		}

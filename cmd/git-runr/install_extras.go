@@ -43,9 +43,6 @@ type extrasJSON struct {
 }
 
 func installExtras(s *session) error {
-	if s.NArg() > 0 {
-		return exit.Problemf(exit.Usage, "install-extras takes no arguments").WithHint("git runr install-extras --dir DIR")
-	}
 	record := config.UnderHome(s.getenv, "XDG_STATE_HOME", ".local/state", "git-runr/extras.json")
 	if record == "" {
 		return exit.Problemf(exit.Usage, "there is no place to record what is written: neither XDG_STATE_HOME nor HOME is an absolute path")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/loop/landing"
@@ -27,7 +28,7 @@ func (p *program) landCommand() *cli.Command {
 			&cli.StringFlag{Name: "onto", Usage: "to `BRANCH`, which is not checked out"},
 			&cli.BoolFlag{Name: "allow-deletions", Usage: "also when it deletes more than half of the files"},
 		},
-		Action: p.action(land),
+		Action: p.onRun(land),
 	}
 }
 
@@ -39,11 +40,7 @@ type landedJSON struct {
 	Undo    string   `json:"undo,omitempty"`
 }
 
-func land(s *session) error {
-	store, conf, run, err := s.chosenRun()
-	if err != nil {
-		return err
-	}
+func land(s *session, store *store.Store, conf *config.Config, run record.Run) error {
 	if s.NArg() == 0 && run.Status == record.RunRunning && !workspace.Live(store, run.ID) {
 		return s.newestDied(store, run)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
@@ -41,11 +43,11 @@ func (p *program) resumeCommand() *cli.Command {
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
 			&cli.BoolFlag{Name: "decide", Hidden: true, Usage: "a decision has to be given"},
 		}, limitFlags()...),
-		Action: p.action(resume),
+		Action: p.onRun(resume),
 	}
 }
 
-func resume(s *session) error {
+func resume(s *session, store *store.Store, conf *config.Config, run record.Run) (err error) {
 	var choices []runplan.Choice
 	for _, choice := range []runplan.Choice{runplan.ChoiceCommit, runplan.ChoiceSkip, runplan.ChoiceStop} {
 		if s.Bool(string(choice)) {
@@ -55,11 +57,7 @@ func resume(s *session) error {
 	if len(choices) > 1 || s.Bool("decide") && (len(choices) == 0 || s.NArg() == 0) {
 		return exit.Problemf(exit.Usage, "name a run and one decision").WithHint("git runr resume RUN --commit", "git runr resume RUN --skip", "git runr resume RUN --stop")
 	}
-	store, conf, run, err := s.chosenRun()
-	if err == nil {
-		err = s.setLimits(conf)
-	}
-	if err != nil {
+	if err := s.setLimits(conf); err != nil {
 		return err
 	}
 	if len(choices) == 1 {
@@ -161,7 +159,7 @@ func resumeProblem(run string, err error) error {
 		"git runr undo --to "+left.Before.Short()+" -- PATH...   to put paths back to what they were before the attempt")
 }
 
-// takeUp records what the user did for the run since it stopped.
+// takeUp records the changes and check outputs that the user left for the run since it stopped.
 func (s *session) takeUp(conf *config.Config, store *store.Store, run record.Run) (record.Run, error) {
 	if run.Stop == nil || s.Bool("keep") {
 		return run, nil
@@ -191,7 +189,7 @@ func awaitsPerson(ctx context.Context, store *store.Store, run record.Run) error
 	return exit.Problemf(exit.Stopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).WithHint(stopReason(run).Steps(run.ID)...)
 }
 
-// stopReason is why run stopped; the entry of no code when it did not.
+// stopReason returns why run stopped, or the zero Reason when it did not.
 func stopReason(run record.Run) record.Reason {
 	if run.Stop == nil {
 		return record.Reason{}
@@ -262,4 +260,114 @@ func needsPerson(store *store.Store, run record.Run) error {
 		return exit.Problemf(exit.Stopped, "run %s stopped %d times for the same reason without getting on: %s", run.ID, run.StoppedAlike(), reason.Title).WithHint(hints...)
 	}
 	return exit.Problemf(exit.Stopped, "run %s needs you: %s", run.ID, strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).WithHint(hints...)
+}
+
+func (p *program) interveneCommand() *cli.Command {
+	return &cli.Command{
+		Name: "intervene", Usage: "record what you did for a run that stopped", ArgsUsage: "RUN",
+		Description: "What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
+			"there and kept as evidence, and the next prompts say what you noted. So is the output of checks that\n" +
+			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +
+			"Reasons: " + strings.Join(record.InterventionReasons(), ", ") + ".\nExit status: 0 recorded, 1 recorded but a command failed.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` of the list above"},
+			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; nothing in it is expanded"},
+			&cli.StringSliceFlag{Name: "cmd", Usage: "`COMMAND` to run as evidence; may be given again"},
+			&cli.StringFlag{Name: "commit", Usage: "`MESSAGE` of the commit of what you changed in the run's working tree"},
+			&cli.StringFlag{Name: "since", Usage: "`REV` after which the commits of this checkout are yours; else where the run began"},
+		},
+		Action: p.onRun(intervene),
+	}
+}
+
+// interventionJSON is what `intervene --json` prints.
+type interventionJSON struct {
+	Run          string              `json:"run_id"`
+	Intervention record.Intervention `json:"intervention"`
+	Next         []string            `json:"next"`
+}
+
+func intervene(s *session, store *store.Store, conf *config.Config, run record.Run) error {
+	spec, err := s.interventionSpec(store, run)
+	if err == nil {
+		err = workHere(s.ctx, store, run)
+	}
+	if err != nil {
+		return err
+	}
+	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.Intervene(s.ctx, run, spec)
+	})
+	if err != nil {
+		return err
+	}
+	if s.IsSet("commit") && iv.Commit == "" {
+		s.say("there was nothing to commit in the run's working tree")
+	}
+	return s.showIntervention(run, iv)
+}
+
+// intervened has a runner record what a person did, and brings the notes up to date.
+func (c *console) intervened(ctx context.Context, conf *config.Config, store *store.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
+	progress := c.progress()
+	defer progress.Close()
+	run, iv, err := do(c.runner(conf, store, progress))
+	if err == nil && iv.Number > 0 {
+		c.project(ctx, store)
+	}
+	return run, iv, err
+}
+
+// interventionSpec reads the flags.
+func (s *session) interventionSpec(store *store.Store, run record.Run) (loop.InterventionSpec, error) {
+	spec := loop.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
+	known := record.InterventionReasons()
+	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
+	switch {
+	case spec.Reason == "":
+		return spec, exit.Problemf(exit.Usage, "missing --reason: %s", strings.Join(known, ", ")).WithHint(hint)
+	case !slices.Contains(known, spec.Reason):
+		return spec, exit.Problemf(exit.Usage, "unknown reason %q: use %s", spec.Reason, strings.Join(known, ", ")).WithHint(hint)
+	case strings.TrimSpace(spec.Note) == "":
+		return spec, exit.Problemf(exit.Usage, "a note is missing: what you did, for the next prompt and for people").WithHint(hint)
+	case s.IsSet("commit") && strings.TrimSpace(spec.Message) == "":
+		return spec, exit.Problemf(exit.Usage, "--commit needs a message")
+	case slices.ContainsFunc(spec.Commands, func(c string) bool { return strings.TrimSpace(c) == "" }):
+		return spec, exit.Problemf(exit.Usage, "--cmd needs a command")
+	}
+	var err error
+	if rev := s.String("since"); rev != "" {
+		spec.Since, err = store.Repo.Resolve(s.ctx, rev)
+	}
+	return spec, err
+}
+
+func (c *console) showIntervention(run record.Run, iv record.Intervention) error {
+	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
+	err := c.print(doc, func(w io.Writer) { render.Intervention(w, run, iv) })
+	failed := slices.ContainsFunc(iv.Commands, func(check record.CheckResult) bool { return !check.OK() })
+	if err == nil && failed {
+		return exit.With(exit.NotPassed)
+	}
+	return err
+}
+
+func (p *program) abortCommand() *cli.Command {
+	return &cli.Command{
+		Name: "abort", Usage: "give up a run and remove its worktree; its branch stays", ArgsUsage: "RUN",
+		Action: p.onRun(func(s *session, store *store.Store, _ *config.Config, run record.Run) error {
+			run, left, err := loop.Abort(s.ctx, store, run)
+			if err != nil {
+				return err
+			}
+			doc := struct {
+				record.RunSummary
+				Left string `json:"restore,omitempty"`
+			}{run.Summary(), restoreLine(run.ID, left)}
+			return s.print(doc, func(w io.Writer) {
+				safetext.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
+				writeLeft(w, doc.Left)
+			})
+		}),
+	}
 }

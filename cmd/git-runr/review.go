@@ -20,6 +20,8 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -49,7 +51,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "with --missing: the newest `N` of them"},
 			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
 		},
-		Action: p.action(review),
+		Action: p.withConfig(review),
 	}
 }
 
@@ -63,19 +65,15 @@ type requested struct {
 	Hint     string   `json:"hint"`
 }
 
-func review(s *session) error {
-	store, conf, err := s.configured()
-	if err != nil {
-		return err
-	}
+func review(s *session, store *store.Store, conf *config.Config) error {
 	if s.Bool("missing") {
 		return s.reviewMissing(store, conf)
 	}
 	if s.Bool("dry-run") || s.IsSet("limit") {
-		return exit.Problemf(exit.Usage, "--dry-run and --limit are for --missing").WithHint("git runr review --missing --dry-run")
+		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").WithHint("git runr review --missing --dry-run")
 	}
 	var request record.ReviewRequest
-	err = s.deepened(store, s.Args().First(), func() (err error) {
+	err := s.deepened(store, s.Args().First(), func() (err error) {
 		request, err = s.reviewRequest(store, conf)
 		return err
 	})
@@ -86,7 +84,7 @@ func review(s *session) error {
 		return err
 	}
 	if s.Bool("require-checks") && !s.Bool("wait") {
-		return exit.Problemf(exit.Usage, "--require-checks goes with --wait")
+		return exit.Problemf(exit.Usage, "--require-checks needs --wait")
 	}
 	if s.Bool("edit") {
 		return s.editNew(store, request)
@@ -273,13 +271,13 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config) (record
 	revs, paths := argv.SplitPaths(s.Args().Slice())
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
-		return request, exit.Problemf(exit.Usage, "a review is of one thing: a revision, --worktree or --staged")
+		return request, exit.Problemf(exit.Usage, "use one of a revision, --worktree and --staged")
 	case worktree:
 		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectWorktree)
 	case staged:
 		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectStaged)
 	case len(revs) > 1:
-		return request, exit.Problemf(exit.Usage, "one revision or range is wanted, not %d; paths go after --", len(revs))
+		return request, exit.Problemf(exit.Usage, "expected one revision or range, not %d; paths go after --", len(revs))
 	default:
 		request.Subject, err = store.Subject(s.ctx, append(revs, "HEAD")[0])
 	}
@@ -419,4 +417,99 @@ func outcomeStatus(review record.Review) error {
 		return exit.With(exit.Nothing)
 	}
 	return nil
+}
+
+// scannedJSON is the answer of git runr review --missing.
+type scannedJSON struct {
+	Range   string           `json:"range"`
+	DryRun  bool             `json:"dry_run"`
+	Queued  int              `json:"queued"` // reviews that are asked for, or would be
+	Commits []intake.Scanned `json:"commits"`
+}
+
+// reviewMissing asks for reviews of commits that no hook saw.
+func (s *session) reviewMissing(store *store.Store, conf *config.Config) error {
+	for _, flag := range []string{"worktree", "staged", "wait", "edit", "again", "require-checks"} {
+		if s.Bool(flag) {
+			return exit.Problemf(exit.Usage, "--missing and --%s exclude each other", flag)
+		}
+	}
+	request, err := s.asked(conf)
+	if err != nil {
+		return err
+	}
+	if s.Int("limit") < 0 {
+		return exit.Problemf(exit.Usage, "--limit must not be negative; 0 means all")
+	}
+	doc := scannedJSON{DryRun: s.Bool("dry-run")}
+	if !doc.DryRun {
+		if _, err := lineage.Follow(s.ctx, store); err != nil { // what was reviewed elsewhere counts
+			return err
+		}
+	}
+	commits, err := s.scanSpan(store, &doc)
+	if err != nil {
+		return err
+	}
+	branch, err := store.Branch(s.ctx)
+	if err != nil {
+		return err
+	}
+	if doc.Commits, err = intake.Scan(s.ctx, store, commits, conf.Hooks.Skip, branch); err != nil {
+		return err
+	}
+	for _, c := range doc.Commits {
+		if c.State == intake.ScanQueue {
+			doc.Queued++
+		}
+	}
+	if !doc.DryRun && doc.Queued > 0 {
+		if err := intake.AskMissing(s.ctx, store, request, doc.Commits); err != nil {
+			return err
+		}
+		if hasAgent(request.Reviewers()) {
+			s.startWorker(store.Repo)
+		}
+	}
+	return s.print(doc, func(w io.Writer) { writeScanned(w, doc) })
+}
+
+// scanSpan returns the commits to look at, newest first, and names the range in doc.
+func (s *session) scanSpan(store *store.Store, doc *scannedJSON) ([]gitstore.LoggedCommit, error) {
+	rev := s.arg("HEAD")
+	doc.Range = rev
+	limit := s.Int("limit")
+	if s.NArg() > 0 {
+		from, to, err := store.Repo.Range(s.ctx, rev)
+		if err != nil {
+			return nil, err
+		}
+		return store.Repo.Commits(s.ctx, from, to, limit)
+	}
+	if _, err := store.Repo.Head(s.ctx); err != nil {
+		return nil, err
+	}
+	commits, against, err := lineage.BranchCommits(s.ctx, store)
+	if against != "" {
+		doc.Range = against + "..HEAD"
+	}
+	if limit > 0 && len(commits) > limit {
+		commits = commits[:limit]
+	}
+	return commits, err
+}
+
+func writeScanned(w io.Writer, doc scannedJSON) {
+	verb := "asked for"
+	if doc.DryRun {
+		verb = "would be asked for"
+	}
+	safetext.Fprintf(w, "%s in %s: %s %s.\n", prose.Count(len(doc.Commits), "commit"), doc.Range, prose.Count(doc.Queued, "review"), verb)
+	for _, c := range doc.Commits {
+		line := fmt.Sprintf("  %s  %-10s %s", c.Commit.Short(), c.State, prose.CutColumns(c.Title, 60))
+		if c.Why != "" {
+			line += " (skipped: " + c.Why + ")"
+		}
+		safetext.Fprintf(w, "%s\n", line)
+	}
 }

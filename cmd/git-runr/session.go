@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -20,12 +22,15 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/progress"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // program is what the process was started with.
@@ -41,8 +46,9 @@ type program struct {
 type session struct {
 	*console
 	*cli.Context
-	ctx context.Context
-	dir string
+	ctx  context.Context
+	dir  string
+	note string // what -m says of a step with reviews
 }
 
 // console is where a command reads and writes, and in which form.
@@ -63,6 +69,39 @@ func (p *program) action(do func(*session) error) cli.ActionFunc {
 		}
 		return do(p.session(c, c.Context))
 	}
+}
+
+// inRepo is action for a command that works on the repository.
+func (p *program) inRepo(do func(*session, *store.Store) error) cli.ActionFunc {
+	return p.action(func(s *session) error {
+		store, err := s.open()
+		if err != nil {
+			return err
+		}
+		return do(s, store)
+	})
+}
+
+// withConfig is action for a command that works on the repository by its configuration.
+func (p *program) withConfig(do func(*session, *store.Store, *config.Config) error) cli.ActionFunc {
+	return p.action(func(s *session) error {
+		store, conf, err := s.configured()
+		if err != nil {
+			return err
+		}
+		return do(s, store, conf)
+	})
+}
+
+// onRun is action for a command on the run that its only argument names, or on the newest.
+func (p *program) onRun(do func(*session, *store.Store, *config.Config, record.Run) error) cli.ActionFunc {
+	return p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
+		run, err := store.Run(s.ctx, s.arg(record.Latest))
+		if err != nil {
+			return err
+		}
+		return do(s, store, conf, run)
+	})
 }
 
 func (p *program) session(c *cli.Context, ctx context.Context) *session {
@@ -207,14 +246,15 @@ func (c *console) question(tty io.Writer, question string) (string, error) {
 	}
 }
 
-// agreesTo asks on a terminal; without one the answer is no.
-func (c *console) agreesTo(question string) bool {
+// askPerson shows a person at a terminal what a question is about, and asks it. asked is false where nobody is there.
+func (c *console) askPerson(show func(io.Writer), question string) (yes, asked bool) {
 	tty := c.terminal()
 	if tty == nil {
-		return false
+		return false, false
 	}
 	defer tty.Close()
-	return c.agrees(tty, question)
+	show(tty)
+	return c.agrees(tty, question), true
 }
 
 // consent asks, unless there is --yes, whether what show writes shall be done, which without --json it writes
@@ -226,7 +266,7 @@ func (s *session) consent(question string, show func(io.Writer), nothing string,
 	if !s.json {
 		show(s.out)
 	}
-	if s.agreesTo(question) {
+	if yes, _ := s.askPerson(func(io.Writer) {}, question); yes {
 		return nil
 	}
 	return exit.Problemf(exit.Stopped, "%s: nobody said yes", nothing).WithHint(lines...)
@@ -239,41 +279,11 @@ func (c *console) progress() *progress.Display {
 	return progress.New(c.err, tty && c.getenv("TERM") != "dumb", width, c.quiet, c.verbose, time.Now)
 }
 
-// arg is the only argument, or what is used without one.
-func (s *session) arg(other string) (string, error) {
-	switch s.NArg() {
-	case 0:
-		return other, nil
-	case 1:
-		return s.Args().First(), nil
-	}
-	return "", exit.Problemf(exit.Usage, "one argument is wanted, not %d", s.NArg())
-}
+// arg returns the first argument, or other without arguments.
+func (s *session) arg(other string) string { return cmp.Or(s.Args().First(), other) }
 
-// noArguments refuses arguments.
-func (s *session) noArguments() error {
-	if s.NArg() == 0 {
-		return nil
-	}
-	return exit.Problemf(exit.Usage, "%s takes no arguments", s.Command.Name).WithHint("git runr " + s.Command.Name + " -h")
-}
-
-// openFor opens the repository for the only argument, or for what is used without one.
-func (s *session) openFor(other string) (store *store.Store, arg string, err error) {
-	if arg, err = s.arg(other); err == nil {
-		store, err = s.open()
-	}
-	return store, arg, err
-}
-
-// oneID is the first argument, which must be there, and the number of others that
-// may follow it.
-func (s *session) oneID(others int, usage string) (string, error) {
-	if s.NArg() < 1 || s.NArg() > 1+others || s.Args().First() == "" {
-		return "", exit.Problemf(exit.Usage, "%s", usage).WithHint("git runr inbox " + s.Command.Name + " -h")
-	}
-	return s.Args().First(), nil
-}
+// noArguments refuses arguments. checkArguments has done so before, but for bare git runr.
+func (s *session) noArguments() error { return checkArguments(s.Context) }
 
 // message is what -m says; standard input for "-", and, where piped allows it, when
 // there is no -m and standard input is no terminal.
@@ -314,4 +324,130 @@ func collect(percent int) {
 		}
 		debug.SetMemoryLimit(limit)
 	}
+}
+
+// person is who comments and submits here: --as, GIT_RUNR_ACTOR, or git's identity.
+// It is the same in every terminal, as drafts are.
+func (s *session) person(store *store.Store) (string, error) {
+	if s.IsSet("as") {
+		return s.String("as"), nil
+	}
+	if name := s.getenv("GIT_RUNR_ACTOR"); name != "" {
+		return name, nil
+	}
+	id, err := store.Repo.Identity(s.ctx)
+	return strings.TrimSpace(safetext.Line(id.String())), err
+}
+
+// actor is who claims here: person, and the terminal or chat that it acts in, so
+// that two chats of one person are two.
+func (s *session) actor(store *store.Store) (string, error) {
+	name, err := s.person(store)
+	if err != nil || s.IsSet("as") || s.getenv("GIT_RUNR_ACTOR") != "" {
+		return name, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	return fmt.Sprintf("%s (%s %d)", name, safetext.Line(host), agent.Session()), nil
+}
+
+// hold is by whom a step is done, by the flags.
+func (s *session) hold(actor string) record.Hold {
+	return record.Hold{Actor: actor, Force: s.Bool("force"), Claim: gitstore.ID(s.String("claim"))}
+}
+
+func forceFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "although somebody else has claimed it"}
+}
+
+func claimFlag() cli.Flag {
+	return &cli.StringFlag{Name: "claim", Usage: "only while the claim `ID` stands, which claim --json gives: the first 7 digits will do"}
+}
+
+func asFlag() cli.Flag {
+	return &cli.StringFlag{Name: "as", Usage: "act as `ACTOR` (default: GIT_RUNR_ACTOR, else you)"}
+}
+
+// placeOf is where run keeps its things in this clone, as the user can type it.
+func (c *console) placeOf(store *store.Store, run record.Run) diagnose.Place {
+	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: workspace.FilesDir(store, run.ID), Width: c.width()}
+	if !onDisk(place.Files) {
+		place.Files = ""
+	}
+	place.Dir = place.Tree
+	if run.Plan.InPlace {
+		place.Dir = store.Repo.WorkTree
+	}
+	if here() == place.Dir {
+		place.Dir = ""
+	}
+	if place.Files != "" && place.Tree == "" { // else the command is run there, from where a relative path leads nowhere
+		place.Files = fromHere(place.Files)
+	}
+	return place
+}
+
+// treeDir is the working tree that a run has of its own, "" where it has none here.
+func treeDir(store *store.Store, run string) string {
+	if dir := workspace.TreeDir(store, run); onDisk(dir) {
+		return dir
+	}
+	return ""
+}
+
+func onDisk(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// fromHere is path from where the command was started, when it is below that.
+func fromHere(path string) string {
+	rel, err := filepath.Rel(here(), path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// here is the current directory without symbolic links, "" when it is gone.
+func here() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
+}
+
+func writeStop(w io.Writer, s *session, store *store.Store, run record.Run) {
+	if run.Stop == nil {
+		return
+	}
+	run, err := s.offered(store, run)
+	if err != nil {
+		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
+	}
+	screen.Document(w, "\n"+diagnose.Footer(run, s.placeOf(store, run)))
+	if accept := diagnose.Of(run, *run.Stop).Accept; accept != "" {
+		safetext.Fprintf(w, "Or accept what there is, with its open findings: %s\n", accept)
+	}
+}
+
+// offered is run with those checks alone that may be shown as something to type here.
+func (s *session) offered(store *store.Store, run record.Run) (record.Run, error) {
+	return config.Offered(store.Repo.Writer(), run, func() (*config.Config, error) { return s.configuration(store) })
+}
+
+// workHere refuses to go on with a run whose commits did not come with its log.
+func workHere(ctx context.Context, store *store.Store, run record.Run) error {
+	_, err := store.Repo.ReadCommit(ctx, run.Head())
+	if !errors.Is(err, gitstore.ErrNotFound) {
+		return err
+	}
+	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).WithHint(
+		"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)
 }

@@ -1,15 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/follow"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
 	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -28,18 +36,15 @@ func (p *program) showCommand() *cli.Command {
 			&cli.BoolFlag{Name: "md", Usage: "the steps as Markdown"},
 			&cli.BoolFlag{Name: "only-review", Hidden: true, Usage: "a review alone, the newest without an argument"},
 		},
-		Action: p.action(show),
+		Action: p.inRepo(show),
 	}
 }
 
-func show(s *session) error {
+func show(s *session, store *store.Store) error {
 	if s.Bool("md") && s.json {
 		return exit.Problemf(exit.Usage, "use either --md or --json, not both")
 	}
-	store, typed, err := s.openFor(record.Latest)
-	if err != nil {
-		return err
-	}
+	typed := s.arg(record.Latest)
 	if s.Bool("only-review") {
 		review, err := store.Review(s.ctx, typed)
 		if err != nil {
@@ -123,4 +128,231 @@ func (s *session) showSteps(store *store.Store, typed string) error {
 		}
 		screen.Document(w, report.Text())
 	})
+}
+
+func (p *program) diffCommand() *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "what a run changed, or changed from one attempt to another", ArgsUsage: "[RUN] [N..M] [-- PATH…]",
+		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "stat", Usage: "files and counts only"},
+			&cli.BoolFlag{Name: "words", Usage: "mark what changed within lines"},
+		},
+		Action: p.inRepo(diff),
+	}
+}
+
+type diffJSON struct {
+	From  gitstore.ID         `json:"from"`
+	To    gitstore.ID         `json:"to"`
+	Files []gitstore.FileStat `json:"files"`
+	Patch string              `json:"patch,omitempty"`
+}
+
+// runAndSpan are the run that args name, else the latest, and which of its work: A..B.
+func runAndSpan(args []string) (id, span string) {
+	id = record.Latest
+	for _, a := range args {
+		if strings.Contains(a, "..") {
+			span = a
+		} else {
+			id = a
+		}
+	}
+	return id, span
+}
+
+func diff(s *session, store *store.Store) error {
+	args, paths := argv.SplitPaths(s.Args().Slice())
+	id, span := runAndSpan(args)
+	run, err := store.Run(s.ctx, id)
+	if err == nil {
+		err = workHere(s.ctx, store, run)
+	}
+	if err != nil {
+		return err
+	}
+	doc := diffJSON{}
+	if doc.From, doc.To, err = run.Span(span); err != nil {
+		return exit.Problemf(exit.NotFound, "%w", err)
+	}
+	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
+	if spec.Paths, err = pathsInside(store, paths); err != nil {
+		return err
+	}
+	if !s.json && !s.Bool("words") && s.columns() > 0 {
+		return s.showDiff(store, spec)
+	}
+	if doc.Files, err = store.Repo.DiffStat(s.ctx, spec); err != nil {
+		return err
+	}
+	if !s.Bool("stat") {
+		patch, _, err := store.Repo.Diff(s.ctx, spec)
+		if err != nil {
+			return err
+		}
+		doc.Patch = string(patch)
+		if s.Bool("words") {
+			doc.Patch = worddiff.Mark(doc.Patch)
+		}
+	}
+	return s.print(doc, func(w io.Writer) {
+		if s.Bool("stat") {
+			for _, f := range doc.Files {
+				safetext.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, f.Path)
+			}
+			return
+		}
+		s.writePatch(w, doc.Patch)
+	})
+}
+
+// showDiff shows a person a difference as git does: by the user's settings, in the user's pager.
+func (s *session) showDiff(store *store.Store, spec gitstore.DiffSpec) error {
+	look := gitstore.DiffLook{Stat: s.Bool("stat"), Columns: s.columns()}
+	plain, err := store.Repo.DiffShown(s.ctx, spec, look)
+	if err != nil {
+		return err
+	}
+	coloured := plain
+	if look.Colours = s.coloured(true); look.Colours {
+		if coloured, err = store.Repo.DiffShown(s.ctx, spec, look); err != nil {
+			return err
+		}
+	}
+	return s.paged(func(w *screen.Writer) error {
+		_, err := io.WriteString(w.Out, screen.Diff(string(plain), string(coloured)))
+		return err
+	})
+}
+
+// writePatch shows a patch; a pipe gets it byte for byte, as from git.
+func (c *console) writePatch(w io.Writer, patch string) {
+	if tty, _ := stdio.Terminal(c.out); !tty {
+		w.Write([]byte(patch))
+		return
+	}
+	safetext.Fprintf(w, "%s", safetext.Block(patch))
+}
+
+func (p *program) logCommand() *cli.Command {
+	return &cli.Command{
+		Name: "log", Usage: "events in order: all, or those of a run, a review or a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the run is over, with what its agents say"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "the newest `N`"},
+			&cli.StringFlag{Name: "since", Usage: "only what was recorded since `WHEN`: 7d, 12h, 2026-01-31, or RFC 3339"},
+			&cli.BoolFlag{Name: "oneline", Usage: "the record, its run or review, and its title"},
+		},
+		Action: p.inRepo(showLog),
+	}
+}
+
+type logJSON struct {
+	Events     []render.EventDocument `json:"events"`
+	Unreadable []string               `json:"unreadable"` // records that cannot be read
+}
+
+func showLog(s *session, store *store.Store) error {
+	what, n := s.arg(""), s.Int("limit")
+	if n < 0 {
+		return exit.Problemf(exit.Usage, "--limit must not be negative; 0 means all")
+	}
+	wanted := func(record.Event) bool { return true }
+	if text := s.String("since"); text != "" {
+		since, err := moment(text, s.now(), false)
+		if err != nil {
+			return err
+		}
+		wanted = func(e record.Event) bool { return !e.Timestamp.Before(since) }
+	}
+	switch {
+	case s.Bool("follow"):
+		return follow.Events(s.ctx, store, what, func(e record.Event) error {
+			if !wanted(e) {
+				return nil
+			}
+			return s.printEvent(e)
+		}, s.err)
+	case what == "" && n > 0 && !s.IsSet("since"):
+		return s.showNewest(store, n)
+	case what == "" && n == 0 && !s.json:
+		none := true
+		err := s.paged(func(w *screen.Writer) error {
+			style := s.eventStyle()
+			bad, err := store.EachEvent(s.ctx, func(e record.Event) error {
+				none = false
+				if !wanted(e) {
+					return nil
+				}
+				return render.Event(w, e, style)
+			})
+			printUnreadable(w, bad)
+			return err
+		})
+		if none && err == nil {
+			s.say("nothing is recorded here yet; git runr review asks for a review")
+		}
+		return err
+	}
+	events, bad, err := follow.About(s.ctx, store, what)
+	if err != nil {
+		return err
+	}
+	docs := render.EventDocuments(events, 0)
+	docs = slices.DeleteFunc(docs, func(d render.EventDocument) bool { return !wanted(d.Event) })
+	if n > 0 {
+		docs = docs[max(len(docs)-n, 0):]
+	}
+	return s.printEvents(docs, bad)
+}
+
+// eventStyle is how events are shown on standard output.
+func (s *session) eventStyle() render.EventStyle {
+	return render.EventStyle{Now: s.now(), Columns: s.columns(), OneLine: s.Bool("oneline")}
+}
+
+// showNewest shows the last n of all events, without reading those before them.
+func (s *session) showNewest(store *store.Store, n int) error {
+	events, bad, err := store.Newest(s.ctx, n)
+	before := 0
+	if err == nil && s.json { // which says the place of each among all, and all that cannot be read
+		var all int
+		all, bad, err = store.CountEvents(s.ctx)
+		before = max(all-len(events), 0)
+	}
+	if err != nil {
+		return err
+	}
+	return s.printEvents(render.EventDocuments(events, before), bad)
+}
+
+// printEvents prints events, and what cannot be read.
+func (s *session) printEvents(docs []render.EventDocument, bad []error) error {
+	doc := logJSON{Events: docs, Unreadable: []string{}}
+	for _, err := range bad {
+		doc.Unreadable = append(doc.Unreadable, err.Error())
+	}
+	return s.printPaged(doc, func(w io.Writer) {
+		style := s.eventStyle()
+		for _, d := range docs {
+			render.Event(w, d.Event, style)
+		}
+		printUnreadable(w, bad)
+	})
+}
+
+func printUnreadable(w io.Writer, bad []error) {
+	for _, err := range bad {
+		safetext.Fprintf(w, "unreadable: %s\n", err.Error())
+	}
+}
+
+// printEvent prints one event as it came: a line, or with --json one object a line.
+func (s *session) printEvent(e record.Event) error {
+	if s.json {
+		return stdio.WriteJSON(s.out, render.EventDocuments([]record.Event{e}, 0)[0])
+	}
+	w := s.screen()
+	return cmp.Or(render.Event(w, e, s.eventStyle()), w.Flush())
 }

@@ -1,23 +1,27 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "where things stand and what to type next; the default",
-		Action: p.action(func(s *session) error {
-			if s.NArg() > 0 { // it took a run before show did
-				return show(s)
+		Name: "status", Usage: "where things stand and what to type next; the default", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Action: p.inRepo(func(s *session, store *store.Store) error {
+			if s.NArg() > 0 {
+				return show(s, store)
 			}
-			return showOverview(s)
+			return s.showStatus(store)
 		}),
 	}
 }
@@ -34,6 +38,10 @@ func showOverview(s *session) error {
 	if err != nil {
 		return err
 	}
+	return s.showStatus(store)
+}
+
+func (s *session) showStatus(store *store.Store) error {
 	doc, err := overview.Of(s.ctx, store, s.overviewGiven(store))
 	if err != nil {
 		return err
@@ -52,4 +60,59 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 	}
 	given.Skip, given.Gate = conf.Hooks.Skip, conf.Hooks.PrePush != "off"
 	return given
+}
+
+func (p *program) promptCommand() *cli.Command {
+	return &cli.Command{
+		Name: "prompt", Usage: "a segment for a shell's prompt or a status line: ✗2 ●1",
+		Description: "✗2 is two critical findings that nobody answered, ●1 one review that waits for somebody; nothing\nwhere there is neither, and outside of a repository. What the last command of git-runr knew is\nshown: nothing is read anew, written or reported.\n" +
+			"\n   bash      PS1='\\w $(git-runr prompt) \\$ '" +
+			"\n   zsh       setopt prompt_subst; PROMPT='%~ $(git-runr prompt) %# '" +
+			"\n   fish      function fish_right_prompt; git-runr prompt; end" +
+			"\n   starship  [custom.runr]" +
+			"\n             command = \"git-runr prompt\"" +
+			"\n             when = true" +
+			"\n             require_repo = true" +
+			"\n   tmux      set -g status-right \\" +
+			"\n               '#(git-runr -C \"#{pane_current_path}\" prompt)'",
+		Action: p.action(prompt),
+	}
+}
+
+// prompt fails at nothing: a prompt has no place for an error.
+func prompt(s *session) error {
+	s.quiet = true
+	records, err := s.open()
+	if err != nil {
+		return s.print(store.Glance{}, func(io.Writer) {})
+	}
+	glance := records.Glance()
+	return s.print(glance, func(w io.Writer) {
+		if segment := s.segment(glance); segment != "" {
+			safetext.Fprintf(w, "%s\n", segment)
+		}
+	})
+}
+
+func (p *program) segment(g store.Glance) string {
+	critical, waiting := "✗", "●"
+	if !p.utf8() {
+		critical, waiting = "x", "o"
+	}
+	var parts []string
+	if g.Critical > 0 {
+		parts = append(parts, fmt.Sprintf("%s%d", critical, g.Critical))
+	}
+	if g.Waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%s%d", waiting, g.Waiting))
+	}
+	return strings.Join(parts, " ")
+}
+
+// utf8 reports whether the locale has more than ASCII. One that says nothing is taken to
+// have: the rest of what is written does.
+func (p *program) utf8() bool {
+	locale := cmp.Or(p.getenv("LC_ALL"), p.getenv("LC_CTYPE"), p.getenv("LANG"))
+	locale = strings.ToLower(strings.ReplaceAll(locale, "-", ""))
+	return locale == "" || strings.Contains(locale, "utf8")
 }

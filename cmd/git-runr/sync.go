@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -23,21 +24,13 @@ func (p *program) syncCommand() *cli.Command {
 			&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"},
 			&cli.BoolFlag{Name: "archived", Usage: "bring older events too, which sync.since leaves, now and from now on in this clone"}},
 		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached.",
-		Action:      p.action(syncWith),
+		Action:      p.withConfig(syncWith),
 	}
 }
 
-func syncWith(s *session) error {
+func syncWith(s *session, store *store.Store, conf *config.Config) error {
 	collect(longGC) // as fsck
-	name, err := s.arg("")
-	if err != nil {
-		return err
-	}
-	store, conf, err := s.configured()
-	if err != nil {
-		return err
-	}
-	remote, err := store.Repo.ElectRemote(cmp.Or(name, conf.Sync.Remote))
+	remote, err := store.Repo.ElectRemote(cmp.Or(s.arg(""), conf.Sync.Remote))
 	if err != nil {
 		return err
 	}

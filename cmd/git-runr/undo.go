@@ -41,7 +41,7 @@ func (p *program) undoCommand() *cli.Command {
 			&cli.BoolFlag{Name: "staged", Usage: "with --to: what was staged, instead of what the files held"},
 			&cli.BoolFlag{Name: "snapshot", Hidden: true, Usage: "the argument is what --to names"},
 		},
-		Action: p.action(undo),
+		Action: p.inRepo(undo),
 	}
 }
 
@@ -72,20 +72,16 @@ type undoneJSON struct {
 	Undo      string          `json:"undo,omitempty"`
 }
 
-func undo(s *session) error {
+func undo(s *session, store *store.Store) error {
 	names, paths := argv.SplitPaths(s.Args().Slice())
 	if s.Bool("snapshot") || s.IsSet("to") {
-		return s.restore(names, paths)
+		return s.restore(store, names, paths)
 	}
-	if len(names) > 1 || len(paths) > 0 || s.IsSet("into") || s.Bool("staged") {
-		return exit.Problemf(exit.Usage, "undo takes one run; PATH, --into and --staged are for --to").
+	if len(paths) > 0 || s.IsSet("into") || s.Bool("staged") {
+		return exit.Problemf(exit.Usage, "PATH, --into and --staged need --to").
 			WithHint("git runr undo --list", "git runr undo --to SNAPSHOT -- PATH")
 	}
 	run := strings.Join(names, "")
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
 	if s.Bool("list") {
 		return s.listUndo(store, run)
 	}
@@ -260,17 +256,13 @@ type restoredJSON struct {
 }
 
 // restore puts files of a snapshot back. It is what --to names, or the only one of names.
-func (s *session) restore(names, paths []string) error {
+func (s *session) restore(store *store.Store, names, paths []string) (err error) {
 	if s.IsSet("to") {
 		names = append(names, s.String("to"))
 	}
 	if len(names) != 1 || s.Bool("list") {
 		return exit.Problemf(exit.Usage, "--to takes one snapshot; paths go after --").
 			WithHint("git runr undo --list", "git runr undo --to SNAPSHOT -- PATH")
-	}
-	store, err := s.open()
-	if err != nil {
-		return err
 	}
 	if paths, err = pathsInside(store, paths); err != nil {
 		return err
@@ -279,7 +271,7 @@ func (s *session) restore(names, paths []string) error {
 	doc := restoredJSON{To: s.String("into")}
 	if s.IsSet("into") {
 		if doc.To == "" {
-			return exit.Problemf(exit.Usage, "--into wants a directory")
+			return exit.Problemf(exit.Usage, "--into needs a directory")
 		}
 		done, err = landing.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
 	} else {

@@ -35,7 +35,7 @@ func (p *program) verifyCommand() *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "every review with open findings that these filters fit"},
 			&cli.StringFlag{Name: "reviewer", Usage: "have the agent `NAME` judge what no rule can"},
 		}, changeFlags()...),
-		Action: p.action(verify),
+		Action: p.withConfig(verify),
 	}
 }
 
@@ -46,14 +46,7 @@ type verifiedJSON struct {
 	Usage    spend.Usage     `json:"usage,omitzero"` // of the agent's calls
 }
 
-func verify(s *session) error {
-	if s.Bool("all") == (s.NArg() > 0) || s.NArg() > 1 {
-		return exit.Problemf(exit.Usage, "a review is wanted, or --all").WithHint("git runr verify -h")
-	}
-	store, conf, err := s.configured()
-	if err != nil {
-		return err
-	}
+func verify(s *session, store *store.Store, conf *config.Config) error {
 	progress := s.progress()
 	defer progress.Close()
 	verifier, err := s.verifier(store, conf, progress)

@@ -12,14 +12,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/notify"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/progress"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/worker"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) workCommand() *cli.Command {
@@ -75,7 +80,7 @@ type elsewhereJSON struct {
 	Until time.Time `json:"until"` // unless that clone renews its lease
 }
 
-// leave takes up what is left of the queue.
+// leave adds what is left of the queue: reviews that failed, and those that another clone is doing.
 func (w *worked) leave(queue []loop.Turn) {
 	for _, turn := range queue {
 		switch {
@@ -153,14 +158,14 @@ func work(s *session) error {
 	return drained(queue)
 }
 
-// duty is what the command line asks for, once git is at rest.
+// duty returns the worker's task as the flags give it. It waits until git has ended a rebase.
 func (s *session) duty() (*worker.Duty, error) {
 	mode, err := s.workMode()
 	if err != nil {
 		return nil, err
 	}
 	if s.Int("jobs") < 0 || s.Duration("timeout") < 0 {
-		return nil, exit.Problemf(exit.Usage, "--jobs and --timeout are not negative")
+		return nil, exit.Problemf(exit.Usage, "--jobs and --timeout must not be negative")
 	}
 	store, conf, err := s.configured()
 	if err != nil {
@@ -188,7 +193,7 @@ func (doc worked) show(w io.Writer) {
 	}
 }
 
-// drained is the exit status of --drain by what is left.
+// drained returns the exit status of --drain: a failure for good, Busy when something is left, else none.
 func drained(queue []loop.Turn) error {
 	for _, t := range queue {
 		if t.State == loop.TurnFailed && !t.Wants() {
@@ -199,4 +204,41 @@ func drained(queue []loop.Turn) error {
 		return exit.With(exit.Busy)
 	}
 	return nil
+}
+
+// worker does reviews with this session's configuration.
+func (c *console) worker(store *store.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
+	worker := conf.Worker(store)
+	worker.Progress, worker.Heard = progress, c.hears(store, conf)
+	return worker
+}
+
+// hears is what follows the reviews of a worker in the background: hooks.notify and the
+// desktop hear of those that did not pass, and the day's tidying is done. What goes wrong
+// there is said, and changes nothing.
+func (c *console) hears(store *store.Store, conf *config.Config) func(context.Context, record.Review) {
+	return func(ctx context.Context, review record.Review) {
+		defer c.tidy(ctx, store)
+		line := review.Summary()
+		if line.Outcome != record.OutcomeFailed {
+			return
+		}
+		said := notify.Of(line, cmp.Or(store.Repo.WorkTree, store.Repo.GitDir))
+		if err := said.Command(ctx, conf.Notify()); err != nil {
+			safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // also of a quiet worker: its log is where one looks
+		}
+		if !conf.Hooks.Desktop {
+			return
+		}
+		if err := said.Desktop(ctx, c.getenv); err != nil {
+			safetext.Fprintf(c.err, "hooks.desktop: %v\n", err)
+		}
+	}
+}
+
+// startWorker starts git runr work in the background, and says so where it does not start.
+func (c *console) startWorker(repo *gitstore.Repo) {
+	if err := background.Work(repo); err != nil {
+		c.say("the background worker did not start (%v); type: git runr work", err)
+	}
 }

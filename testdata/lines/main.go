@@ -27,36 +27,35 @@ type capability struct {
 
 var capabilities = []capability{
 	{"Reviews: ask, comment, answer, resolve, apply what a reviewer suggests", `
-		cmd/git-runr/review cmd/git-runr/inbox cmd/git-runr/edit cmd/git-runr/claims cmd/git-runr/actor
+		cmd/git-runr/review cmd/git-runr/inbox
 		cmd/git-runr/internal/editdiff cmd/git-runr/internal/steps loop/change loop/comment loop/closing loop/suggest
 		loop/person loop/answer loop/internal/place loop/anchor loop/owners loop/people loop/unidiff`},
 	{"A review follows the code through rebases and edits", `
-		cmd/git-runr/scan cmd/git-runr/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
+		cmd/git-runr/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
 		gitstore/audit_log gitstore/remerge gitstore/renames`},
 	{"Agents and reviews in the background: workers, queue, judging, verifying", `
-		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/prompt cmd/git-runr/internal/worker
+		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/internal/worker
 		cmd/git-runr/internal/background loop/agent loop/role loop/alone loop/board loop/calls loop/confirm loop/exam
 		loop/generated loop/instructions loop/judge loop/known loop/kinds loop/lease loop/lost loop/parts loop/places
 		loop/queue loop/result loop/retry loop/review loop/round loop/shift loop/sitting loop/verify loop/worker
 		loop/plan_review loop/change_binary`},
 	{"Runs: implement, check, review, repeat", `
-		cmd/git-runr/run cmd/git-runr/resume cmd/git-runr/continue cmd/git-runr/answer cmd/git-runr/abort
-		cmd/git-runr/intervene cmd/git-runr/limits cmd/git-runr/check.go cmd/git-runr/place loop/ loop/runplan loop/spend
+		cmd/git-runr/run cmd/git-runr/resume
+		loop/ loop/runplan loop/spend
 		loop/track loop/duration loop/workspace`},
 	{"Answers of agents and output of checks, read into verdicts and findings", `
-		cmd/git-runr/parse loop/reply loop/checklog loop/prose loop/internal/markdown loop/internal/strictjson`},
+		loop/reply loop/checklog loop/prose loop/internal/markdown loop/internal/strictjson`},
 	{"The built-in reviewer: secrets, mistakes and weak tests without a model", "loop/builtin loop/syntax"},
 	{"Why a run stopped, and what to type", "diagnose cmd/git-runr/diagnose"},
 	{"The record: events, their fold, the index, notes", `
 		loop/record loop/store loop/internal/segment loop/internal/notes loop/internal/spill loop/safetext`},
 	{"Storage in git: objects, refs, logs", `
-		gitstore/ gitstore/odb gitstore/refdb gitstore/gitdir gitstore/safefile gitstore/entrylog cmd/git-runr/fsck
-		cmd/git-runr/gc`},
+		gitstore/ gitstore/odb gitstore/refdb gitstore/gitdir gitstore/safefile gitstore/entrylog`},
 	{"Sharing: exchange with a remote, archives, claims and leases", `
 		cmd/git-runr/sync loop/share gitstore/entrylog/sync gitstore/entrylog/archive gitstore/entrylog/refetch
 		gitstore/entrylog/remoteref gitstore/entrylog/transport gitstore/push`},
 	{"Nothing is lost: snapshots, revert, landing, undo, guard", `
-		cmd/git-runr/undo cmd/git-runr/restore cmd/git-runr/snapshots cmd/git-runr/land cmd/git-runr/guard loop/landing
+		cmd/git-runr/undo cmd/git-runr/land cmd/git-runr/guard loop/landing
 		loop/checkout loop/plan_checkout loop/revert loop/tamper loop/worktree gitstore/guard gitstore/land
 		gitstore/revert gitstore/restore gitstore/snapshot gitstore/undo gitstore/worktree gitstore/operation
 		gitstore/journal gitstore/finish gitstore/retention gitstore/leftlocks`},
@@ -68,11 +67,11 @@ var capabilities = []capability{
 	{"git's hooks and the gate before a push", `
 		hooks cmd/git-runr/hooks cmd/git-runr/gate loop/intake loop/commit_hook gitstore/hook`},
 	{"Configuration and trust", `
-		cmd/git-runr/internal/config cmd/git-runr/config cmd/git-runr/trust cmd/git-runr/init cmd/git-runr/uninstall
-		cmd/git-runr/doctor cmd/git-runr/internal/setup cmd/git-runr/internal/checkup`},
+		cmd/git-runr/internal/config cmd/git-runr/config cmd/git-runr/init cmd/git-runr/upkeep
+		cmd/git-runr/internal/setup cmd/git-runr/internal/checkup`},
 	{"Reports, logs and lists in text", `
-		cmd/git-runr/internal/render cmd/git-runr/internal/overview cmd/git-runr/report cmd/git-runr/metrics
-		cmd/git-runr/log cmd/git-runr/show cmd/git-runr/status cmd/git-runr/diff cmd/git-runr/internal/follow
+		cmd/git-runr/internal/render cmd/git-runr/internal/overview
+		cmd/git-runr/show cmd/git-runr/status cmd/git-runr/internal/follow
 		cmd/git-runr/internal/pick cmd/git-runr/internal/when cmd/git-runr/internal/screen cmd/git-runr/internal/progress
 		cmd/git-runr/internal/notify`},
 	{"Command line, help, manual, completion, demo", "cmd/git-runr/"},

@@ -274,3 +274,40 @@ func SplitPaths(args []string) (before, after []string) {
 	}
 	return args, nil
 }
+
+// Check refuses arguments that the usage of a command does not have. In usage a word is required unless it stands in
+// brackets, and … stands for any number of it. Of the alternatives that " | " separates, the one with --all counts
+// where all is set. Paths behind "--" are not counted.
+func Check(usage string, args []string, all bool) error {
+	for form := range strings.SplitSeq(usage, " | ") {
+		if strings.Contains(form, "--all") == all {
+			usage = form
+			break
+		}
+	}
+	words, many, least := strings.Fields(usage), false, 0
+	if at := slices.IndexFunc(words, func(word string) bool { return strings.Contains(word, "--") }); at >= 0 {
+		words = words[:at]
+	}
+	for _, word := range words {
+		many = many || strings.HasSuffix(strings.TrimRight(word, "]"), "…")
+		if word[0] != '[' {
+			least++
+		}
+	}
+	given, paths := args, ""
+	if strings.Contains(usage, "-- ") {
+		given, _ = SplitPaths(args)
+		paths = "; paths go after --"
+	}
+	switch {
+	case slices.Contains(given, ""):
+		return exit.Problemf(exit.Usage, "an argument is empty")
+	case len(given) < least:
+		missing := words[len(given):least]
+		return exit.Problemf(exit.Usage, "missing argument: %s", strings.Join(missing, " "))
+	case len(given) > len(words) && !many:
+		return exit.Problemf(exit.Usage, "unexpected argument %q%s", given[len(words)], paths)
+	}
+	return nil
+}

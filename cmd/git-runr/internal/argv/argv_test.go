@@ -196,3 +196,40 @@ func inOrder(part, whole []string) bool {
 	}
 	return len(part) == 0
 }
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		usage, args string
+		all         bool
+		want        string
+	}{
+		{"", "", false, ""},
+		{"", "a", false, `unexpected argument "a"`},
+		{"RUN", "", false, "missing argument: RUN"},
+		{"ID FINDING fixed|refuted", "1", false, "missing argument: FINDING fixed|refuted"},
+		{"[RUN]", "a", false, ""},
+		{"[RUN]", "a b", false, `unexpected argument "b"`},
+		{"[KEY [VALUE]]", "a b", false, ""},
+		{"[NAME…]", "a b c", false, ""},
+		{"ID…", "", false, "missing argument: ID…"},
+		{"ID… | --all", "a", true, `unexpected argument "a"`},
+		{"ID… | --all", "", true, ""},
+		{"ID FINDING… | ID --all", "a", true, ""},
+		{"ID FINDING… | ID --all", "a", false, "missing argument: FINDING…"},
+		{"[RUN] [N..M] [-- PATH…]", "a 1..2 -- x y z", false, ""},
+		{"[RUN] [-- PATH…]", "a b -- x", false, `unexpected argument "b"; paths go after --`},
+		{"ID [FILE[:LINE]]", "a -- b", false, `unexpected argument "b"`},
+		{"ID [FILE[:LINE[-END]]]", "a b", false, ""},
+	} {
+		got := ""
+		if err := Check(c.usage, strings.Fields(c.args), c.all); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("Check(%q, %q, %t): %q, want %q", c.usage, c.args, c.all, got, c.want)
+		}
+	}
+	if Check("ID", []string{""}, false) == nil {
+		t.Error("an empty argument was accepted")
+	}
+}

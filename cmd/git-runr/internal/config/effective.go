@@ -13,6 +13,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
+	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -103,7 +104,7 @@ func (c *Config) namesOf(k key) []string {
 	return names
 }
 
-// valueOf is what counts for a name, and the layer it is from.
+// valueOf returns the value that counts for a name, and the layer that gives it.
 func (c *Config) valueOf(k key, name string) (value any, from string) {
 	if value, ok := c.values[name]; ok {
 		return value, c.origins[name]
@@ -116,7 +117,7 @@ func (c *Config) valueOf(k key, name string) (value any, from string) {
 	return table["x"], originDefault
 }
 
-// place says which line of which file it is that gives the value.
+// place fills in the file and the line that give the value.
 func (v *Value) place(c *Config) {
 	for _, f := range c.files {
 		if f.layer == v.From {
@@ -142,9 +143,9 @@ func chosen(all []Value, of string) ([]Value, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	unknown := exit.Problemf(exit.NotFound, "%q is no key that has a value here", of)
+	unknown := exit.Problemf(exit.NotFound, "key %q is not set", of)
 	if near := cmp.Or(nearest.To(of, names), suggestKey(strings.Split(of, "."))); near != "" {
-		unknown = exit.Problemf(exit.NotFound, "%q is no key that has a value here; did you mean %q?", of, near)
+		unknown = exit.Problemf(exit.NotFound, "key %q is not set; did you mean %q?", of, near)
 	}
 	return nil, unknown.WithHint("git runr help config")
 }
@@ -190,9 +191,54 @@ func (v Value) Where() string {
 	return where
 }
 
-// Explain is what the key means and takes.
+// Explain returns what the key means and which values it accepts.
 func (v Value) Explain() string {
 	var b strings.Builder
 	safetext.Fprintf(&b, "%s (%s)", v.means, v.wants)
+	return b.String()
+}
+
+// Initial is the text of the .runr.toml that a repository with these checks and worktrees begins with.
+func Initial(checks []runplan.Check, given runplan.Worktree) string {
+	var b strings.Builder
+	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
+	if given.Setup != "" || len(given.Copy) > 0 {
+		b.WriteString("\n[worktree]\n")
+	}
+	if given.Setup != "" {
+		safetext.Fprintf(&b, "setup = %s\n", tomlString(given.Setup))
+	}
+	if len(given.Copy) > 0 {
+		safetext.Fprintf(&b, "copy = [\"%s\"]\n", strings.Join(given.Copy, `", "`))
+	}
+	for _, c := range checks {
+		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
+	}
+	return b.String()
+}
+
+// tomlKey is name as a TOML key: bare where it can be.
+func tomlKey(name string) string {
+	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
+		return name
+	}
+	return tomlString(name)
+}
+
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			safetext.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
 	return b.String()
 }

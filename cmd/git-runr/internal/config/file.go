@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -20,16 +22,17 @@ import (
 
 const (
 	maxFile   = 1 << 20 // bytes
-	maxTables = 1000    // such as [checks.NAME], of one kind in one file
+	maxTables = 1000    // such as [checks.NAME], in one file
 )
 
 // file is one file while its values go into config.
 type file struct {
 	*Config
-	path string
-	data []byte
-	rank map[string]int // place in the file of each key and table
-	runs map[string]any // of the table being read: what decides what is run
+	path   string
+	data   []byte
+	begun  [][]string                // tables such as [agents.mine], in the order of the file
+	tables map[string]map[string]any // of each what decides what is run
+	runs   map[string]any            // that of the table being read
 }
 
 // readFile takes the values of one file over what is there. nil is no file.
@@ -37,7 +40,7 @@ func (c *Config) readFile(path string, data []byte) error {
 	if data == nil {
 		return nil
 	}
-	f := file{Config: c, path: path, data: data}
+	f := file{Config: c, path: path, data: data, tables: map[string]map[string]any{}}
 	c.files = append(c.files, layerFile{c.layer, path, data})
 	if len(data) > maxFile {
 		return exit.Problemf(exit.Usage, "%s: larger than 1 MiB", f.path)
@@ -50,8 +53,20 @@ func (c *Config) readFile(path string, data []byte) error {
 	if err != nil {
 		return f.syntaxError(err)
 	}
-	f.rank = ranks(md.Keys())
-	return f.entries(nil, top)
+	for _, path := range md.Keys() { // in the order of the file, so that the first mistake is reported and checks keep theirs
+		if err := f.entry(path, lookUp(top, path)); err != nil {
+			return err
+		}
+	}
+	return f.finishTables()
+}
+
+// lookUp returns the value of a key.
+func lookUp(table map[string]any, path []string) any {
+	for _, name := range path[:len(path)-1] {
+		table, _ = table[name].(map[string]any)
+	}
+	return table[path[len(path)-1]]
 }
 
 func (f *file) syntaxError(err error) error {
@@ -62,39 +77,30 @@ func (f *file) syntaxError(err error) error {
 	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, parse.Message)
 }
 
-// entries takes a table in the order of the file, so that the first mistake is
-// reported and checks keep their order.
-func (f *file) entries(path []string, table map[string]any) error {
-	inOrder := func(a, b string) int {
-		return cmp.Or(cmp.Compare(f.rank[pathID(path, a)], f.rank[pathID(path, b)]), cmp.Compare(a, b))
+func (f *file) entry(path []string, raw any) error {
+	key, within := findKey(path)
+	if key == nil && !within {
+		return f.unknownKey(path)
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(table), inOrder) {
-		if err := f.entry(append(slices.Clone(path), name), table[name]); err != nil {
+	if len(path) > 1 && namesTable(path[0]) {
+		if err := f.beginTable(path[0], path[1]); err != nil {
 			return err
 		}
+	}
+	if key != nil {
+		return f.value(path, *key, raw)
+	}
+	if table, ok := raw.(map[string]any); !ok {
+		return f.errorAt(path, "%q must be a table, not %s", strings.Join(path, "."), describeTable(raw))
+	} else if len(table) > maxTables {
+		return f.errorAt(path, "%q has more than %d entries", strings.Join(path, "."), maxTables)
 	}
 	return nil
 }
 
-func (f *file) entry(path []string, raw any) error {
-	key, within := findKey(path)
-	switch {
-	case key != nil:
-		return f.value(path, *key, raw)
-	case !within:
-		return f.unknownKey(path)
-	}
-	table, ok := raw.(map[string]any)
-	if !ok {
-		return f.errorAt(path, "%q must be a table, not %s", strings.Join(path, "."), describeTable(raw))
-	}
-	if len(path) == 2 && path[0] != "review" {
-		return f.namedTable(path, table)
-	}
-	if len(table) > maxTables {
-		return f.errorAt(path, "%q has more than %d entries", strings.Join(path, "."), maxTables)
-	}
-	return f.entries(path, table)
+// namesTable reports whether the tables of a section have names of the user's: [agents.mine].
+func namesTable(section string) bool {
+	return section == "agents" || section == "checks" || section == "steps"
 }
 
 func (f *file) value(path []string, key key, raw any) error {
@@ -129,27 +135,38 @@ func (f *file) noteKey(path []string, raw any) {
 	f.executed[section][strings.Join(path[1:], ".")] = raw
 }
 
-// namedTable takes a table such as [agents.mine]. It replaces what a weaker layer
-// has under the name as a whole, so that no command of one layer is run with the
-// arguments or the environment of another.
-func (f *file) namedTable(path []string, table map[string]any) error {
-	section, name := path[0], path[1]
+// beginTable begins a table such as [agents.mine] where the file has its first key. It replaces what a weaker layer has
+// under the name as a whole, so that no command of one layer is run with the arguments or the environment of another.
+func (f *file) beginTable(section, name string) error {
+	path, id := []string{section, name}, section+"."+name
+	f.runs = f.tables[id]
+	if f.runs != nil {
+		return nil
+	}
 	if wrong := wrongName(section, name); wrong != "" {
 		return f.errorAt(path, "%s %q %s", strings.TrimSuffix(section, "s"), name, wrong)
 	}
-	id := section + "." + name
+	if len(f.begun) >= maxTables {
+		return f.errorAt([]string{section}, "%q has more than %d entries", section, maxTables)
+	}
 	if f.origins[id] != "" {
 		maps.DeleteFunc(f.origins, func(key, _ string) bool { return strings.HasPrefix(key, id+".") })
 		maps.DeleteFunc(f.values, func(key string, _ any) bool { return strings.HasPrefix(key, id+".") })
 	}
 	f.origins[id] = f.layer
 	f.runs = map[string]any{}
+	f.tables[id], f.begun = f.runs, append(f.begun, path)
 	f.begin(section, name)
-	if err := f.entries(path, table); err != nil {
-		return err
-	}
-	if wrong := f.finish(section, name); wrong != "" {
-		return f.errorAt(path, "%q %s", id, wrong)
+	return nil
+}
+
+// finishTables checks each table as a whole.
+func (f *file) finishTables() error {
+	for _, path := range f.begun {
+		f.runs = f.tables[strings.Join(path, ".")]
+		if wrong := f.finish(path[0], path[1]); wrong != "" {
+			return f.errorAt(path, "%q %s", strings.Join(path, "."), wrong)
+		}
 	}
 	return nil
 }
@@ -256,7 +273,14 @@ func fits(pattern, path []string) bool {
 	return true
 }
 
+// unknownKey names the outermost part of path that is unknown.
 func (f *file) unknownKey(path []string) error {
+	for len(path) > 1 {
+		if _, within := findKey(path[:len(path)-1]); within {
+			break
+		}
+		path = path[:len(path)-1]
+	}
 	key := strings.Join(path, ".")
 	if near := suggestKey(path); near != "" {
 		return f.errorAt(path, "unknown key %q; did you mean %q?", key, near)
@@ -295,23 +319,6 @@ func (f *file) errorAt(path []string, format string, args ...any) error {
 		place += ":" + strconv.Itoa(line)
 	}
 	return exit.Problemf(exit.Usage, "%s: "+format, append([]any{place}, args...)...)
-}
-
-// ranks numbers keys and the tables they are in by first appearance.
-func ranks(keys []toml.Key) map[string]int {
-	rank := map[string]int{}
-	for i, key := range keys {
-		for n := 1; n <= min(len(key), 4); n++ {
-			if id := pathID(key[:n-1], key[n-1]); rank[id] == 0 {
-				rank[id] = i + 1
-			}
-		}
-	}
-	return rank
-}
-
-func pathID(path []string, name string) string {
-	return strings.Join(path, "\x00") + "\x00" + name
 }
 
 // keyLine is the line of a key or table, 0 when it is not to be found. A table
@@ -363,17 +370,17 @@ func primitiveLine(md toml.MetaData, table map[string]toml.Primitive, path []str
 // library takes quadratic time and memory in the depth, gigabytes for 20 KB.
 const maxNesting = 8
 
-// tooDeep is the first line that nests deeper than maxNesting, 0 when none does.
+// unnested matches what in a TOML file nests nothing, whatever dots and brackets it holds: strings and comments.
+var unnested = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"""(?s:\\.|[^\\])*?"""{1,3}|'''(?s:.)*?'''{1,3}|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
+})
+
+// tooDeep returns the first line that nests deeper than maxNesting, or 0 when none does.
 func tooDeep(data []byte) int {
 	line, brackets, dots := 1, 0, 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"', '\'':
-			end := stringEnd(data, i)
-			line += bytes.Count(data[i:end], []byte("\n"))
-			i = end - 1
-		case '#':
-			i += lineLength(data[i:]) - 1
+	lines := func(text []byte) []byte { return bytes.Repeat([]byte{'\n'}, bytes.Count(text, []byte{'\n'})) }
+	for _, c := range unnested().ReplaceAllFunc(data, lines) {
+		switch c {
 		case '\n':
 			line, dots = line+1, 0
 		case '.':
@@ -390,43 +397,4 @@ func tooDeep(data []byte) int {
 		}
 	}
 	return 0
-}
-
-// lineLength is the number of bytes before the line feed.
-func lineLength(data []byte) int {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i
-	}
-	return len(data)
-}
-
-// stringEnd is where the string that begins at data[start] is over. Strings of one
-// quote end with their line at the latest.
-func stringEnd(data []byte, start int) int {
-	quote := data[start]
-	long := bytes.HasPrefix(data[start:], []byte{quote, quote, quote})
-	i := start + 1
-	if long {
-		i = start + 3
-	}
-	for ; i < len(data); i++ {
-		switch {
-		case quote == '"' && data[i] == '\\':
-			i++
-		case long && bytes.HasPrefix(data[i:], []byte{quote, quote, quote}):
-			return afterQuotes(data, i+3, quote)
-		case !long && data[i] == quote:
-			return i + 1
-		case !long && data[i] == '\n':
-			return i
-		}
-	}
-	return len(data)
-}
-
-// afterQuotes skips the one or two quotes that may stand before the closing three.
-func afterQuotes(data []byte, i int, quote byte) int {
-	for end := min(i+2, len(data)); i < end && data[i] == quote; i++ {
-	}
-	return i
 }

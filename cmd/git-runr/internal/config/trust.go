@@ -1,0 +1,631 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// Reviewer is the reviewer called name, or why it cannot be run.
+func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
+	if name == role.Builtin {
+		return builtin.Reviewer{Repo: c.repo}, nil
+	}
+	caller, failure := c.caller(name, agent.Reviewer)
+	if failure != nil {
+		return nil, failure
+	}
+	return caller.Reviewer(), nil
+}
+
+// Implementer is the implementer called name, or why it cannot be run.
+func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
+	caller, failure := c.caller(name, agent.Implementer)
+	if failure != nil {
+		return nil, failure
+	}
+	return caller.Implementer(), nil
+}
+
+// caller is the agent called name, or why it cannot be run as what. One that only the
+// repository's file defines needs trust, and its program must be there.
+func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Failure) {
+	if name == record.Human {
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
+	}
+	spec, fromRepository, known := c.agent(name)
+	switch {
+	case !known:
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+	case fromRepository && !c.trusted():
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+	}
+	_, model, _ := strings.Cut(name, "@")
+	caller := agent.Caller{
+		Spec: spec, Profile: c.Loop.Profile, Model: model, Cache: c.cache,
+		Bounds:  role.Limits{MaxBytes: int64(c.Review.MaxBytes), MaxParts: c.Review.MaxParts},
+		Setting: func(key, value string) runplan.Setting { return c.setting("agents."+spec.Name+"."+key, value) },
+	}
+	return caller, caller.Ready(what, os.Environ())
+}
+
+// agent is how the agent called name, or NAME@MODEL, is run: as configured, or a preset.
+// What it runs may be the repository's word and then needs trust. A person and the
+// built-in reviewer are not agents.
+func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool) {
+	name, model, chosen := strings.Cut(name, "@")
+	if chosen && !isModel(model) {
+		return agent.Spec{Name: name}, false, false
+	}
+	if table, ok := c.agents[name]; ok {
+		return table.spec, table.fromRepository, true
+	}
+	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
+}
+
+// WithModel is the agent called name with model in place of the configured one, "" for none.
+// A model that name brings along stays; who is no agent takes none.
+func WithModel(name, model string) (string, error) {
+	switch {
+	case model == "" || strings.Contains(name, "@"):
+		return name, nil
+	case role.Reserved(name):
+		return "", exit.Problemf(exit.Usage, "--model: %s takes no model; NAME@MODEL is of one agent", name)
+	}
+	return name + "@" + model, nil
+}
+
+// CheckModel refuses what cannot be the name of a model.
+func CheckModel(flag, model string) error {
+	if model == "" || isModel(model) {
+		return nil
+	}
+	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", flag, modelKind.wants, describe(model))
+}
+
+// KnownAgent refuses a name that is no agent, or a model of one that takes none; what says what the name is for.
+func (c *Config) KnownAgent(what, name string) error {
+	spec, _, known := c.agent(name)
+	if _, _, chosen := strings.Cut(name, "@"); known && chosen && !spec.TakesModel() {
+		return exit.Problemf(exit.Usage, "%s: %s takes no model%s", what, spec.Name, map[bool]string{true: ": put {model} into its command"}[len(spec.Command) > 0])
+	}
+	if known || role.Reserved(name) {
+		return nil
+	}
+	all := append(c.AgentNames(), role.Builtin, record.Human)
+	unknown := exit.Problemf(exit.Usage, "%s: there is no agent %q", what, name)
+	if near := nearest.To(name, all); near != "" {
+		unknown = exit.Problemf(exit.Usage, "%s: there is no agent %q; did you mean %q?", what, name, near)
+	}
+	slices.Sort(all)
+	return unknown.WithHint("agents are "+strings.Join(all, ", "), "git runr help config")
+}
+
+// Checks are the configured checks that may be run, and why others may not.
+func (c *Config) Checks() (run []runplan.Check, not []string) {
+	for _, check := range c.checks {
+		if check.fromRepository && !c.trusted() {
+			not = append(not, fmt.Sprintf("check %s: .runr.toml is not trusted; type: git runr trust", check.Name))
+			continue
+		}
+		run = append(run, check.Check)
+	}
+	return run, not
+}
+
+// Worktree is what worktrees are given; nothing, and why, where the repository's file says some of it and is not trusted.
+func (c *Config) Worktree() (given runplan.Worktree, not []string) {
+	if c.executed["worktree"] != nil && !c.trusted() {
+		return given, []string{"[worktree]: .runr.toml is not trusted; type: git runr trust"}
+	}
+	return c.worktree, nil
+}
+
+// Notify is the command that hears of reviews, none where it needs trust that it has not.
+func (c *Config) Notify() []string {
+	if c.origin("hooks.notify") == FileName && !c.trusted() {
+		return nil
+	}
+	return c.notify
+}
+
+// HasCheck reports whether a check with this command is configured, trusted or not.
+func (c *Config) HasCheck(command string) bool {
+	return slices.ContainsFunc(c.checks, func(known checkTable) bool { return known.Command == command })
+}
+
+// Trust is what the user has said about the repository's commands as they are now; news
+// are what is new or changed since, a line each.
+func (c *Config) Trust() (state TrustState, news []string) {
+	state, approved := c.trust.status(c.repo.CommonDir, c.commands())
+	return state, trustDiff(approved, c.executables())
+}
+
+func (c *Config) trusted() bool {
+	state, _ := c.Trust()
+	return state == Trusted
+}
+
+// Approve trusts the repository's commands as they are now, and its standard checks, on the code that is checked out.
+func (c *Config) Approve(ctx context.Context, now time.Time) error {
+	consent := c.Consent(ctx)
+	consent.Standard, consent.Declined = true, false
+	if head, err := c.repo.Head(ctx); err == nil {
+		consent.Known = slices.DeleteFunc(consent.Known, func(id gitstore.ID) bool { return id == head })
+		consent.Known = append([]gitstore.ID{head}, consent.Known[:min(len(consent.Known), maxKnown-1)]...)
+	}
+	return c.trust.approve(c.repo.CommonDir, c.commands(), consent, now)
+}
+
+// commands are executables, or none.
+func (c *Config) commands() []byte {
+	if commands := c.executables(); commands != nil {
+		return commands
+	}
+	return []byte("{}")
+}
+
+// Revoke takes back what was approved.
+func (c *Config) Revoke() error { return c.trust.revoke(c.repo.CommonDir) }
+
+// Executes reports whether the repository's file names commands.
+func (c *Config) Executes() bool { return len(c.executed) > 0 }
+
+// executables is the canonical JSON of what the repository's file wants to run,
+// nil when it runs nothing: table, then key. It is what trust approves, so the
+// same commands give the same bytes however the file is laid out.
+func (c *Config) executables() []byte {
+	if len(c.executed) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(c.executed); err != nil {
+		return nil // unreachable: the values are strings and lists of strings
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// approvals keeps which commands of which repository the user has approved. It
+// lies outside every repository, one file a repository, and nothing else takes
+// part in the decision: no variable, key or ref can grant trust.
+type approvals struct {
+	Dir string // "" when there is no home: nothing is trusted then
+}
+
+// TrustState is what the user has said about a repository's commands.
+type TrustState string
+
+const (
+	Trusted   TrustState = "trusted"
+	Untrusted TrustState = "untrusted" // never approved
+	changed   TrustState = "changed"   // other commands were approved
+)
+
+// trustRecord is the file: what was approved, in the open so that a change of it
+// can be shown, bound by the hash to the repository.
+type trustRecord struct {
+	V          int             `json:"v"`
+	Repository string          `json:"repository"`
+	Approved   json.RawMessage `json:"approved"`
+	SHA256     string          `json:"sha256"`
+	At         time.Time       `json:"at"`
+	Consent
+}
+
+// newApprovals is the store under XDG_STATE_HOME, else ~/.local/state.
+func newApprovals(getenv func(string) string) approvals {
+	return approvals{Dir: UnderHome(getenv, "XDG_STATE_HOME", filepath.FromSlash(".local/state"), "git-runr/trust")}
+}
+
+// status says whether canonical (see config.executables) is approved for the
+// repository whose common git directory is identity; its worktrees share that,
+// another clone has its own. approved is what was approved before, nil for
+// nothing. A record that cannot be read is no approval.
+func (t approvals) status(identity string, canonical []byte) (state TrustState, approved []byte) {
+	record, err := t.read(identity)
+	switch {
+	case err != nil:
+		return Untrusted, nil
+	case record.SHA256 == trustHash(identity, canonical):
+		return Trusted, record.Approved
+	}
+	return changed, record.Approved
+}
+
+// approve records canonical as approved and whose code may run, in place of what was.
+func (t approvals) approve(identity string, canonical []byte, consent Consent, now time.Time) error {
+	if t.Dir == "" {
+		return exit.Problemf(exit.Untrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
+			WithHint("HOME=/home/you git runr trust")
+	}
+	if !filepath.IsAbs(identity) || !json.Valid(canonical) {
+		return fmt.Errorf("approve %q: not an absolute path with canonical JSON", identity)
+	}
+	var record bytes.Buffer
+	enc := json.NewEncoder(&record)
+	enc.SetEscapeHTML(false) // what was approved must stay the bytes that were hashed
+	err := enc.Encode(trustRecord{
+		V: 1, Repository: realPath(identity), Approved: canonical,
+		SHA256: trustHash(identity, canonical), At: now.UTC().Truncate(time.Second),
+		Consent: consent,
+	})
+	if err != nil {
+		return fmt.Errorf("encode trust: %w", err)
+	}
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return fmt.Errorf("record trust: %w", err)
+	}
+	if err := safefile.WriteDurable(t.file(identity), record.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("record trust: %w", err)
+	}
+	return nil
+}
+
+// revoke forgets what was approved.
+func (t approvals) revoke(identity string) error {
+	if t.Dir == "" {
+		return nil
+	}
+	t.forgetCleared(identity)
+	if err := os.Remove(t.file(identity)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("revoke trust: %w", err)
+	}
+	return nil
+}
+
+func (t approvals) read(identity string) (trustRecord, error) {
+	var record trustRecord
+	if t.Dir == "" || !filepath.IsAbs(identity) {
+		return record, fs.ErrNotExist
+	}
+	info, err := os.Lstat(t.file(identity))
+	if err != nil {
+		return record, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxTrustFile {
+		return record, fmt.Errorf("read trust: not a record of ours")
+	}
+	data, err := os.ReadFile(t.file(identity))
+	if err != nil {
+		return record, err
+	}
+	if err := json.Unmarshal(data, &record); err != nil {
+		return record, fmt.Errorf("read trust: %w", err)
+	}
+	if record.V != 1 || record.SHA256 != trustHash(identity, record.Approved) {
+		return record, fmt.Errorf("read trust: the record does not hold together")
+	}
+	return record, nil
+}
+
+// Outside are the files that say what is obeyed and lie outside of the repository: the
+// user's own configuration and what was approved.
+func Outside(getenv func(string) string, commonDir string) (files []string) {
+	for _, path := range []string{userPath(getenv), newApprovals(getenv).file(commonDir)} {
+		if filepath.IsAbs(path) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// file is named by the repository, so that a new approval replaces the old one.
+func (t approvals) file(identity string) string {
+	return filepath.Join(t.Dir, safefile.Hash([]byte(realPath(identity)))+".json")
+}
+
+// trustHash binds the commands to the repository. A path holds no NUL, so the two
+// cannot be mistaken for each other.
+func trustHash(identity string, canonical []byte) string {
+	h := sha256.New()
+	h.Write([]byte(realPath(identity) + "\x00"))
+	h.Write(canonical)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// realPath resolves symbolic links, so that two paths to one directory compare equal.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// trustDiff shows what changed between two approvals, one line a key: "- KEY =
+// VALUE" for what goes, "+ KEY = VALUE" for what comes, in the order of keys. With
+// no old one it lists everything.
+func trustDiff(old, new []byte) []string {
+	before, after := trustLines(old), trustLines(new)
+	keys := maps.Clone(before)
+	maps.Copy(keys, after)
+	lines := []string{}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		was, gone := before[key]
+		is, comes := after[key]
+		if was == is && gone == comes {
+			continue
+		}
+		if gone {
+			lines = append(lines, safetext.Line("- "+key+" = "+was))
+		}
+		if comes {
+			lines = append(lines, safetext.Line("+ "+key+" = "+is))
+		}
+	}
+	return lines
+}
+
+// trustLines flattens canonical JSON to key and value; what is not that is empty.
+func trustLines(canonical []byte) map[string]string {
+	var tables map[string]map[string]json.RawMessage
+	if json.Unmarshal(canonical, &tables) != nil {
+		return map[string]string{}
+	}
+	lines := map[string]string{}
+	for table, keys := range tables {
+		for key, value := range keys {
+			lines[table+"."+key] = string(bytes.TrimSpace(value))
+		}
+	}
+	return lines
+}
+
+// maxTrustFile is the most bytes of a record.
+const maxTrustFile = 2 << 20
+
+// UnderHome is rest under the directory that the XDG variable names, or else under
+// other in the home directory; relative values do not count, "" without either.
+func UnderHome(getenv func(string) string, xdg, other, rest string) string {
+	if dir := getenv(xdg); filepath.IsAbs(dir) {
+		return filepath.Join(dir, filepath.FromSlash(rest))
+	}
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, other, filepath.FromSlash(rest))
+	}
+	return ""
+}
+
+// Consent is what the user has said about running a repository's code, beside its commands: a trusted command
+// such as "sh check.sh" runs whatever the commit has there.
+type Consent struct {
+	// Standard lets the checks run that are found in the project; Declined is a no on the terminal.
+	Standard bool `json:"standard_checks,omitempty"`
+	Declined bool `json:"declined,omitempty"`
+	// Known are the commits that were checked out when the user trusted: they and all before them may run.
+	Known []gitstore.ID `json:"known,omitempty"`
+	// CodeOf are names or addresses of others whose commits may run, as commits claim them, or all.
+	CodeOf []string `json:"code_of,omitempty"`
+}
+
+// all is everybody, for CodeOf.
+const all = "all"
+
+const (
+	maxKnown    = 16   // commits from which on the history is known; older ones are most often among their ancestors
+	maxWritings = 5000 // commits whose writers are looked at
+)
+
+func (c Consent) named(who gitstore.Identity) bool {
+	return slices.ContainsFunc(c.CodeOf, func(name string) bool {
+		return name != "" && (name == who.Name || strings.EqualFold(name, who.Email))
+	})
+}
+
+// Consent is what the user has said, nothing where what was known then is not in this repository: another one may
+// lie where the first was.
+func (c *Config) Consent(ctx context.Context) Consent {
+	trusted, err := c.trust.read(c.repo.CommonDir)
+	if err != nil || len(trusted.Known) > 0 && len(c.here(ctx, trusted.Known)) == 0 {
+		return Consent{}
+	}
+	return trusted.Consent
+}
+
+// here returns those of ids that this repository has.
+func (c *Config) here(ctx context.Context, ids []gitstore.ID) []gitstore.ID {
+	return slices.DeleteFunc(slices.Clone(ids), func(id gitstore.ID) bool {
+		_, err := c.repo.ReadCommit(ctx, id)
+		return err != nil
+	})
+}
+
+// SetCodeOf adds names to those whose code may run, or takes them away.
+func (c *Config) SetCodeOf(ctx context.Context, names []string, away bool, now time.Time) error {
+	consent := c.Consent(ctx)
+	consent.CodeOf = slices.DeleteFunc(slices.Clone(consent.CodeOf), func(name string) bool { return slices.Contains(names, name) })
+	if away {
+		c.trust.forgetCleared(c.repo.CommonDir)
+	} else {
+		consent.CodeOf = append(consent.CodeOf, names...)
+	}
+	return c.trust.approve(c.repo.CommonDir, c.approved(), consent, now)
+}
+
+// approved are the commands that were approved, be they those of now or not.
+func (c *Config) approved() []byte {
+	if was, err := c.trust.read(c.repo.CommonDir); err == nil {
+		return was.Approved
+	}
+	return []byte("{}")
+}
+
+// Decline records that the user does not want the standard checks to run.
+func (c *Config) Decline(ctx context.Context, now time.Time) error {
+	consent := c.Consent(ctx)
+	consent.Declined = true
+	return c.trust.approve(c.repo.CommonDir, c.approved(), consent, now)
+}
+
+// Stranger says why the code of some commits does not run here, and what to type; "" where it may: all that they have
+// is known, was made here by this clone's user, or is of somebody whose code may run.
+func (c *Config) Stranger(ctx context.Context, tips ...gitstore.ID) (string, error) {
+	for _, tip := range tips {
+		if _, err := c.repo.ReadCommit(ctx, tip); err != nil {
+			return "", err
+		}
+	}
+	consent, cleared := c.Consent(ctx), c.trust.cleared(c.repo.CommonDir)
+	if len(tips) == 0 || slices.Contains(consent.CodeOf, all) {
+		return "", nil
+	}
+	found, err := c.repo.Writings(ctx, tips, c.here(ctx, append(slices.Clone(consent.Known), cleared...)), maxWritings)
+	if err != nil {
+		return "", err
+	}
+	var strangers []gitstore.Identity
+	for _, w := range found {
+		for who, may := range map[gitstore.Identity]bool{
+			w.Author:    w.Own || consent.named(w.Author),
+			w.Committer: w.Here && (w.Author != w.Committer || w.Own) || consent.named(w.Committer),
+		} {
+			if !may && !slices.Contains(strangers, who) {
+				strangers = append(strangers, who)
+			}
+		}
+	}
+	switch {
+	case len(strangers) > 0:
+		head, _ := c.repo.Head(ctx)
+		here, err := c.repo.IsAncestor(ctx, tips[len(tips)-1], head)
+		return c.tellStrangers(ctx, strangers, len(consent.Known) == 0 && err == nil && here), nil
+	case len(found) == maxWritings:
+		return "nobody has said that this history may run; type: git runr trust", nil
+	case len(found) > 0:
+		c.trust.clear(c.repo.CommonDir, append(slices.Clone(tips), cleared...))
+	}
+	return "", nil
+}
+
+// tellStrangers names who wrote what does not run. Where nobody has trusted anything and it is what is checked
+// out, trust is what changes that.
+func (c *Config) tellStrangers(ctx context.Context, strangers []gitstore.Identity, checkedOut bool) string {
+	slices.SortFunc(strangers, func(a, b gitstore.Identity) int { return cmp.Compare(a.String(), b.String()) })
+	user, _ := c.repo.Identity(ctx)
+	names, args := []string{}, []string{"git", "runr", "trust"}
+	for _, who := range strangers {
+		name := cmp.Or(who.Name, who.Email, "nobody")
+		if who == user {
+			name += " (not known to be made here)"
+		}
+		names, args = append(names, name), append(args, "--code-of", cmp.Or(who.Name, who.Email))
+	}
+	line, ok := safetext.CommandLine(args...)
+	const shown = 3
+	if len(names) > shown || !ok {
+		line = "git runr trust --code-of " + all
+	}
+	if checkedOut {
+		line = "git runr trust"
+	}
+	return fmt.Sprintf("code of %s is not trusted here; type: %s", prose.FirstNames(names, shown), line)
+}
+
+// Vouch gives what a landing is told to: what a run of this clone came to runs here, where the run's work and the
+// branch do. No reflog has the commits that a landing makes.
+func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed) {
+	why, err := "", error(nil)
+	if run.Commit != "" {
+		why, err = c.Stranger(ctx, run.Commit)
+	}
+	return func(landed gitstore.Landed) {
+		if err == nil && why == "" && landed.Old != "" {
+			why, err = c.Stranger(ctx, landed.Old)
+		}
+		if err == nil && why == "" && run.Writer == c.repo.Writer() && landed.Commit != "" {
+			c.trust.clear(c.repo.CommonDir, append([]gitstore.ID{landed.Commit}, c.trust.cleared(c.repo.CommonDir)...))
+		}
+	}
+}
+
+// MayRun are those of some checks that may run on the code of some commits, and why others do not.
+func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, tips ...gitstore.ID) ([]runplan.Check, []string) {
+	if len(run) == 0 {
+		return nil, not
+	}
+	why, err := c.Stranger(ctx, tips...)
+	if err != nil {
+		why = err.Error()
+	}
+	if why == "" {
+		return run, not
+	}
+	for _, check := range run {
+		not = append(not, check.Name+": "+why)
+	}
+	return nil, not
+}
+
+// codeOf are the commits whose code runs with the checks of a review: of the change, unless it is what this clone's
+// user has in the working tree, and of what it is compared with. What another clone recorded may name any.
+func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips []gitstore.ID, err error) {
+	empty, err := store.Repo.EmptyTree(ctx)
+	subject := review.Request.Subject
+	if subject.Base != "" && subject.Base != empty {
+		tips = append(tips, subject.Base)
+	}
+	if subject.Commit != "" || review.Writer != store.Repo.Writer() {
+		tips = append(tips, subject.Tree)
+	}
+	return tips, err
+}
+
+// clearedFile keeps the commits whose code was found to run by the consent of then: reflogs forget.
+func (t approvals) clearedFile(identity string) string {
+	return strings.TrimSuffix(t.file(identity), ".json") + ".cleared"
+}
+
+func (t approvals) cleared(identity string) (ids []gitstore.ID) {
+	data, err := safefile.ReadFile(t.clearedFile(identity))
+	if t.Dir == "" || err != nil {
+		return nil
+	}
+	for id := range strings.FieldsSeq(string(data)) {
+		ids = append(ids, gitstore.ID(id))
+	}
+	return ids
+}
+
+// clear records commits whose code may run. Without the record the next look takes longer.
+func (t approvals) clear(identity string, ids []gitstore.ID) {
+	var lines strings.Builder
+	for _, id := range ids[:min(len(ids), maxKnown)] {
+		lines.WriteString(string(id) + "\n")
+	}
+	if t.Dir == "" || os.MkdirAll(t.Dir, 0o700) != nil {
+		return
+	}
+	_ = safefile.WriteFile(t.clearedFile(identity), []byte(lines.String()), 0o600)
+}
+
+func (t approvals) forgetCleared(identity string) {
+	if err := os.Remove(t.clearedFile(identity)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.clear(identity, nil)
+	}
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/checkup"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+func (p *program) gcCommand() *cli.Command {
+	return &cli.Command{
+		Name: "gc", Usage: "drop what was over long ago from the lists, and what old runs left here",
+		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed, and of both what was typed and not handed in; so are checkouts that killed reviews left, but\nnone that a process is in. Of repositories that are gone, worktrees that hold nothing are removed, others are named. What landings, reverts and restores can be undone by is kept for 30 days,\nand of the newest 50 for good. No event is ever deleted. The worker, and whoever submits or closes\na review, does the same by itself once a day.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}},
+		Action:      p.withConfig(gc),
+	}
+}
+
+type gcJSON struct {
+	loop.Garbage
+	DryRun bool `json:"dry_run"`
+}
+
+func gc(s *session, store *store.Store, conf *config.Config) (err error) {
+	now := s.now()
+	doc := gcJSON{DryRun: s.Bool("dry-run")}
+	if doc.Garbage, err = loop.FindGarbage(s.ctx, store, now.Add(-time.Duration(conf.Inbox.Retention))); err != nil {
+		return err
+	}
+	if !doc.DryRun {
+		if err := loop.CollectGarbage(s.ctx, store, doc.Garbage); err != nil {
+			return err
+		}
+	}
+	return s.print(doc, func(w io.Writer) { writeGarbage(w, doc, now) })
+}
+
+func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
+	for _, r := range doc.Reviews {
+		safetext.Fprintf(w, "review %s  %s %s ago\n", r.ID, r.Status, age(now.Sub(r.ClosedAt)))
+	}
+	for _, g := range doc.Runs {
+		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, render.RunState(g.Run, false), age(now.Sub(g.Run.UpdatedAt)))
+		for _, path := range []string{g.Worktree, g.Files} {
+			if path != "" {
+				safetext.Fprintf(w, "  %s\n", path)
+			}
+		}
+		if len(g.Snapshots) > 0 {
+			safetext.Fprintf(w, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
+		}
+	}
+	if len(doc.Undo) > 0 {
+		safetext.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
+	}
+	if n := len(doc.Typed); n > 0 {
+		safetext.Fprintf(w, "%s typed for them and not handed in\n", prose.Count(n, "text"))
+	}
+	for _, dir := range doc.Checkouts {
+		safetext.Fprintf(w, "checkout %s\n", dir)
+	}
+	for _, lost := range doc.Lost {
+		safetext.Fprintf(w, "worktree %s of %s, which is gone\n", lost.Dir, lost.Repository)
+	}
+	for _, kept := range doc.Kept {
+		remove, _ := safetext.CommandLine("rm", "-r", "-f", kept.Dir)
+		safetext.Fprintf(w, "left alone: %s is of %s, which is gone: was that moved, type git runr gc in it; else: %s\n", kept.Dir, kept.Repository, remove)
+	}
+	would := ""
+	if doc.DryRun {
+		would = "would be "
+	}
+	if len(doc.Checkouts) > 0 {
+		safetext.Fprintf(w, "%s of killed processes %sremoved.\n", prose.Count(len(doc.Checkouts), "checkout"), would)
+	}
+	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"), would, prose.Count(len(doc.Runs), "run"))
+}
+
+// age is how long ago something was, in whole days where it was days.
+func age(d time.Duration) string {
+	if days := int(d.Hours() / 24); days > 0 {
+		return prose.Count(days, "day")
+	}
+	return d.Truncate(time.Second).String()
+}
+
+func (p *program) doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "check git, hooks, agents and the remote; say what to type",
+		Description: "One line for each: ok, warn (something does not work, or will not) or fail (it cannot do its work),\n" +
+			"and what to type. No agent is called. The remote is asked what it has and whether it would take a push, which\n" +
+			"is not carried out and takes 15 s at most; --offline leaves that out. Nothing is changed.\n" +
+			"Exit status: 1 where a line says fail.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "offline", Usage: "do not ask the remote"}},
+		Action: p.action(doctor),
+	}
+}
+
+type doctorJSON struct {
+	OK     bool             `json:"ok"` // no line says fail
+	Checks []checkup.Result `json:"checks"`
+}
+
+func doctor(s *session) error {
+	s.quiet = true // what configuration says by itself is a line below
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	conf, unread := s.configuration(store)
+	checks := checkup.Of(s.ctx, store, conf, unread, checkup.Terms{Version: buildNow().Name(), Now: s.now(), Offline: s.Bool("offline")})
+	ok := !slices.ContainsFunc(checks, func(c checkup.Result) bool { return c.State == checkup.Fail })
+	err = s.print(doctorJSON{ok, checks}, func(w io.Writer) { writeDoctor(w, checks) })
+	if err == nil && !ok {
+		return exit.With(exit.NotPassed)
+	}
+	return err
+}
+
+func writeDoctor(w io.Writer, checks []checkup.Result) {
+	meaning := map[string]screen.Meaning{checkup.OK: screen.Good, checkup.Warn: screen.Warning, checkup.Fail: screen.Critical}
+	for _, check := range checks {
+		safetext.Fprintf(w, "%s%s%-14s %s\n", meaning[check.State].Of(check.State), safetext.Block(strings.Repeat(" ", 6-len(check.State))), check.Name, check.Detail)
+		for _, command := range check.Type {
+			safetext.Fprintf(w, "      %s\n", command)
+		}
+	}
+}
+
+func (p *program) fsckCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fsck", Usage: "check every record; --rebuild makes cache and notes again",
+		Description: "Names every record that is missing or damaged, with what is attached to it; the others can be used.\nEnds with 3 when there is one. git runr sync fetches from the remote what is missing or damaged here. What it\ndid not take over is named too.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "rebuild", Usage: "make the cache and the notes again from the logs"}},
+		Action:      p.inRepo(fsck),
+	}
+}
+
+type fsckJSON struct {
+	Events     int      `json:"events"`
+	Unreadable []string `json:"unreadable"`
+	Rebuilt    bool     `json:"rebuilt"`
+	// NotTaken are the logs of remotes that git runr sync left where they are.
+	NotTaken []gitstore.Rejection `json:"not_taken,omitempty"`
+}
+
+func fsck(s *session, store *store.Store) error {
+	collect(longGC) // what all notes say is held
+	events, bad, err := store.Check(s.ctx, s.Bool("rebuild"))
+	if err != nil {
+		return err
+	}
+	doc := fsckJSON{Events: events, Unreadable: []string{}, Rebuilt: s.Bool("rebuild")}
+	for _, err := range bad {
+		doc.Unreadable = append(doc.Unreadable, err.Error())
+	}
+	for _, remote := range store.Repo.Remotes() {
+		left, err := share.Left(s.ctx, store, remote)
+		if err != nil {
+			return err
+		}
+		doc.NotTaken = append(doc.NotTaken, left...)
+	}
+	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
+		safetext.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
+		render.Lines(w, doc.Unreadable)
+		writeNotTaken(w, doc.NotTaken)
+	})
+}
+
+func (p *program) uninstallCommand() *cli.Command {
+	return &cli.Command{
+		Name: "uninstall", Usage: "take back what init did in this repository",
+		Description: "Takes out the hooks, the notes in git log, what agents were told, this clone's cache and settings of its own, the\n" +
+			"approval of .runr.toml, and that file if init wrote it and nobody changed or committed it. Configuration and hooks\n" +
+			"are then as they were, to the byte. What is recorded stays: --refs deletes that, too, of this clone.\n" +
+			"Drafts and files of runs stay unless --refs is given. Exit status 3 where something was left alone.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "refs", Usage: "also delete every record: reviews, runs, notes, snapshots; branches of runs stay"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
+			&cli.BoolFlag{Name: "yes", Usage: "do it without asking"},
+		},
+		Action: p.inRepo(uninstall),
+	}
+}
+
+type uninstallJSON struct {
+	Done   []string `json:"done"` // or would be
+	Left   []string `json:"left"` // alone, and why
+	DryRun bool     `json:"dry_run"`
+}
+
+func uninstall(s *session, store *store.Store) error {
+	if loop.AtWork(store) {
+		return exit.Problemf(exit.Busy, "reviews are being done in this clone").WithHint("git runr", "then again: git runr uninstall")
+	}
+	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil: of what cannot be read nothing is approved
+	todo, left, err := setup.Removals(s.ctx, store, conf, s.Bool("refs"))
+	if err != nil {
+		return err
+	}
+	doc := uninstallJSON{Done: []string{}, Left: append([]string{}, left...), DryRun: s.Bool("dry-run")}
+	for _, r := range todo {
+		doc.Done = append(doc.Done, r.What)
+	}
+	if !doc.DryRun && len(todo) > 0 {
+		if err := s.agreeToRemove(doc); err != nil {
+			return err
+		}
+		for _, r := range todo {
+			if err := r.Do(); err != nil {
+				return fmt.Errorf("%s: %w", r.What, err)
+			}
+		}
+	}
+	return s.printLeaving(doc, doc.Left, func(w io.Writer) { writeUninstall(w, doc) })
+}
+
+func (s *session) agreeToRemove(doc uninstallJSON) error {
+	line := "git runr uninstall --yes"
+	if s.Bool("refs") {
+		line += " --refs"
+	}
+	planned := uninstallJSON{Done: doc.Done, Left: doc.Left, DryRun: true}
+	return s.consent("Do this?", func(w io.Writer) { writeUninstall(w, planned) }, "nothing was done", line)
+}
+
+func writeUninstall(w io.Writer, doc uninstallJSON) {
+	verb := map[bool]string{true: "would be removed", false: "removed"}[doc.DryRun]
+	for _, what := range doc.Done {
+		safetext.Fprintf(w, "%s: %s\n", verb, what)
+	}
+	for _, left := range doc.Left {
+		safetext.Fprintf(w, "left alone: %s\n", left)
+	}
+	if len(doc.Done)+len(doc.Left) == 0 {
+		fmt.Fprintln(w, "Nothing to do.")
+	}
+}
