@@ -117,6 +117,18 @@ func (e *Event) retitle() {
 	}
 }
 
+// SaysPass reports whether e completes a run whose title calls it a pass. Programs before rules were told from
+// reviewers wrote that of runs at which rules alone had looked, which the event itself does not say.
+func (e Event) SaysPass() bool {
+	return e.Type == EventRunCompleted.Name && strings.HasSuffix(e.Title, ": "+ResultPass)
+}
+
+// WithResult returns e, which SaysPass, with the result that its run came to.
+func (e Event) WithResult(result string) Event {
+	e.Title = strings.TrimSuffix(e.Title, ResultPass) + result
+	return e
+}
+
 // ReportTitle is a report in the subject of the event that records it.
 func ReportTitle(r reply.Report, reviewer, by string) string {
 	r.Effective = lookedBy(reviewer, r.Format).Of(r.Effective)

@@ -65,6 +65,22 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]record.RunSummary, int, e
 	return list[record.RunSummary](ctx, s, kindRun, f)
 }
 
+// Titled returns an event with a title that says what is known: a run is called a pass only where an agent or a person
+// looked. The index says so; an event whose run is not in it stays as it is.
+func (s *Store) Titled(ctx context.Context, e record.Event) record.Event {
+	if !e.SaysPass() {
+		return e
+	}
+	_ = s.ofTyped(ctx, kindRun, e.Run, func(_ *index, r *row) error {
+		line, err := loadLine[record.RunSummary](r)
+		if err == nil && line.Result == record.ResultChecked {
+			e = e.WithResult(line.Result)
+		}
+		return err
+	})
+	return e
+}
+
 func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
