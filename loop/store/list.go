@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -198,18 +196,6 @@ func (f Filter) shelves(kind entityKind) []byte {
 
 // errEnough ends a scan.
 var errEnough = errors.New("enough")
-
-// loadLine reads the summary of one row.
-func loadLine[T any](r *row) (line T, err error) {
-	summary, err := r.entry.Part(partSummary)
-	if err != nil {
-		return line, fmt.Errorf("read index: %w", err)
-	}
-	if err := json.Unmarshal(summary, &line); err != nil {
-		return line, fmt.Errorf("read index: %w: %w", errIndex, err)
-	}
-	return line, nil
-}
 
 // reads reports whether a summary is read to see whether it fits.
 func (f Filter) reads() bool { return f.Review != nil || f.Run != nil }
