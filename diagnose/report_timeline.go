@@ -249,7 +249,7 @@ func (t *timeline) answered(entry *ReportEntry, _ record.Event, answer record.An
 }
 
 func (t *timeline) completed(entry *ReportEntry, _ record.Event, done record.CompletedPayload) {
-	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+done.Result
+	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+cmp.Or(t.in.Run.Result, done.Result)
 	for _, f := range done.Open {
 		entry.details = append(entry.details, "accepted: "+findingLine(f))
 	}

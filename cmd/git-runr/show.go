@@ -272,7 +272,7 @@ func showLog(s *session, store *store.Store) error {
 			if !wanted(e) {
 				return nil
 			}
-			return s.printEvent(e)
+			return s.printEvent(store.Titled(s.ctx, e))
 		}, s.err)
 	case what == "" && n > 0 && !s.IsSet("since"):
 		return s.showNewest(store, n)
@@ -285,7 +285,7 @@ func showLog(s *session, store *store.Store) error {
 				if !wanted(e) {
 					return nil
 				}
-				return render.Event(w, e, style)
+				return render.Event(w, store.Titled(s.ctx, e), style)
 			})
 			printUnreadable(w, bad)
 			return err
@@ -304,7 +304,7 @@ func showLog(s *session, store *store.Store) error {
 	if n > 0 {
 		docs = docs[max(len(docs)-n, 0):]
 	}
-	return s.printEvents(docs, bad)
+	return s.printEvents(store, docs, bad)
 }
 
 // eventStyle is how events are shown on standard output.
@@ -324,11 +324,15 @@ func (s *session) showNewest(store *store.Store, n int) error {
 	if err != nil {
 		return err
 	}
-	return s.printEvents(render.EventDocuments(events, before), bad)
+	return s.printEvents(store, render.EventDocuments(events, before), bad)
 }
 
 // printEvents prints events, and what cannot be read.
-func (s *session) printEvents(docs []render.EventDocument, bad []error) error {
+func (s *session) printEvents(store *store.Store, docs []render.EventDocument, bad []error) error {
+	for i := range docs {
+		docs[i].Event = store.Titled(s.ctx, docs[i].Event)
+		docs[i].Title = docs[i].Event.Title
+	}
 	doc := logJSON{Events: docs, Unreadable: []string{}}
 	for _, err := range bad {
 		doc.Unreadable = append(doc.Unreadable, err.Error())

@@ -90,6 +90,7 @@ type pasteWorld struct {
 	dir, bin string
 	repo     *gitstore.Repo
 	clock    uint64
+	title    string // follows the type in the subjects of events
 	runs     int
 	seen     map[string]bool // lines that differ from these only by the run's id need no second look
 	executed int
@@ -223,7 +224,7 @@ func (w *pasteWorld) append(run, eventType string, payload any, files map[string
 	entry, err := w.repo.Append(context.Background(), func(_ context.Context, _ gitstore.Tips, writer string) (gitstore.Record, error) {
 		event.Writer = writer
 		text, err := json.Marshal(event)
-		return gitstore.Record{Author: author, When: event.Timestamp, Message: eventType + "\n\n" + string(text) + "\n", Attachments: files}, err
+		return gitstore.Record{Author: author, When: event.Timestamp, Message: eventType + w.title + "\n\n" + string(text) + "\n", Attachments: files}, err
 	})
 	if err != nil {
 		w.t.Fatal(err)

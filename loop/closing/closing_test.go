@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // submissionOf is a reviewer's answer with findings of these severities.
@@ -138,6 +139,13 @@ func TestSupersede(t *testing.T) {
 	must(s.MoveReview(ctx, replaced.ID, record.Move{From: gone, To: commit, State: record.MoveStale}))
 	picked := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: other, Tree: other}})
 	must(s.MoveReview(ctx, picked.ID, record.Move{From: other, To: commit, State: record.MoveStale}))
+	kind := ask(record.ReviewRequest{Reviewer: "a", Panel: record.Panel{Kind: "security"}})
+	base := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: other, Commit: commit, Tree: commit}})
+	carried := func(kind record.SubjectKind) record.Review {
+		review := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: kind, Base: other, Commit: other, Tree: other}})
+		return must(s.MoveReview(ctx, review.ID, record.Move{From: other, To: commit, State: record.MoveCarried}))
+	}
+	carriedCommit, carriedRange := carried(record.SubjectCommit), carried(record.SubjectRange)
 	newer := ask(record.ReviewRequest{Reviewer: "a", Follows: followed.ID})
 	later := ask(record.ReviewRequest{Reviewer: "a"})
 	newer = must(s.SubmitReview(ctx, newer.ID, found, ""))
@@ -159,6 +167,8 @@ func TestSupersede(t *testing.T) {
 		"another commit": {another, record.ReviewOpen}, "other paths": {part, record.ReviewOpen}, "followed": {followed, record.ReviewCancelled},
 		"itself": {newer, record.ReviewSubmitted}, "newer": {later, record.ReviewOpen},
 		"of the commit before": {replaced, record.ReviewResolved}, "of one that is still there": {picked, record.ReviewOpen},
+		"another kind": {kind, record.ReviewOpen}, "another base": {base, record.ReviewOpen},
+		"carried": {carriedCommit, record.ReviewCancelled}, "a carried range": {carriedRange, record.ReviewOpen},
 	} {
 		review := must(s.Review(ctx, want.review.ID))
 		if review.Status != want.status || !review.ClosedAt.IsZero() && review.Note != "superseded by "+newer.ID {
@@ -166,6 +176,63 @@ func TestSupersede(t *testing.T) {
 		}
 		if len(review.Lost) > 0 {
 			t.Errorf("%s: %+v", name, review.Lost)
+		}
+	}
+}
+
+// TestCloseLeavesClaims: nobody's claimed review ends by itself, unless its holder gave the last answer. What a run asked
+// people ends with the run, for nobody needs an answer to it any more.
+func TestCloseLeavesClaims(t *testing.T) {
+	landed := gitstore.ID("")
+	runOf := func(review record.Review) record.Run {
+		return record.Run{
+			ID: runtest.Run, Plan: runplan.Plan{FromReview: review.ID}, Commit: landed, Result: record.ResultPass,
+			Landed: &record.Landed{Commit: landed}, Asked: &record.Asked{Review: review.ID},
+		}
+	}
+	for name, tc := range map[string]struct {
+		answeredBy string
+		end        func(context.Context, *store.Store, record.Review) error
+		want       record.ReviewStatus
+	}{
+		"somebody else's answer was the last": {"Bob", func(ctx context.Context, s *store.Store, review record.Review) error {
+			_, err := Close(ctx, s, review, OnPass)
+			return err
+		}, record.ReviewClaimed},
+		"the holder's answer was the last": {"Ann", func(ctx context.Context, s *store.Store, review record.Review) error {
+			_, err := Close(ctx, s, review, OnPass)
+			return err
+		}, record.ReviewResolved},
+		"a run fixed it and landed": {"Bob", func(ctx context.Context, s *store.Store, review record.Review) error {
+			return CloseFixed(ctx, s, runOf(review))
+		}, record.ReviewClaimed},
+		"the run that asked for it is over": {"Bob", func(ctx context.Context, s *store.Store, review record.Review) error {
+			return SettleAsked(ctx, s, runOf(review), "over")
+		}, record.ReviewResolved},
+	} {
+		s, ctx := runtest.NewStore(t), t.Context()
+		commit := runtest.Commit(t, s, "one")
+		landed = runtest.Commit(t, s, "fix")
+		subject := record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: commit, Tree: commit}
+		review, err := s.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
+		if err == nil {
+			review, err = s.SubmitReview(ctx, review.ID, submissionOf("a", reply.NeedsFix, reply.Warning), "")
+		}
+		if err == nil {
+			review, err = s.ClaimReview(ctx, review.ID, record.Hold{Actor: "Ann"})
+		}
+		if err == nil {
+			answer := record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed, Commit: landed, Actor: tc.answeredBy}
+			review, err = s.AnswerFinding(ctx, review.ID, answer, true)
+		}
+		if err == nil {
+			err = tc.end(ctx, s, review)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if now, err := s.Review(ctx, review.ID); err != nil || now.Status != tc.want {
+			t.Errorf("%s: %s, %v, want %s", name, now.Status, err, tc.want)
 		}
 	}
 }

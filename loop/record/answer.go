@@ -1,11 +1,12 @@
 package record
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // AnswerKind is what became of a finding or a comment.
@@ -60,17 +61,26 @@ func (a Answer) What() string {
 	return what
 }
 
-// confirms reports whether the word of who answers settles what is said to be fixed or gone: who objected, and
-// who verified it.
-func (r Review) confirms(a Answer) bool {
-	ids := r.sameIDs(a.Finding)
-	said := func(s Submission) bool {
-		return s.Reviewer == a.Actor && slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
+// Check refuses an answer that says too little.
+func (a Answer) Check() error {
+	switch {
+	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone, AnswerOpen}, a.Kind):
+		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred, gone, open", a.Kind)}
+	case (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit == "":
+		return &InputError{fmt.Sprintf("an answer of %s wants the commit", a.Kind)}
+	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":
+		return &InputError{"an answer of refuted wants the reason"}
 	}
-	verified := func(v Verification) bool {
-		return v.Spent.By(v.By) == a.Actor && v.Commit == a.Commit && slices.ContainsFunc(v.Rulings, func(ruled Ruling) bool {
-			return ruled.Kind == Fixed && slices.Contains(ids, ruled.Finding)
-		})
-	}
-	return a.Actor == Itself || slices.ContainsFunc(r.Submissions, said) || slices.ContainsFunc(r.Verifications, verified)
+	return CheckActor(a.Actor)
+}
+
+// FindingAnswer is the payload of an answer.
+type FindingAnswer struct {
+	Answer
+	Force bool        `json:"force,omitempty"` // although somebody else holds the review
+	Claim gitstore.ID `json:"claim,omitempty"` // the claim under which it is done
+}
+
+func (p FindingAnswer) by() (who ActorPayload, held bool) {
+	return ActorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
 }

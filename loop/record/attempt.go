@@ -81,25 +81,6 @@ func (m HeadMove) String() string {
 	return fmt.Sprintf("HEAD of your checkout went from %s to %s", at(m.FromRef, m.From), at(m.ToRef, m.To))
 }
 
-// HeadMoved is where HEAD went in all while the run's agents worked in the user's checkout; nil
-// where it is still there.
-func (r Run) HeadMoved() (whole *HeadMove) {
-	for _, a := range r.Attempts {
-		switch {
-		case a.Moved == nil:
-		case whole == nil:
-			m := *a.Moved
-			whole = &m
-		default:
-			whole.To, whole.ToRef = a.Moved.To, a.Moved.ToRef
-		}
-	}
-	if whole != nil && whole.From == whole.To && whole.FromRef == whole.ToRef {
-		return nil
-	}
-	return whole
-}
-
 // Failed reports whether the attempt came to no end: it failed, or was killed.
 func (a Attempt) Failed() bool { return a.Failure != nil || a.EndedAt.IsZero() }
 
@@ -149,3 +130,5 @@ func (a *Attempt) Claim(report reply.ExecutorReport) {
 		}
 	}
 }
+
+func (a Attempt) took(Event) (string, spend.Spent) { return a.Agent, a.Spent }

@@ -93,17 +93,5 @@ func (p checkedPayload) submission() Submission {
 	}
 }
 
-// checked begins a review that needs nobody.
-func (r *Review) checked(e Event) error {
-	p, err := EventReviewChecked.Payload(e)
-	if err != nil || r.ID != "" {
-		return err
-	}
-	r.begin(e, p.request(e))
-	r.submit(e, p.submission())
-	r.resolve(e, ActorPayload{Actor: Itself, Note: FoundNothingNote})
-	return nil
-}
-
 // FoundNothingNote is the note of a review that rules alone ended.
 const FoundNothingNote = "rules found nothing"

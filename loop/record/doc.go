@@ -38,9 +38,11 @@
 // A type of event is one line of the table in run_fold.go or review_fold.go: its name, what
 // its payload holds, when it may happen, its fold, and what it says on a commit.
 //
-// The files, from the bottom: events (event.go); their payloads (answer, check, census, attempt, round, stop, reason,
-// landing, intervention, review, move); the folds (run.go, run_fold.go, review_fold.go, panel.go) and the summaries
-// that lists show; the lines of notes (note_text.go, notes.go).
+// The files, from the bottom: events (event.go, event_type.go) and what their payloads hold (actor, answer, attempt,
+// check, census, failure, judgement, landing, intervention, move, round, stop, submission, verification); what folds
+// come to (run.go and run_rounds.go; review.go, panel*.go and review_*.go) and the summaries that lists show; the folds
+// (run_fold.go, review_fold.go); whether an event may be recorded (admit.go); the lines of notes (note_text.go,
+// sayings.go, notes.go).
 //
 // What knows nothing of events is elsewhere: the segments of the index and how they are stacked
 // (loop/internal/segment), events that are too many for memory (loop/internal/spill), git notes as a

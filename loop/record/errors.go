@@ -6,8 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -104,17 +102,3 @@ func (e *NotFoundError) Is(target error) bool { return target == gitstore.ErrNot
 
 // Latest is accepted for an id: the newest.
 const Latest = "latest"
-
-// maxActor is the longest name of an actor, in bytes.
-const maxActor = 300
-
-// CheckActor refuses a name by which nobody could be told from somebody else.
-func CheckActor(name string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return &InputError{"an actor is wanted"}
-	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return &InputError{fmt.Sprintf("%q is no name of an actor", prose.Cut(name, maxActor))}
-	}
-	return nil
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // FormatVersion is the version of the event envelope that this program writes.
@@ -242,4 +243,14 @@ func (d NewEvent) Attach(path, text string) NewEvent {
 	}
 	d.Attachments[path] = []byte(text)
 	return d
+}
+
+// retitle names the verdict of rules in a title that an older program gave.
+func (e *Event) retitle() {
+	if e.Source != Builtin {
+		return
+	}
+	for _, verdict := range []reply.Verdict{reply.Pass, reply.PassWithNotes} {
+		e.Title = strings.Replace(e.Title, " "+string(verdict)+" by "+Builtin, " "+string(reply.Checked)+" by "+Builtin, 1)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/git-runr/git-runr/loop/reply"
 )
@@ -54,12 +53,6 @@ func (l *Looked) read(reviewer string, r *reply.Report) {
 	r.Approved = r.Approved && *l != LookedRules
 }
 
-// afterRead completes a submission as it was recorded.
-func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
-
-// afterRead completes a round as it was recorded.
-func (r *RoundPayload) afterRead(Event) { r.Looked.read(r.Reviewer, &r.Report) }
-
 // Says is what rules, an agent or a person came to, in words: what was said, as Report.Says gives
 // it, and by whom, or that rules alone checked.
 func Says(by, said string, findings int) string {
@@ -71,54 +64,4 @@ func Says(by, said string, findings int) string {
 		found = fmt.Sprintf("%d noted", findings)
 	}
 	return fmt.Sprintf("checked by %s: %s; nobody has read the code", by, found)
-}
-
-// Looked is the farthest that anybody has looked who answered; "" while nobody has.
-func (r Review) Looked() Looked {
-	farthest := Looked("")
-	for _, sub := range r.Standing() {
-		if sub.Outcome != OutcomeNothing {
-			farthest = farthest.farther(sub.Looked)
-		}
-	}
-	return farthest
-}
-
-// approvers are the people whose approval stands, by the names under which they gave it and
-// by the identities that recorded it.
-func (r Review) approvers() [][2]string {
-	var all [][2]string
-	for _, sub := range r.Standing() {
-		if sub.Decision == Approve {
-			all = append(all, [2]string{sub.Reviewer, sub.Recorder})
-		}
-	}
-	return all
-}
-
-// Looked is the farthest that anybody has looked at what the run comes to; "" where nobody has.
-func (r Run) Looked() Looked {
-	farthest := Looked("")
-	for _, round := range r.Rounds {
-		if round.said() && round.Commit == r.Head() {
-			farthest = farthest.farther(round.Looked)
-		}
-	}
-	return farthest
-}
-
-// retitle names the verdict of rules in a title that an older program gave.
-func (e *Event) retitle() {
-	if e.Source != Builtin {
-		return
-	}
-	for _, verdict := range []reply.Verdict{reply.Pass, reply.PassWithNotes} {
-		e.Title = strings.Replace(e.Title, " "+string(verdict)+" by "+Builtin, " "+string(reply.Checked)+" by "+Builtin, 1)
-	}
-}
-
-// ReportTitle is a report in the subject of the event that records it.
-func ReportTitle(r reply.Report, reviewer, by string) string {
-	r.Effective = lookedBy(reviewer, r.Format).Of(r.Effective)
-	return fmt.Sprintf("%s by %s, %s", r.Says(), by, r.Gist())
 }

@@ -57,32 +57,6 @@ func (r Review) opinion(sub Submission) Opinion {
 	return o
 }
 
-// Quorum is how many agents must conclude for the same reason that a change does not pass for that to count.
-func (r Review) Quorum() int {
-	agents := 0
-	for _, name := range r.Request.Reviewers() {
-		if name != Human {
-			agents++
-		}
-	}
-	return max(1, min(r.Request.Quorum, agents))
-}
-
-// quorumCounts is the quorum where as many agents have said something, else 1: a few are not
-// outvoted by those who did not answer.
-func (r Review) quorumCounts() int {
-	answered := 0
-	for _, o := range r.Opinions() {
-		if !o.person && o.Outcome != OutcomeNothing {
-			answered++
-		}
-	}
-	if quorum := r.Quorum(); answered >= quorum {
-		return quorum
-	}
-	return 1
-}
-
 // Outvoted reports whether agents conclude that the change does not pass, and too few of them for the same reason.
 func (r Review) Outvoted() bool {
 	against := func(o Opinion) bool { return !o.person && o.Outcome == OutcomeFailed }

@@ -2,7 +2,6 @@ package record
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -12,22 +11,34 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// by is who does it, held says that a claim of somebody else's keeps them from it.
-func (p ActorPayload) by() (who ActorPayload, held bool) { return p, true }
-
-func (p FindingAnswer) by() (who ActorPayload, held bool) {
-	return ActorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
-}
-
-func (s Submission) by() (who ActorPayload, held bool) {
-	who = ActorPayload{Actor: s.Reviewer}
-	if s.Decision == "" {
-		who.tree = s.Tree
+// checked begins a review that needs nobody.
+func (r *Review) checked(e Event) error {
+	p, err := EventReviewChecked.Payload(e)
+	if err != nil || r.ID != "" {
+		return err
 	}
-	return who, false
+	r.begin(e, p.request(e))
+	r.submit(e, p.submission())
+	r.resolve(e, ActorPayload{Actor: Itself, Note: FoundNothingNote})
+	return nil
 }
 
-func (f Failure) by() (who ActorPayload, held bool) { return ActorPayload{}, false }
+// judge takes in what the judge of the review says of what nobody has ruled on before.
+func (r *Review) judge(e Event, j Judgement) {
+	if j.By != r.Request.Judge {
+		return
+	}
+	j.At, j.Event = e.Timestamp, e.ID
+	j.Rulings = slices.DeleteFunc(j.Rulings, func(ruling Ruling) bool { return r.ruling(ruling.Finding) != nil })
+	for _, ruling := range j.Rulings {
+		if _, answered := r.AnswerTo(ruling.Finding); ruling.Kind == Refuted && !answered {
+			r.Answers = append(r.Answers, Answer{Finding: ruling.Finding, Kind: AnswerRefuted, Reason: ruling.Reason, Actor: j.By, At: e.Timestamp})
+		}
+	}
+	r.Judgements = append(r.Judgements, j)
+	r.took(j.took(e))
+	r.keepFailures(slices.Clone(r.Failures))
+}
 
 // reviewMove is what an event does to a review.
 type reviewMove struct {
@@ -124,14 +135,6 @@ func (r Review) fenced(eventType string, by ActorPayload, now time.Time) bool {
 		return r.lost(by)
 	}
 	return true
-}
-
-// minClaimID is how many digits name a claim.
-const minClaimID = 7
-
-// Is reports whether id, or the digits with which it begins, names the claim.
-func (c *Claim) Is(id gitstore.ID) bool {
-	return c.ID == id || len(id) >= minClaimID && strings.HasPrefix(string(c.ID), string(id))
 }
 
 // lost reports whether the newest claim of an actor in a clone went to somebody else,
@@ -239,19 +242,6 @@ func (r *Review) fail(e Event, failure Failure) {
 	r.keepFailures(append(earlier, failure))
 }
 
-// keepFailures keeps those that still matter: once somebody has answered, those of
-// reviewers who have not.
-func (r *Review) keepFailures(failures []Failure) {
-	if waiting := r.Waiting(); r.Status != ReviewOpen {
-		failures = slices.DeleteFunc(failures, func(f Failure) bool { return !slices.Contains(waiting, f.Reviewer) })
-	}
-	r.Failures, r.Failure = failures, nil
-	if len(failures) > 0 {
-		newest := failures[len(failures)-1]
-		r.Failure = &newest
-	}
-}
-
 // claim takes the review, or renews the holder's claim.
 func (r *Review) claim(e Event, by ActorPayload) {
 	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
@@ -315,4 +305,10 @@ func FoldReview(events []Event) (Review, []error) { return fold(events, (*Review
 func (r Review) StatusAfter(e Event) string {
 	_ = r.Apply(e)
 	return string(r.Status)
+}
+
+func (r *Review) verified(e Event, v Verification) {
+	v.At, v.Event = e.Timestamp, e.ID
+	r.took(v.took(e))
+	r.Verifications = append(r.Verifications, v)
 }

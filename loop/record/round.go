@@ -12,8 +12,10 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
-	"github.com/git-runr/git-runr/loop/track"
 )
+
+// afterRead completes a round as it was recorded.
+func (r *RoundPayload) afterRead(Event) { r.Looked.read(r.Reviewer, &r.Report) }
 
 // CheckRun is one turn of a check step.
 type CheckRun struct {
@@ -111,27 +113,6 @@ func EmptyReport() reply.Report {
 	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
-// Tracked returns rounds of the run in the form in which track follows requests. What a revert or a person changed
-// counts as changed between any two of them.
-func (r Run) Tracked(rounds []Round) []track.Round {
-	var people []string
-	for _, iv := range r.Interventions {
-		people = append(people, iv.Files...)
-	}
-	tracked, before := make([]track.Round, len(rounds)), 0
-	for i, round := range rounds {
-		files := slices.Clone(people)
-		for _, a := range r.Attempts {
-			if a.Reverted != nil || before < a.Number && a.Number <= round.Attempt {
-				files = append(files, a.Files...)
-			}
-		}
-		before = round.Attempt
-		tracked[i] = track.Round{Number: round.Number, By: round.Reviewer, Report: round.Report, Failed: round.Failure != nil, Changed: files}
-	}
-	return tracked
-}
-
 // RefusedBy reports whether a round came to an answer that somebody can act on and by the policy
 // the answer keeps the change from passing.
 func (r Round) RefusedBy(p runplan.Policy) bool {
@@ -150,3 +131,10 @@ func (r Round) RefusedByChecks(p runplan.Policy) bool {
 	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
 	return r.ChecksFailed() && !p.Blocks(report, false)
 }
+
+// said reports whether the reviewer came to an answer that says something.
+func (r Round) said() bool {
+	return r.Failure == nil && r.Report.Format != reply.FormatNone && !r.Report.Unreadable()
+}
+
+func (r RoundPayload) took(Event) (string, spend.Spent) { return r.Reviewer, r.Spent }

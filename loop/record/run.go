@@ -10,23 +10,37 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
-	"github.com/git-runr/git-runr/loop/track"
 )
 
-// RunStatus is where a run stands; see the state machine in the comment of package loop.
-type RunStatus string
+// HeadMoved is where HEAD went in all while the run's agents worked in the user's checkout; nil
+// where it is still there.
+func (r Run) HeadMoved() (whole *HeadMove) {
+	for _, a := range r.Attempts {
+		switch {
+		case a.Moved == nil:
+		case whole == nil:
+			m := *a.Moved
+			whole = &m
+		default:
+			whole.To, whole.ToRef = a.Moved.To, a.Moved.ToRef
+		}
+	}
+	if whole != nil && whole.From == whole.To && whole.FromRef == whole.ToRef {
+		return nil
+	}
+	return whole
+}
 
-const (
-	RunRunning   RunStatus = "running"
-	RunReviewing RunStatus = "reviewing" // the review did not pass: a person must judge
-	RunStopped   RunStatus = "stopped"
-	RunCompleted RunStatus = "completed"
-	RunSkipped   RunStatus = "skipped"
-	RunAborted   RunStatus = "aborted"
-)
-
-// Over reports whether a run of that status never goes on again.
-func (s RunStatus) Over() bool { return s == RunCompleted || s == RunSkipped || s == RunAborted }
+// Looked is the farthest that anybody has looked at what the run comes to; "" where nobody has.
+func (r Run) Looked() Looked {
+	farthest := Looked("")
+	for _, round := range r.Rounds {
+		if round.said() && round.Commit == r.Head() {
+			farthest = farthest.farther(round.Looked)
+		}
+	}
+	return farthest
+}
 
 // Run is one execution of the loop, folded from its events.
 type Run struct {
@@ -151,38 +165,6 @@ func (r Run) GoodAttempts() []Attempt {
 	return good
 }
 
-// lastSaid is the newest round whose reviewer came to an answer that says something;
-// nil when there is none.
-func (r *Run) lastSaid() *Round {
-	for i := len(r.Rounds) - 1; i >= 0; i-- {
-		if round := &r.Rounds[i]; round.said() {
-			return round
-		}
-	}
-	return nil
-}
-
-// said reports whether the reviewer came to an answer that says something.
-func (r Round) said() bool {
-	return r.Failure == nil && r.Report.Format != reply.FormatNone && !r.Report.Unreadable()
-}
-
-// Open are the findings and requests of the newest review that nobody has met.
-func (r Run) Open() ([]reply.Finding, []string) {
-	if round := r.lastSaid(); round != nil {
-		return round.Report.Findings, round.Report.Requests
-	}
-	return r.Plan.Findings, r.Plan.Requests
-}
-
-// Said is the newest review in its reviewer's own words.
-func (r Run) Said() []reply.Words {
-	if round := r.lastSaid(); round != nil {
-		return []reply.Words{round.Words()}
-	}
-	return r.Plan.Said
-}
-
 // Files are the paths that differ between the run's base and its head, as far as
 // its attempts changed them, in the order in which they were first changed.
 func (r Run) Files() []string {
@@ -203,33 +185,6 @@ func (r Run) Files() []string {
 		}
 	}
 	return files
-}
-
-// Requests are what was asked for over the rounds of the run: see track.
-func (r Run) Requests() []track.Request { return track.Requests(r.Tracked(r.Rounds)) }
-
-// Failure is why the agent that the run waited for last gave no answer, or its checks none
-// that counts; nil when they did.
-func (r Run) Failure() *Failure {
-	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted.Name {
-		return a.Failure
-	}
-	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted.Name {
-		return round.Failure
-	}
-	if checks := r.LastChecks(); checks != nil && r.Last == EventChecksCompleted.Name {
-		return checks.Failure
-	}
-	return nil
-}
-
-// Failing are the newest results that count against the run's work.
-func (r Run) Failing() []CheckResult {
-	checks := r.LastChecks()
-	if a := r.LastAttempt(); checks == nil || a != nil && checks.Attempt != a.Number {
-		return nil
-	}
-	return checks.Failures()
 }
 
 // Asked is the review that a run has asked people for: an ordinary one, bound to the run.
@@ -350,4 +305,33 @@ func (r Run) NotProved() []runplan.Check {
 		}
 	}
 	return missing
+}
+
+// stopCount is how often in a row a run stopped for one reason without getting on.
+type stopCount struct {
+	reason   string
+	progress int
+	times    int
+}
+
+func (c stopCount) after(reason string, progress int) stopCount {
+	if c.reason == reason && c.progress == progress {
+		return stopCount{reason, progress, c.times + 1}
+	}
+	return stopCount{reason, progress, 1}
+}
+
+// Elsewhere is another clone's run: what puts back files and refs there is nothing to type
+// here.
+func (r Run) Elsewhere() Run {
+	if r.Stop != nil {
+		stop := *r.Stop
+		stop.Undo = nil
+		r.Stop = &stop
+	}
+	r.Attempts = slices.Clone(r.Attempts)
+	for n := range r.Attempts {
+		r.Attempts[n].Meanwhile = nil
+	}
+	return r
 }

@@ -236,20 +236,6 @@ func (r *Run) intervened(e Event, p InterventionPayload) {
 	r.Commit = r.Head()
 }
 
-// stopCount is how often in a row a run stopped for one reason without getting on.
-type stopCount struct {
-	reason   string
-	progress int
-	times    int
-}
-
-func (c stopCount) after(reason string, progress int) stopCount {
-	if c.reason == reason && c.progress == progress {
-		return stopCount{reason, progress, c.times + 1}
-	}
-	return stopCount{reason, progress, 1}
-}
-
 // asked keeps which review was asked for last.
 func (r *Run) asked(e Event, request ReviewRequest) {
 	if request.Run == r.ID {

@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,21 +53,6 @@ type StopPayload struct {
 	Stop
 	Commit gitstore.ID `json:"commit,omitempty"`
 	otherStop
-}
-
-// Elsewhere is another clone's run: what puts back files and refs there is nothing to type
-// here.
-func (r Run) Elsewhere() Run {
-	if r.Stop != nil {
-		stop := *r.Stop
-		stop.Undo = nil
-		r.Stop = &stop
-	}
-	r.Attempts = slices.Clone(r.Attempts)
-	for n := range r.Attempts {
-		r.Attempts[n].Meanwhile = nil
-	}
-	return r
 }
 
 // otherStop is what runr calls the fields of a stop.

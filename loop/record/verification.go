@@ -32,9 +32,3 @@ func (v Verification) String() string {
 	}
 	return prose.OneLine(v.Spent.By(v.By)) + ": " + text
 }
-
-func (r *Review) verified(e Event, v Verification) {
-	v.At, v.Event = e.Timestamp, e.ID
-	r.took(v.took(e))
-	r.Verifications = append(r.Verifications, v)
-}

@@ -1,12 +1,10 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -191,41 +189,4 @@ func (v *View) state(of entity) (st state, err error) {
 		})
 	})
 	return st, err
-}
-
-// redactJSON takes secrets out of every string value of one JSON document.
-func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
-		return nil, err
-	}
-	return json.Marshal(redactValue(doc, redact))
-}
-
-// isID reports whether s is an id of ours or of git's: no free text, and what looks
-// into free text is slow to start.
-func isID(s string) bool {
-	hex := (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
-	return hex || record.ValidID(s) || record.ValidID(strings.TrimPrefix(s, "runr/"))
-}
-
-func redactValue(v any, redact func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		if isID(v) {
-			return v
-		}
-		return redact(v)
-	case []any:
-		for i := range v {
-			v[i] = redactValue(v[i], redact)
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = redactValue(v[k], redact)
-		}
-	}
-	return v
 }

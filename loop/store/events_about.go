@@ -6,7 +6,6 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/segment"
-	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -74,14 +73,6 @@ func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all [
 	}
 	record.Sort(all)
 	return slices.CompactFunc(all, func(a, b record.Event) bool { return a.ID == b.ID }), nil
-}
-
-// NameForMatch is a name, or the subject of a commit, as far as two are compared: a subject
-// may have been cut.
-func NameForMatch(name string) string {
-	const cut = 190
-	name = prose.OneLine(name)
-	return name[:min(len(name), cut)]
 }
 
 // RunsAbout are the runs that name one of the commits, or work on something of one of the

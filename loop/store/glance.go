@@ -1,6 +1,8 @@
 package store
 
-import "github.com/git-runr/git-runr/loop/record"
+import (
+	"github.com/git-runr/git-runr/loop/record"
+)
 
 // Glance is what waits for somebody, by the cache as it is.
 type Glance struct {

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/internal/segment"
 	"github.com/git-runr/git-runr/loop/internal/spill"
 	"github.com/git-runr/git-runr/loop/record"
@@ -257,35 +254,4 @@ func (s *Store) stateOf(ctx context.Context, idx *index, r *row) (state, error) 
 	record.Sort(events)
 	st.apply(events)
 	return st, err
-}
-
-// save writes what is new of the index, under a lock, unless somebody else has written another
-// one meanwhile. It is only a cache: what cannot be written stays in memory.
-func (idx *index) save(s *Store) error {
-	unlock, ok, err := s.Repo.TryLock("index")
-	if err != nil || !ok {
-		return err
-	}
-	defer unlock()
-	old := readManifest(s.indexPath())
-	if old.read != idx.read {
-		return nil
-	}
-	if err := idx.stack.Settle(); err != nil {
-		return err
-	}
-	idx.Segments = idx.stack.Names()
-	data, err := idx.encode()
-	if err != nil {
-		return err
-	}
-	if err := safefile.WriteFile(s.indexPath(), data, 0o666); err != nil {
-		return err
-	}
-	idx.read = crc32.ChecksumIEEE(data)
-	idx.info, _ = os.Stat(s.indexPath())
-	idx.unsaved = false
-	idx.stack.Keep()
-	idx.stack.Sweep(old.Segments)
-	return nil
 }

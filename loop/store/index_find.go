@@ -194,3 +194,31 @@ func shelvesOf(kind entityKind) []byte {
 	}
 	return []byte{shelfWaiting, shelfClosed}
 }
+
+// meant are rows as they are listed where one of them has to be chosen.
+func meant(rows []row, now time.Time) ([]record.Meant, error) {
+	var among []record.Meant
+	for i := range rows {
+		if rows[i].kind == kindRun {
+			line, err := loadLine[record.RunSummary](&rows[i])
+			if err != nil {
+				return nil, err
+			}
+			among = append(among, record.Meant{
+				What: "run", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: line.Reviewer,
+				Age: now.Sub(line.CreatedAt), Title: line.Entity.Name(),
+			})
+			continue
+		}
+		line, err := loadLine[record.ReviewSummary](&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		reviewers := strings.Join(append([]string{line.Reviewer}, line.Others...), ", ")
+		among = append(among, record.Meant{
+			What: "review", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: reviewers,
+			Age: now.Sub(line.CreatedAt), Title: cmp.Or(line.Message, line.Title),
+		})
+	}
+	return among, nil
+}

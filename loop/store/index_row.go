@@ -3,12 +3,23 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 )
+
+// NameForMatch is a name, or the subject of a commit, as far as two are compared: a subject
+// may have been cut.
+func NameForMatch(name string) string {
+	const cut = 190
+	name = prose.OneLine(name)
+	return name[:min(len(name), cut)]
+}
 
 type entityKind byte
 
@@ -193,4 +204,16 @@ func joinRow(r *segment.Row, older segment.Row) {
 		r.Parts[partState] = older.Parts[partState]
 	}
 	*flags = *flags&^flagOlder | was&flagOlder
+}
+
+// loadLine reads the summary of one row.
+func loadLine[T any](r *row) (line T, err error) {
+	summary, err := r.entry.Part(partSummary)
+	if err != nil {
+		return line, fmt.Errorf("read index: %w", err)
+	}
+	if err := json.Unmarshal(summary, &line); err != nil {
+		return line, fmt.Errorf("read index: %w: %w", errIndex, err)
+	}
+	return line, nil
 }

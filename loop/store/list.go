@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -63,6 +61,22 @@ func (s *Store) ReviewBranches(ctx context.Context) ([]string, error) {
 // Runs lists runs, newest first, and counts all that the filter fits.
 func (s *Store) Runs(ctx context.Context, f Filter) ([]record.RunSummary, int, error) {
 	return list[record.RunSummary](ctx, s, kindRun, f)
+}
+
+// Titled returns an event with a title that says what is known: a run is called a pass only where an agent or a person
+// looked. The index says so; an event whose run is not in it stays as it is.
+func (s *Store) Titled(ctx context.Context, e record.Event) record.Event {
+	if !e.SaysPass() {
+		return e
+	}
+	_ = s.ofTyped(ctx, kindRun, e.Run, func(_ *index, r *row) error {
+		line, err := loadLine[record.RunSummary](r)
+		if err == nil && line.Result == record.ResultChecked {
+			e = e.WithResult(line.Result)
+		}
+		return err
+	})
+	return e
 }
 
 func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
@@ -182,18 +196,6 @@ func (f Filter) shelves(kind entityKind) []byte {
 
 // errEnough ends a scan.
 var errEnough = errors.New("enough")
-
-// loadLine reads the summary of one row.
-func loadLine[T any](r *row) (line T, err error) {
-	summary, err := r.entry.Part(partSummary)
-	if err != nil {
-		return line, fmt.Errorf("read index: %w", err)
-	}
-	if err := json.Unmarshal(summary, &line); err != nil {
-		return line, fmt.Errorf("read index: %w: %w", errIndex, err)
-	}
-	return line, nil
-}
 
 // reads reports whether a summary is read to see whether it fits.
 func (f Filter) reads() bool { return f.Review != nil || f.Run != nil }

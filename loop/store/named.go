@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
@@ -118,34 +116,6 @@ func isOf(r *row, commit gitstore.ID) bool {
 	}
 	line, err := loadLine[record.RunSummary](r)
 	return err == nil && (line.Commit == commit || line.LandedAs != nil && line.LandedAs.Commit == commit)
-}
-
-// meant are rows as they are listed where one of them has to be chosen.
-func meant(rows []row, now time.Time) ([]record.Meant, error) {
-	var among []record.Meant
-	for i := range rows {
-		if rows[i].kind == kindRun {
-			line, err := loadLine[record.RunSummary](&rows[i])
-			if err != nil {
-				return nil, err
-			}
-			among = append(among, record.Meant{
-				What: "run", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: line.Reviewer,
-				Age: now.Sub(line.CreatedAt), Title: line.Entity.Name(),
-			})
-			continue
-		}
-		line, err := loadLine[record.ReviewSummary](&rows[i])
-		if err != nil {
-			return nil, err
-		}
-		reviewers := strings.Join(append([]string{line.Reviewer}, line.Others...), ", ")
-		among = append(among, record.Meant{
-			What: "review", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: reviewers,
-			Age: now.Sub(line.CreatedAt), Title: cmp.Or(line.Message, line.Title),
-		})
-	}
-	return among, nil
 }
 
 // ShortIDs are the ends of ids by which each is found alone, of those that have one.

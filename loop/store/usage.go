@@ -5,48 +5,49 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Spent is what all calls for runs and reviews took so far, in whichever clone, by agent. No
-// event is read for it.
+// spenders returns the runs and reviews that fit f for which agents were called.
+func (s *Store) spenders(ctx context.Context, f Filter) ([]record.RunSummary, []record.ReviewSummary, error) {
+	f.Spent = true
+	runs, _, err := s.Runs(ctx, f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	reviews, _, err := s.Reviews(ctx, f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	return runs, reviews, nil
+}
+
+// Spent returns what all calls for runs and reviews took so far, in whichever clone, by agent. It reads no event.
 func (s *Store) Spent(ctx context.Context) (spending spend.Spending, err error) {
-	runs, _, err := s.Runs(ctx, Filter{Spent: true})
-	if err != nil {
-		return nil, fmt.Errorf("sum up calls: %w", err)
-	}
-	reviews, _, err := s.Reviews(ctx, Filter{Spent: true})
-	if err != nil {
-		return nil, fmt.Errorf("sum up calls: %w", err)
-	}
+	runs, reviews, err := s.spenders(ctx, Filter{})
 	for _, r := range runs {
 		spending.Join(r.Spending)
 	}
 	for _, r := range reviews {
 		spending.Join(r.Spending)
 	}
-	return spending, nil
+	return spending, err
 }
 
-// SpentSince is what the calls took that ended in this clone at since or later, by agent.
-func (s *Store) SpentSince(ctx context.Context, since time.Time) (spend.Spending, error) {
-	recent := Filter{Spent: true, UpdatedSince: since.Truncate(time.Millisecond)}
-	runs, _, err := s.Runs(ctx, recent)
+// SpentSince returns what the calls took that ended in this clone at since or later, by agent.
+func (s *Store) SpentSince(ctx context.Context, since time.Time) (spending spend.Spending, err error) {
+	runs, reviews, err := s.spenders(ctx, Filter{UpdatedSince: since.Truncate(time.Millisecond)})
 	if err != nil {
 		return nil, err
 	}
-	reviews, _, err := s.Reviews(ctx, recent)
-	if err != nil {
-		return nil, err
-	}
-	spending, seen := spend.Spending(nil), map[string]bool{}
+	seen := map[gitstore.ID]bool{}
 	add := func(events []record.Event, err error) error {
 		for _, e := range events {
-			if id := string(e.ID); !seen[id] && e.Writer == s.Repo.Writer() && !e.Timestamp.Before(since) {
-				seen[id] = true // a review's events are also those of the runs that fix it
-				agent, spent := record.SpentOn(e)
-				spending.Add(agent, spent)
+			if !seen[e.ID] && e.Writer == s.Repo.Writer() && !e.Timestamp.Before(since) {
+				seen[e.ID] = true // a review's events are also those of the runs that fix it
+				spending.Add(record.SpentOn(e))
 			}
 		}
 		return err

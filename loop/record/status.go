@@ -32,3 +32,29 @@ func StatusFilter(name string) (func(string) bool, error) {
 	}
 	return nil, fmt.Errorf("status %q is none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled", name)
 }
+
+// ReviewStatus is where a review stands; see the state machine in the package comment.
+type ReviewStatus string
+
+const (
+	ReviewOpen      ReviewStatus = "open"
+	ReviewSubmitted ReviewStatus = "submitted"
+	ReviewClaimed   ReviewStatus = "claimed"
+	ReviewResolved  ReviewStatus = "resolved"
+	ReviewCancelled ReviewStatus = "cancelled"
+)
+
+// RunStatus is where a run stands; see the state machine in the comment of package loop.
+type RunStatus string
+
+const (
+	RunRunning   RunStatus = "running"
+	RunReviewing RunStatus = "reviewing" // the review did not pass: a person must judge
+	RunStopped   RunStatus = "stopped"
+	RunCompleted RunStatus = "completed"
+	RunSkipped   RunStatus = "skipped"
+	RunAborted   RunStatus = "aborted"
+)
+
+// Over reports whether a run of that status never goes on again.
+func (s RunStatus) Over() bool { return s == RunCompleted || s == RunSkipped || s == RunAborted }

@@ -1,6 +1,10 @@
 package record
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/notes"
 )
@@ -60,4 +64,42 @@ func carriedNotes(e Event, landed Landed) []notes.Line {
 		}
 	}
 	return lines
+}
+
+// sayingsOf are the lines that an event has in notes that go along.
+func sayingsOf(e Event) []Saying {
+	commit, text := NoteOf(e)
+	if commit == "" || !slices.Contains(carriedTypes, e.Type) {
+		return nil
+	}
+	var said []Saying
+	for line := range strings.Lines(text) {
+		said = append(said, Saying{e.Timestamp, strings.TrimSuffix(line, "\n")})
+	}
+	return said
+}
+
+// movedNotes are the lines that a move puts on commits. They are dated by the code, so
+// that clones that notice the same say it once.
+func movedNotes(e Event, m Move) []notes.Line {
+	line := func(on gitstore.ID, format string, args ...any) []notes.Line {
+		return []notes.Line{{Commit: on, At: m.When, Text: "review " + e.Review + fmt.Sprintf(format, args...)}}
+	}
+	switch m.State {
+	case MoveCarried:
+		lines := line(m.To, " carried from %s: the same change", m.From.Short())
+		for _, said := range m.Said[:min(len(m.Said), MaxSayings)] {
+			lines = append(lines, notes.Line{Commit: m.To, At: said.At, Text: said.Text})
+		}
+		return lines
+	case MoveStale:
+		again := ""
+		if m.Again != "" {
+			again = ", asked again as " + m.Again
+		}
+		return line(m.To, " of %s is stale: this is another change%s", m.From.Short(), again)
+	case MoveGone:
+		return line(m.From, ": the code is gone, no branch has it")
+	}
+	return nil
 }

@@ -12,6 +12,31 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
+// RecordChecked records a submission for which FoundNothing is true as one event.
+func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest, sub record.Submission, source string) (record.Review, error) {
+	whole := sub.Checks
+	p := record.NewChecked(request, sub)
+	p.Change = s.ChangeID(ctx, request.Subject)
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return record.Review{}, err
+	}
+	if p.Author == author.String() {
+		p.Author = ""
+	}
+	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
+		d := record.EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole)
+		d.Review, d.Status = id, record.Review{}.StatusAfter
+		return d, err
+	})
+	if err != nil {
+		return record.Review{}, fmt.Errorf("record what was checked: %w", err)
+	}
+	review, bad := record.FoldReview([]record.Event{event})
+	return review, errors.Join(bad...)
+}
+
 // RequestReview records a request and returns at once: nobody is asked yet.
 // source is who made it: cli, hook, mcp.
 func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest, source string) (record.Review, error) {
@@ -100,17 +125,6 @@ func (s *Store) repeats(review record.Review, p record.Person) bool {
 	newest, ok := review.Newest(p.Actor)
 	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) && (p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
 	return ok && same && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
-}
-
-// redacted is free text as it will be recorded.
-func (s *Store) redacted(text string) string {
-	if s.Redact != nil {
-		text = s.Redact(text)
-	}
-	if masked := s.masked.Load(); masked != nil {
-		text = masked.Replace(text)
-	}
-	return text
 }
 
 // ClaimReview takes a submitted review for by.Actor, or renews the claim that it
@@ -243,4 +257,21 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (
 // Attachment reads what an event left behind, by its role: review.md, checks/test.log.
 func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) ([]byte, error) {
 	return s.Repo.Attachment(ctx, event, role)
+}
+
+// MoveReview records where the code of a review went. What is known already is not
+// recorded again.
+func (s *Store) MoveReview(ctx context.Context, id string, m record.Move) (record.Review, error) {
+	return s.reviewEvent(ctx, id, record.EventReviewMoved.New("follow", m.Title(), m))
+}
+
+// SaidOf is what the notes of a review say, for what is carried: the newest of it.
+func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, error) {
+	events, err := s.ReviewEvents(ctx, review)
+	return record.NewestSayings(events), err
+}
+
+// VerifyReview records what came of a verification. raw is the agent's answer as it came.
+func (s *Store) VerifyReview(ctx context.Context, id string, v record.Verification, raw string) (record.Review, error) {
+	return s.reviewEvent(ctx, id, record.EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md", raw))
 }

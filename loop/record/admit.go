@@ -1,0 +1,45 @@
+package record
+
+import (
+	"time"
+)
+
+// Claimable is a *StateError where by may not claim the review, in the clone of writer.
+func (r Review) Claimable(by Hold, writer string, now time.Time) error {
+	claim := by.Payload()
+	claim.writer = writer
+	return r.allow(EventReviewClaimed.Name, claim, now)
+}
+
+// Admit decides whether d may be recorded of the review now, in the clone of writer. settled reports that d would
+// change nothing that counts, so that nothing has to be recorded. The error is a *StateError that says why d may not happen.
+func (r Review) Admit(d NewEvent, writer string, now time.Time) (settled bool, err error) {
+	var by ActorPayload
+	if acts, ok := d.Payload.(interface{ by() (ActorPayload, bool) }); ok {
+		by, _ = acts.by()
+	}
+	by.writer = writer
+	if r.settled(d, by) {
+		return true, nil
+	}
+	return false, r.allow(d.Type, by, now)
+}
+
+// MayComment returns a *StateError where actor cannot submit comments on the review.
+func (r Review) MayComment(actor string, now time.Time) error {
+	return r.allow(EventReviewSubmitted.Name, ActorPayload{Actor: actor}, now)
+}
+
+// settled reports whether an event would change nothing that counts.
+func (r Review) settled(d NewEvent, by ActorPayload) bool {
+	switch p := d.Payload.(type) {
+	case Submission:
+		return r.Sent(p.Reviewer, p.Key)
+	case Move:
+		return r.hasMoved(p)
+	case ActorPayload:
+		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
+			d.Type == EventReviewClaimed.Name && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/reply"
+)
+
+// Person is what a person submits: a decision, a message and comments.
+type Person struct {
+	Actor    string
+	Agent    bool // what is submitted is an agent's word: a person who was asked is still waited for
+	Decision Decision
+	Message  string
+	Comments []Comment
+	Key      string // the same for the same submission sent again; "": it is sent once
+}
+
+// Check refuses a submission that says nothing.
+func (p Person) Check() error {
+	verdict := p.Decision == Approve || p.Decision == RequestChanges
+	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
+		return &InputError{fmt.Sprintf("decision %q is none of approve, request_changes, comment", p.Decision)}
+	}
+	if p.Agent && p.Decision == Approve {
+		return &InputError{"only people approve"}
+	}
+	if !verdict && len(p.Comments) == 0 && strings.TrimSpace(p.Message) == "" {
+		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
+	}
+	for i, c := range p.Comments {
+		if strings.TrimSpace(c.Comment) == "" {
+			return &InputError{fmt.Sprintf("comment %d says nothing", i+1)}
+		}
+	}
+	return CheckActor(p.Actor)
+}
+
+// Submission is the person's answer in the form that all reviewers' have.
+func (p Person) Submission(review Review) Submission {
+	sub := Submission{
+		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
+		Commit: review.At(), Tree: review.Request.Subject.Tree, Report: EmptyReport(),
+	}
+	taken := comment.IDs(review.Comments())
+	for i := range sub.Comments {
+		sub.Comments[i].FillIn(p.Actor, taken)
+	}
+	sub.Report.Format, sub.Report.Summary = reply.FormatHuman, p.Message
+	if p.Agent {
+		sub.Report.Format = reply.FormatRemarks
+	}
+	switch p.Decision {
+	case Approve:
+		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, reply.Pass, true
+	case RequestChanges:
+		sub.Outcome, sub.Report.Verdict = OutcomeFailed, reply.NeedsFix
+		sub.Report.Requests = personRequests(p)
+	default:
+		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, reply.PassWithNotes
+	}
+	sub.Report.Effective = sub.Report.Verdict
+	if p.Decision == Approve && len(p.Comments) > 0 {
+		sub.Report.Effective = reply.PassWithNotes
+	}
+	return sub
+}
+
+// personRequests are what a person who requests changes asks for beside the
+// comments, which are findings of their own.
+func personRequests(p Person) []string {
+	if len(p.Comments) == 0 && strings.TrimSpace(p.Message) != "" {
+		return []string{strings.TrimSpace(p.Message)}
+	}
+	return []string{}
+}

@@ -1,0 +1,57 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/git-runr/git-runr/gitstore"
+)
+
+// moved files where the code went, once.
+func (r *Review) moved(_ Event, m Move) {
+	if !r.hasMoved(m) {
+		r.Moves = append(slices.Clip(r.Moves), m)
+	}
+}
+
+// hasMoved reports whether m is known. What is gone may come back, and go again.
+func (r Review) hasMoved(m Move) bool {
+	if n := len(r.Moves); m.State == MoveGone || n > 0 && r.Moves[n-1].State == MoveGone {
+		return n > 0 && r.Moves[n-1].same(m)
+	}
+	return slices.ContainsFunc(r.Moves, m.same)
+}
+
+// Gone reports whether the code of the review is nowhere any more.
+func (r Review) Gone() bool { return len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == MoveGone }
+
+// At is the commit that has the code of the review now: the newest that it was carried to,
+// else the one that was reviewed.
+func (r Review) At() gitstore.ID {
+	for _, m := range slices.Backward(r.Moves) {
+		if m.State == MoveCarried {
+			return m.To
+		}
+	}
+	return r.Request.Subject.Commit
+}
+
+// Whereabouts says in words, a line each, where the code went.
+func (r Review) Whereabouts() []string {
+	var lines []string
+	for _, m := range r.Moves {
+		switch {
+		case m.State == MoveGone:
+			lines = append(lines, "gone: no branch has "+m.From.Short()+" any more")
+		case m.To == m.From:
+			lines = append(lines, m.To.Short()+" is on a branch again")
+		case m.State == MoveCarried:
+			lines = append(lines, fmt.Sprintf("carried to %s, which makes the same change", m.To.Short()))
+		case m.Again != "":
+			lines = append(lines, fmt.Sprintf("stale: %s makes another change, asked again as %s", m.To.Short(), m.Again))
+		default:
+			lines = append(lines, fmt.Sprintf("stale: %s makes another change", m.To.Short()))
+		}
+	}
+	return lines
+}

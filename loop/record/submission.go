@@ -1,0 +1,136 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/spend"
+)
+
+// afterRead completes a submission as it was recorded.
+func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
+
+// Submission is one reviewer's answer to a request.
+type Submission struct {
+	Reviewer  string            `json:"reviewer"`
+	Looked    Looked            `json:"looked,omitempty"`      // who that is; filled in when it is read
+	Recorder  string            `json:"recorded_by,omitempty"` // the identity that recorded an approval; filled in by the fold
+	Report    reply.Report      `json:"report"`
+	Outcome   Outcome           `json:"outcome"`
+	Decision  Decision          `json:"decision,omitempty"` // a person's
+	Key       string            `json:"key,omitempty"`      // by which a submission that is sent twice is one
+	Comments  []Comment         `json:"comments,omitempty"`
+	Commit    gitstore.ID       `json:"commit,omitempty"`
+	Tree      gitstore.ID       `json:"tree,omitempty"`           // the tree that was seen
+	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"` // of a range: commits that did more than is left of it at its end
+	Change    string            `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it
+	Census    Census            `json:"census"`
+	Checks    []CheckResult     `json:"checks,omitempty"`
+	At        time.Time         `json:"at,omitzero"` // filled in by the fold
+	Duration  duration.Duration `json:"duration_ms,omitzero"`
+	SkippedBy []string          `json:"not_checked,omitempty"` // checks that were not run, and why
+	Told      *Instructions     `json:"instructions,omitempty"`
+	spend.Spent
+	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
+}
+
+// Said returns what the reviewer came to, and beside it the checks that keep the change from passing. Rules weigh
+// their checks themselves.
+func (s Submission) Said() string {
+	if s.Reviewer == Builtin {
+		return s.Report.Says()
+	}
+	return saidBeside(s.Reviewer, s.Report, s.Checks)
+}
+
+// Decision is a person's verdict.
+type Decision string
+
+const (
+	Approve        Decision = "approve"
+	RequestChanges Decision = "request_changes"
+	CommentOnly    Decision = "comment"
+)
+
+// Words say a decision to people; "" where there is none.
+func (d Decision) Words() string {
+	switch d {
+	case Approve:
+		return "approved"
+	case RequestChanges:
+		return "changes requested"
+	case CommentOnly:
+		return "commented"
+	}
+	return ""
+}
+
+// Outcome is what a review came to, for exit statuses and lists.
+type Outcome string
+
+const (
+	OutcomePassed    Outcome = "passed"
+	OutcomeFailed    Outcome = "failed"
+	OutcomeCommented Outcome = "commented" // neither: a person left comments and no verdict
+	OutcomePartial   Outcome = "partial"   // what was shown passed, and a part could not be shown
+	OutcomeNothing   Outcome = "nothing_to_review"
+)
+
+// outcomeRank orders outcomes from the best to the worst.
+var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4, OutcomeFailed: 5}
+
+// Findings are what the submission found, with its comments.
+func (s Submission) Findings() []reply.Finding {
+	all := slices.Clone(s.Report.Findings)
+	for _, c := range s.Comments {
+		all = append(all, findingOf(c, s.Decision))
+	}
+	return all
+}
+
+// finding is the comment as something to fix, with the comment's id.
+func findingOf(c Comment, d Decision) reply.Finding {
+	unsaid := reply.Warning
+	if d == Approve {
+		unsaid = reply.Note
+	}
+	f := reply.Finding{ID: c.ID, Severity: cmp.Or(c.Severity, unsaid), File: c.File, Line: c.StartLine, Issue: c.Comment}
+	if c.EndLine > c.StartLine {
+		f.EndLine = c.EndLine
+	}
+	return f
+}
+
+// Words are the submission in its reviewer's own words: an agent's answer, or a
+// person's message and comments.
+func (s Submission) Words() reply.Words {
+	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, comment.Blocks(s.Comments)...)
+	return reply.Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
+}
+
+// Requests are what the submission asks for beside its findings. Whoever only commented
+// and gave no verdict asks for what the message says, once somebody wants it done.
+func (s Submission) Requests() []string {
+	if s.Outcome == OutcomeCommented && len(s.Comments) == 0 {
+		return slices.Concat(s.Report.Requests, reply.FirstWords(markdown.Split(s.Report.Summary)))
+	}
+	return s.Report.Requests
+}
+
+func (s Submission) by() (who ActorPayload, held bool) {
+	who = ActorPayload{Actor: s.Reviewer}
+	if s.Decision == "" {
+		who.tree = s.Tree
+	}
+	return who, false
+}
+
+func (s Submission) took(Event) (string, spend.Spent) { return s.Reviewer, s.Spent }

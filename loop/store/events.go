@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+
+	"github.com/git-runr/git-runr/loop/internal/spill"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// Events are all events of all logs in order, and what could not be read. It holds all of
+// them: what concerns a part of them is asked for otherwise.
+func (s *Store) Events(ctx context.Context) ([]record.Event, []error, error) {
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	scratch := scratchIndex()
+	events, err := s.newEvents(ctx, scratch, tips)
+	if err != nil {
+		return nil, nil, err
+	}
+	events = scratch.believe(events)
+	return events, scratch.unreadable(), nil
+}
+
+// EachEvent visits all events of all logs in order, and gives what could not be read. It
+// holds a part of them at a time.
+func (s *Store) EachEvent(ctx context.Context, visit func(record.Event) error) (unreadable []error, err error) {
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	highest := max(readManifest(s.indexPath()).Clock, 1<<20) // so far: where it grew, only the last part is larger
+	scratch, width := scratchIndex(), min(highest, record.LateClock)/spill.Count+1
+	var parts groups        // each of a span of clocks
+	var late []record.Event // than all of these
+	defer func() { parts.Close() }()
+	err = s.eachNew(ctx, scratch, tips, func() func(record.Event) {
+		parts.Close()
+		parts, late = groups{}, nil
+		return func(e record.Event) {
+			if e.Clock > record.LateClock {
+				late = append(late, scratch.placed(e))
+				return
+			}
+			scratch.Clock = max(scratch.Clock, e.Clock)
+			parts.put(int(min(e.Clock/width, spill.Count-1)), entity{}, e)
+		}
+	})
+	for number := 0; err == nil && number < spill.Count; number++ {
+		err = parts.visit(number, func(_ entity, events []record.Event) error {
+			record.Sort(events)
+			return eachOf(events, visit)
+		})
+	}
+	if err == nil {
+		err = eachOf(scratch.believe(late), visit)
+	}
+	return scratch.unreadable(), err
+}
+
+func eachOf(events []record.Event, visit func(record.Event) error) error {
+	for _, e := range events {
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CountEvents is how many events Events gives, and what cannot be read, by the index.
+func (s *Store) CountEvents(ctx context.Context) (events int, unreadable []error, err error) {
+	idx, err := s.index(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer idx.close()
+	return idx.manifest.Events, idx.unreadable(), nil
+}
+
+// Damaged reports whether something of a log is known to be damaged or missing here.
+func (s *Store) Damaged(ctx context.Context) bool {
+	for _, d := range readManifest(s.indexPath()).Damaged {
+		s.Repo.ReportDamage(d.Entry)
+	}
+	return s.Repo.Damaged(ctx)
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"hash/crc32"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// save writes what is new of the index, under a lock, unless somebody else has written another
+// one meanwhile. It is only a cache: what cannot be written stays in memory.
+func (idx *index) save(s *Store) error {
+	unlock, ok, err := s.Repo.TryLock("index")
+	if err != nil || !ok {
+		return err
+	}
+	defer unlock()
+	old := readManifest(s.indexPath())
+	if old.read != idx.read {
+		return nil
+	}
+	if err := idx.stack.Settle(); err != nil {
+		return err
+	}
+	idx.Segments = idx.stack.Names()
+	data, err := idx.encode()
+	if err != nil {
+		return err
+	}
+	if err := safefile.WriteFile(s.indexPath(), data, 0o666); err != nil {
+		return err
+	}
+	idx.read = crc32.ChecksumIEEE(data)
+	idx.info, _ = os.Stat(s.indexPath())
+	idx.unsaved = false
+	idx.stack.Keep()
+	idx.stack.Sweep(old.Segments)
+	return nil
+}
+
+// retryIndex runs read once more, without the cache, when the cache was damaged.
+func (s *Store) retryIndex(read func() error) error {
+	err := read()
+	if errors.Is(err, errIndex) {
+		s.dropKept()
+		_ = os.Remove(s.indexPath()) // when it cannot be removed, the next try says so
+		err = read()
+	}
+	return err
+}
+
+// cached is the index as it is.
+func (s *Store) cached() *index {
+	idx := openIndex(s.indexPath())
+	if s.Reads != nil {
+		idx.stack.Count(&s.Reads.Reads)
+	}
+	return idx
+}
+
+// takeKept is the index that was read last, if that is of tips, what is cached is still what it was read
+// from, and nobody else has it; else nil.
+func (s *Store) takeKept(tips gitstore.Tips) *index {
+	idx := s.kept.Swap(nil)
+	if idx == nil {
+		return nil
+	}
+	if info, err := os.Stat(s.indexPath()); err == nil && sameFile(info, idx.info) && maps.Equal(idx.Tips, tips) {
+		return idx
+	}
+	idx.stack.Close()
+	return nil
+}
+
+func (s *Store) dropKept() {
+	if idx := s.kept.Swap(nil); idx != nil {
+		idx.stack.Close()
+	}
+}
+
+// sameFile reports whether nobody has replaced or changed a file between two looks.
+func sameFile(a, b os.FileInfo) bool {
+	return b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
+
+func (s *Store) indexPath() string { return filepath.Join(s.Repo.StateDir(), "cache", indexName) }
+
+// index brings the cache up to the logs as they are now.
+func (s *Store) index(ctx context.Context) (*index, error) {
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	idx, err := s.indexAt(ctx, tips)
+	if err == nil {
+		s.tellDamage(idx.Damaged)
+	}
+	return idx, err
+}
+
+// Together begins a step of several events: until end is called the index is not saved after each of them.
+func (s *Store) Together() (end func()) {
+	s.steps.Add(1)
+	return func() {
+		if s.steps.Add(-1) > 0 {
+			return
+		}
+		if idx := s.kept.Swap(nil); idx != nil {
+			if idx.unsaved {
+				_ = idx.save(s)
+			}
+			idx.close()
+		}
+	}
+}
+
+func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error) {
+	idx := s.takeKept(tips)
+	if idx == nil {
+		idx = s.cached()
+		idx.store = s
+	}
+	if len(idx.Damaged) > 0 && s.Repo.AnyReadable(ctx, damagedIDs(idx.Damaged)) {
+		idx = idx.afresh() // what was missing is back, and belongs in between
+	}
+	if maps.Equal(idx.Tips, tips) {
+		return idx, nil
+	}
+	err := s.readOn(ctx, idx, tips)
+	if errors.Is(err, errAfresh) || errors.Is(err, errIndex) {
+		idx = idx.afresh()
+		err = s.readOn(ctx, idx, tips)
+	}
+	if err != nil {
+		idx.stack.Close()
+		return nil, err
+	}
+	if idx.unsaved = true; s.steps.Load() == 0 {
+		_ = idx.save(s) // only a cache: a read-only repository is still readable
+	}
+	return idx, nil
+}
+
+// readOn takes into idx what the logs hold beyond it.
+func (s *Store) readOn(ctx context.Context, idx *index, tips gitstore.Tips) error {
+	b := &build{store: s, idx: idx}
+	defer func() { b.groups.Close() }()
+	err := s.eachNew(ctx, idx, tips, func() func(record.Event) {
+		b.groups.Close()
+		b.groups, b.high = groups{}, nil
+		return b.add
+	})
+	if err != nil {
+		return err
+	}
+	ahead, _, err := s.readRefs(ctx, idx.Ahead)
+	if err != nil {
+		return err
+	}
+	b.high = append(b.high, ahead...)
+	if err := b.finish(ctx); err != nil {
+		return err
+	}
+	idx.Tips = maps.Clone(tips)
+	return nil
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// takeUp makes sure that this clone's own log is as its writer left it.
+func (s *Store) takeUp(ctx context.Context) error {
+	done, err := s.Repo.TakeUpLog(ctx, record.IsEntry)
+	switch {
+	case done.Missing && done.To == "":
+		s.tell("Nothing is left of the log of this clone: object %s is missing. git runr sync fetches what the remote has.", done.From)
+	case done.Missing:
+		s.tell("The newest event of this clone, %s, is missing: its log now ends at %s. git runr sync fetches what the remote has.", done.From, done.To.Short())
+	case done.Moved:
+		s.tell("The log of this clone had been moved to %s: its own events up to %s are taken up again.", cmp.Or(done.From.Short(), "nothing"), done.To.Short())
+	case done.Entries > 0:
+		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.", prose.Count(done.Entries, "event"))
+	}
+	return err
+}
+
+// tips are the ends of all logs, this clone's own as its writer left it.
+func (s *Store) tips(ctx context.Context) (gitstore.Tips, error) {
+	if err := s.takeUp(ctx); err != nil {
+		return nil, err
+	}
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list logs: %w", err)
+	}
+	return tips, nil
+}
+
+// errAfresh is a log that does not go on where it was read to, or is damaged there: a
+// reader starts from nothing.
+var errAfresh = errors.New("read the logs afresh")
+
+// newEvents reads what the logs hold beyond the tips that idx has read, and notes what
+// cannot be read.
+func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) (fresh []record.Event, err error) {
+	err = s.eachNew(ctx, idx, tips, func() func(record.Event) {
+		fresh = nil
+		return func(e record.Event) { fresh = append(fresh, idx.placed(e)) }
+	})
+	return fresh, err
+}
+
+// eachNew visits what newEvents gives, in no order but that those of one log whose clocks are
+// beyond lateClock come oldest first. begin gives the visitor: again, when what was visited
+// does not count, for the logs have to be read one by one.
+func (s *Store) eachNew(ctx context.Context, idx *index, tips gitstore.Tips, begin func() func(record.Event)) error {
+	return s.eachRecord(ctx, idx, tips, func() (func(record.Event), func(gitstore.Entry)) { return begin(), func(gitstore.Entry) {} })
+}
+
+// eachRecord is eachNew that visits all records as well, with those that say nothing.
+func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, begin func() (func(record.Event), func(gitstore.Entry))) error {
+	for writer := range idx.Tips {
+		if _, still := tips[writer]; !still {
+			return fmt.Errorf("%w: log of %s", errAfresh, writer)
+		}
+	}
+	bad, late := len(idx.Bad), map[string][]record.Event{}
+	visit, entryOf := begin()
+	err := s.Repo.WalkAll(ctx, tips, idx.Tips, func(entry gitstore.Entry) error {
+		entryOf(entry)
+		if e, ok := s.decode(idx, entry); ok && e.Clock > record.LateClock {
+			late[e.Writer] = append(late[e.Writer], e)
+		} else if ok {
+			visit(e)
+		}
+		return nil
+	})
+	if err == nil {
+		for _, writer := range slices.Sorted(maps.Keys(late)) {
+			for _, e := range slices.Backward(late[writer]) {
+				visit(e)
+			}
+		}
+		return nil
+	}
+	if !errors.Is(err, gitstore.ErrNotFound) && !errors.Is(err, gitstore.ErrCorrupt) && !errors.Is(err, gitstore.ErrEntangled) {
+		return fmt.Errorf("read logs: %w", err)
+	}
+	idx.Bad = idx.Bad[:bad]
+	visit, entryOf = begin()
+	return s.eachNewByLog(ctx, idx, tips, visit, entryOf)
+}
+
+// eachNewByLog reads one log after the other, each from its beginning to its end, and what is
+// left of one that has lost something.
+func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips, visit func(record.Event), record func(gitstore.Entry)) error {
+	for _, writer := range slices.Sorted(maps.Keys(tips)) {
+		if idx.Tips[writer] == tips[writer] {
+			continue
+		}
+		err := s.readLog(ctx, idx, writer, tips[writer], func(entry gitstore.Entry) {
+			record(entry)
+			if e, ok := s.decode(idx, entry); ok {
+				visit(e)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("read log of %s: %w", writer, err)
+		}
+	}
+	return nil
+}
+
+// event is DecodeEvent that is counted.
+func (s *Store) event(entry gitstore.Entry) (record.Event, error) {
+	if s.Reads != nil {
+		s.Reads.Events.Add(1)
+	}
+	return record.DecodeEvent(entry)
+}
+
+// decode gives the event of a record; one that says nothing is noted.
+func (s *Store) decode(idx *index, entry gitstore.Entry) (record.Event, bool) {
+	event, err := s.event(entry)
+	if err == nil {
+		return event, true
+	}
+	idx.Bad = append(idx.Bad, err.Error())
+	if s.Warn != nil {
+		s.Warn(entry.ID, err.Error())
+	}
+	return event, false
+}
+
+// readLog visits the records of one log beyond what idx has read of it. Where records
+// are lost or damaged it visits the rest, and notes them.
+func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gitstore.ID, visit func(gitstore.Entry)) error {
+	known, visited := idx.Tips[writer], gitstore.ID("")
+	took := func(entry gitstore.Entry) error { visited = entry.ID; visit(entry); return nil }
+	err := s.Repo.Walk(ctx, writer, tip, known, took)
+	switch {
+	case err == nil || known == "" && !errors.Is(err, gitstore.ErrCorrupt):
+		return err
+	case known != "" && (errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)):
+		return fmt.Errorf("%w: %w", errAfresh, err)
+	case known != "":
+		return err
+	}
+	var left []gitstore.Entry
+	damaged, err := s.Repo.Salvage(ctx, writer, tip, record.IsEntry, func(entry gitstore.Entry) error { left = append(left, entry); return nil })
+	for _, d := range damaged {
+		idx.damage(d)
+	}
+	done := slices.IndexFunc(left, func(entry gitstore.Entry) bool { return entry.ID == visited })
+	for _, entry := range left[done+1:] {
+		visit(entry)
+	}
+	return err
+}
+
+// readRow reads the events of a run or review, in order, and notes those that are lost.
+func (s *Store) readRow(ctx context.Context, idx *index, of entity) ([]record.Event, error) {
+	refs, err := idx.refs(of, 0)
+	if err != nil {
+		return nil, err
+	}
+	events, lost, err := s.readRefs(ctx, refs)
+	for _, d := range lost {
+		idx.damage(d)
+	}
+	record.Sort(events)
+	return events, err
+}
+
+// readRefs reads events, and names those that are missing or damaged.
+func (s *Store) readRefs(ctx context.Context, refs []eventRef) (events []record.Event, lost []*gitstore.DamagedError, err error) {
+	events = make([]record.Event, 0, len(refs))
+	for _, ref := range refs {
+		entry, err := s.Repo.Entry(ctx, ref.ID)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if err != nil {
+			lost = append(lost, &gitstore.DamagedError{Writer: ref.Writer, ID: ref.ID, Err: err})
+			continue
+		}
+		entry.Writer = ref.Writer
+		event, err := s.event(entry)
+		if err != nil {
+			return nil, nil, err
+		}
+		event.Late = ref.Late
+		events = append(events, event)
+	}
+	return events, lost, nil
+}

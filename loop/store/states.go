@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// begun is the row of a run or review; a *NotFoundError where its beginning is not here.
+func (idx *index) begun(of entity) (*row, error) {
+	r, err := idx.find(of)
+	if err == nil && (r == nil || !r.begun()) {
+		err = notFound(of.kind, of.id)
+	}
+	return r, err
+}
+
+// told runs read and names the records that it found lost.
+func (s *Store) told(idx *index, read func() error) error {
+	known := len(idx.Damaged)
+	err := read()
+	s.tellDamage(idx.Damaged[known:])
+	return err
+}
+
+func notFound(kind entityKind, id string) *record.NotFoundError {
+	return &record.NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
+}
+
+// mayBeOlder reports whether what has an id, which begins with its time, or the end of one,
+// may be in the archives that were not fetched.
+func (s *Store) mayBeOlder(ctx context.Context, id string) bool {
+	left, err := s.Repo.Unfetched(ctx, "")
+	if err != nil || len(left) == 0 || id == record.Latest {
+		return false
+	}
+	at, err := time.Parse("200601", id[:min(len(id), len("200601"))])
+	return err != nil || at.Format("2006-01") <= left[len(left)-1]
+}
+
+// Review is the review that was typed: its id, a unique prefix or the end of one, latest, or a
+// commit or branch that one review is of; of several the one that waits for somebody.
+func (s *Store) Review(ctx context.Context, typed string) (record.Review, error) {
+	st, err := s.named(ctx, kindReview, typed)
+	return st.review, err
+}
+
+// Run is the run that was typed, as for Review: a commit is what its work came to, or landed as.
+func (s *Store) Run(ctx context.Context, typed string) (record.Run, error) {
+	st, err := s.named(ctx, kindRun, typed)
+	return st.run, err
+}
+
+// ReviewByID is Review without commits and branches.
+func (s *Store) ReviewByID(ctx context.Context, id string) (record.Review, error) {
+	st, err := s.entityState(ctx, kindReview, id)
+	return st.review, err
+}
+
+// RunByID is Run without commits and branches.
+func (s *Store) RunByID(ctx context.Context, id string) (record.Run, error) {
+	st, err := s.entityState(ctx, kindRun, id)
+	return st.run, err
+}
+
+// ofTyped reads from an index what concerns the run or review that was typed.
+func (s *Store) ofTyped(ctx context.Context, kind entityKind, typed string, read func(*index, *row) error) error {
+	return s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		id, err := s.resolve(ctx, idx, kind, typed)
+		if err != nil {
+			return err
+		}
+		r, err := idx.begun(entity{kind, id})
+		if err != nil {
+			return err
+		}
+		return s.told(idx, func() error { return read(idx, r) })
+	})
+}
+
+func (s *Store) entityState(ctx context.Context, kind entityKind, typed string) (st state, err error) {
+	err = s.ofTyped(ctx, kind, typed, func(idx *index, r *row) (err error) {
+		st, err = s.stateOf(ctx, idx, r)
+		return err
+	})
+	return st, err
+}
+
+func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) (events []record.Event, err error) {
+	err = s.ofTyped(ctx, kind, typed, func(idx *index, r *row) (err error) {
+		events, err = s.readRow(ctx, idx, r.entity)
+		return err
+	})
+	return events, err
+}
+
+// RunEvents are the events of one run in order.
+func (s *Store) RunEvents(ctx context.Context, id string) ([]record.Event, error) {
+	return s.entityEvents(ctx, kindRun, id)
+}
+
+// ReviewEvents are the events of one review in order.
+func (s *Store) ReviewEvents(ctx context.Context, id string) ([]record.Event, error) {
+	return s.entityEvents(ctx, kindReview, id)
+}
