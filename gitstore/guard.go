@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,6 +46,7 @@ type guardState struct {
 	Others  map[string]head   // HEADs of other working trees, by their git directory
 	Entries []Stashed         // of the stash
 	Under   map[string]string // operations of git that were under way, by git directory
+	Staged  map[string]string // hashes of what the indexes of other working trees say, by git directory
 	Tracing string            // directory of the trace, "" for none
 }
 
@@ -145,6 +147,7 @@ func (r *Repo) Guard(ctx context.Context, tree *Worktree, while string, own ...s
 		return nil, fmt.Errorf("guard repository: %w", err)
 	}
 	g.Before, g.Others, g.Entries, g.Under = g.look(), g.readHeads(), r.stashed(), g.operations()
+	g.Staged = g.readIndexes(ctx)
 	if g.Tips, err = r.guardedRefs(ctx); err != nil {
 		return nil, fmt.Errorf("guard repository: %w", err)
 	}
@@ -351,7 +354,7 @@ func (r *Repo) Stopped() bool { return r.dir.Gate.Shut.Load() }
 
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
 	all := map[string]ID{}
-	for _, prefix := range []string{"refs/heads", "refs/tags", "refs/runr", "refs/replace"} {
+	for _, prefix := range []string{"refs/heads", "refs/remotes", "refs/tags", "refs/runr", "refs/replace"} {
 		refs, err := r.refs.Sayings(ctx, prefix)
 		if err != nil {
 			return nil, fmt.Errorf("read refs below %s: %w", prefix, err)
@@ -441,8 +444,10 @@ func (g *Guard) past(ctx context.Context, c RefChange) bool {
 }
 
 // costs reports whether somebody could lose work, or get something else, by the change: not by a new branch,
-// and not by a tag, which every fetch may bring.
-func (c RefChange) costs() bool { return c.Old != "" && !strings.HasPrefix(c.Ref, "refs/tags/") }
+// and not by a tag or a remote-tracking branch, which every fetch may bring.
+func (c RefChange) costs() bool {
+	return c.Old != "" && !strings.HasPrefix(c.Ref, "refs/tags/") && !strings.HasPrefix(c.Ref, "refs/remotes/")
+}
 
 func isCommit(id ID) bool { return !strings.HasPrefix(string(id), "ref:") && id != "?" }
 
@@ -512,6 +517,33 @@ func (g *Guard) Heads(ctx context.Context) (changed []HeadChange) {
 			c.ByAgent = err != nil || at != ""
 		}
 		changed = append(changed, c)
+	}
+	return changed
+}
+
+// readIndexes hashes the entries of the indexes of the working trees but the agent's, flags included and without what
+// git notes of the files themselves, which every git status writes. No lock is taken. An index that git cannot read
+// is not compared.
+func (g *Guard) readIndexes(ctx context.Context) map[string]string {
+	hashes := map[string]string{}
+	for dir := range g.readHeads() {
+		out, err := g.repo.dir.Call(ctx, gitdir.Call{GitDir: dir, Args: []string{"ls-files", "-s", "-v", "-z"}})
+		if err == nil {
+			hashes[dir] = fmt.Sprintf("%x", sha256.Sum256(out))
+		}
+	}
+	return hashes
+}
+
+// Restaged returns the git directories of working trees whose index changed, sorted. Where git noted in the reflog of
+// HEAD that it committed, checked out or reset something there, the index went with that and is left out.
+func (g *Guard) Restaged(ctx context.Context) (changed []string) {
+	heads, now := g.readHeads(), g.readIndexes(ctx)
+	for _, dir := range slices.Sorted(maps.Keys(now)) {
+		was, known := g.Staged[dir]
+		if known && was != now[dir] && heads[dir].Log == g.Others[dir].Log {
+			changed = append(changed, dir)
+		}
 	}
 	return changed
 }

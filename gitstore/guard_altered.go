@@ -28,13 +28,16 @@ type Alteration struct {
 	Heads []HeadChange `json:"heads,omitempty"`
 	Stash []Stashed    `json:"stash,omitempty"` // dropped, oldest first
 	Begun []Begun      `json:"begun,omitempty"`
+	// Staged are git directories of working trees whose index changed. Who did it is not known, and the index that
+	// was there is not kept.
+	Staged []string `json:"staged,omitempty"`
 
 	StashByAgent bool `json:"stash_by_agent,omitempty"`
 }
 
 // Empty reports whether nothing changed.
 func (a Alteration) Empty() bool {
-	return len(a.Files)+len(a.Refs)+len(a.Heads)+len(a.Stash)+len(a.Begun) == 0
+	return len(a.Files)+len(a.Refs)+len(a.Heads)+len(a.Stash)+len(a.Begun)+len(a.Staged) == 0
 }
 
 // WithoutPeople leaves out what may have been a person, and stops nothing.
@@ -42,7 +45,7 @@ func (a Alteration) WithoutPeople() Alteration {
 	a.Files = slices.DeleteFunc(a.Files, func(c FileChange) bool { return c.Executes == "" })
 	a.Refs = slices.DeleteFunc(a.Refs, func(c RefChange) bool { return !c.ByAgent })
 	a.Heads = slices.DeleteFunc(a.Heads, func(h HeadChange) bool { return !h.ByAgent })
-	if a.Begun = nil; !a.StashByAgent {
+	if a.Begun, a.Staged = nil, nil; !a.StashByAgent {
 		a.Stash = nil
 	}
 	return a
@@ -263,6 +266,11 @@ func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Altera
 			stay.Stash = append(stay.Stash, s)
 		}
 	}
+	for _, dir := range a.Staged {
+		if !all || tell("the index of "+r.PlaceName(dir), errIndexGone) {
+			stay.Staged = append(stay.Staged, dir)
+		}
+	}
 	for _, b := range a.Begun {
 		if !all {
 			stay.Begun = append(stay.Begun, b)
@@ -294,6 +302,8 @@ func said(what string, err error) PutBack {
 	}
 	return PutBack{What: what}
 }
+
+var errIndexGone = errors.New("what it said before is not kept: git diff --cached shows it, git runr guard accept keeps it")
 
 var errSince = errors.New("it was changed again since")
 

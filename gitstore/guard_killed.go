@@ -105,7 +105,7 @@ func (r *Repo) takeUpGuard(ctx context.Context, file string) error {
 
 // Changes are all that changed since the guard was opened. Refs that cannot be compared are left out.
 func (g *Guard) Changes(ctx context.Context) Alteration {
-	a := Alteration{While: g.While, Files: g.Files(ctx), Heads: g.Heads(ctx), Begun: g.Begun()}
+	a := Alteration{While: g.While, Files: g.Files(ctx), Heads: g.Heads(ctx), Begun: g.Begun(), Staged: g.Restaged(ctx)}
 	a.Stash, a.StashByAgent = g.Dropped()
 	a.Refs, _ = g.Refs(ctx)
 	return a

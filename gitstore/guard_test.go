@@ -128,3 +128,47 @@ func TestRestoreSettingBySetting(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The index of the user's checkout is watched without a lock: what a status writes, or a commit of the user's takes
+// along, is no change of it. A remote-tracking branch that moved is named, and nobody stops for it.
+func TestGuardedIndexAndRemoteBranches(t *testing.T) {
+	for name, c := range map[string]struct {
+		do       string
+		restaged bool
+		ref      string
+	}{
+		"status":    {do: "touch -d 2020-01-01 f; git status", restaged: false},
+		"commit":    {do: "echo x >f; git add f; git commit -q -m x", restaged: false, ref: "refs/heads/main"},
+		"add":       {do: "echo x >f; git add f", restaged: true},
+		"rm":        {do: "git rm -q --cached f", restaged: true},
+		"flag":      {do: "git update-index --skip-worktree f", restaged: true},
+		"locked":    {do: "touch .git/index.lock", restaged: false},
+		"by remote": {do: "git update-ref refs/remotes/origin/main HEAD", ref: "refs/remotes/origin/main"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			repo, ctx := newTestRepo(t), context.Background()
+			shell(t, repo.WorkTree, "echo f >f; git add f; git commit -q -m f")
+			tree, err := repo.AddWorktree(ctx, "agent", "", testHead(t, repo))
+			if err != nil {
+				t.Fatal(err)
+			}
+			guard, err := repo.Guard(ctx, tree, "one worked")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer guard.Close()
+			shell(t, repo.WorkTree, c.do)
+			found := guard.Changes(ctx)
+			if want := map[bool][]string{true: {repo.GitDir}}[c.restaged]; !slices.Equal(found.Staged, want) {
+				t.Errorf("indexes that changed: %q, want %q", found.Staged, want)
+			}
+			refs := ""
+			for _, moved := range found.Refs {
+				refs += moved.Ref
+			}
+			if refs != c.ref || found.stops() {
+				t.Errorf("refs that moved: %q, want %q; stops: %t", refs, c.ref, found.stops())
+			}
+		})
+	}
+}

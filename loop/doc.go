@@ -41,6 +41,7 @@
 //	git; a replacement, a symbolic
 //	branch, HEAD past git
 //	another ref moved, HEAD elsewhere mentioned: a person may be at work
+//	another checkout's index changed  mentioned, unless HEAD's reflog explains it
 //	a rebase or the like was begun    mentioned, and never recommended
 //	the repository removed, replaced  the run ends with an error, and nothing is written
 //

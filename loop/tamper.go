@@ -126,6 +126,9 @@ func alterations(repo *gitstore.Repo, a gitstore.Alteration) (stops, mentions []
 	for _, b := range a.Begun {
 		add(false, fmt.Sprintf("a %s was begun in %s", b.Operation, repo.PlaceName(b.GitDir)))
 	}
+	for _, dir := range a.Staged {
+		add(false, fmt.Sprintf("the index of %s was changed", repo.PlaceName(dir)))
+	}
 	return stops, mentions
 }
 

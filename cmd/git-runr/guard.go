@@ -19,7 +19,7 @@ func (p *program) guardCommand() *cli.Command {
 	all := &cli.BoolFlag{Name: "all", Usage: "also what may have been a person"}
 	return &cli.Command{
 		Name: "guard", Usage: "what changed in the repository while an agent worked",
-		Description: "Shows settings, hooks, refs and operations of git that changed while an agent, a check or a hook ran, until\n" +
+		Description: "Shows settings, hooks, refs, indexes and operations of git that changed while an agent, a check or a hook ran, until\n" +
 			"they are accepted or put back. \"restore\" puts back what stopped the work, where it is still as it was made:\n" +
 			"what came later stays, and so does what may have been a person. While a setting stands that git would run,\n" +
 			"this program makes no call of git that could run something; lists, show, diagnose and abort work.",
