@@ -84,7 +84,7 @@ func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o view
 		}
 		l := unidiff.Line{Kind: ' ', Old: old + number - new, New: number, Text: text}
 		maker.tokens = map[place][]syntax.Token{{record.SideNew, number}: tokens}
-		cell := maker.cell(l, [2]int{})
+		cell := maker.cell(l, nil)
 		rows = append(rows, rowView{Old: l.Old, New: l.New, Left: cell, Right: cell, Notes: maker.notesOn(l.Old, l.New)})
 	}
 	return rows, nil

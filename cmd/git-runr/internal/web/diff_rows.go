@@ -39,7 +39,7 @@ func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
 	return v
 }
 
-func (m *rowMaker) splitRow(h unidiff.Hunk, row worddiff.Row, marks map[int][2]int) rowView {
+func (m *rowMaker) splitRow(h unidiff.Hunk, row worddiff.Row, marks map[int][][2]int) rowView {
 	v := rowView{Left: cellView{Class: "e"}, Right: cellView{Class: "e"}}
 	if row.Left >= 0 {
 		v.Old, v.Left = h.Lines[row.Left].Old, m.cell(m.before(h.Lines[row.Left]), marks[row.Left])
@@ -94,7 +94,7 @@ func (m *rowMaker) left(more bool) []remark {
 }
 
 // cell is one line. A carriage return is shown where not all lines have one.
-func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
+func (m *rowMaker) cell(l unidiff.Line, marks [][2]int) cellView {
 	v := cellView{Class: "x", Mark: " ", NoEOL: l.NoEOL}
 	at := place{record.SideNew, l.New}
 	if l.New == 0 {
@@ -107,7 +107,7 @@ func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
 		v.Class, v.Mark = "d", "−"
 	}
 	line, carriage := strings.CutSuffix(l.Text, "\r")
-	v.Code = codeHTML(line, m.tokens[at], mark)
+	v.Code = codeHTML(line, m.tokens[at], marks)
 	if carriage && !m.crlf {
 		v.Code += template.HTML(`<span class="iv">\x0d</span>`)
 	}

@@ -380,16 +380,19 @@ func window(hunks []unidiff.Hunk, skip int) (shown []part, next int) {
 	return shown, next
 }
 
-// allCRLF reports whether every line ends in CR LF, so that none needs a mark.
+// allCRLF reports whether every line that has an end ends in CR LF, so that none needs a mark.
 func allCRLF(hunks []unidiff.Hunk) bool {
+	some := false
 	for _, h := range hunks {
 		for _, l := range h.Lines {
-			if !strings.HasSuffix(l.Text, "\r") && !l.NoEOL {
+			carriage := strings.HasSuffix(l.Text, "\r")
+			if !carriage && !l.NoEOL {
 				return false
 			}
+			some = some || carriage
 		}
 	}
-	return len(hunks) > 0
+	return some
 }
 
 // wholes are the texts of a file by side, where they are needed and small enough: to colour

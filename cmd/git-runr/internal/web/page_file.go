@@ -89,7 +89,7 @@ func (p *pages) wholeRows(r *http.Request, v *wholeView, tree gitstore.ID, notes
 			continue
 		}
 		maker := rowMaker{crlf: crlf, tokens: map[place][]syntax.Token{{record.SideNew, v.Lines}: tokens}}
-		row := rowView{Right: maker.cell(unidiff.Line{Kind: ' ', New: v.Lines, Text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
+		row := rowView{Right: maker.cell(unidiff.Line{Kind: ' ', New: v.Lines, Text: line}, nil), Notes: notes[place{v.Side, v.Lines}]}
 		if v.Side == record.SideOld {
 			row.Old = v.Lines
 		} else {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,6 +82,20 @@ func (v reviewView) Handed() *record.Submission {
 		}
 	}
 	return nil
+}
+
+// Asked is the first line of what the reviewers were asked to look at, "" for nothing.
+func (v reviewView) Asked() string { return firstLine(v.Review.Request.Message) }
+
+// CameBack reports whether the reader asked for the review and somebody answered: then the answers stand
+// above the change.
+func (v reviewView) CameBack() bool {
+	return v.Review.RequestedBy == v.Actor && len(v.Submissions) > 0 && v.Review.ClosedAt.IsZero()
+}
+
+// OpenRemarks are the remarks of a submission on lines and files that nobody settled yet.
+func (s submissionView) OpenRemarks() []remark {
+	return slices.DeleteFunc(slices.Clone(s.Remarks), func(r remark) bool { return r.File == "" || r.Stands() != standsOpen })
 }
 
 // Said is how many have said something, "" while nobody has.
