@@ -18,8 +18,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// shown are how many reviews and runs the first page lists.
-const shown = 500
+// listed is how many reviews and runs the first page lists.
+const listed = 500
 
 // home is what the first page shows: what waits for somebody, the agents that are waited for, the runs.
 type home struct {
@@ -80,7 +80,7 @@ func (m *model) homePage() *page {
 
 func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	h.all, h.live = all, map[string]bool{}
-	filter := store.Filter{Limit: shown, ByNeed: true}
+	filter := store.Filter{Limit: listed, ByNeed: true}
 	name := record.StatusWaiting
 	if all {
 		name = "all"
@@ -91,7 +91,7 @@ func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	if h.reviews, h.total, err = m.Store.Reviews(ctx, filter); err != nil {
 		return h, err
 	}
-	if h.runs, _, err = m.Store.Runs(ctx, store.Filter{Limit: shown}); err != nil {
+	if h.runs, _, err = m.Store.Runs(ctx, store.Filter{Limit: listed}); err != nil {
 		return h, err
 	}
 	for _, r := range h.runs {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
@@ -97,7 +98,7 @@ func FuzzRows(f *testing.F) {
 				}
 			}
 			for _, split := range []bool{false, true} {
-				maker := rowMaker{split: split, shown: map[place]bool{}}
+				maker := rowMaker{split: split, shown: map[shown.Line]bool{}}
 				var gotOld, gotNew []int
 				for _, row := range maker.hunk(h).Rows {
 					if row.Old > 0 {
