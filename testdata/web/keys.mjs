@@ -119,18 +119,18 @@ export async function keys(browser, open, clean) {
   await press("Escape");
   await clean(page, "keys");
   // Two tabs of one review: what is being written in one is no matter of the other, until that is gone.
-  const url = new URL(`/review/${ids[1]}`, server.url).href;
-  const one = await open(context, url);
-  await one.route("**/api/review/drafts/**", (route) => route.abort());
-  await one.locator('[data-path="a.txt"] .diff tr.a td.ln:nth-child(2)').first().click();
-  await one.keyboard.type("being written");
-  const two = await open(context, url);
-  await two.waitForTimeout(500);
-  check((await two.locator(".editor").count()) === 0, "a second tab leaves alone what is being written in the first");
-  await one.close();
-  await two.reload();
-  await two.waitForSelector(".editor, .remark.draft");
-  check((await two.locator(".editor textarea").inputValue()) === "being written", "and takes it over once that is gone");
+  const address = new URL(`/review/${ids[1]}`, server.url).href;
+  const first = await open(context, address);
+  await first.route("**/api/review/drafts/**", (route) => route.abort());
+  await first.locator('[data-path="a.txt"] .diff tr.a td.ln:nth-child(2)').first().click();
+  await first.keyboard.type("being written");
+  const second = await open(context, address);
+  await second.waitForTimeout(500);
+  check((await second.locator(".editor").count()) === 0, "a second tab leaves alone what is being written in the first");
+  await first.close();
+  await second.reload();
+  await second.waitForSelector(".editor, .remark.draft");
+  check((await second.locator(".editor textarea").inputValue()) === "being written", "and takes it over once that is gone");
   await end(server);
   await context.close();
 }

@@ -61,11 +61,8 @@ func (m *model) homePage() *page {
 			m.flash = "git runr sync …"
 			return m.do(nil, "sync")
 		}},
-		{"u", "", "take the last landing, revert or restore back", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr undo", []key{{"y", "y undo it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "undo") }}}}
-			return nil
-		}},
-		{"l", "", "what happened last", func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage("Log", "log", "--limit", "200")) }},
+		{"u", "", "take the last landing, revert or restore back", confirmed("y undo it", "undo")},
+		{"l", "", "what happened last", shows("Log", "log", "--limit", "200")},
 		{"w", "w work", "have the agents that are waited for do their reviews", func(m *model, _ *page) tea.Cmd {
 			if err := m.Work(); err != nil {
 				m.flash, m.bad = err.Error(), true

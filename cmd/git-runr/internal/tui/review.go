@@ -322,12 +322,6 @@ func (v *reviewed) keys(m *model) []key {
 	id := v.review.ID
 	status := v.review.Status
 	isRemark := func(r row) bool { return r.about != "" && r.head }
-	to := func(step int) func(*model, *page) tea.Cmd {
-		return func(m *model, p *page) tea.Cmd {
-			p.jump(step, m.body(), isRemark)
-			return nil
-		}
-	}
 	var keys []key
 	if status == record.ReviewOpen || status == record.ReviewSubmitted || status == record.ReviewClaimed {
 		keys = append(keys,
@@ -342,37 +336,30 @@ func (v *reviewed) keys(m *model) []key {
 	if status == record.ReviewSubmitted || status == record.ReviewClaimed {
 		keys = append(keys,
 			key{"a", "a answer", "say what became of the finding", v.answer},
-			key{"t", "t claim", "take the review, so that nobody else does", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "claim", id) }},
-			key{"f", "f fix", "have an agent fix what was found", func(m *model, _ *page) tea.Cmd {
-				m.ask = &question{"git runr run --review " + id, []key{{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.fix(id) }}}}
-				return nil
-			}},
+			key{"t", "t claim", "take the review, so that nobody else does", act("inbox", "claim", id)},
+			key{"f", "f fix", "have an agent fix what was found", choose("git runr run --review "+id,
+				key{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.fix(id) }})},
 			key{"R", "R resolve", "close the review, which is dealt with", func(m *model, _ *page) tea.Cmd {
 				return m.open(&field{prompt: "What became of it? ", line: true, done: func(m *model, text string) tea.Cmd { return m.do(nil, "inbox", "resolve", id, "-m", text) }})
 			}})
 	}
 	if status == record.ReviewClaimed {
-		keys = append(keys, key{"T", "", "give your claim back", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "release", id) }})
+		keys = append(keys, key{"T", "", "give your claim back", act("inbox", "release", id)})
 	}
 	if status == record.ReviewOpen {
-		keys = append(keys, key{"W", "", "withdraw the request", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr inbox cancel " + id, []key{{"y", "y withdraw it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "cancel", id) }}}}
-			return nil
-		}})
+		keys = append(keys, key{"W", "", "withdraw the request", confirmed("y withdraw it", "inbox", "cancel", id)})
 	}
 	if !v.review.ClosedAt.IsZero() {
-		keys = append(keys, key{"O", "O reopen", "take the resolution back", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "reopen", id) }})
+		keys = append(keys, key{"O", "O reopen", "take the resolution back", act("inbox", "reopen", id)})
 	}
 	keys = append(keys,
 		key{"enter", "", "go to what the line speaks of", v.enter},
-		key{"n", "n remark", "next remark", to(1)},
-		key{"p", "", "previous remark", to(-1)},
-		key{"d", "d diagnosis", "why it does not pass, and what to type", func(m *model, _ *page) tea.Cmd {
-			return m.push(m.commandPage("Diagnosis of "+screen.Suffix(id), "diagnose", id))
-		}},
-		key{"l", "", "its log", func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage("Log of "+screen.Suffix(id), "log", id)) }},
+		key{"n", "n remark", "next remark", jump(1, isRemark)},
+		key{"p", "", "previous remark", jump(-1, isRemark)},
+		key{"d", "d diagnosis", "why it does not pass, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
+		key{"l", "", "its log", shows("Log of "+screen.Suffix(id), "log", id)},
 		key{"y", "y copy for agent", "copy the comment, or all that the review says, for an agent", v.copy})
-	return append(keys, diffKeys(m, &v.diff)...)
+	return append(keys, diffKeys(&v.diff)...)
 }
 
 // enter goes from a line of the overview to the remark, opens a folded file, or a draft's comment.
@@ -532,7 +519,7 @@ func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 	v.diff.folded["viewed "+name] = true
 	v.diff.fold(m, p, name, tick)
 	if next {
-		p.jump(1, m.body(), func(r row) bool { return r.head && r.file > 0 && r.about == "" })
+		p.jump(1, m.body(), isFile)
 	}
 	return m.draft(v.review.ID, "", "", func(_ context.Context, d *store.Draft) error {
 		d.SetViewed(name, tick)
@@ -555,13 +542,11 @@ func (v *reviewed) answer(m *model, p *page) tea.Cmd {
 			}})
 		}
 	}
-	m.ask = &question{"git runr inbox answer " + screen.Suffix(v.review.ID) + " " + r.ID, []key{
-		{"f", "f fixed", "", ask("Fixed by which commit? ", "HEAD", "fixed", "--commit")},
-		{"r", "r refuted", "", ask("Why is it wrong? ", "", "refuted", "-m")},
-		{"d", "d deferred", "", ask("Until when, or why? ", "", "deferred", "-m")},
-		{"g", "g gone", "", ask("Gone in which commit? ", "HEAD", "gone", "--commit")},
-	}}
-	return nil
+	return choose("git runr inbox answer "+screen.Suffix(v.review.ID)+" "+r.ID,
+		key{"f", "f fixed", "", ask("Fixed by which commit? ", "HEAD", "fixed", "--commit")},
+		key{"r", "r refuted", "", ask("Why is it wrong? ", "", "refuted", "-m")},
+		key{"d", "d deferred", "", ask("Until when, or why? ", "", "deferred", "-m")},
+		key{"g", "g gone", "", ask("Gone in which commit? ", "HEAD", "gone", "--commit")})(m, p)
 }
 
 // finish hands in the draft with a verdict.
