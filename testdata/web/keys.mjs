@@ -122,7 +122,7 @@ export async function keys(browser, open, clean) {
   const address = new URL(`/review/${ids[1]}`, server.url).href;
   const first = await open(context, address);
   await first.route("**/api/review/drafts/**", (route) => route.abort());
-  await first.locator('[data-path="a.txt"] .diff tr.a td.ln:nth-child(2)').first().click();
+  await first.locator('[data-path="a.txt"] .diff tr:not(.hunk, .notes) td.ln').first().click();
   await first.keyboard.type("being written");
   const second = await open(context, address);
   await second.waitForTimeout(500);

@@ -49,6 +49,9 @@ func TestWhatCameBack(t *testing.T) {
 	if strings.Index(page, `class="came-back"`) > strings.Index(page, `class="change"`) {
 		t.Error("the change stands above what came back")
 	}
+	own := s.request()
+	s.api("POST", "/api/review/submissions/"+own+"/submit", `{"verdict":"comment","message":"My own"}`).want(200)
+	hides(t, s.page("/review/"+own), `class="came-back"`)
 	s.Actor = "Bob <bob@example.com>"
 	hides(t, s.page("/review/"+id), `class="came-back"`)
 }

@@ -89,10 +89,13 @@ func (v reviewView) Handed() *record.Submission {
 // Asked is the first line of what the reviewers were asked to look at, "" for nothing.
 func (v reviewView) Asked() string { return firstLine(v.Review.Request.Message) }
 
-// CameBack reports whether the reader asked for the review and somebody answered: then the answers stand
-// above the change.
-func (v reviewView) CameBack() bool {
-	return v.Review.RequestedBy == v.Actor && len(v.Submissions) > 0 && v.Review.ClosedAt.IsZero()
+// CameBack returns what others answered to a reader who asked for the review: it stands above the change.
+// It is empty once the review is closed.
+func (v reviewView) CameBack() []submissionView {
+	if v.Review.RequestedBy != v.Actor || !v.Review.ClosedAt.IsZero() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return s.Reviewer == v.Actor })
 }
 
 // OpenRemarks are the remarks of a submission on lines and files that nobody settled yet.
