@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"loop/agent", "loop/builtin"},
 	{"loop"},
 	{"diagnose", "hooks", "loop/runrimport"},
-	{inside + "build", inside + "screen"},
+	{inside + "build", inside + "screen", inside + "shown"},
 	{inside + "background", inside + "editdiff", inside + "exit", inside + "extras", inside + "nearest", inside + "progress", inside + "render", inside + "steps", inside + "when", inside + "worddiff"},
 	{inside + "pick"},
 	{inside + "argv", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "stdio", inside + "web"},

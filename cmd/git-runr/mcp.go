@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -64,9 +63,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
 		Ask:         conf.RequestOf,
 		StartWorker: func() error { return background.Work(store.Repo) },
-		Page: func(review record.Review) string {
-			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))
-		},
-		Close: func() { store.Repo.Close() },
+		Page:        func(review record.Review) string { return each.reviewURL(store, review.ID) },
+		Close:       func() { store.Repo.Close() },
 	}, nil
 }

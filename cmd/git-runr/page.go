@@ -9,11 +9,11 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// reviewURL is the address of a review's page, with the token that opens it; "" where
-// no server runs. start starts one in the background where a browser can be near.
-func (s *session) reviewURL(store *store.Store, reviewID string, start bool) string {
+// reviewURL is the address of a review's page, with the token that opens it. Where no server runs it starts
+// one in the background, unless mayServe forbids that: then the address is "".
+func (s *session) reviewURL(store *store.Store, reviewID string) string {
 	address, secret, ok := web.Running(s.ctx, store.Repo)
-	if !ok && start && s.mayServe(store.Repo) {
+	if !ok && s.mayServe(store.Repo) {
 		if err := background.Serve(store.Repo); err != nil {
 			s.say("the page is not served (%v); type: git runr serve --open", err)
 			return ""

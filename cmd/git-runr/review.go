@@ -126,7 +126,7 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 		s.startWorker(store.Repo)
 	}
 	hint := "git runr show " + made.ID
-	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), record.Human))
+	url := s.reviewURL(store, made.ID)
 	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
 		for _, line := range requestedLines(made, url, hint) {
 			safetext.Fprintf(w, "%s\n", line)
@@ -331,7 +331,7 @@ func pathsInside(store *store.Store, paths []string) (top []string, err error) {
 // reviewNow does the review in this process and shows it.
 func (s *session) reviewNow(store *store.Store, conf *config.Config, made record.Review) error {
 	if !hasAgent(made.Request.Reviewers()) {
-		if url := s.reviewURL(store, made.ID, true); url != "" {
+		if url := s.reviewURL(store, made.ID); url != "" {
 			s.say("the page: %s", url)
 		}
 		return s.awaitReview(store, made)

@@ -218,7 +218,7 @@ func (s *session) showEnd(store *store.Store, run record.Run) error {
 		case run.Stop != nil:
 			writeStop(w, s, store, run)
 			if id := run.Stop.Review; id != "" {
-				safetext.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
+				safetext.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id), "git runr serve --open"))
 			}
 		case run.Status == record.RunCompleted:
 			render.Criteria(w, doc.Criteria)

@@ -31,8 +31,8 @@ func (p *program) serveCommand() *cli.Command {
 		Description: "Listens on 127.0.0.1, where the last server was if that port is free, and prints the address to open.\n" +
 			"One server a repository: a second one prints the address of the first. It ends by itself when nobody\n" +
 			"has asked it anything for an hour. The page of a run resumes, answers, lands and aborts it, that of\n" +
-			"a review commits suggestions and begins runs, as the commands do. git runr review starts one in the background where a person is asked;\n" +
-			"git config runr.serve false keeps it from that.",
+			"a review commits suggestions and begins runs, as the commands do. git runr review starts one in the background\n" +
+			"where a browser can be near; git config runr.serve false keeps it from that.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "port", DefaultText: "where the last server was", Usage: "listen on port `N`"},
 			&cli.BoolFlag{Name: "open", Usage: "open the browser"},

@@ -24,6 +24,23 @@ export async function keys(browser, open, clean) {
   await page.goto(new URL(`/review/${ids[0]}`, server.url).href);
   check((await page.locator(".tree a[aria-current]").count()) === 1, "one file is the current one");
 
+  await press("Tab");
+  for (let i = 0; i < 12 && !(await page.evaluate(() => document.activeElement.dataset.do === "first-line")); i++) await press("Tab");
+  await press("Enter");
+  await is("a.txt:new:2", "few Tabs and Enter lead to the first line");
+  await page.reload();
+  await page.waitForSelector(".diff");
+  await press("c");
+  await is("a.txt:new:2", "without a cursor, c sets it");
+  check((await page.locator(".editor").count()) === 0 && (await page.textContent("#news")).includes("No line was chosen"), "and says so, in place of a comment on a file that nobody chose");
+  await page.locator('[data-path="b.txt"] .diff tr.a td.code').first().click();
+  await is("b.txt:new:5", "a click on a line of code sets the cursor there");
+  await press("c");
+  check((await page.textContent('[data-path="b.txt"] .editor .where')).includes("line 5"), "where c writes");
+  await press("Escape");
+  await page.reload();
+  await page.waitForSelector(".diff");
+
   await press("ArrowDown");
   await is("a.txt:new:2", "the first arrow is at the first line in sight");
   await press("ArrowDown", "ArrowDown", "ArrowDown");
@@ -101,6 +118,19 @@ export async function keys(browser, open, clean) {
   check((await page.textContent(".editor .where")).includes("line 28"), "the + of the row under the mouse writes on it");
   await press("Escape");
   await clean(page, "keys");
+  // Two tabs of one review: what is being written in one is no matter of the other, until that is gone.
+  const address = new URL(`/review/${ids[1]}`, server.url).href;
+  const first = await open(context, address);
+  await first.route("**/api/review/drafts/**", (route) => route.abort());
+  await first.locator('[data-path="a.txt"] .diff tr:not(.hunk, .notes) td.ln').first().click();
+  await first.keyboard.type("being written");
+  const second = await open(context, address);
+  await second.waitForTimeout(500);
+  check((await second.locator(".editor").count()) === 0, "a second tab leaves alone what is being written in the first");
+  await first.close();
+  await second.reload();
+  await second.waitForSelector(".editor, .remark.draft");
+  check((await second.locator(".editor textarea").inputValue()) === "being written", "and takes it over once that is gone");
   await end(server);
   await context.close();
 }

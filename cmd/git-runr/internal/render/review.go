@@ -3,14 +3,13 @@ package render
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
-	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -79,27 +78,18 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 
 // Place fills in where the comments of people are at HEAD.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
-	head, err := store.Repo.Head(ctx)
-	if errors.Is(err, gitstore.ErrUnborn) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var comments []record.Comment
-	for _, c := range doc.Comments {
-		comments = append(comments, c.Comment)
-	}
-	places, err := locate.Places(ctx, store, comments, head)
-	if err != nil {
-		return err
-	}
+	var at []int
+	var made []record.Comment
 	for i, c := range doc.Comments {
 		if c.File != "" && c.Side != record.SideOld { // HEAD is the other side
-			doc.Comments[i].Now = &places[i]
+			at, made = append(at, i), append(made, c.Comment)
 		}
 	}
-	return nil
+	placed, err := shown.AtHead(ctx, store, made)
+	for i := range placed {
+		doc.Comments[at[i]].Now = &placed[i]
+	}
+	return err
 }
 
 // Review shows a review to a person.
@@ -258,23 +248,17 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 	}
 	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
 	for _, c := range doc.Comments {
-		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, NowAt(c))
+		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, nowAt(c))
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
 	}
 }
 
-// NowAt says where a comment is now, when that is not where it was made.
-func NowAt(c CommentDocument) string {
-	switch {
-	case c.Now == nil:
-		return ""
-	case c.Now.Outdated:
-		return "  (outdated: " + c.Now.Why + ")"
-	case c.Now.Moved:
-		place := record.Comment{File: c.Now.File, StartLine: c.Now.StartLine, EndLine: c.Now.EndLine}.Place()
-		return "  (now at " + place + ")"
+// nowAt says where a comment is now, when that is not where it was made.
+func nowAt(c CommentDocument) string {
+	if later := shown.Later(c.Now); later != "" {
+		return "  (" + later + ")"
 	}
 	return ""
 }

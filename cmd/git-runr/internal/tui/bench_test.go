@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/unidiff"
@@ -29,7 +29,7 @@ func BenchmarkRows(b *testing.B) {
 		draft.Comments = append(draft.Comments, record.Comment{ID: fmt.Sprint("c-", i), File: fmt.Sprint("dir/", i*4), StartLine: 3, EndLine: 3, Comment: "This name says nothing of what it is."})
 	}
 	for b.Loop() {
-		v.put(render.ReviewDocument{}, draft)
+		v.put(shown.New(record.Review{}, draft))
 		v.rows(78)
 	}
 }

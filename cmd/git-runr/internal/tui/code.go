@@ -18,7 +18,7 @@ const maxCode = 1 << 14
 // the place of, from byte to byte.
 type shade struct {
 	tokens []syntax.Token
-	mark   [2]int
+	marks  [][2]int
 }
 
 // shades are those of a hunk's lines, by index; they are made when the first line is seen. A hunk may
@@ -37,7 +37,7 @@ func shades(name string, h unidiff.Hunk) func(line int) shade {
 			if l.Kind != '-' {
 				made[i].tokens = slices.Clone(after.Line(text))
 			}
-			made[i].mark = marks[i]
+			made[i].marks = marks[i]
 		}
 		return made
 	})
@@ -51,14 +51,9 @@ func code(l unidiff.Line, s shade) string {
 	from, at, with := 0, 0, kindColour(l.Kind)
 	for _, t := range append(slices.Clip(s.tokens), syntax.Token{End: len(text)}) {
 		for end := min(t.End, len(text)); at < end; {
-			next := end
-			for _, bound := range s.mark {
-				if at < bound && bound < next {
-					next = bound
-				}
-			}
+			next, marked := worddiff.Piece(s.marks, at, end)
 			attributes := kindColour(l.Kind) + kindStyle(t.Kind, l.Kind == ' ')
-			if s.mark[0] <= at && next <= s.mark[1] {
+			if marked {
 				attributes += reverse
 			}
 			if attributes != with {

@@ -256,14 +256,7 @@ func splitRows(index int, h unidiff.Hunk, looks func(int) shade, digits, width i
 }
 
 // diffKeys are for pages with a diff.
-func diffKeys(m *model, d *diff) []key {
-	to := func(step int, fits func(row) bool) func(*model, *page) tea.Cmd {
-		return func(m *model, p *page) tea.Cmd {
-			p.jump(step, m.body(), fits)
-			return nil
-		}
-	}
-	isFile := func(r row) bool { return r.head && r.file > 0 && r.about == "" }
+func diffKeys(d *diff) []key {
 	isHunk := func(r row) bool { return r.hunk }
 	toggle := func(what *bool) func(*model, *page) tea.Cmd {
 		return func(m *model, p *page) tea.Cmd {
@@ -281,10 +274,10 @@ func diffKeys(m *model, d *diff) []key {
 	return []key{
 		{"+", "", "more lines around what changed", around(func(now int) int { return min(4*max(now, 3), 1<<20) })},
 		{"-", "", "fewer of them", around(func(now int) int { return now / 4 / 3 * 3 })},
-		{"J", "", "next file", to(1, isFile)},
-		{"K", "", "previous file", to(-1, isFile)},
-		{"]", "", "next hunk", to(1, isHunk)},
-		{"[", "", "previous hunk", to(-1, isHunk)},
+		{"J", "", "next file", jump(1, isFile)},
+		{"K", "", "previous file", jump(-1, isFile)},
+		{"]", "", "next hunk", jump(1, isHunk)},
+		{"[", "", "previous hunk", jump(-1, isHunk)},
 		{"x", "", "fold the file, or open it", func(m *model, p *page) tea.Cmd {
 			if f := d.file(p); f != nil {
 				d.fold(m, p, f.Path(), !d.folded[f.Path()])
@@ -303,6 +296,8 @@ func diffKeys(m *model, d *diff) []key {
 		{"z", "", "wrap long lines, or cut them", toggle(&d.wrap)},
 	}
 }
+
+func isFile(r row) bool { return r.head && r.file > 0 && r.about == "" }
 
 // file is the one that the cursor is in, or the first below it; nil for none.
 func (d *diff) file(p *page) *unidiff.File {

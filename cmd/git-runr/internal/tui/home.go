@@ -18,8 +18,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// shown are how many reviews and runs the first page lists.
-const shown = 500
+// listed is how many reviews and runs the first page lists.
+const listed = 500
 
 // home is what the first page shows: what waits for somebody, the agents that are waited for, the runs.
 type home struct {
@@ -61,11 +61,8 @@ func (m *model) homePage() *page {
 			m.flash = "git runr sync …"
 			return m.do(nil, "sync")
 		}},
-		{"u", "", "take the last landing, revert or restore back", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr undo", []key{{"y", "y undo it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "undo") }}}}
-			return nil
-		}},
-		{"l", "", "what happened last", func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage("Log", "log", "--limit", "200")) }},
+		{"u", "", "take the last landing, revert or restore back", confirmed("y undo it", "undo")},
+		{"l", "", "what happened last", shows("Log", "log", "--limit", "200")},
 		{"w", "w work", "have the agents that are waited for do their reviews", func(m *model, _ *page) tea.Cmd {
 			if err := m.Work(); err != nil {
 				m.flash, m.bad = err.Error(), true
@@ -80,7 +77,7 @@ func (m *model) homePage() *page {
 
 func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	h.all, h.live = all, map[string]bool{}
-	filter := store.Filter{Limit: shown, ByNeed: true}
+	filter := store.Filter{Limit: listed, ByNeed: true}
 	name := record.StatusWaiting
 	if all {
 		name = "all"
@@ -91,7 +88,7 @@ func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	if h.reviews, h.total, err = m.Store.Reviews(ctx, filter); err != nil {
 		return h, err
 	}
-	if h.runs, _, err = m.Store.Runs(ctx, store.Filter{Limit: shown}); err != nil {
+	if h.runs, _, err = m.Store.Runs(ctx, store.Filter{Limit: listed}); err != nil {
 		return h, err
 	}
 	for _, r := range h.runs {

@@ -55,6 +55,37 @@ func everywhere() []key {
 	}
 }
 
+// jump goes to the next row in a direction that fits.
+func jump(step int, fits func(row) bool) func(*model, *page) tea.Cmd {
+	return func(m *model, p *page) tea.Cmd {
+		p.jump(step, m.body(), fits)
+		return nil
+	}
+}
+
+// act carries out a command line of ours.
+func act(args ...string) func(*model, *page) tea.Cmd {
+	return func(m *model, _ *page) tea.Cmd { return m.do(nil, args...) }
+}
+
+// choose asks which of choices to take, below the line or the words that they stand for.
+func choose(text string, choices ...key) func(*model, *page) tea.Cmd {
+	return func(m *model, _ *page) tea.Cmd {
+		m.ask = &question{text, choices}
+		return nil
+	}
+}
+
+// confirmed asks before it carries out a command line of ours.
+func confirmed(label string, args ...string) func(*model, *page) tea.Cmd {
+	return choose("git runr "+strings.Join(args, " "), key{"y", label, "", act(args...)})
+}
+
+// shows opens what a command line of ours writes as a page.
+func shows(title string, args ...string) func(*model, *page) tea.Cmd {
+	return func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage(title, args...)) }
+}
+
 // move goes by as many rows as by says of a page on a screen of height rows.
 func move(by func(p *page, height int) int) func(*model, *page) tea.Cmd {
 	return func(m *model, p *page) tea.Cmd {

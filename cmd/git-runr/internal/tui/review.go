@@ -13,6 +13,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -25,46 +26,21 @@ import (
 // reviewed is a review as it is shown, with its diff and the reader's draft.
 type reviewed struct {
 	review  record.Review
-	doc     render.ReviewDocument
 	draft   store.Draft
 	diff    diff
 	read    change
 	missing string // why there is no diff
-	said    []remark
-	on      map[spot][]int // of said, by the line that each is shown below
-	remarks []int          // how many there are, by the index of the file
-	typed   []typed        // comments that are not in the draft yet
+	said    *shown.Review
+	files   map[string]int                         // index of each file of the diff, from 1, by its new name or its old one
+	on      map[int]map[shown.Line][]*shown.Remark // by the index of the file, from 1, and the line above
+	typed   []typed                                // comments that are not in the draft yet
 	ascii   bool
-}
-
-// spot is a line of a side of a file of the diff, from 1; line 0 is the file.
-type spot struct {
-	file int // index, from 1; 0 is no file of the diff
-	side record.Side
-	line int
 }
 
 // change is what was read of a diff: its new side, and how many lines stand around what changed.
 type change struct {
 	tree    gitstore.ID
 	context int
-}
-
-// remark is one thing that was said: a finding, a person's comment, or one of the reader's draft.
-type remark struct {
-	id       string
-	severity reply.Severity
-	file     string
-	side     record.Side
-	line     int // the last of its lines, 0 for the file or the whole
-	place    string
-	now      string // where that is at HEAD, when it is elsewhere
-	shown    int    // index of its file in the diff, from 1; 0 for none
-	text     string
-	fix      string
-	by       string
-	answer   string
-	draft    bool
 }
 
 func (m *model) reviewPage(id string) *page {
@@ -89,14 +65,16 @@ func (m *model) reviewPage(id string) *page {
 					missing, err = "The change is not in this clone: git runr sync or git fetch brings it.", nil
 				}
 			}
-			doc := render.NewReviewDocument(review)
-			_ = doc.Place(ctx, m.Store) // what cannot be found stands where it was made
+			said := shown.New(review, draft)
+			if said.Settle(ctx, m.Store) == nil { // what cannot be found stands where it was made
+				_ = said.AtHead(ctx, m.Store)
+			}
 			typed := m.unfinished(review.ID)
 			return func() {
 				v.typed, v.read, v.missing = typed, now, missing
 				v.diff.put(files, cut)
-				v.put(doc, draft)
-				p.title = fmt.Sprintf("%s  %s  %s", screen.Suffix(id), v.state(), v.title())
+				v.put(said)
+				p.title = fmt.Sprintf("%s  %s  %s", screen.Suffix(id), v.state(), shown.Title(v.review))
 				p.keys = v.keys(m)
 			}, err
 		}
@@ -114,54 +92,14 @@ func reviewDiff(ctx context.Context, store *store.Store, subject record.Subject,
 	return readDiff(ctx, store, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, Context: lines})
 }
 
-func (v *reviewed) put(doc render.ReviewDocument, draft store.Draft) {
-	review := doc.Review
-	v.review, v.draft, v.doc, v.said = review, draft, doc, nil
-	answer := func(id string) string {
-		if a, ok := review.AnswerTo(id); ok {
-			return strings.TrimSpace(a.What() + " " + a.Reason)
-		}
-		return ""
-	}
-	for _, f := range v.doc.Findings {
-		if slices.ContainsFunc(v.doc.Comments, func(c render.CommentDocument) bool { return c.ID == f.ID }) {
-			continue
-		}
-		v.said = append(v.said, remark{
-			id: f.ID, severity: f.Severity, file: f.File, side: record.SideNew, line: max(f.Line, f.EndLine), place: f.Place(), text: f.Issue, fix: f.Fix,
-			by: strings.Join(f.SaidBy, ", "), answer: answer(f.ID),
-		})
-	}
-	for _, c := range v.doc.Comments {
-		made := commentRemark(c.Comment, c.Reviewer, answer(c.ID), false)
-		made.now = render.NowAt(c)
-		v.said = append(v.said, made)
-	}
-	for _, c := range draft.Comments {
-		v.said = append(v.said, commentRemark(c, "your draft", "", true))
-	}
-	for _, name := range draft.Viewed {
+func (v *reviewed) put(said *shown.Review) {
+	v.said, v.review, v.draft = said, said.Review, said.Draft
+	for _, name := range v.draft.Viewed {
 		if _, seen := v.diff.folded["viewed "+name]; !seen {
 			v.diff.folded["viewed "+name], v.diff.folded[name] = true, true
 		}
 	}
 	v.settle()
-}
-
-func commentRemark(c record.Comment, by, answer string, draft bool) remark {
-	side := c.Side
-	if side == "" {
-		side = record.SideNew
-	}
-	return remark{id: c.ID, severity: c.Severity, file: c.File, side: side, line: c.EndLine, place: c.Place(), text: c.Comment, by: by, answer: answer, draft: draft}
-}
-
-func (v *reviewed) title() string {
-	subject := v.review.Request.Subject
-	if subject.Title != "" {
-		return subject.Title
-	}
-	return subject.Spec
 }
 
 // state is what came of the review, and who has it.
@@ -180,7 +118,7 @@ func (v *reviewed) state() string {
 func (v *reviewed) rows(width int) []row {
 	var b strings.Builder
 	subject := v.review.Request.Subject
-	rows := []row{{text: styled(bold, v.title()), id: "head"}}
+	rows := []row{{text: styled(bold, shown.Title(v.review)), id: "head"}}
 	line := fmt.Sprintf("%s  %s  asked of %s", subject.Commit.Short(), v.state(), strings.Join(v.review.Request.Reviewers(), ", "))
 	if c := v.review.Claim; c != nil && v.review.Status == record.ReviewClaimed {
 		line += ", claimed by " + c.By + render.Until(c)
@@ -198,7 +136,7 @@ func (v *reviewed) rows(width int) []row {
 			fmt.Fprintf(&b, "  %s\n", cmd)
 		}
 	}
-	for _, r := range v.doc.Requests {
+	for _, r := range v.review.Requests() {
 		fmt.Fprintf(&b, "asked for: %s\n", r.Text)
 	}
 	if b.Len() > 0 {
@@ -218,143 +156,137 @@ func (v *reviewed) rows(width int) []row {
 
 // overview is a line for each thing that was said; what is on the whole is shown there in full.
 func (v *reviewed) overview(width int) []row {
-	if len(v.said) == 0 {
+	said := v.said.Remarks
+	if len(said) == 0 {
 		return nil
 	}
-	open := 0
-	for _, r := range v.said {
-		if !r.draft && v.review.IsOpen(reply.Finding{ID: r.id, Severity: r.severity}) {
-			open++
-		}
-	}
-	rows := []row{{}, {text: styled(bold, fmt.Sprintf("%s, %d open", prose.Count(len(v.said), "remark"), open)), id: "remarks"}}
-	for _, r := range v.said {
-		if r.shown == 0 {
+	count := fmt.Sprintf("%s, %d open", prose.Count(len(said), "remark"), v.said.Unsettled())
+	rows := []row{{}, {text: styled(bold, count), id: "remarks"}}
+	for _, r := range said {
+		if _, here := v.index(r.File); !here {
 			rows = append(rows, v.remarkRows(r, 0, width)...)
 			continue
 		}
-		first, _, _ := strings.Cut(strings.TrimSpace(r.text), "\n")
-		text := styled(r.colour(), r.sign(v.ascii)+" "+r.place) + "  " + styled("", first)
-		rows = append(rows, row{text: text, id: "to " + r.id, open: "remark " + r.id, about: r.id, draft: r.draft})
+		first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
+		colour, sign := look(r, v.ascii)
+		text := styled(colour, sign+" "+r.Place()) + "  " + styled("", first)
+		rows = append(rows, row{text: text, id: "to " + r.ID, open: "remark " + r.ID, about: r.ID, draft: r.Draft})
 	}
 	return rows
 }
 
-// settle finds the line of the diff that each remark is shown below: its last one, or the name of its
-// file where the diff does not show that.
+// index returns the index of a file of the diff, from 1, by its new name or its old one.
+func (v *reviewed) index(name string) (int, bool) {
+	at, here := v.files[name]
+	return at, here
+}
+
+// settle binds the remarks to the lines of the diff: each to its last one, or to the name of its file where
+// the diff does not show that.
 func (v *reviewed) settle() {
-	files := map[string]int{}
+	v.files = map[string]int{}
 	for i, f := range v.diff.files {
 		if f.Old != "" {
-			files[f.Old] = i + 1
+			v.files[f.Old] = i + 1
 		}
 	}
 	for i, f := range v.diff.files {
-		files[f.Path()] = i + 1
+		v.files[f.Path()] = i + 1
 	}
-	wanted := map[spot]bool{}
-	v.remarks = make([]int, len(v.diff.files)+1)
-	for i, r := range v.said {
-		v.said[i].shown = files[r.file]
-		v.remarks[files[r.file]]++
-		wanted[spot{files[r.file], r.side, r.line}] = false
-	}
-	for i, f := range v.diff.files {
-		if v.remarks[i+1] == 0 {
-			continue
-		}
-		for _, h := range f.Hunks {
+	v.on = shown.ByFile(v.said.Remarks, v.index)
+	for index, bound := range v.on {
+		there := map[shown.Line]bool{}
+		for _, h := range v.diff.files[index-1].Hunks {
 			for _, l := range h.Lines {
-				for _, at := range []spot{{i + 1, record.SideNew, l.New}, {i + 1, record.SideOld, l.Old}} {
-					if _, is := wanted[at]; is && at.line > 0 && (at.side == record.SideNew || l.Kind == '-') {
-						wanted[at] = true
-					}
+				if l.Kind == '-' {
+					there[shown.Line{Side: record.SideOld, Line: l.Old}] = true
+				} else {
+					there[shown.Line{Side: record.SideNew, Line: l.New}] = true
 				}
 			}
 		}
-	}
-	v.on = map[spot][]int{}
-	for i, r := range v.said {
-		at := spot{r.shown, r.side, r.line}
-		if !wanted[at] {
-			at = spot{file: r.shown}
+		var file []*shown.Remark
+		for _, line := range shown.Lines(bound) {
+			if !there[line] {
+				file = append(file, bound[line]...)
+				delete(bound, line)
+			}
 		}
-		v.on[at] = append(v.on[at], i)
+		bound[shown.Line{}] = file
 	}
 }
 
-func (r remark) colour() string {
-	switch {
-	case r.answer != "":
-		return faint
-	case r.draft:
-		return cyan
-	case r.severity == reply.Critical:
-		return red
-	case r.severity == reply.Note:
-		return ""
-	}
-	return yellow
-}
-
-// sign is that of its severity, as the inbox has it; a tick where it is answered.
-func (r remark) sign(ascii bool) string {
+// look returns the colour of a remark and its sign: that of its severity, as the inbox has it, a pen for a
+// draft, a tick where it is answered.
+func look(r *shown.Remark, ascii bool) (colour, sign string) {
 	signs := []string{"✓", "✎", "✗", "·", "!"}
 	if ascii {
 		signs = []string{"v", "*", "x", ".", "!"}
 	}
 	switch {
-	case r.answer != "":
-		return signs[0]
-	case r.draft:
-		return signs[1]
-	case r.severity == reply.Critical:
-		return signs[2]
-	case r.severity == reply.Note:
-		return signs[3]
+	case len(r.Answers) > 0:
+		return faint, signs[0]
+	case r.Draft:
+		return cyan, signs[1]
+	case r.Severity == reply.Critical:
+		return red, signs[2]
+	case r.Severity == reply.Note:
+		return "", signs[3]
 	}
-	return signs[4]
+	return yellow, signs[4]
 }
 
 // remarkRows show a remark in full.
-func (v *reviewed) remarkRows(r remark, file, width int) []row {
+func (v *reviewed) remarkRows(r *shown.Remark, file, width int) []row {
 	bar := "│ "
 	if v.ascii {
 		bar = "| "
 	}
-	head := fmt.Sprintf("%s %s", r.sign(v.ascii), cmp.Or(string(r.severity), "comment"))
-	if r.by != "" {
-		head += " by " + r.by
+	colour, sign := look(r, v.ascii)
+	head := fmt.Sprintf("%s %s", sign, cmp.Or(string(r.Severity), "comment"))
+	switch {
+	case r.Draft:
+		head += " by your draft"
+	case r.Author != "":
+		head += " by " + r.Author
 	}
-	if file == 0 && r.place != "" {
-		head += " on " + r.place
+	if file == 0 && r.Place() != "" {
+		head += " on " + r.Place()
 	}
-	if r.side == record.SideOld {
+	if r.Side == record.SideOld {
 		head += " (old side)"
 	}
-	head += r.now
-	texts := append([]string{head}, wrapped(r.text, width-3)...)
-	if r.fix != "" {
-		texts = append(texts, wrapped("fix: "+r.fix, width-3)...)
+	if later := shown.Later(r.Now); later != "" {
+		head += "  (" + later + ")"
 	}
-	if r.answer != "" {
-		texts = append(texts, wrapped("answered: "+r.answer, width-3)...)
+	texts := append([]string{head}, wrapped(r.Text, width-3)...)
+	if r.Fix != "" {
+		texts = append(texts, wrapped("fix: "+r.Fix, width-3)...)
+	}
+	answer, answered := r.Last()
+	if answered {
+		texts = append(texts, wrapped("answered: "+answer.What()+" "+answer.Reason, width-3)...)
 	}
 	var rows []row
 	for i, text := range texts {
 		attributes := ""
-		if i == 0 || r.answer != "" {
-			attributes = r.colour()
+		if i == 0 || answered {
+			attributes = colour
 		}
-		rows = append(rows, row{text: styled(r.colour(), bar) + styled(attributes, text), id: fmt.Sprintf("said %s %d", r.id, i), file: file, about: r.id, draft: r.draft, head: i == 0})
+		rows = append(rows, row{
+			text: styled(colour, bar) + styled(attributes, text), id: fmt.Sprintf("said %s %d", r.ID, i),
+			file: file, about: r.ID, draft: r.Draft, head: i == 0,
+		})
 	}
 	return rows
 }
 
 // beside implements remarks: what a file's line says of it.
 func (v *reviewed) beside(index int) string {
-	n := v.remarks[index]
-	text := ""
+	text, n := "", 0
+	for _, said := range v.on[index] {
+		n += len(said)
+	}
 	if n > 0 {
 		text = "  " + prose.Count(n, "remark")
 	}
@@ -366,26 +298,23 @@ func (v *reviewed) beside(index int) string {
 
 // at implements remarks.
 func (v *reviewed) at(index int, side record.Side, line, width int) []row {
-	if v.remarks[index] == 0 {
-		return nil
-	}
 	var rows []row
-	for _, i := range v.on[spot{index, side, line}] {
-		rows = append(rows, v.remarkRows(v.said[i], index, width)...)
+	for _, r := range v.on[index][shown.Line{Side: side, Line: line}] {
+		rows = append(rows, v.remarkRows(r, index, width)...)
 	}
 	return rows
 }
 
 // find is the remark that a row is about.
-func (v *reviewed) find(p *page) (remark, bool) {
+func (v *reviewed) find(p *page) (*shown.Remark, bool) {
 	if len(p.rows) == 0 || p.rows[p.cur].about == "" {
-		return remark{}, false
+		return nil, false
 	}
-	i := slices.IndexFunc(v.said, func(r remark) bool { return r.id == p.rows[p.cur].about })
-	if i < 0 {
-		return remark{}, false
+	at := slices.IndexFunc(v.said.Remarks, func(r *shown.Remark) bool { return r.ID == p.rows[p.cur].about })
+	if at < 0 {
+		return nil, false
 	}
-	return v.said[i], true
+	return v.said.Remarks[at], true
 }
 
 // keys are what can be done with the review as it is.
@@ -393,12 +322,6 @@ func (v *reviewed) keys(m *model) []key {
 	id := v.review.ID
 	status := v.review.Status
 	isRemark := func(r row) bool { return r.about != "" && r.head }
-	to := func(step int) func(*model, *page) tea.Cmd {
-		return func(m *model, p *page) tea.Cmd {
-			p.jump(step, m.body(), isRemark)
-			return nil
-		}
-	}
 	var keys []key
 	if status == record.ReviewOpen || status == record.ReviewSubmitted || status == record.ReviewClaimed {
 		keys = append(keys,
@@ -413,37 +336,30 @@ func (v *reviewed) keys(m *model) []key {
 	if status == record.ReviewSubmitted || status == record.ReviewClaimed {
 		keys = append(keys,
 			key{"a", "a answer", "say what became of the finding", v.answer},
-			key{"t", "t claim", "take the review, so that nobody else does", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "claim", id) }},
-			key{"f", "f fix", "have an agent fix what was found", func(m *model, _ *page) tea.Cmd {
-				m.ask = &question{"git runr run --review " + id, []key{{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.fix(id) }}}}
-				return nil
-			}},
+			key{"t", "t claim", "take the review, so that nobody else does", act("inbox", "claim", id)},
+			key{"f", "f fix", "have an agent fix what was found", choose("git runr run --review "+id,
+				key{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.fix(id) }})},
 			key{"R", "R resolve", "close the review, which is dealt with", func(m *model, _ *page) tea.Cmd {
 				return m.open(&field{prompt: "What became of it? ", line: true, done: func(m *model, text string) tea.Cmd { return m.do(nil, "inbox", "resolve", id, "-m", text) }})
 			}})
 	}
 	if status == record.ReviewClaimed {
-		keys = append(keys, key{"T", "", "give your claim back", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "release", id) }})
+		keys = append(keys, key{"T", "", "give your claim back", act("inbox", "release", id)})
 	}
 	if status == record.ReviewOpen {
-		keys = append(keys, key{"W", "", "withdraw the request", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr inbox cancel " + id, []key{{"y", "y withdraw it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "cancel", id) }}}}
-			return nil
-		}})
+		keys = append(keys, key{"W", "", "withdraw the request", confirmed("y withdraw it", "inbox", "cancel", id)})
 	}
 	if !v.review.ClosedAt.IsZero() {
-		keys = append(keys, key{"O", "O reopen", "take the resolution back", func(m *model, _ *page) tea.Cmd { return m.do(nil, "inbox", "reopen", id) }})
+		keys = append(keys, key{"O", "O reopen", "take the resolution back", act("inbox", "reopen", id)})
 	}
 	keys = append(keys,
 		key{"enter", "", "go to what the line speaks of", v.enter},
-		key{"n", "n remark", "next remark", to(1)},
-		key{"p", "", "previous remark", to(-1)},
-		key{"d", "d diagnosis", "why it does not pass, and what to type", func(m *model, _ *page) tea.Cmd {
-			return m.push(m.commandPage("Diagnosis of "+screen.Suffix(id), "diagnose", id))
-		}},
-		key{"l", "", "its log", func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage("Log of "+screen.Suffix(id), "log", id)) }},
+		key{"n", "n remark", "next remark", jump(1, isRemark)},
+		key{"p", "", "previous remark", jump(-1, isRemark)},
+		key{"d", "d diagnosis", "why it does not pass, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
+		key{"l", "", "its log", shows("Log of "+screen.Suffix(id), "log", id)},
 		key{"y", "y copy for agent", "copy the comment, or all that the review says, for an agent", v.copy})
-	return append(keys, diffKeys(m, &v.diff)...)
+	return append(keys, diffKeys(&v.diff)...)
 }
 
 // enter goes from a line of the overview to the remark, opens a folded file, or a draft's comment.
@@ -456,17 +372,17 @@ func (v *reviewed) enter(m *model, p *page) tea.Cmd {
 	}
 	switch {
 	case ok && p.rows[p.cur].open != "":
-		if r.shown > 0 {
-			v.diff.folded[v.diff.files[r.shown-1].Path()] = false
+		if at, here := v.index(r.File); here {
+			v.diff.folded[v.diff.files[at-1].Path()] = false
 			m.fill(p)
 		}
 		for i, line := range p.rows {
-			if line.id == "said "+r.id+" 0" {
+			if line.id == "said "+r.ID+" 0" {
 				p.cur, p.top = i, max(0, i-m.body()/3)
 			}
 		}
 		p.move(0, m.body())
-	case ok && r.draft:
+	case ok && r.Draft:
 		return v.editDraft(m, p)
 	case ok:
 		m.flash = "a says what became of it, y copies it"
@@ -502,8 +418,11 @@ func (v *reviewed) place(p *page) (record.Comment, error) {
 	case at.old > 0 && other.old > 0:
 		c = record.Comment{File: f.Old, Side: record.SideOld, StartLine: min(at.old, other.old), EndLine: max(at.old, other.old)}
 	case at.about != "":
-		r, _ := v.find(p)
-		c = record.Comment{File: r.file, Side: r.side, StartLine: r.line, EndLine: r.line}
+		r, ok := v.find(p)
+		if !ok {
+			return c, nil
+		}
+		c = record.Comment{File: r.File, Side: r.Side, StartLine: r.End, EndLine: r.End}
 	case p.mark >= 0:
 		return c, errors.New("the lines of a comment are of one side")
 	default:
@@ -567,24 +486,24 @@ func (m *model) draft(id, keep, done string, change func(context.Context, *store
 // editDraft writes a comment of the draft anew.
 func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
-	if !ok || !r.draft {
+	if !ok || !r.Draft {
 		m.flash = "This is no comment of your draft"
 		return nil
 	}
-	keep := "edit " + v.review.ID + " " + r.id
-	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.place, "the whole"), keep: keep, text: []rune(r.text), done: func(m *model, text string) tea.Cmd {
-		return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *store.Draft) error { return d.Set(r.id, text) })
+	keep := "edit " + v.review.ID + " " + r.ID
+	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.Place(), "the whole"), keep: keep, text: []rune(r.Text), done: func(m *model, text string) tea.Cmd {
+		return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *store.Draft) error { return d.Set(r.ID, text) })
 	}})
 }
 
 func (v *reviewed) dropDraft(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
-	if !ok || !r.draft {
+	if !ok || !r.Draft {
 		m.flash = "This is no comment of your draft"
 		return nil
 	}
-	m.ask = &question{"Drop your comment on " + cmp.Or(r.place, "the whole"), []key{{"y", "y drop it", "", func(m *model, _ *page) tea.Cmd {
-		return m.draft(v.review.ID, "", "Dropped", func(_ context.Context, d *store.Draft) error { return d.Remove(r.id) })
+	m.ask = &question{"Drop your comment on " + cmp.Or(r.Place(), "the whole"), []key{{"y", "y drop it", "", func(m *model, _ *page) tea.Cmd {
+		return m.draft(v.review.ID, "", "Dropped", func(_ context.Context, d *store.Draft) error { return d.Remove(r.ID) })
 	}}}}
 	return nil
 }
@@ -600,7 +519,7 @@ func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 	v.diff.folded["viewed "+name] = true
 	v.diff.fold(m, p, name, tick)
 	if next {
-		p.jump(1, m.body(), func(r row) bool { return r.head && r.file > 0 && r.about == "" })
+		p.jump(1, m.body(), isFile)
 	}
 	return m.draft(v.review.ID, "", "", func(_ context.Context, d *store.Draft) error {
 		d.SetViewed(name, tick)
@@ -611,11 +530,11 @@ func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 // answer says what became of the finding that the cursor is on.
 func (v *reviewed) answer(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
-	if !ok || r.draft {
+	if !ok || r.Draft {
 		m.flash = "No finding is here: n goes to the next remark"
 		return nil
 	}
-	args := []string{"inbox", "answer", v.review.ID, r.id}
+	args := []string{"inbox", "answer", v.review.ID, r.ID}
 	ask := func(prompt, text string, more ...string) func(*model, *page) tea.Cmd {
 		return func(m *model, _ *page) tea.Cmd {
 			return m.open(&field{prompt: prompt, line: true, text: []rune(text), done: func(m *model, text string) tea.Cmd {
@@ -623,13 +542,11 @@ func (v *reviewed) answer(m *model, p *page) tea.Cmd {
 			}})
 		}
 	}
-	m.ask = &question{"git runr inbox answer " + screen.Suffix(v.review.ID) + " " + r.id, []key{
-		{"f", "f fixed", "", ask("Fixed by which commit? ", "HEAD", "fixed", "--commit")},
-		{"r", "r refuted", "", ask("Why is it wrong? ", "", "refuted", "-m")},
-		{"d", "d deferred", "", ask("Until when, or why? ", "", "deferred", "-m")},
-		{"g", "g gone", "", ask("Gone in which commit? ", "HEAD", "gone", "--commit")},
-	}}
-	return nil
+	return choose("git runr inbox answer "+screen.Suffix(v.review.ID)+" "+r.ID,
+		key{"f", "f fixed", "", ask("Fixed by which commit? ", "HEAD", "fixed", "--commit")},
+		key{"r", "r refuted", "", ask("Why is it wrong? ", "", "refuted", "-m")},
+		key{"d", "d deferred", "", ask("Until when, or why? ", "", "deferred", "-m")},
+		key{"g", "g gone", "", ask("Gone in which commit? ", "HEAD", "gone", "--commit")})(m, p)
 }
 
 // finish hands in the draft with a verdict.
@@ -658,14 +575,14 @@ func (v *reviewed) copy(m *model, p *page) tea.Cmd {
 	var said []record.Comment
 	r, one := v.find(p)
 	for _, c := range append(v.review.Comments(), v.draft.Comments...) {
-		if !one || c.ID == r.id {
+		if !one || c.ID == r.ID {
 			said = append(said, c)
 		}
 	}
 	if one && len(said) == 0 {
-		text := r.place + ": " + r.text
-		if r.fix != "" {
-			text += "\nfix: " + r.fix
+		text := r.Place() + ": " + r.Text
+		if r.Fix != "" {
+			text += "\nfix: " + r.Fix
 		}
 		return m.copy(text)
 	}

@@ -85,9 +85,7 @@ func (s *saidLines) Write(b []byte) (int, error) {
 func runKeys(run record.Run, live bool) []key {
 	id := run.ID
 	keys := []key{
-		{"d", "d diagnosis", "why it stopped, and what to type", func(m *model, _ *page) tea.Cmd {
-			return m.push(m.commandPage("Diagnosis of "+screen.Suffix(id), "diagnose", id))
-		}},
+		{"d", "d diagnosis", "why it stopped, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
 		{"v", "v diff", "what it changed", func(m *model, _ *page) tea.Cmd { return m.push(m.runDiffPage(id, "")) }},
 		{"V", "", "what changed from one attempt to another", func(m *model, _ *page) tea.Cmd {
 			return m.open(&field{prompt: "Attempts, 0 is where it began: ", line: true, text: []rune(fmt.Sprintf("%d..%d", max(0, len(run.Attempts)-1), len(run.Attempts))), done: func(m *model, text string) tea.Cmd {
@@ -96,31 +94,19 @@ func runKeys(run record.Run, live bool) []key {
 		}},
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace {
-		keys = append(keys, key{"l", "l land", "bring its result to your branch", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr land " + id, []key{
-				{"y", "y as its commits", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "land", id) }},
-				{"s", "s squashed to one", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "land", id, "--squash") }},
-			}}
-			return nil
-		}})
+		keys = append(keys, key{"l", "l land", "bring its result to your branch", choose("git runr land "+id,
+			key{"y", "y as its commits", "", act("land", id)}, key{"s", "s squashed to one", "", act("land", id, "--squash")})})
 	}
 	if run.Stop != nil || run.Status == record.RunRunning && !live {
-		keys = append(keys, key{"r", "r resume", "take it up again", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr resume " + id, []key{{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd {
+		keys = append(keys, key{"r", "r resume", "take it up again", choose("git runr resume "+id,
+			key{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd {
 				return m.do(m.say("It goes on; what its agents say is below"), "resume", id, "--detached")
-			}}}}
-			return nil
-		}})
+			}})})
 	}
 	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
 		keys = append(keys,
-			key{"c", "c answer", "accept it with its open findings, or skip it", func(m *model, _ *page) tea.Cmd {
-				m.ask = &question{"git runr resume " + id, []key{
-					{"c", "c commit it as it is", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "resume", id, "--commit") }},
-					{"s", "s skip it", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "resume", id, "--skip") }},
-				}}
-				return nil
-			}},
+			key{"c", "c answer", "accept it with its open findings, or skip it", choose("git runr resume "+id,
+				key{"c", "c commit it as it is", "", act("resume", id, "--commit")}, key{"s", "s skip it", "", act("resume", id, "--skip")})},
 			key{"i", "i intervene", "say what you did by hand, and have it gone on with", func(m *model, _ *page) tea.Cmd {
 				return m.open(&field{prompt: "What did you do? ", keep: "intervene " + id, done: func(m *model, text string) tea.Cmd {
 					return m.do(m.forget("intervene "+id), "intervene", id, "--reason", "manual_fix", "--note", text)
@@ -128,10 +114,7 @@ func runKeys(run record.Run, live bool) []key {
 			}})
 	}
 	if run.Landed == nil && run.Status != record.RunAborted {
-		keys = append(keys, key{"A", "", "give it up; its branch stays", func(m *model, _ *page) tea.Cmd {
-			m.ask = &question{"git runr abort " + id, []key{{"y", "y give it up", "", func(m *model, _ *page) tea.Cmd { return m.do(nil, "abort", id) }}}}
-			return nil
-		}})
+		keys = append(keys, key{"A", "", "give it up; its branch stays", confirmed("y give it up", "abort", id)})
 	}
 	if from := run.Plan.FromReview; from != "" {
 		keys = append(keys, key{"o", "", "the review that it fixes", func(m *model, _ *page) tea.Cmd { return m.push(m.reviewPage(from)) }})
@@ -195,6 +178,6 @@ func (m *model) runDiffPage(id, span string) *page {
 		}
 	}
 	p.build = func(width int) []row { return d.rows(width, nil) }
-	p.keys = diffKeys(m, d)
+	p.keys = diffKeys(d)
 	return p
 }

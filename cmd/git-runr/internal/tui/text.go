@@ -44,16 +44,12 @@ func lineKeys() []key {
 			m.ask = &question{line, []key{{"y", "y run it", "", func(m *model, _ *page) tea.Cmd { return m.shell(line) }}}}
 			return nil
 		}},
-		{"tab ]", "tab next line to type", "next line to type", func(m *model, p *page) tea.Cmd {
-			p.jump(1, m.body(), func(r row) bool { return r.cmd != "" })
-			return nil
-		}},
-		{"shift+tab [", "", "line to type before it", func(m *model, p *page) tea.Cmd {
-			p.jump(-1, m.body(), func(r row) bool { return r.cmd != "" })
-			return nil
-		}},
+		{"tab", "tab next line to type", "next line to type", jump(1, isCommand)},
+		{"shift+tab", "", "line to type before it", jump(-1, isCommand)},
 	}
 }
+
+func isCommand(r row) bool { return r.cmd != "" }
 
 // textRows are lines of text, wrapped with their indentation; each part of a line to type knows all of it.
 func textRows(text string, width int) []row {

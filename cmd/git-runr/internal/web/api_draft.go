@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -168,7 +169,8 @@ func (s *Server) place(ctx context.Context, review record.Review, in commentJSON
 
 // submitJSON is a person's answer to a request.
 type submitJSON struct {
-	Decision string        `json:"decision"` // approve, request_changes or comment; left out: comment
+	Verdict  string        `json:"verdict"`  // approve, request_changes or comment, in any case; left out: comment
+	Decision string        `json:"decision"` // the same, by the name that existing clients know
 	Message  *string       `json:"message"`  // left out: the draft's
 	Comments []commentJSON `json:"comments"` // beside the draft's
 	Key      string        `json:"key"`      // sent again with the same key, it is one submission
@@ -196,7 +198,11 @@ func (s *Server) submit(r *http.Request, in submitJSON) (any, error) {
 
 // person is what in submits: with the draft, unless it is in somebody else's name.
 func (s *Server) person(ctx context.Context, review record.Review, in submitJSON) (record.Person, error) {
-	p := record.Person{Actor: strings.TrimSpace(in.Reviewer), Decision: record.Decision(in.Decision), Key: in.Key}
+	if in.Verdict != "" && in.Decision != "" && !strings.EqualFold(in.Verdict, in.Decision) {
+		return record.Person{}, badRequest("verdict and decision differ: send one of them")
+	}
+	verdict := strings.ToLower(cmp.Or(in.Verdict, in.Decision))
+	p := record.Person{Actor: strings.TrimSpace(in.Reviewer), Decision: record.Decision(verdict), Key: in.Key}
 	if p.Actor == "" || p.Actor == s.Actor {
 		d, err := s.Store.Draft(review, s.Actor)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
@@ -14,40 +15,39 @@ import (
 // which a program wrote, is there as well, behind a fold that needs no script.
 const maxShown = 16 << 10
 
-// codeHTML is one line of source as HTML: its tokens coloured, the range mark
+// codeHTML is one line of source as HTML: its tokens coloured, the byte ranges marks
 // emphasised, and whatever cannot be seen or would reorder the line spelled out.
 // Nothing but fixed tags surrounds the escaped text. What is behind the fold has no
 // colours, and the fold is open where the mark reaches into it.
-func codeHTML(line string, toks []syntax.Token, mark [2]int) template.HTML {
+func codeHTML(line string, toks []syntax.Token, marks [][2]int) template.HTML {
 	var b strings.Builder
 	shown := cutLine(line)
 	b.Grow(len(line) + 32*len(toks))
-	writeLine(&b, shown, toks, mark)
+	writeLine(&b, shown, toks, marks)
 	if rest := line[len(shown):]; rest != "" {
 		open := ""
-		if mark[1] > len(shown) {
-			open = " open"
+		var behind [][2]int
+		for _, m := range marks {
+			if m[1] > len(shown) {
+				open = " open"
+				behind = append(behind, [2]int{max(0, m[0]-len(shown)), m[1] - len(shown)})
+			}
 		}
 		b.WriteString(`<details class="cut"` + open + `><summary>… ` + strconv.Itoa(len(rest)) + ` more bytes</summary>`)
-		writeLine(&b, rest, nil, [2]int{max(0, mark[0]-len(shown)), max(0, mark[1]-len(shown))})
+		writeLine(&b, rest, nil, behind)
 		b.WriteString("</details>")
 	}
 	return template.HTML(b.String())
 }
 
-// writeLine writes text with its tokens and its mark.
-func writeLine(b *strings.Builder, text string, toks []syntax.Token, mark [2]int) {
+// writeLine writes text with its tokens and its marks.
+func writeLine(b *strings.Builder, text string, toks []syntax.Token, marks [][2]int) {
 	begin := 0
 	for _, t := range append(toks[:len(toks):len(toks)], syntax.Token{End: len(text)}) {
 		end := min(t.End, len(text))
 		for begin < end {
-			next := end
-			for _, bound := range mark {
-				if begin < bound && bound < next {
-					next = bound
-				}
-			}
-			writePiece(b, text[begin:next], t.Kind, mark[0] <= begin && next <= mark[1])
+			next, marked := worddiff.Piece(marks, begin, end)
+			writePiece(b, text[begin:next], t.Kind, marked)
 			begin = next
 		}
 	}

@@ -161,6 +161,12 @@ func (l *fileList) find(name string) (file changedFile, known bool) {
 	return file, known
 }
 
+// index is the place of the file that find finds.
+func (l *fileList) index(name string) (int, bool) {
+	f, known := l.find(name)
+	return f.Index, known
+}
+
 // inForms is a name as forms and JSON give it back, but for how its lines end: U+FFFD for each byte
 // that is no UTF-8.
 func inForms(name string) string {

@@ -5,11 +5,10 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/syntax"
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
@@ -70,23 +69,8 @@ func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o view
 	if err != nil {
 		return nil, err
 	}
-	scan, number := syntax.NewScanner(syntax.Coloured(f.Path)), 0
-	maker := rowMaker{split: o.split, crlf: bytes.Count(whole, []byte("\r\n")) == bytes.Count(whole, []byte("\n")), notes: o.remarks[f.Path], shown: map[place]bool{}}
-	var rows []rowView
-	for raw := range bytes.Lines(whole) {
-		if number++; number >= new+count {
-			break
-		}
-		text := strings.TrimSuffix(string(raw), "\n")
-		tokens := scan.Line(text)
-		if number < new {
-			continue
-		}
-		l := unidiff.Line{Kind: ' ', Old: old + number - new, New: number, Text: text}
-		maker.tokens = map[place][]syntax.Token{{record.SideNew, number}: tokens}
-		cell := maker.cell(l, [2]int{})
-		rows = append(rows, rowView{Old: l.Old, New: l.New, Left: cell, Right: cell, Notes: maker.notesOn(l.Old, l.New)})
-	}
+	maker := rowMaker{split: o.split, notes: o.remarks[f.Index], shown: map[shown.Line]bool{}}
+	rows, _ := maker.whole(f.Path, whole, new, count, func(n int) (int, int) { return old + n - new, n })
 	return rows, nil
 }
 

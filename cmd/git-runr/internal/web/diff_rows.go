@@ -1,11 +1,11 @@
 package web
 
 import (
-	"cmp"
+	"bytes"
 	"html/template"
-	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -16,10 +16,10 @@ import (
 // rowMaker makes the rows of one file.
 type rowMaker struct {
 	split, crlf bool
-	tokens      map[place][]syntax.Token
+	tokens      map[shown.Line][]syntax.Token
 	notes       remarksAt
-	shown       map[place]bool // which of notes have found their row
-	old         []string       // lines of the old side, where they may differ in white space from those of the new one
+	shown       map[shown.Line]bool // which of notes have found their row
+	old         []string            // lines of the old side, where they may differ in white space from those of the new one
 }
 
 func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
@@ -39,7 +39,7 @@ func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
 	return v
 }
 
-func (m *rowMaker) splitRow(h unidiff.Hunk, row worddiff.Row, marks map[int][2]int) rowView {
+func (m *rowMaker) splitRow(h unidiff.Hunk, row worddiff.Row, marks map[int][][2]int) rowView {
 	v := rowView{Left: cellView{Class: "e"}, Right: cellView{Class: "e"}}
 	if row.Left >= 0 {
 		v.Old, v.Left = h.Lines[row.Left].Old, m.cell(m.before(h.Lines[row.Left]), marks[row.Left])
@@ -60,10 +60,10 @@ func (m *rowMaker) before(l unidiff.Line) unidiff.Line {
 }
 
 // notesOn are the remarks on a row's line of the old side and of the new one.
-func (m *rowMaker) notesOn(old, new int) []remark {
-	var found []remark
-	for _, at := range []place{{record.SideOld, old}, {record.SideNew, new}} {
-		if at.line > 0 && len(m.notes[at]) > 0 {
+func (m *rowMaker) notesOn(old, new int) []*remark {
+	var found []*remark
+	for _, at := range []shown.Line{{Side: record.SideOld, Line: old}, {Side: record.SideNew, Line: new}} {
+		if at.Line > 0 && len(m.notes[at]) > 0 {
 			found = append(found, m.notes[at]...)
 			m.shown[at] = true
 		}
@@ -73,33 +73,52 @@ func (m *rowMaker) notesOn(old, new int) []remark {
 
 // left are the remarks that have found no row: on the file as a whole, and, unless
 // more rows are to come, on lines that the diff does not show.
-func (m *rowMaker) left(more bool) []remark {
-	var places []place
-	for at := range m.notes {
-		if !m.shown[at] && (at.line == 0 || !more) {
-			places = append(places, at)
+func (m *rowMaker) left(more bool) []*remark {
+	var found []*remark
+	for _, at := range shown.Lines(m.notes) {
+		if m.shown[at] || more && at.Line > 0 {
+			continue
 		}
-	}
-	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(a.line-b.line, cmp.Compare(a.side, b.side))
-	})
-	var found []remark
-	for _, at := range places {
 		for _, r := range m.notes[at] {
-			r.Elsewhere = at.line > 0
+			r.Elsewhere = at.Line > 0
 			found = append(found, r)
 		}
 	}
 	return found
 }
 
-// cell is one line. A carriage return is shown where not all lines have one.
-func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
-	v := cellView{Class: "x", Mark: " ", NoEOL: l.NoEOL}
-	at := place{record.SideNew, l.New}
-	if l.New == 0 {
-		at = place{record.SideOld, l.Old}
+// whole makes rows of count lines of a file, from number first on; numbers returns the numbers that a line
+// has on the old side and on the new one, 0 for none. lines is how many the file has.
+func (m *rowMaker) whole(name string, data []byte, first, count int, numbers func(n int) (old, new int)) (rows []rowView, lines int) {
+	m.crlf = bytes.Count(data, []byte("\r\n")) == bytes.Count(data, []byte("\n"))
+	scan := syntax.NewScanner(syntax.Coloured(name))
+	for raw := range bytes.Lines(data) {
+		lines++
+		text := strings.TrimSuffix(string(raw), "\n")
+		tokens := scan.Line(text)
+		if lines < first || lines >= first+count {
+			continue
+		}
+		l := unidiff.Line{Kind: ' ', Text: text}
+		l.Old, l.New = numbers(lines)
+		m.tokens = map[shown.Line][]syntax.Token{lineOf(l): tokens}
+		cell := m.cell(l, nil)
+		rows = append(rows, rowView{Old: l.Old, New: l.New, Left: cell, Right: cell, Notes: m.notesOn(l.Old, l.New)})
 	}
+	return rows, lines
+}
+
+// lineOf is the side and number of a line: the new side's where it has both.
+func lineOf(l unidiff.Line) shown.Line {
+	if l.New == 0 {
+		return shown.Line{Side: record.SideOld, Line: l.Old}
+	}
+	return shown.Line{Side: record.SideNew, Line: l.New}
+}
+
+// cell is one line. A carriage return is shown where not all lines have one.
+func (m *rowMaker) cell(l unidiff.Line, marks [][2]int) cellView {
+	v := cellView{Class: "x", Mark: " ", NoEOL: l.NoEOL}
 	switch l.Kind {
 	case '+':
 		v.Class, v.Mark = "a", "+"
@@ -107,7 +126,7 @@ func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
 		v.Class, v.Mark = "d", "−"
 	}
 	line, carriage := strings.CutSuffix(l.Text, "\r")
-	v.Code = codeHTML(line, m.tokens[at], mark)
+	v.Code = codeHTML(line, m.tokens[lineOf(l)], marks)
 	if carriage && !m.crlf {
 		v.Code += template.HTML(`<span class="iv">\x0d</span>`)
 	}
@@ -127,7 +146,7 @@ type hunkView struct {
 type rowView struct {
 	Old, New    int // line numbers, 0 for none
 	Left, Right cellView
-	Notes       []remark
+	Notes       []*remark
 	Blame       *blameView // nil where it was not asked for or is not known
 }
 
@@ -139,11 +158,5 @@ type cellView struct {
 	NoEOL       bool
 }
 
-// remarksAt are the remarks on a file by side and last line; those on the whole file
-// are at line 0.
-type remarksAt map[place][]remark
-
-type place struct {
-	side record.Side
-	line int
-}
+// remarksAt are the remarks on a file by the lines that they are shown below.
+type remarksAt = map[shown.Line][]*remark

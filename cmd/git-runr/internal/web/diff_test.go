@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
@@ -30,17 +31,17 @@ func TestCodeHTML(t *testing.T) {
 	line := "a <b> := \"x\u202ey\" // &"
 	toks := syntax.NewScanner(syntax.Coloured("a.go")).Line(line)
 	want := `a &lt;<mark>b</mark>&gt; := <span class="s">&#34;x<span class="iv">\u{202e}</span>y&#34;</span> <span class="c">// &amp;</span>`
-	if got := string(codeHTML(line, toks, [2]int{3, 4})); got != want {
+	if got := string(codeHTML(line, toks, [][2]int{{3, 4}})); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	long := strings.Repeat("é", maxShown/2) + "the <end>"
-	if got := string(codeHTML(long, nil, [2]int{})); !strings.HasSuffix(got, `é<details class="cut"><summary>… 9 more bytes</summary>the &lt;end&gt;</details>`) {
+	if got := string(codeHTML(long, nil, nil)); !strings.HasSuffix(got, `é<details class="cut"><summary>… 9 more bytes</summary>the &lt;end&gt;</details>`) {
 		t.Errorf("…%s", got[len(got)-120:])
 	}
-	if got := string(codeHTML(long, nil, [2]int{maxShown - 2, maxShown + 3})); !strings.HasSuffix(got, `<mark>é</mark><details class="cut" open><summary>… 9 more bytes</summary><mark>the</mark> &lt;end&gt;</details>`) {
+	if got := string(codeHTML(long, nil, [][2]int{{maxShown - 2, maxShown + 3}})); !strings.HasSuffix(got, `<mark>é</mark><details class="cut" open><summary>… 9 more bytes</summary><mark>the</mark> &lt;end&gt;</details>`) {
 		t.Errorf("…%s", got[len(got)-160:])
 	}
-	if got := string(codeHTML("⚠\ufe0f\ufe0f a\ufe0f", nil, [2]int{})); got != "⚠\ufe0f"+`<span class="iv">\u{fe0f}</span> a<span class="iv">\u{fe0f}</span>` {
+	if got := string(codeHTML("⚠\ufe0f\ufe0f a\ufe0f", nil, nil)); got != "⚠\ufe0f"+`<span class="iv">\u{fe0f}</span> a<span class="iv">\u{fe0f}</span>` {
 		t.Errorf("%q", got)
 	}
 }
@@ -62,7 +63,7 @@ func FuzzCodeHTML(f *testing.F) {
 		if len(line) > maxShown || from < 0 || to < from || to > len(line) || inside(from) || inside(to) {
 			return
 		}
-		code := string(codeHTML(line, syntax.NewScanner(syntax.Coloured("a.js")).Line(line), [2]int{from, to}))
+		code := string(codeHTML(line, syntax.NewScanner(syntax.Coloured("a.js")).Line(line), [][2]int{{from, to}}))
 		bare := anyTag.ReplaceAllString(code, "")
 		if strings.ContainsAny(bare, `<>"'`) {
 			t.Fatalf("%q becomes %s", line, code)
@@ -97,7 +98,7 @@ func FuzzRows(f *testing.F) {
 				}
 			}
 			for _, split := range []bool{false, true} {
-				maker := rowMaker{split: split, shown: map[place]bool{}}
+				maker := rowMaker{split: split, shown: map[shown.Line]bool{}}
 				var gotOld, gotNew []int
 				for _, row := range maker.hunk(h).Rows {
 					if row.Old > 0 {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/syntax"
@@ -42,7 +43,7 @@ type fileView struct {
 	Who      string     // where it is shown with who wrote its lines, or without again; "" for neither
 	Blamed   bool       // with
 	AsText   bool       // Look is text
-	Notes    []remark   // on the whole file, and on lines that are not shown
+	Notes    []*remark  // on the whole file, and on lines that are not shown
 	More     string     // where the rows after these are
 	All      string     // where all of its lines are
 	Tail     *gapView   // behind the last hunk
@@ -82,7 +83,7 @@ type viewOptions struct {
 	blame    string // 1: with who wrote the lines
 	context  int
 	skip     int // rows that an earlier answer had
-	remarks  map[string]remarksAt
+	remarks  map[int]remarksAt
 	viewed   map[string]bool
 	compose  bool
 }
@@ -272,7 +273,7 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 	if v.AsText {
 		done, err := p.render(ctx, c, &v, sizes)
 		if done || err != nil {
-			v.Notes = (&rowMaker{notes: o.remarks[f.Path]}).left(false)
+			v.Notes = (&rowMaker{notes: o.remarks[f.Index]}).left(false)
 			return v, err
 		}
 		v.Note, o.rendered = "Too large to be shown as anything but text", ""
@@ -323,7 +324,7 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		v.All = c.diffURL(v.changedFile, o, "context", strconv.Itoa(allContext))
 		v.gapsURL = c.url("lines", "path", v.Path, "blame", o.blame)
 	}
-	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: o.remarks[v.Path], shown: map[place]bool{}}
+	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: o.remarks[v.Index], shown: map[shown.Line]bool{}}
 	if both {
 		maker.old = strings.Split(string(whole[record.SideOld]), "\n")
 	}
@@ -380,16 +381,19 @@ func window(hunks []unidiff.Hunk, skip int) (shown []part, next int) {
 	return shown, next
 }
 
-// allCRLF reports whether every line ends in CR LF, so that none needs a mark.
+// allCRLF reports whether every line that has an end ends in CR LF, so that none needs a mark.
 func allCRLF(hunks []unidiff.Hunk) bool {
+	some := false
 	for _, h := range hunks {
 		for _, l := range h.Lines {
-			if !strings.HasSuffix(l.Text, "\r") && !l.NoEOL {
+			carriage := strings.HasSuffix(l.Text, "\r")
+			if !carriage && !l.NoEOL {
 				return false
 			}
+			some = some || carriage
 		}
 	}
-	return len(hunks) > 0
+	return some
 }
 
 // wholes are the texts of a file by side, where they are needed and small enough: to colour
@@ -417,8 +421,8 @@ func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed,
 // tokensOf are the tokens of the lines that hunks show, by side and number. They are
 // found in the whole file where that is there: a line in the middle does not tell whether
 // it is inside a comment.
-func tokensOf(f changedFile, hunks []part, whole map[record.Side][]byte) map[place][]syntax.Token {
-	tokens := map[place][]syntax.Token{}
+func tokensOf(f changedFile, hunks []part, whole map[record.Side][]byte) map[shown.Line][]syntax.Token {
+	tokens := map[shown.Line][]syntax.Token{}
 	lang := syntax.Coloured(f.Path)
 	if lang == nil {
 		return tokens
@@ -464,7 +468,7 @@ func numberOf(l unidiff.Line, side record.Side) int {
 }
 
 // scanWhole keeps the tokens of the lines that hunks show.
-func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []part, tokens map[place][]syntax.Token) {
+func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []part, tokens map[shown.Line][]syntax.Token) {
 	wanted, last := map[int]bool{}, 0
 	for _, h := range hunks {
 		for _, l := range h.Lines {
@@ -479,18 +483,18 @@ func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []pa
 		}
 		found := scan.Line(strings.TrimSuffix(string(line), "\n"))
 		if wanted[number] {
-			tokens[place{side, number}] = slices.Clone(found)
+			tokens[shown.Line{Side: side, Line: number}] = slices.Clone(found)
 		}
 	}
 }
 
 // scanHunks takes each hunk as if nothing were open before it.
-func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map[place][]syntax.Token) {
+func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map[shown.Line][]syntax.Token) {
 	for _, h := range hunks {
 		scan := syntax.NewScanner(lang)
 		for _, l := range h.Lines {
 			if n := numberOf(l, side); n > 0 {
-				tokens[place{side, n}] = slices.Clone(scan.Line(l.Text))
+				tokens[shown.Line{Side: side, Line: n}] = slices.Clone(scan.Line(l.Text))
 			}
 		}
 	}

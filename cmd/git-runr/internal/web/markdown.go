@@ -253,7 +253,7 @@ func codeLinesHTML(lang *syntax.Language, lines []string) string {
 	var b strings.Builder
 	scan := syntax.NewScanner(lang)
 	for _, line := range lines {
-		b.WriteString(string(codeHTML(line, scan.Line(line), [2]int{})))
+		b.WriteString(string(codeHTML(line, scan.Line(line), nil)))
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -273,7 +273,7 @@ func suggestionHTML(q quotedLines, lines []string) string {
 	b.WriteString(`<div class="suggestion"><p class="cap">Suggested change</p><table class="diff"><tbody>`)
 	row := func(class, mark, label, line string) {
 		b.WriteString(`<tr class="` + class + `"><td class="mk"><span class="vh">` + label + `</span>` + mark + `</td><td class="code">`)
-		b.WriteString(string(codeHTML(line, syntax.NewScanner(lang).Line(line), [2]int{})))
+		b.WriteString(string(codeHTML(line, syntax.NewScanner(lang).Line(line), nil)))
 		b.WriteString("</td></tr>")
 	}
 	for _, line := range q.lines[:head] {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	mdtext "github.com/yuin/goldmark/text"
 
@@ -179,17 +177,13 @@ func foldBlocks(rows []blockRow) (runs []blockRun) {
 // they have little in common nothing is marked.
 func markWords(before, after string) (old, new string) {
 	a, b := htmlTokens(before), htmlTokens(after)
-	gone, come := worddiff.Sides(a, b)
-	same, all := 0, 0
-	for i, token := range a {
+	gone, come, alike := worddiff.Compare(a, b, func(token string) int {
 		if isWord(token) {
-			all++
-			if !gone[i] {
-				same++
-			}
+			return 1
 		}
-	}
-	if 3*same < all || all == 0 {
+		return 0
+	})
+	if !alike {
 		return before, after
 	}
 	return marked(a, gone), marked(b, come)
@@ -199,17 +193,13 @@ func markWords(before, after string) (old, new string) {
 func htmlTokens(s string) (tokens []string) {
 	for len(s) > 0 {
 		end := 0
-		switch r, size := utf8.DecodeRuneInString(s); {
-		case r == '<':
+		switch s[0] {
+		case '<':
 			end = strings.IndexByte(s, '>') + 1
-		case r == '&':
+		case '&':
 			end = strings.IndexByte(s, ';') + 1
-		case unicode.IsSpace(r):
-			end = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
-		case inWord(r):
-			end = len(s) - len(strings.TrimLeftFunc(s, inWord))
 		default:
-			end = size
+			end = worddiff.Next(s)
 		}
 		if end == 0 {
 			end = len(s)
@@ -217,10 +207,6 @@ func htmlTokens(s string) (tokens []string) {
 		tokens, s = append(tokens, s[:end]), s[end:]
 	}
 	return tokens
-}
-
-func inWord(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // isWord reports whether a token can be marked: it is no tag and no white space.

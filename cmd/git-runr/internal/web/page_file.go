@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
-	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/syntax"
-	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // wholeView is the page of a whole file, on one side of a change.
@@ -20,7 +18,7 @@ type wholeView struct {
 	Other   string // the other side, "" when it has none
 	Note    string
 	Rows    []rowView
-	Notes   []remark // on the whole file
+	Notes   []*remark // on the whole file
 	More    string
 	Back    string
 	Compose string
@@ -53,7 +51,7 @@ func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, 
 	if o.compose {
 		v.Compose = c.url("comment", "path", f.Path)
 	}
-	if err := p.wholeRows(r, &v, tree, o.remarks[f.Path], c); err != nil {
+	if err := p.wholeRows(r, &v, tree, o.remarks[f.Index], c); err != nil {
 		return err
 	}
 	return p.show(w, http.StatusOK, "file.html", v)
@@ -78,25 +76,14 @@ func (p *pages) wholeRows(r *http.Request, v *wholeView, tree gitstore.ID, notes
 		return nil
 	}
 	skip, _ := strconv.Atoi(r.FormValue("skip")) // 0 unless it is a number
-	scan := syntax.NewScanner(syntax.Coloured(v.Name))
-	crlf := bytes.Count(data, []byte("\r\n")) == bytes.Count(data, []byte("\n"))
-	v.Notes = notes[place{v.Side, 0}]
-	for raw := range bytes.Lines(data) {
-		v.Lines++
-		line := strings.TrimSuffix(string(raw), "\n")
-		tokens := scan.Line(line)
-		if v.Lines <= skip || v.Lines > skip+rowsShown {
-			continue
-		}
-		maker := rowMaker{crlf: crlf, tokens: map[place][]syntax.Token{{record.SideNew, v.Lines}: tokens}}
-		row := rowView{Right: maker.cell(unidiff.Line{Kind: ' ', New: v.Lines, Text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
+	v.Notes = notes[shown.Line{Side: v.Side, Line: 0}]
+	maker := rowMaker{notes: notes, shown: map[shown.Line]bool{}}
+	v.Rows, v.Lines = maker.whole(v.Name, data, skip+1, rowsShown, func(n int) (old, new int) {
 		if v.Side == record.SideOld {
-			row.Old = v.Lines
-		} else {
-			row.New = v.Lines
+			return n, 0
 		}
-		v.Rows = append(v.Rows, row)
-	}
+		return 0, n
+	})
 	if v.Lines > skip+rowsShown {
 		v.More = c.url("file", "path", v.Name, "side", string(v.Side), "skip", strconv.Itoa(skip+rowsShown))
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -47,7 +48,7 @@ func (p *pages) commentForm(w http.ResponseWriter, r *http.Request, review recor
 		if err != nil {
 			return err
 		}
-		v.ID, v.File, v.Side, v.Text, v.Severity = id, c.File, sideOf(*c), c.Comment, c.Severity
+		v.ID, v.File, v.Side, v.Text, v.Severity = id, c.File, shown.SideOf(*c), c.Comment, c.Severity
 		v.Start, v.End = strconv.Itoa(c.StartLine), strconv.Itoa(c.EndLine)
 	}
 	v.Back = reviewURL(review.ID, v.File)
@@ -150,7 +151,7 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		quoted.lines = quoteOf(c)
+		quoted.lines = shown.QuoteOf(c)
 	}
 	return p.show(w, http.StatusOK, "preview", markdownHTML(in.Comment, quoted))
 }
@@ -166,12 +167,12 @@ func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request, review re
 	if at < 0 {
 		return &record.NotFoundError{What: "comment", ID: id}
 	}
-	return p.show(w, http.StatusOK, "remark", remarkView{*remarks[at], v.page, ""})
+	return p.show(w, http.StatusOK, "remark", remarkView{remarks[at], v.page, ""})
 }
 
 // remarkView is a remark with what its forms and times need.
 type remarkView struct {
-	remark
+	*remark
 	Page page
 	Show string // what the panel shows that it is in, "" elsewhere
 }

@@ -35,6 +35,9 @@ type inboxLine struct {
 	Page page
 }
 
+// Wanted is the first line of what the reviewers were asked to look at, "" for nothing.
+func (l inboxLine) Wanted() string { return firstLine(l.Message) }
+
 // tab is one status of the inbox.
 type tab struct {
 	Name, Label, URL string

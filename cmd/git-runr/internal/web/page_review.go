@@ -6,9 +6,11 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -35,8 +37,8 @@ type reviewView struct {
 	Prev, Next  string // other pages of files
 	From        int
 	PerFile     map[string]int // remarks by path
-	Elsewhere   []remark       // on files that the change does not have
-	General     []remark       // of the draft, on the whole
+	Elsewhere   []*remark      // on files that the change does not have
+	General     []*remark      // of the draft, on the whole
 	Draft       store.Draft
 	Kept        []store.KeptDraft // of a review that is closed
 	Viewed      map[string]bool
@@ -44,6 +46,7 @@ type reviewView struct {
 	Sent        bool     // it was submitted just now
 	Mine        bool     // the claim is the reader's
 	Lapsed      bool     // the claim has run out
+	said        *shown.Review
 }
 
 // Panel is the review where several reviewers or a judge spoke; nil elsewhere.
@@ -83,6 +86,23 @@ func (v reviewView) Handed() *record.Submission {
 	return nil
 }
 
+// Asked is the first line of what the reviewers were asked to look at, "" for nothing.
+func (v reviewView) Asked() string { return firstLine(v.Review.Request.Message) }
+
+// CameBack returns what others answered to a reader who asked for the review: it stands above the change.
+// It is empty once the review is closed.
+func (v reviewView) CameBack() []submissionView {
+	if v.Review.RequestedBy != v.Actor || !v.Review.ClosedAt.IsZero() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return s.Reviewer == v.Actor })
+}
+
+// OpenRemarks are the remarks of a submission on lines and files that nobody settled yet.
+func (s submissionView) OpenRemarks() []*remark {
+	return slices.DeleteFunc(slices.Clone(s.Remarks), func(r *remark) bool { return r.File == "" || r.Stands() != shown.Open })
+}
+
 // Said is how many have said something, "" while nobody has.
 func (v reviewView) Said() string {
 	if len(v.Submissions) == 0 && len(v.Elsewhere) == 0 {
@@ -119,7 +139,7 @@ func (p *pages) ofReview(do func(http.ResponseWriter, *http.Request, record.Revi
 // review is the page of one review.
 func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	ctx := r.Context()
-	v := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
+	v := reviewView{page: p.page(r, shown.Title(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
 	v.Watched, v.Kept, v.SoFar = review.ID, p.keptDrafts(review), loop.SoFar(p.Store, review.ID)
 	v.Message = markdownHTML(review.Request.Message, quotedLines{})
 	if review.Claim != nil {
@@ -135,17 +155,11 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 	v.short = p.Store.ShortIDs(append([]string{review.ID}, v.Runs...))
 	if err = p.reviewFiles(r, &v, remarks); gone(err) {
 		v.Missing = "The change is not in this clone: fetch it, and load this page again."
-		for _, list := range remarks {
-			v.Elsewhere = append(v.Elsewhere, *list)
-		}
+		v.Elsewhere = remarks
 	} else if err != nil {
 		return err
 	}
 	return p.show(w, http.StatusOK, "review.html", v)
-}
-
-func reviewTitle(review record.Review) string {
-	return cmp.Or(review.Request.Subject.Title, review.Request.Subject.Spec)
 }
 
 // remarks are all that was said of lines and files, and what is in the draft. They
@@ -155,25 +169,23 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	if v.Draft, err = p.Store.Draft(v.Review, p.Actor); err != nil {
 		return nil, err
 	}
-	v.Submissions = submissions(v.Review, p.quotes(ctx, v.Review))
-	var all []*remark
-	for i := range v.Submissions {
-		for j := range v.Submissions[i].Remarks {
-			all = append(all, &v.Submissions[i].Remarks[j])
+	v.said = shown.New(v.Review, v.Draft)
+	if err = v.said.Settle(ctx, p.Store); err == nil {
+		err = v.said.AtHead(ctx, p.Store)
+	}
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) { // else they stay where they were made
+		return nil, err
+	}
+	quotes := p.quotes(ctx, v.Review)
+	all := make([]*remark, len(v.said.Remarks))
+	for i, said := range v.said.Remarks {
+		if said.Quote == nil {
+			said.Quote = quotes[said.ID]
 		}
+		all[i] = newRemark(v.Review, said)
 	}
-	for _, c := range v.Draft.Comments {
-		r := p.newDraft(v.Review, c)
-		all = append(all, &r)
-	}
-	err = p.settle(ctx, v.Review.Request.Subject, all)
-	if errors.Is(err, gitstore.ErrNotFound) {
-		err = nil // they stay where they were made
-	}
-	if err == nil {
-		err = p.propose(ctx, v.Review, all)
-	}
-	return all, err
+	v.Submissions = submissions(v.said, all)
+	return all, p.propose(ctx, v.Review, all)
 }
 
 // reviewFiles fills in the files of the change with their remarks.
@@ -221,31 +233,22 @@ func (l *fileList) page(from string) ([]changedFile, int) {
 }
 
 // sortRemarks puts the remarks to their files.
-func (v *reviewView) sortRemarks(list *fileList, remarks []*remark) map[string]remarksAt {
-	byFile := map[string]remarksAt{}
+func (v *reviewView) sortRemarks(list *fileList, remarks []*remark) map[int]remarksAt {
 	v.PerFile = map[string]int{}
 	for _, r := range remarks {
 		f, known := list.find(r.File)
 		switch {
 		case r.File == "" && r.Draft:
-			v.General = append(v.General, *r)
+			v.General = append(v.General, r)
 		case r.File == "": // shown with its submission
-		case !known:
-			r.Elsewhere = true
-			v.Elsewhere = append(v.Elsewhere, *r)
-		default:
-			if byFile[f.Path] == nil {
-				byFile[f.Path] = remarksAt{}
-			}
-			at := place{r.Side, r.End}
-			if r.Outdated {
-				at = place{r.Side, 0}
-			}
-			byFile[f.Path][at] = append(byFile[f.Path][at], *r)
+		case known:
 			v.PerFile[f.Path]++
+		default:
+			r.Elsewhere = true
+			v.Elsewhere = append(v.Elsewhere, r)
 		}
 	}
-	return byFile
+	return shown.ByFile(remarks, list.index)
 }
 
 // runsOf are the runs that go back to a review.
@@ -274,7 +277,7 @@ type opened struct {
 // open reads what a page of one file of a review shows.
 func (p *pages) open(r *http.Request, review record.Review) (o opened, err error) {
 	ctx := r.Context()
-	o.reviewView = reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review}
+	o.reviewView = reviewView{page: p.page(r, shown.Title(review), "inbox"), Review: review}
 	o.Watched = review.ID
 	if o.remarks, err = p.remarks(ctx, &o.reviewView); err != nil {
 		return o, err

@@ -80,9 +80,9 @@ func (m *marker) shownBy() string {
 	return ""
 }
 
-// shown is a value for people: text from outside as safe makes it, HTML that the
+// visible is a value for people: text from outside as safe makes it, HTML that the
 // program made, and numbers, as they are.
-func shown(value any, safe func(string) string) any {
+func visible(value any, safe func(string) string) any {
 	if html, own := value.(template.HTML); own {
 		return html
 	}
@@ -96,5 +96,5 @@ func shown(value any, safe func(string) string) any {
 	return value
 }
 
-func shownLine(value any) any  { return shown(value, safetext.Line) }
-func shownBlock(value any) any { return shown(value, safetext.Text) }
+func shownLine(value any) any  { return visible(value, safetext.Line) }
+func shownBlock(value any) any { return visible(value, safetext.Text) }

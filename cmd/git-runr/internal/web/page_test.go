@@ -491,7 +491,7 @@ func TestRemarksAtTheirLines(t *testing.T) {
 
 	s.put("far.txt", []byte("zero\nfirst\n"+strings.Repeat("line\n", 20)))
 	s.commit("moved")
-	shows(t, s.page("/review/"+id), "now far.txt:2")
+	shows(t, s.page("/review/"+id), "now at far.txt:2")
 	runGit(t, s.dir, "rm", "-q", "far.txt")
 	s.commit("gone")
 	shows(t, s.page("/review/"+id), "outdated: the file is gone")

@@ -1,13 +1,13 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/suggest"
 )
@@ -15,33 +15,14 @@ import (
 // The panel of comments lists all that was said of a review in the order of the change. Without a
 // script it is a page of its own.
 
-// What the panel can show: the states of a remark, and more.
+// What the panel can show beside the standings of a remark.
 const (
-	standsPending  = "pending"  // a draft
-	standsOpen     = "open"     // nobody answered
-	standsAnswered = "answered" // deferred: somebody will look again
-	standsResolved = "resolved" // fixed, gone or refuted
-	showAll        = "all"
-	showMine       = "mine"
+	showAll  = "all"
+	showMine = "mine"
 )
 
-// Stands is where a remark is on its way.
-func (r remark) Stands() string {
-	switch {
-	case r.Draft:
-		return standsPending
-	case r.Refuted():
-		return standsResolved
-	case r.Open:
-		return standsOpen
-	case r.State() == string(record.AnswerDeferred):
-		return standsAnswered
-	}
-	return standsResolved
-}
-
 // Settled reports whether the remark is folded to a line.
-func (r remark) Settled() bool { return r.Stands() == standsResolved && !r.Refuted() }
+func (r remark) Settled() bool { return r.Stands() == shown.Resolved && !r.Refuted() }
 
 // fits reports whether the remark is among those that show names.
 func (r remark) fits(show, actor string) bool {
@@ -50,10 +31,8 @@ func (r remark) fits(show, actor string) bool {
 		return true
 	case showMine:
 		return r.Draft || r.Author == actor
-	case standsOpen:
-		return r.Stands() == standsOpen || r.Draft
 	}
-	return r.Stands() == show
+	return string(r.Stands()) == show || r.Draft && show == string(shown.Open)
 }
 
 // threadsView is the panel.
@@ -61,7 +40,7 @@ type threadsView struct {
 	page
 	Show    string
 	Choices []threadChoice
-	Threads []remark
+	Threads []*remark
 }
 
 // threadChoice is something that the panel can show.
@@ -87,9 +66,9 @@ func (r remark) URL() string {
 
 // newThreads is the panel with those remarks that show names: without a word for it those that are
 // open, where there are any.
-func newThreads(common page, remarks []remark, show string) threadsView {
+func newThreads(common page, remarks []*remark, show string) threadsView {
 	v := threadsView{page: common, Show: show}
-	for _, choice := range []string{standsOpen, standsAnswered, standsResolved, showAll, showMine} {
+	for _, choice := range []string{string(shown.Open), string(shown.Answered), string(shown.Resolved), showAll, showMine} {
 		n := 0
 		for _, r := range remarks {
 			if r.fits(choice, common.Actor) {
@@ -100,7 +79,7 @@ func newThreads(common page, remarks []remark, show string) threadsView {
 	}
 	known := slices.ContainsFunc(v.Choices, func(c threadChoice) bool { return c.Show == show })
 	if !known {
-		if v.Show = standsOpen; v.Choices[0].Count == 0 {
+		if v.Show = string(shown.Open); v.Choices[0].Count == 0 {
 			v.Show = showAll
 		}
 	}
@@ -110,31 +89,6 @@ func newThreads(common page, remarks []remark, show string) threadsView {
 		}
 	}
 	return v
-}
-
-// inOrder are remarks as the change goes: first what is of the whole, last what is of other files.
-func inOrder(remarks []*remark, list *fileList) []remark {
-	at := func(r *remark) int {
-		if r.File == "" {
-			return -1
-		}
-		if list == nil {
-			return 0
-		}
-		if f, known := list.find(r.File); known {
-			return f.Index
-		}
-		return len(list.files)
-	}
-	drafts := map[bool]int{true: 1} // behind what was said before
-	slices.SortStableFunc(remarks, func(a, b *remark) int {
-		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.File, b.File), cmp.Compare(a.End, b.End), cmp.Compare(drafts[a.Draft], drafts[b.Draft]), a.At.Compare(b.At))
-	})
-	sorted := make([]remark, len(remarks))
-	for i, r := range remarks {
-		sorted[i] = *r
-	}
-	return sorted
 }
 
 // threads is the panel, or with the form value fragment what a script puts into it.
@@ -148,25 +102,16 @@ func (p *pages) threads(w http.ResponseWriter, r *http.Request, review record.Re
 		name = "threads"
 	}
 	o.page.Title = "Comments on " + o.page.Title
-	return p.show(w, http.StatusOK, name, newThreads(o.page, inOrder(o.remarks, o.files), r.FormValue("show")))
+	remarks := o.remarks
+	if o.files != nil {
+		remarks = shown.InOrder(remarks, o.files.index, len(o.files.files))
+	}
+	return p.show(w, http.StatusOK, name, newThreads(o.page, remarks, r.FormValue("show")))
 }
 
-// Talked is what the panel holds, in a line.
+// Talked is how much the panel holds.
 func (v reviewView) Talked() (counts struct{ All, Open int }) {
-	count := func(r remark) {
-		counts.All++
-		if r.fits(standsOpen, "") {
-			counts.Open++
-		}
-	}
-	for _, sub := range v.Submissions {
-		for _, r := range sub.Remarks {
-			count(r)
-		}
-	}
-	for range v.Draft.Comments {
-		count(remark{Draft: true})
-	}
+	counts.All, counts.Open = len(v.said.Remarks), v.said.Unsettled()+len(v.Draft.Comments)
 	return counts
 }
 
@@ -221,7 +166,7 @@ func (p *pages) propose(ctx context.Context, review record.Review, remarks []*re
 			}
 		}
 		r.Runs = runs[r.ID]
-		r.CanHand = r.CanAnswer && review.Request.Subject.Commit != "" && (r.Stands() == standsOpen || r.Stands() == standsAnswered)
+		r.CanHand = r.CanAnswer && review.Request.Subject.Commit != "" && (r.Stands() == shown.Open || r.Stands() == shown.Answered)
 	}
 	return nil
 }
@@ -291,7 +236,7 @@ func (p *pages) quotes(ctx context.Context, review record.Review) map[string][]s
 	quotes := map[string][]string{}
 	for _, c := range suggest.Of(review) {
 		if at, err := c.Anchored(ctx, p.Store, review.Request.Subject); err == nil {
-			quotes[c.Finding] = quoteOf(at)
+			quotes[c.Finding] = shown.QuoteOf(at)
 		}
 	}
 	return quotes

@@ -2,6 +2,7 @@ package worddiff
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,19 +32,42 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestChangedPart(t *testing.T) {
+func TestChangedWords(t *testing.T) {
 	for _, c := range []struct{ a, b, inA, inB string }{
 		{"return count + 1", "return total + 1", "count", "total"},
 		{"f(a, b)", "f(a, c, b)", "", "c, "},
 		{"naïve way of it", "naive way of it", "naïve", "naive"},
-		{"all is new", "nothing stays", "-", "-"},
-		{"same", "same", "-", "-"},
-		{strings.Repeat("x", 200) + "safe", strings.Repeat("x", 200) + "evil", strings.Repeat("x", 64) + "safe", strings.Repeat("x", 64) + "evil"},
-		{"safe" + strings.Repeat("ü", 200), "evil" + strings.Repeat("ü", 200), "safe" + strings.Repeat("ü", 32), "evil" + strings.Repeat("ü", 32)},
+		{`on: push`, `on: [push, pull_request, workflow_dispatch]`, "", "[|, pull_request, workflow_dispatch]"},
+		{"total = one two", "total = three four", "one two", "three four"},
+		{"all is new", "nothing stays", "", ""},
+		{"same", "same", "", ""},
+		{strings.Repeat("x", 200) + "safe", strings.Repeat("x", 200) + "evil", "xxxxxxxxsafe", "xxxxxxxxevil"},
+		{"safe" + strings.Repeat("ü", 200), "evil" + strings.Repeat("ü", 200), "safe" + strings.Repeat("ü", 30), "evil" + strings.Repeat("ü", 30)},
 	} {
-		a, b, ok := changedPart(c.a, c.b)
-		if ok != (c.inA != "-") || ok && (c.a[a[0]:a[1]] != c.inA || c.b[b[0]:b[1]] != c.inB) {
-			t.Errorf("%q, %q: %v %v %v", c.a, c.b, a, b, ok)
+		a, b := changedWords(c.a, c.b)
+		if gotA, gotB := texts(c.a, a), texts(c.b, b); gotA != c.inA || gotB != c.inB {
+			t.Errorf("%q, %q: %q and %q, want %q and %q", c.a, c.b, gotA, gotB, c.inA, c.inB)
 		}
+	}
+}
+
+// texts are the marked parts of a line with bars between them.
+func texts(line string, marks [][2]int) string {
+	var all []string
+	for _, m := range marks {
+		all = append(all, line[m[0]:m[1]])
+	}
+	return strings.Join(all, "|")
+}
+
+// TestSidesAreBounded: what would take long to compare is all changed, but for how it begins and ends.
+func TestSidesAreBounded(t *testing.T) {
+	a, b := []string{"same"}, []string{"same"}
+	for i := range 4000 {
+		a, b = append(a, strconv.Itoa(i)), append(b, strconv.Itoa(-1-i))
+	}
+	gone, come := Sides(append(a, "end"), append(b, "end"))
+	if gone[0] || come[0] || !gone[1] || !come[4000] || gone[4001] || come[4001] {
+		t.Error("not all between the ends is changed")
 	}
 }

@@ -4,20 +4,12 @@ package worddiff
 import (
 	"slices"
 	"strings"
-	"time"
-	"unicode/utf8"
-
-	"github.com/sergi/go-diff/diffmatchpatch"
 
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// wordsTimeout bounds the comparison of one pair of lines.
-const wordsTimeout = 50 * time.Millisecond
-
-// Mark shows in a unified patch what changed within lines, as git's
-// --word-diff does: [-old-]{+new+}. Lines are paired where as many go as come; the
-// others, and what cannot be read, stay as they are.
+// Mark shows in a unified patch which words of a line changed, as git's --word-diff does: [-old-]{+new+}.
+// Lines are paired in blocks that remove as many as they add. Other lines, and what cannot be read, stay.
 func Mark(patch string) string {
 	rows := slices.Collect(strings.Lines(patch))
 	var out strings.Builder
@@ -46,38 +38,32 @@ func Mark(patch string) string {
 	return out.String()
 }
 
-// wordLine is one changed line with its changes marked, or both lines where they
-// have little in common.
+// wordLine returns one line with its changes marked, or both lines where they have little in common.
 func wordLine(old, new string) string {
-	differ := diffmatchpatch.New()
-	differ.DiffTimeout = wordsTimeout
-	a, b := []rune(old), []rune(new)
-	parts := differ.DiffCleanupSemantic(differ.DiffMainRunes(a, b, false))
-	if 2*shared(parts) <= min(len(a), len(b)) {
+	a, b := words(old), words(new)
+	gone, come, alike := Compare(a, b, weight)
+	if !alike {
 		return "-" + old + "\n+" + new + "\n"
 	}
 	var out strings.Builder
 	out.WriteString("~")
-	for _, p := range parts {
-		switch p.Type {
-		case diffmatchpatch.DiffDelete:
-			out.WriteString("[-" + p.Text + "-]")
-		case diffmatchpatch.DiffInsert:
-			out.WriteString("{+" + p.Text + "+}")
-		default:
-			out.WriteString(p.Text)
+	taken := func(words []string, changed []bool, open, end string) int {
+		n := 0
+		for n < len(words) && changed[n] {
+			n++
 		}
+		if n > 0 {
+			out.WriteString(open + strings.Join(words[:n], "") + end)
+		}
+		return n
+	}
+	for len(a) > 0 || len(b) > 0 {
+		n, m := taken(a, gone, "[-", "-]"), taken(b, come, "{+", "+}")
+		if n+m == 0 {
+			out.WriteString(a[0])
+			n, m = 1, 1
+		}
+		a, gone, b, come = a[n:], gone[n:], b[m:], come[m:]
 	}
 	return out.String() + "\n"
-}
-
-// shared is the number of characters that both sides have.
-func shared(parts []diffmatchpatch.Diff) int {
-	n := 0
-	for _, p := range parts {
-		if p.Type == diffmatchpatch.DiffEqual {
-			n += utf8.RuneCountInString(p.Text)
-		}
-	}
-	return n
 }

@@ -58,6 +58,11 @@ const doing = {
   viewed(button) {
     return toggleViewed(button.closest(".file"));
   },
+  async "first-line"() {
+    const [first] = shownFiles();
+    if (first.hasAttribute("data-lazy")) await load(first);
+    cursorTo(stopsOf(first)[1] ?? stopsOf(first)[0], { block: "center" });
+  },
   fold(button) {
     return fold(button.closest(".file"));
   },
@@ -89,6 +94,8 @@ document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const number = reviewID && event.target.closest("td.ln");
   if (number) return chooseByClick(number, event.shiftKey);
+  const code = event.target.closest(".diff td.code, .diff td.mk");
+  if (code && !event.target.closest("a, button, summary")) return cursorByClick(code);
   const target = event.target.closest("[data-do]");
   if (!reviewID && target?.matches(drafting)) return;
   if (!target || (event.shiftKey && target.matches("a"))) return;

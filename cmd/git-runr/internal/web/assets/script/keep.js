@@ -1,21 +1,34 @@
 
 /* What is written is kept in the browser until the server has it */
 
+// Each tab keeps under a name of its own, and holds a lock of that name while it lives: what a tab that is
+// gone left is taken over, what is being written in another one is left alone.
+
 const keptPrefix = `runr-draft ${reviewID} `;
-const messageKey = `runr-message ${reviewID}`;
+const messagePrefix = `runr-message ${reviewID}`;
+const tab = crypto.randomUUID();
+const messageKey = `${messagePrefix} ${tab}`;
+navigator.locks?.request(`runr-tab ${tab}`, () => new Promise(() => {}));
 
 function keepDraft(key, at, id, text) {
-  localStorage.setItem(keptPrefix + key, JSON.stringify({ ...at, id, text }));
+  localStorage.setItem(`${keptPrefix}${tab} ${key}`, JSON.stringify({ ...at, id, text }));
 }
 
 function forgetDraft(key) {
-  localStorage.removeItem(keptPrefix + key);
+  localStorage.removeItem(`${keptPrefix}${tab} ${key}`);
+}
+
+// left are the names under which tabs that are gone kept something.
+async function left(prefix) {
+  const { held = [] } = (await navigator.locks?.query()) ?? {};
+  const alive = held.map((lock) => lock.name.replace("runr-tab ", ""));
+  return Object.keys(localStorage).filter((name) => name.startsWith(prefix) && !alive.some((other) => name.includes(other)));
 }
 
 // restoreDrafts opens again what a page that ended early had not got to the server.
 async function restoreDrafts() {
   if (!reviewID) return;
-  for (const key of Object.keys(localStorage).filter((k) => k.startsWith(keptPrefix))) {
+  for (const key of await left(keptPrefix)) {
     const { id, text, ...at } = JSON.parse(localStorage.getItem(key));
     const known = id && $(`.remark.draft[data-id="${id}"]`);
     const there = $$(".remark.draft").some(({ dataset: d }) => d.source.trim() === text.trim() && d.file === at.file && Number(d.start) === at.start);
@@ -25,10 +38,15 @@ async function restoreDrafts() {
     form.area.value = text;
     form.later();
   }
-  const kept = localStorage.getItem(messageKey);
-  if (kept === null || !message || kept === message.value) return localStorage.removeItem(messageKey);
-  message.value = kept;
-  await saveMessage();
+  for (const key of await left(messagePrefix)) {
+    const kept = localStorage.getItem(key);
+    if (message && kept !== message.value) {
+      localStorage.setItem(messageKey, kept);
+      message.value = kept;
+    }
+    localStorage.removeItem(key);
+    await saveMessage();
+  }
 }
 
 // openAt opens an editor on lines, on a file, or on the whole change where those are gone.

@@ -14,9 +14,13 @@ const fileKeys = {
   W: () => showAs("space", root.dataset.space ? "" : "ignore"),
   c() {
     if (!reviewID) return;
-    if (chosen) return write();
-    const file = currentFile();
-    if (file) writeOn(file);
+    if (!cursor?.isConnected) {
+      cursorTo(firstSeen());
+      return complain(new Error("No line was chosen. The cursor is on the first line in sight now: press c again to comment there."));
+    }
+    if (cursor.tagName !== "TR") return writeOn(cursor.closest(".file"));
+    if (!chosen?.from.isConnected) choose(lineOf(cellOn(cursor, preferred)).side, cursor, cursor);
+    return write();
   },
   v: () => currentFile() && toggleViewed(currentFile()),
   async V() {

@@ -107,6 +107,16 @@ document.addEventListener("pointerup", () => {
   write();
 });
 
+// cursorByClick puts the cursor on the line whose text was clicked, unless text is being selected.
+function cursorByClick(cell) {
+  if (!getSelection().isCollapsed) return;
+  const row = cell.closest("tr");
+  if (!isLine(row)) return;
+  const { side, line } = lineOf(cell);
+  if (line) preferred = side;
+  cursorTo(row, { block: null });
+}
+
 function chooseByClick(cell, extend) {
   if (drag?.far) return;
   const { side, line } = lineOf(cell);

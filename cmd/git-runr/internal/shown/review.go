@@ -1,0 +1,323 @@
+// Package shown is the model of a review and of its remarks as every face shows them: the page, the terminal
+// screen, text, and the tools of agents. A face adds how it looks; what was said, where its lines are and
+// what became of it is decided here.
+package shown
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/locate"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// Review is a review with the draft of whoever reads it.
+type Review struct {
+	record.Review
+	Draft   store.Draft
+	Remarks []*Remark // by submission in their order, then those of the draft
+	from    []int     // where the remarks of each submission begin in Remarks, and where the draft's do
+}
+
+// Remark is one thing that was said: a finding, a person's comment, or a comment of a draft.
+type Remark struct {
+	ID        string
+	Draft     bool
+	Author    string // all who said it, with commas between; of a draft, its owner
+	At        time.Time
+	Severity  reply.Severity
+	Rule      string
+	File      string // "" for the change as a whole
+	Side      record.Side
+	Start     int // first line, from 1; 0 for the whole file
+	End       int
+	Text      string // Markdown
+	Fix       string
+	Quote     []string // lines that it is about, as they were
+	Answers   []record.Answer
+	Open      bool // as record.Review.IsOpen has it
+	Outdated  bool // its lines are not in the change that is shown
+	Why       string
+	Was       string         // where it was made, if that is not where it is shown
+	Now       *locate.Placed // where it is at HEAD; nil where that is not known
+	Disputed  bool           // fewer reviewers than the quorum said it or something similar
+	Similar   []string       // ids
+	Ruling    record.RulingKind
+	RulingBy  string // the judge
+	RulingWhy string
+
+	Made record.Comment // as it was made
+}
+
+// New returns a review as its reader sees it. Settle and AtHead find where the remarks are by now.
+func New(r record.Review, draft store.Draft) *Review {
+	v := &Review{Review: r, Draft: draft}
+	for i, sub := range r.Submissions {
+		v.from = append(v.from, len(v.Remarks))
+		for _, j := range r.SaidFirst(i) {
+			v.add(finding(r, sub, j))
+		}
+		for _, c := range sub.Comments {
+			v.add(comment(c, sub.Reviewer, sub.At))
+		}
+	}
+	v.from = append(v.from, len(v.Remarks))
+	for _, c := range draft.Comments {
+		remark := comment(c, draft.Actor, time.Time{})
+		remark.Draft = true
+		v.Remarks = append(v.Remarks, remark)
+	}
+	return v
+}
+
+// add appends a submitted remark with what became of it.
+func (v *Review) add(r *Remark) {
+	r.Answers, r.Open = v.AnswersTo(r.ID), v.IsOpen(reply.Finding{ID: r.ID, Severity: r.Severity})
+	v.Remarks = append(v.Remarks, r)
+}
+
+// Of returns the remarks of a submission, by its index.
+func (v *Review) Of(submission int) []*Remark {
+	return v.Remarks[v.from[submission]:v.from[submission+1]]
+}
+
+// Unsettled returns how many submitted remarks are open.
+func (v *Review) Unsettled() (open int) {
+	for _, r := range v.Remarks {
+		if r.Stands() == Open {
+			open++
+		}
+	}
+	return open
+}
+
+// Title is what a review is of: a commit's title, or what was typed for it.
+func Title(r record.Review) string { return cmp.Or(r.Request.Subject.Title, r.Request.Subject.Spec) }
+
+func finding(r record.Review, sub record.Submission, j record.Joined) *Remark {
+	remark := &Remark{
+		ID: j.ID, Author: strings.Join(j.SaidBy, ", "), At: sub.At, Severity: j.Severity, Rule: j.Rule, File: j.File,
+		Side: record.SideNew, Start: j.Line, End: max(j.Line, j.EndLine), Text: j.Issue, Fix: j.Fix,
+		Disputed: j.Disputed, Similar: j.Similar,
+		Made: record.Comment{
+			ID: j.ID, File: j.File, StartLine: j.Line, EndLine: j.EndLine, Side: record.SideNew, Commit: sub.Tree,
+		},
+	}
+	if j.Judged != nil {
+		remark.Ruling, remark.RulingBy, remark.RulingWhy = j.Judged.Kind, r.Request.Judge, j.Judged.Reason
+	}
+	return remark
+}
+
+func comment(c record.Comment, by string, at time.Time) *Remark {
+	return &Remark{
+		ID: c.ID, Author: by, At: at, Severity: c.Severity, File: c.File, Side: SideOf(c), Start: c.StartLine,
+		End: max(c.StartLine, c.EndLine), Text: c.Comment, Quote: QuoteOf(c), Made: c,
+	}
+}
+
+// SideOf returns the side of a comment: the new one unless it says otherwise.
+func SideOf(c record.Comment) record.Side { return cmp.Or(c.Side, record.SideNew) }
+
+// QuoteOf returns the lines that a comment quotes.
+func QuoteOf(c record.Comment) []string {
+	if c.SelectedText == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(c.SelectedText, "\n"), "\n")
+}
+
+// Place is where the remark is, as people write it; "" for the whole review.
+func (r Remark) Place() string {
+	return reply.Finding{File: safetext.Line(r.File), Line: r.Start, EndLine: r.End}.Place()
+}
+
+// Last is what became of the remark last.
+func (r Remark) Last() (answer record.Answer, ok bool) {
+	if len(r.Answers) == 0 {
+		return answer, false
+	}
+	return r.Answers[len(r.Answers)-1], true
+}
+
+// State is the word for Last: fixed, claimed fixed, refuted, deferred or open; "" while nobody answered.
+func (r Remark) State() string {
+	if last, ok := r.Last(); ok {
+		return last.Word()
+	}
+	return ""
+}
+
+// Refuted reports whether the judge refuted it: every face folds it away.
+func (r Remark) Refuted() bool { return r.Ruling == record.Refuted }
+
+// Standing is where a remark is on its way.
+type Standing string
+
+const (
+	Pending  Standing = "pending"  // in a draft
+	Open     Standing = "open"     // nobody answered
+	Answered Standing = "answered" // deferred: somebody will look again
+	Resolved Standing = "resolved" // fixed, gone or refuted
+)
+
+// Stands returns where the remark is on its way.
+func (r Remark) Stands() Standing {
+	switch {
+	case r.Draft:
+		return Pending
+	case r.Refuted():
+		return Resolved
+	case r.Open:
+		return Open
+	case r.State() == string(record.AnswerDeferred):
+		return Answered
+	}
+	return Resolved
+}
+
+// Settle finds where remarks that were made on another version are in the change that the review is of.
+// gitstore.ErrNotFound says that the change is not in this clone; the remarks then stay where they
+// were made.
+func (v *Review) Settle(ctx context.Context, store *store.Store) error {
+	subject := v.Request.Subject
+	for _, r := range v.Remarks {
+		at, err := subject.Tree, error(nil)
+		if r.Side == record.SideOld {
+			at, err = store.ComparedWith(ctx, subject)
+		}
+		made := r.Made.Commit
+		if err != nil {
+			return err
+		}
+		if r.File == "" || made == "" || made == at || r.Side == record.SideNew && made == subject.Commit {
+			continue
+		}
+		placed, err := locate.Place(ctx, store, r.Made, at)
+		if err != nil {
+			return err
+		}
+		if placed.Moved {
+			r.Was = r.Place()
+		}
+		r.File, r.Start, r.End = placed.File, placed.StartLine, placed.EndLine
+		r.Outdated, r.Why = placed.Outdated, placed.Why
+	}
+	return nil
+}
+
+// maxPlaced is how many remarks of a review are looked for at HEAD.
+const maxPlaced = 200
+
+// AtHead finds where the remarks are at HEAD. Those on the old side and on no file have no place there.
+func (v *Review) AtHead(ctx context.Context, store *store.Store) error {
+	var wanted []*Remark
+	var made []record.Comment
+	for _, r := range v.Remarks {
+		if r.File != "" && r.Side == record.SideNew && len(wanted) < maxPlaced {
+			wanted, made = append(wanted, r), append(made, r.Made)
+		}
+	}
+	placed, err := AtHead(ctx, store, made)
+	for i := range placed {
+		wanted[i].Now = &placed[i]
+	}
+	return err
+}
+
+// AtHead returns where comments on the new side are at HEAD, in their order; nothing while HEAD is unborn.
+func AtHead(ctx context.Context, store *store.Store, made []record.Comment) ([]locate.Placed, error) {
+	head, err := store.Repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) || len(made) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return locate.Places(ctx, store, made, head)
+}
+
+// Later says where something is at HEAD if that is elsewhere: "now at FILE:LINE" or "outdated: WHY"; else "".
+func Later(at *locate.Placed) string {
+	switch {
+	case at == nil:
+		return ""
+	case at.Outdated:
+		return "outdated: " + at.Why
+	case at.Moved:
+		return "now at " + reply.Finding{File: safetext.Line(at.File), Line: at.StartLine, EndLine: at.EndLine}.Place()
+	}
+	return ""
+}
+
+// Line is a line of one side of a file, from 1; 0 is the file.
+type Line struct {
+	Side record.Side
+	Line int
+}
+
+// Line returns the line below which the remark is shown: its last one, or the file where it is outdated.
+func (r Remark) Line() Line {
+	if r.Outdated {
+		return Line{r.Side, 0}
+	}
+	return Line{r.Side, r.End}
+}
+
+// saying is a Remark, or what a face makes of one by embedding it.
+type saying interface{ said() *Remark }
+
+func (r *Remark) said() *Remark { return r }
+
+// ByFile binds remarks to the files and lines of a change. index returns the place of a file in the change,
+// false for a file that it does not have. Remarks on the whole and on such files are left out.
+func ByFile[R saying](remarks []R, index func(name string) (int, bool)) map[int]map[Line][]R {
+	bound := map[int]map[Line][]R{}
+	for _, r := range remarks {
+		at, known := index(r.said().File)
+		if r.said().File == "" || !known {
+			continue
+		}
+		if bound[at] == nil {
+			bound[at] = map[Line][]R{}
+		}
+		bound[at][r.said().Line()] = append(bound[at][r.said().Line()], r)
+	}
+	return bound
+}
+
+// Lines returns the lines that remarks of a file are bound to, from the top.
+func Lines[R any](bound map[Line][]R) []Line {
+	return slices.SortedFunc(maps.Keys(bound), func(a, b Line) int {
+		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Side, b.Side))
+	})
+}
+
+// InOrder returns remarks as the change of so many files goes: those on the whole first, those on files that
+// it does not have last, drafts after what was submitted on the same line.
+func InOrder[R saying](remarks []R, index func(name string) (int, bool), files int) []R {
+	at := func(r *Remark) int {
+		if r.File == "" {
+			return -1
+		}
+		if i, known := index(r.File); known {
+			return i
+		}
+		return files
+	}
+	drafts := map[bool]int{true: 1}
+	return slices.SortedStableFunc(slices.Values(remarks), func(one, other R) int {
+		a, b := one.said(), other.said()
+		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.File, b.File), cmp.Compare(a.End, b.End),
+			cmp.Compare(drafts[a.Draft], drafts[b.Draft]), a.At.Compare(b.At))
+	})
+}
