@@ -13,11 +13,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // completedRun is a store whose repository is on main, and a run in it that passed: it adds the file work on its
 // branch.
-func completedRun(t *testing.T) (*record.Store, record.Run) {
+func completedRun(t *testing.T) (*store.Store, record.Run) {
 	t.Helper()
 	s, ctx := runtest.NewStore(t), t.Context()
 	dir := s.Repo.WorkTree
@@ -56,7 +57,7 @@ func completedRun(t *testing.T) (*record.Store, record.Run) {
 }
 
 // eventTypes lists the types of a run's events.
-func eventTypes(t *testing.T, s *record.Store, run record.Run) []string {
+func eventTypes(t *testing.T, s *store.Store, run record.Run) []string {
 	t.Helper()
 	events, err := s.RunEvents(t.Context(), run.ID)
 	if err != nil {
