@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -160,7 +160,7 @@ func suggestions(plan runplan.Plan, checks matcher, asked []string, known proof)
 		}
 	}
 	logs := map[string]string{}
-	for i, name := range loop.EvidenceFiles(plan.Checks) {
+	for i, name := range runner.EvidenceFiles(plan.Checks) {
 		logs[plan.Checks[i].Name] = name
 	}
 	var found []Suggestion

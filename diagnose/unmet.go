@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/track"
@@ -229,7 +229,7 @@ func doneChecks(plan runplan.Plan) []string {
 	if strings.TrimSpace(plan.DoneCriteria) == strings.TrimSpace(plan.Task) || plan.FromReview != "" {
 		return nil // not structured: the whole task, or the findings once more
 	}
-	return loop.DoneChecks(plan.DoneCriteria)
+	return runner.DoneChecks(plan.DoneCriteria)
 }
 
 // asksForEvidence reports whether a request wants to see something rather than to

@@ -1,7 +1,14 @@
-// Package loop is what runs and reviews do: what comes next in them (Next), the runner that
-// has agents, checks and people do it, and the worker that reviews what commits ask for.
-// What happened is in events, which package record keeps and folds: each step is decided
-// from the folded run alone, and ends in an event.
+// Package loop joins what runs and reviews leave behind: it drops old worktrees, transcripts and snapshots (FindGarbage,
+// CollectGarbage, Tidy). The work itself is in four packages below it:
+//
+//	runner      a run from its task to its end: Next decides the step, Runner carries it out
+//	queue       the worker: which review an agent does next, in which clone, and what comes of its answer
+//	reviewing   a change is shown to a reviewer, in parts where it is large, and findings are verified
+//	checking    checks run in a checkout while the repository is watched for what they do to it
+//
+// runner and queue do not know each other. Both use reviewing and checking, and reviewing uses checking. What happened
+// is in events, which package record keeps and folds: each step is decided from the folded run or review alone, and
+// ends in an event.
 //
 // A run:
 //
@@ -13,7 +20,7 @@
 //	                                    │
 //	                     pass ──▶ completed      retries used up, or no progress ──▶ reviewing
 //
-// The steps in between are a list (runplan.Policy.Workflow); Next decides what follows
+// The steps in between are a list (runplan.Policy.Workflow); runner.Next decides what follows
 // from the folded run alone. A run whose last step is a review is completed only
 // if that review passed; otherwise a person must judge, and it is "reviewing".
 // Everything else that ends it early is "stopped" with one reason of the registry
@@ -30,7 +37,7 @@
 //	after it failed   its changes are taken back before it is made again, the rest stays
 //	after a kill      all stays                      all stays, and the user says whose it is
 //
-// An agent's turn ends with a look at what it must leave alone (watch): first, by reading
+// An agent's turn ends with a look at what it must leave alone (checking.Watch): first, by reading
 // files, at hooks and at what configures git; then at refs. So does that of a check and of the
 // user's pre-commit hook, which run what an agent wrote.
 //
@@ -58,7 +65,7 @@
 // name brings begins with "> " or stands behind a label, so that none can end a block, pose
 // as a part of the prompt or, said again, be read as an answer.
 //
-// A change that is larger than a prompt may be is shown in parts (Part); each changed
+// A change that is larger than a prompt may be is shown in parts (reviewing.Part); each changed
 // line is in one part or counted as not sent, and a review that did not see everything
 // is no pass of it (record.Census.Partial).
 //
@@ -66,18 +73,13 @@
 // stops and receipts are kept; this one is git-runr.
 //
 // A review that needs nobody any more is closed by whoever submitted or answered last (closing.Close),
-// once a day by whoever comes by (Tidy); old findings are held against later code (Verifier).
+// once a day by whoever comes by (Tidy); old findings are held against later code (reviewing.Verifier).
 //
-// Several reviewers of one review are a panel: what they come to together is folded in package
-// record. A judge, and verify, have an agent look at findings of others (exam).
+// Several reviewers of one review are a panel: package record folds their verdicts and findings into one. A judge, and
+// verify, have an agent look at findings of others (reviewing.Examination).
 //
-// The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
-// kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go);
-// one process's turn at a run (turn.go) and what it does: worktree, attempt, revert, round, stop,
-// person, evidence; plans (task, plan_review, plan_checkout); verify; gc, tidy; the worker (what
-// it does: worker, judge, retry; what it knows of other reviews: known; where: places, lease; what
-// waits: queue, board); and on top the runner. What comes before a review is asked for is in
-// package intake; how a run's work lands, and what is undone, in landing; how reviews end in closing.
+// Package intake decides which commits a review is asked for, landing brings a run's work to its branch and undoes it,
+// closing ends reviews that need nobody any more.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is
 // bound to it (record.Asked), stops, and makes the round of what people answer.

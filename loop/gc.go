@@ -16,6 +16,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -131,12 +132,12 @@ func findGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, 
 	if err != nil {
 		return g, err
 	}
-	if g.Checkouts, err = dropCheckouts(ctx, s, true); err != nil {
+	if g.Checkouts, err = checking.DropCheckouts(ctx, s, true); err != nil {
 		return g, err
 	}
 	g.Lost, err = s.Repo.LostTrees()
 	inUse := func(lost gitstore.LostTree) bool {
-		return !lost.Empty && !strings.HasPrefix(filepath.Base(lost.Dir), checkoutPrefix)
+		return !lost.Empty && !strings.HasPrefix(filepath.Base(lost.Dir), checking.CheckoutPrefix)
 	}
 	g.Kept = slices.DeleteFunc(slices.Clone(g.Lost), func(lost gitstore.LostTree) bool { return !inUse(lost) })
 	g.Lost = slices.DeleteFunc(g.Lost, inUse)
@@ -266,12 +267,12 @@ func collect(ctx context.Context, s *store.Store, g Garbage) error {
 			failed = append(failed, fmt.Errorf("drop what was typed: %w", err))
 		}
 	}
-	_, err := dropCheckouts(ctx, s, false)
+	_, err := checking.DropCheckouts(ctx, s, false)
 	failed = append(failed, err)
 	for _, lost := range g.Lost {
 		failed = append(failed, s.Repo.DropLostTree(lost))
 	}
-	dropKeptChecks(s, g.ClosedBefore)
+	checking.DropKeptChecks(s, g.ClosedBefore)
 	if err := cmp.Or(failed...); err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
@@ -23,16 +25,16 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	runner := &Runner{Store: store, Progress: quiet{}}
+	runnerOf := &runner.Runner{Store: store, Progress: checking.Quiet{}}
 	for name, do := range map[string]func(context.Context) error{
-		"continue": func(ctx context.Context) error { _, err := runner.Continue(ctx, run); return err },
+		"continue": func(ctx context.Context) error { _, err := runnerOf.Continue(ctx, run); return err },
 		"intervene": func(ctx context.Context) error {
-			_, _, err := runner.Intervene(ctx, run, InterventionSpec{})
+			_, _, err := runnerOf.Intervene(ctx, run, runner.InterventionSpec{})
 			return err
 		},
-		"abort": func(ctx context.Context) error { _, _, err := Abort(ctx, store, run); return err },
+		"abort": func(ctx context.Context) error { _, _, err := runner.Abort(ctx, store, run); return err },
 		"answer": func(ctx context.Context) error {
-			_, _, err := AnswerRun(ctx, store, run, runplan.ChoiceSkip)
+			_, _, err := runner.AnswerRun(ctx, store, run, runplan.ChoiceSkip)
 			return err
 		},
 	} {
@@ -57,9 +59,9 @@ func TestCheckoutInUseStays(t *testing.T) {
 	store := runtest.NewStore(t)
 	head := runtest.Commit(t, store, "one")
 	dir := ""
-	err := inCheckout(t.Context(), store, head, func(_ context.Context, tree *gitstore.Worktree) error {
+	err := checking.InCheckout(t.Context(), store, head, func(_ context.Context, tree *gitstore.Worktree) error {
 		dir = tree.Dir
-		dropped, err := dropCheckouts(t.Context(), store, false)
+		dropped, err := checking.DropCheckouts(t.Context(), store, false)
 		if len(dropped) > 0 || present(dir) == "" {
 			t.Errorf("dropped %q", dropped)
 		}

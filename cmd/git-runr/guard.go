@@ -8,8 +8,8 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -64,7 +64,7 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	}
 	for _, a := range doc.Alterations {
 		safetext.Fprintf(w, "%s, while %s:\n", a.At.Local().Format("2006-01-02 15:04"), a.While)
-		for _, line := range loop.Changes(repo, a.Alteration) {
+		for _, line := range checking.Changes(repo, a.Alteration) {
 			safetext.Fprintf(w, "  %s\n", line)
 		}
 		for _, c := range a.Files {
@@ -100,7 +100,7 @@ func guardAccept(s *session) error {
 	}
 	changes := 0
 	for _, a := range all {
-		changes += len(loop.Changes(store.Repo, a))
+		changes += len(checking.Changes(store.Repo, a))
 	}
 	said := "accepted: " + prose.Count(changes, "change")
 	if err == nil && len(all) == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -76,7 +76,7 @@ func resume(s *session, store *store.Store, conf *config.Config, run record.Run)
 
 // decide records what becomes of a run that gave up.
 func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choice) error {
-	run, left, err := loop.AnswerRun(s.ctx, store, run, choice)
+	run, left, err := runner.AnswerRun(s.ctx, store, run, choice)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 		return err
 	}
 	defer letGo()
-	return resumeProblem(run.ID, s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) {
+	return resumeProblem(run.ID, s.carryOut(conf, store, func(runner *runner.Runner) (record.Run, error) {
 		runner.Keep = s.Bool("keep")
 		runner.Limits = func(run record.Run) runplan.RunLimits { return run.Plan.LimitsFrom(conf.RunLimits()) }
 		return runner.Resume(s.ctx, run)
@@ -142,7 +142,7 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 // resumeProblem says what to type where files of the user's checkout may be the
 // attempt's or the user's, and where the user is on the run's branch.
 func resumeProblem(run string, err error) error {
-	left, elsewhere := new(loop.LeftError), new(gitstore.CheckedOutError)
+	left, elsewhere := new(runner.LeftError), new(gitstore.CheckedOutError)
 	if errors.As(err, &elsewhere) {
 		refused := exit.Problemf(exit.Conflict, "%w", err)
 		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {
@@ -164,7 +164,7 @@ func (s *session) takeUp(conf *config.Config, store *store.Store, run record.Run
 	if run.Stop == nil || s.Bool("keep") {
 		return run, nil
 	}
-	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *runner.Runner) (record.Run, record.Intervention, error) {
 		return runner.TakeUp(s.ctx, run)
 	})
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *session) takeUp(conf *config.Config, store *store.Store, run record.Run
 // awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
 // on from.
 func awaitsPerson(ctx context.Context, store *store.Store, run record.Run) error {
-	review, waits, err := loop.Waits(ctx, store, run)
+	review, waits, err := runner.Waits(ctx, store, run)
 	if err != nil || !waits {
 		return err
 	}
@@ -204,7 +204,7 @@ func (c *console) prove(ctx context.Context, conf *config.Config, store *store.S
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
 		}
 	}
-	run, iv, err := c.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+	run, iv, err := c.intervened(ctx, conf, store, func(runner *runner.Runner) (record.Run, record.Intervention, error) {
 		return runner.Prove(ctx, run, names)
 	})
 	if err != nil {
@@ -295,7 +295,7 @@ func intervene(s *session, store *store.Store, conf *config.Config, run record.R
 	if err != nil {
 		return err
 	}
-	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *runner.Runner) (record.Run, record.Intervention, error) {
 		return runner.Intervene(s.ctx, run, spec)
 	})
 	if err != nil {
@@ -308,7 +308,7 @@ func intervene(s *session, store *store.Store, conf *config.Config, run record.R
 }
 
 // intervened has a runner record what a person did, and brings the notes up to date.
-func (c *console) intervened(ctx context.Context, conf *config.Config, store *store.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
+func (c *console) intervened(ctx context.Context, conf *config.Config, store *store.Store, do func(*runner.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
 	progress := c.progress()
 	defer progress.Close()
 	run, iv, err := do(c.runner(conf, store, progress))
@@ -319,8 +319,8 @@ func (c *console) intervened(ctx context.Context, conf *config.Config, store *st
 }
 
 // interventionSpec reads the flags.
-func (s *session) interventionSpec(store *store.Store, run record.Run) (loop.InterventionSpec, error) {
-	spec := loop.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
+func (s *session) interventionSpec(store *store.Store, run record.Run) (runner.InterventionSpec, error) {
+	spec := runner.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
 	known := record.InterventionReasons()
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
 	switch {
@@ -356,7 +356,7 @@ func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Usage: "give up a run and remove its worktree; its branch stays", ArgsUsage: "RUN",
 		Action: p.onRun(func(s *session, store *store.Store, _ *config.Config, run record.Run) error {
-			run, left, err := loop.Abort(s.ctx, store, run)
+			run, left, err := runner.Abort(s.ctx, store, run)
 			if err != nil {
 				return err
 			}

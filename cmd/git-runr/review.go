@@ -17,11 +17,11 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -378,7 +378,7 @@ func (s *session) awaitReview(store *store.Store, made record.Review) error {
 // reviewDocument is a review as it is shown here, with the line that has its findings fixed.
 func (s *session) reviewDocument(store *store.Store, review record.Review) render.ReviewDocument {
 	doc := render.NewReviewDocument(review)
-	doc.SoFar = loop.SoFar(store, review.ID)
+	doc.SoFar = queue.SoFar(store, review.ID)
 	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // else no run would begin
 		doc.Fix = conf.FixLine(review.ID)
 	}

@@ -20,9 +20,10 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/diagnose"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
@@ -107,7 +108,7 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 		return err
 	}
 	defer letGo()
-	return s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
+	return s.carryOut(conf, store, func(runner *runner.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
 }
 
 // notRun prints which checks do not run, and why.
@@ -127,26 +128,26 @@ func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
 }
 
 // runner carries runs out with this session's configuration.
-func (c *console) runner(conf *config.Config, store *store.Store, progress *progress.Display) *loop.Runner {
-	return &loop.Runner{
+func (c *console) runner(conf *config.Config, store *store.Store, progress *progress.Display) *runner.Runner {
+	return &runner.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: conf.Checker(),
 		Progress: progress, Explain: diagnose.Explain, Terms: conf.Terms(),
 	}
 }
 
 // carryOut runs the loop and shows how it ended.
-func (s *session) carryOut(conf *config.Config, store *store.Store, begin func(*loop.Runner) (record.Run, error)) error {
+func (s *session) carryOut(conf *config.Config, store *store.Store, begin func(*runner.Runner) (record.Run, error)) error {
 	progress := s.progress()
 	defer progress.Close()
-	runner := s.runner(conf, store, progress)
+	carrier := s.runner(conf, store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
-		runner.Ask = func(_ context.Context, run record.Run, why loop.Step) (runplan.Choice, error) {
+		carrier.Ask = func(_ context.Context, run record.Run, why runner.Step) (runplan.Choice, error) {
 			progress.Done("")
 			return s.ask(tty, run, why)
 		}
 	}
-	done, err := begin(runner)
+	done, err := begin(carrier)
 	progress.Close()
 	if done.ID != "" {
 		s.project(s.ctx, store)
@@ -167,7 +168,7 @@ func (c *console) project(ctx context.Context, store *store.Store) {
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (runplan.Choice, error) {
+func (c *console) ask(tty io.Writer, run record.Run, why runner.Step) (runplan.Choice, error) {
 	findings, _ := run.Open()
 	name := run.Plan.Entity.Name()
 	if why.Reason == record.ReasonChecksFailed {
@@ -202,14 +203,14 @@ func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (runplan.Cho
 // endJSON is how a run ended, with the result object that orchestrators read.
 type endJSON struct {
 	record.RunSummary
-	Outcome  loop.Result          `json:"outcome"`
+	Outcome  runner.Result        `json:"outcome"`
 	Stop     *record.Stop         `json:"stop,omitempty"`
 	Criteria []diagnose.Criterion `json:"criteria,omitempty"`
 }
 
 func (s *session) showEnd(store *store.Store, run record.Run) error {
 	doc := endJSON{
-		RunSummary: run.Summary(), Outcome: loop.ResultOf(run, loop.ExecutorText(s.ctx, store, run)),
+		RunSummary: run.Summary(), Outcome: runner.ResultOf(run, runner.ExecutorText(s.ctx, store, run)),
 		Stop: run.Stop, Criteria: diagnose.Criteria(run),
 	}
 	err := s.print(doc, func(w io.Writer) {
@@ -275,7 +276,7 @@ func (s *session) plan(store *store.Store, conf *config.Config) (runplan.Plan, e
 	if err := s.planTask(&plan, s.Args().First()); err != nil || !s.Bool("in-place") {
 		return plan, err
 	}
-	return plan, loop.PlanInPlace(s.ctx, store, &plan)
+	return plan, runner.PlanInPlace(s.ctx, store, &plan)
 }
 
 // planTask takes a task from the file called name, or from -m.
@@ -296,7 +297,7 @@ func (s *session) planTask(plan *runplan.Plan, name string) error {
 	if strings.TrimSpace(text) == "" {
 		return exit.Problemf(exit.Usage, "task %q is empty", name)
 	}
-	for _, problem := range loop.PlanTask(plan, name, text) {
+	for _, problem := range runner.PlanTask(plan, name, text) {
 		s.say("%s", problem)
 	}
 	return nil
@@ -307,7 +308,7 @@ func (s *session) planContext(store *store.Store, plan *runplan.Plan, name strin
 	if err != nil {
 		return err
 	}
-	work, err := loop.ReadFinishedWork(text)
+	work, err := runner.ReadFinishedWork(text)
 	if s.IsSet("max-retries") {
 		work.Config.MaxRetries = nil
 	}
@@ -339,7 +340,7 @@ func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id 
 	if review.Status == record.ReviewOpen || review.Status == record.ReviewCancelled {
 		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
 	}
-	return loop.PlanReview(plan, review, only...)
+	return runner.PlanReview(plan, review, only...)
 }
 
 // readInput reads a file that the user named, from where the command was started,
@@ -403,7 +404,7 @@ func (s *session) holdReview(store *store.Store, id string) (letGo func(), err e
 	review = claimed
 	hold.Claim = review.Claim.ID
 	remote := s.sharedRemote(store)
-	stop := loop.Renew(context.WithoutCancel(s.ctx), hold.Lease, func(ctx context.Context) (lost bool) {
+	stop := queue.Renew(context.WithoutCancel(s.ctx), hold.Lease, func(ctx context.Context) (lost bool) {
 		state := new(record.StateError)
 		return errors.As(share.RenewClaim(ctx, store, remote, review.ID, hold), &state)
 	})
@@ -518,7 +519,7 @@ func (s *session) answerFindings(store *store.Store, run record.Run) {
 	}
 	actor, err := s.actor(store)
 	if err == nil {
-		err = loop.AnswerFixed(s.ctx, store, run, actor)
+		err = runner.AnswerFixed(s.ctx, store, run, actor)
 	}
 	if err != nil {
 		s.say("review %s does not say what was fixed: %v", run.Plan.FromReview, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
@@ -207,7 +208,7 @@ type uninstallJSON struct {
 }
 
 func uninstall(s *session, store *store.Store) error {
-	if loop.AtWork(store) {
+	if queue.AtWork(store) {
 		return exit.Problemf(exit.Busy, "reviews are being done in this clone").WithHint("git runr", "then again: git runr uninstall")
 	}
 	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil: of what cannot be read nothing is approved

@@ -12,10 +12,10 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/progress"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
@@ -41,9 +41,9 @@ func (p *program) verifyCommand() *cli.Command {
 
 // verifiedJSON is the answer of git runr verify.
 type verifiedJSON struct {
-	Findings []loop.Verified `json:"findings"`
-	Open     int             `json:"open"`           // of them that stand
-	Usage    spend.Usage     `json:"usage,omitzero"` // of the agent's calls
+	Findings []reviewing.Verified `json:"findings"`
+	Open     int                  `json:"open"`           // of them that stand
+	Usage    spend.Usage          `json:"usage,omitzero"` // of the agent's calls
 }
 
 func verify(s *session, store *store.Store, conf *config.Config) error {
@@ -57,7 +57,7 @@ func verify(s *session, store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	doc := verifiedJSON{Findings: []loop.Verified{}}
+	doc := verifiedJSON{Findings: []reviewing.Verified{}}
 	for _, id := range ids {
 		review, err := store.Review(s.ctx, id)
 		if err != nil {
@@ -89,9 +89,9 @@ func verify(s *session, store *store.Store, conf *config.Config) error {
 	return err
 }
 
-func (s *session) verifier(store *store.Store, conf *config.Config, progress *progress.Display) (*loop.Verifier, error) {
+func (s *session) verifier(store *store.Store, conf *config.Config, progress *progress.Display) (*reviewing.Verifier, error) {
 	rules, _ := conf.Reviewer(role.Builtin)
-	verifier := &loop.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress, Reviewer: conf.Reviewer, Terms: conf.Terms()}
+	verifier := &reviewing.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress, Reviewer: conf.Reviewer, Terms: conf.Terms()}
 	name := s.String("reviewer")
 	if name == "" || name == role.Builtin {
 		return verifier, nil

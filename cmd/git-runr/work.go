@@ -20,8 +20,8 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/worker"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -81,12 +81,12 @@ type elsewhereJSON struct {
 }
 
 // leave adds what is left of the queue: reviews that failed, and those that another clone is doing.
-func (w *worked) leave(queue []loop.Turn) {
-	for _, turn := range queue {
+func (w *worked) leave(waiting []queue.Entry) {
+	for _, turn := range waiting {
 		switch {
 		case turn.Failure != nil:
 			w.Held = append(w.Held, heldJSON{turn.Review, *turn.Failure, turn.Failure.Next().Commands})
-		case turn.State == loop.TurnElsewhere:
+		case turn.State == queue.StateElsewhere:
 			w.Elsewhere = append(w.Elsewhere, elsewhereJSON{turn.Review, turn.By, turn.Until})
 		}
 	}
@@ -125,7 +125,7 @@ func work(s *session) error {
 	}
 	progress := s.progress()
 	defer progress.Close()
-	duty.Worker = func(conf *config.Config) *loop.Worker {
+	duty.Worker = func(conf *config.Config) *queue.Worker {
 		worker := s.worker(duty.Store, conf, progress)
 		if s.Bool("no-checks") {
 			worker.Checks = nil
@@ -138,24 +138,24 @@ func work(s *session) error {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	queue, err := duty.Run(ctx)
+	waiting, err := duty.Run(ctx)
 	if late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil; err != nil && !late {
 		return err
 	}
 	if ctx.Err() != nil { // what is left is still to be told
-		if queue, err = duty.Queue(context.WithoutCancel(ctx)); err != nil {
+		if waiting, err = duty.Queue(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 	}
 	progress.Close()
 	doc := worked{Reviews: duty.Reviews, Busy: duty.Busy}
 	if !doc.Busy {
-		doc.leave(queue)
+		doc.leave(waiting)
 	}
 	if err := s.print(doc, doc.show); err != nil || duty.Mode != worker.Drain {
 		return err
 	}
-	return drained(queue)
+	return drained(waiting)
 }
 
 // duty returns the worker's task as the flags give it. It waits until git has ended a rebase.
@@ -194,20 +194,20 @@ func (doc worked) show(w io.Writer) {
 }
 
 // drained returns the exit status of --drain: a failure for good, Busy when something is left, else none.
-func drained(queue []loop.Turn) error {
-	for _, t := range queue {
-		if t.State == loop.TurnFailed && !t.Wants() {
+func drained(waiting []queue.Entry) error {
+	for _, t := range waiting {
+		if t.State == queue.StateFailed && !t.Wants() {
 			return stopStatus(t.Failure.Reason)
 		}
 	}
-	if len(queue) > 0 {
+	if len(waiting) > 0 {
 		return exit.With(exit.Busy)
 	}
 	return nil
 }
 
 // worker does reviews with this session's configuration.
-func (c *console) worker(store *store.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
+func (c *console) worker(store *store.Store, conf *config.Config, progress *progress.Display) *queue.Worker {
 	worker := conf.Worker(store)
 	worker.Progress, worker.Heard = progress, c.hears(store, conf)
 	return worker

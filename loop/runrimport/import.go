@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -21,8 +21,8 @@ import (
 
 // Options say how a run of runr is imported.
 type Options struct {
-	Again   bool           // also one that was imported before
-	Explain loop.Explainer // as loop.Runner's; nil: stops are not explained
+	Again   bool             // also one that was imported before
+	Explain runner.Explainer // as runner.Runner's; nil: stops are not explained
 }
 
 // Imported is what became of one run of a timeline.
@@ -181,10 +181,10 @@ func (r SourceRun) describe(plan *runplan.Plan) {
 		task = name
 	}
 	plan.Imported = r.ID
-	plan.Entity = runplan.Entity{Type: "task", Identifier: r.ID, Title: prose.OneLine(loop.TaskTitle(task))}
+	plan.Entity = runplan.Entity{Type: "task", Identifier: r.ID, Title: prose.OneLine(runner.TaskTitle(task))}
 	if isPath {
 		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), ext))
 	}
 	plan.Task = prose.Cut(task, maxSourceText)
-	plan.DoneCriteria = loop.DoneCriteria(plan.Task)
+	plan.DoneCriteria = runner.DoneCriteria(plan.Task)
 }

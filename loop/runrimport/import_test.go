@@ -16,11 +16,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/internal/casetest"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -164,7 +164,7 @@ func afterImport(run record.Run) string {
 	if err := run.Apply(runtest.EventAt(1, record.EventRunResumed.Name, struct{}{})); err != nil {
 		return err.Error()
 	}
-	step := loop.Next(run, run.Plan.Policy)
+	step := runner.Next(run, run.Plan.Policy)
 	return fmt.Sprintf("resumes with %s %d %s", step.Action, step.Number, step.Mode)
 }
 

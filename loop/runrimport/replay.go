@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/checklog"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
@@ -47,7 +47,7 @@ var quietTypes = prose.WordSet(`run_started plan_generated worktree_created chec
 type importer struct {
 	run     record.Run
 	source  SourceRun
-	explain loop.Explainer
+	explain runner.Explainer
 	events  []record.NewEvent
 	bad     error
 
@@ -63,7 +63,7 @@ type importer struct {
 // importRun returns what becomes of source after run, which has only begun: all events but the first, and the run as
 // they leave it.
 func importRun(
-	run record.Run, source SourceRun, now time.Time, explain loop.Explainer,
+	run record.Run, source SourceRun, now time.Time, explain runner.Explainer,
 ) ([]record.NewEvent, record.Run, error) {
 	im := &importer{run: run, source: source, explain: explain, at: source.at(0, now), activity: source.at(0, now)}
 	for i, e := range source.Events {

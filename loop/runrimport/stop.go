@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 )
 
 // halt is a stop that the timeline mentions. It is recorded when nothing follows it, or when the run was resumed.
@@ -96,10 +96,10 @@ func (im *importer) beginNext() {
 		}
 	}
 	mode := im.mode()
-	switch loop.Next(next, next.Plan.Policy).Action {
-	case loop.DoRevert:
+	switch runner.Next(next, next.Plan.Policy).Action {
+	case runner.DoRevert:
 		mode = record.ModeReexecute
-	case loop.DoComplete, loop.DoReview, loop.DoChecks:
+	case runner.DoComplete, runner.DoReview, runner.DoChecks:
 	default:
 		return
 	}
@@ -134,8 +134,8 @@ func (im *importer) stop(last bool) {
 	}
 	event := kind.New(importSource, title, record.StopPayload{Stop: stop})
 	if last && im.explain != nil {
-		step := loop.Next(im.run, im.run.Plan.Policy)
-		if stop.Reason == record.ReasonReviewLoop && step.Action == loop.DoExhaust {
+		step := runner.Next(im.run, im.run.Plan.Policy)
+		if stop.Reason == record.ReasonReviewLoop && step.Action == runner.DoExhaust {
 			stop.Repeated = step.Repeated
 		}
 		explained, files := im.explain(im.run, stop)

@@ -29,19 +29,24 @@ var capabilities = []capability{
 	{"Reviews: ask, comment, answer, resolve, apply what a reviewer suggests", `
 		cmd/git-runr/review cmd/git-runr/inbox
 		cmd/git-runr/internal/editdiff cmd/git-runr/internal/steps loop/change loop/comment loop/closing loop/suggest
-		loop/person loop/answer loop/internal/place loop/anchor loop/owners loop/people loop/unidiff`},
+		loop/runner/person loop/runner/answer loop/internal/place loop/anchor loop/owners loop/people loop/unidiff`},
 	{"A review follows the code through rebases and edits", `
 		cmd/git-runr/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
 		gitstore/audit_log gitstore/remerge gitstore/renames`},
 	{"Agents and reviews in the background: workers, queue, judging, verifying", `
+<<<<<<< HEAD
 		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/internal/worker
-		cmd/git-runr/internal/background loop/agent loop/role loop/alone loop/board loop/calls loop/confirm loop/exam
-		loop/generated loop/instructions loop/judge loop/known loop/kinds loop/lease loop/lost loop/parts loop/places
-		loop/queue loop/result loop/retry loop/review loop/round loop/shift loop/sitting loop/verify loop/worker
-		loop/plan_review loop/change_binary`},
+		cmd/git-runr/internal/background loop/agent loop/role loop/reviewing loop/queue`},
 	{"Runs: implement, check, review, repeat", `
 		cmd/git-runr/run cmd/git-runr/resume
-		loop/ loop/runplan loop/spend
+		loop/ loop/runner loop/checking loop/runplan loop/spend
+=======
+		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/prompt cmd/git-runr/internal/worker
+		cmd/git-runr/internal/background loop/agent loop/role loop/reviewing loop/queue`},
+	{"Runs: implement, check, review, repeat", `
+		cmd/git-runr/run cmd/git-runr/resume cmd/git-runr/continue cmd/git-runr/answer cmd/git-runr/abort
+		cmd/git-runr/intervene cmd/git-runr/limits cmd/git-runr/check.go cmd/git-runr/place loop/ loop/runner loop/checking loop/runplan loop/spend
+>>>>>>> ec519f53 (loop: runner, queue, reviewing and checking are packages of their own, below loop)
 		loop/track loop/duration loop/workspace`},
 	{"Answers of agents and output of checks, read into verdicts and findings", `
 		loop/reply loop/checklog loop/prose loop/internal/markdown loop/internal/strictjson`},
@@ -55,8 +60,13 @@ var capabilities = []capability{
 		cmd/git-runr/sync loop/share gitstore/entrylog/sync gitstore/entrylog/archive gitstore/entrylog/refetch
 		gitstore/entrylog/remoteref gitstore/entrylog/transport gitstore/push`},
 	{"Nothing is lost: snapshots, revert, landing, undo, guard", `
+<<<<<<< HEAD
 		cmd/git-runr/undo cmd/git-runr/land cmd/git-runr/guard loop/landing
-		loop/checkout loop/plan_checkout loop/revert loop/tamper loop/worktree gitstore/guard gitstore/land
+		loop/checking/checkout loop/checking/watch loop/runner/plan_checkout loop/runner/revert loop/runner/worktree gitstore/guard gitstore/land
+=======
+		cmd/git-runr/undo cmd/git-runr/restore cmd/git-runr/snapshots cmd/git-runr/land cmd/git-runr/guard loop/landing
+		loop/checking/checkout loop/checking/watch loop/runner/plan_checkout loop/runner/revert loop/runner/worktree gitstore/guard gitstore/land
+>>>>>>> ec519f53 (loop: runner, queue, reviewing and checking are packages of their own, below loop)
 		gitstore/revert gitstore/restore gitstore/snapshot gitstore/undo gitstore/worktree gitstore/operation
 		gitstore/journal gitstore/finish gitstore/retention gitstore/leftlocks`},
 	{"The page", "cmd/git-runr/internal/web cmd/git-runr/serve cmd/git-runr/page cmd/git-runr/internal/worddiff"},

@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -76,7 +77,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	all = append(all, remote(ctx, store, conf, terms.Offline))
 	all = append(all, locks(store.Repo)...)
 	if err := store.Repo.Altered(ctx); err != nil {
-		all = append(all, warn("guard", err.Error(), loop.GuardLines()...))
+		all = append(all, warn("guard", err.Error(), checking.GuardLines()...))
 	}
 	if op := store.Repo.Operation(); op != "" {
 		all = append(all, warn("git", "in the middle of a "+op+": no hook asks for reviews meanwhile", "git status"))

@@ -13,10 +13,10 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
@@ -237,7 +237,7 @@ func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, e
 			return request, err
 		}
 		if kind != "" && name == role.Builtin {
-			return request, exit.Problemf(exit.Usage, "the built-in reviewer looks for the same always: --kind wants an agent or a person").WithHint("git runr review --kind " + loop.KindNames()[0] + " --reviewer NAME")
+			return request, exit.Problemf(exit.Usage, "the built-in reviewer looks for the same always: --kind wants an agent or a person").WithHint("git runr review --kind " + reviewing.KindNames()[0] + " --reviewer NAME")
 		}
 	}
 	if judge := request.Judge; role.Reserved(judge) {
@@ -282,7 +282,7 @@ func (c *Config) kindPrompt(kind string) (string, error) {
 		return prompt, nil
 	}
 	all := slices.Sorted(maps.Keys(c.kinds))
-	if own := loop.KindNames(); slices.Contains(own, kind) {
+	if own := reviewing.KindNames(); slices.Contains(own, kind) {
 		return "", nil
 	} else {
 		all = append(own, all...)
@@ -291,8 +291,8 @@ func (c *Config) kindPrompt(kind string) (string, error) {
 }
 
 // Terms returns the budget, backups and waits under which agents are called here.
-func (c *Config) Terms() loop.Terms {
-	return loop.Terms{Backup: c.backups, Day: c.Loop.Day, Setting: c.setting, WaitForQuota: c.Loop.WaitForQuota}
+func (c *Config) Terms() reviewing.Terms {
+	return reviewing.Terms{Backup: c.backups, Day: c.Loop.Day, Setting: c.setting, WaitForQuota: c.Loop.WaitForQuota}
 }
 
 // RunLimits are the limits of a run that is resumed now, with where those come from that

@@ -9,22 +9,24 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/checklog"
 	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
 // Worker does the reviews of a repository as is configured. Its Progress is still to be set.
-func (c *Config) Worker(store *store.Store) *loop.Worker {
-	return &loop.Worker{
+func (c *Config) Worker(store *store.Store) *queue.Worker {
+	return &queue.Worker{
 		Store: store, Reviewer: c.Reviewer, Checker: c.Checker(),
-		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]runplan.Check, []string) {
+		Checks: func(ctx context.Context, review record.Review, change reviewing.Change) ([]runplan.Check, []string) {
 			run, not := c.reviewChecks(ctx, store, review, change)
 			if _, given := c.Worktree(); len(run) > 0 {
 				not = append(not, given...)
@@ -56,9 +58,9 @@ func (c *Config) askMade(ctx context.Context, store *store.Store, commit gitstor
 }
 
 // Checker runs checks here, as is configured.
-func (c *Config) Checker() loop.Checker {
+func (c *Config) Checker() checking.Checker {
 	given, _ := c.Worktree()
-	return loop.Checker{Run: c.runCheck, Judge: builtin.Judge, Worktree: given}
+	return checking.Checker{Run: c.runCheck, Judge: builtin.Judge, Worktree: given}
 }
 
 // runCheck runs a check and reads what its output says.
@@ -111,7 +113,7 @@ func Runnable(command string) bool { return agent.Runnable(command, agent.CheckE
 // reviewChecks are the checks to run for a review. Configured ones need trust where the repository named them. Where
 // none are configured, the project's standard checks are found, and need it, too. None runs the code of
 // somebody to whom the user has not consented.
-func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review record.Review, change loop.Change) ([]runplan.Check, []string) {
+func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review record.Review, change reviewing.Change) ([]runplan.Check, []string) {
 	if review.Request.NoChecks {
 		return nil, nil
 	}

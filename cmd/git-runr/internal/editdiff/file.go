@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -36,7 +36,7 @@ type File struct {
 
 // Open makes the file for a change, unless it is there. draft is what the person has said of it so far.
 func Open(ctx context.Context, store *store.Store, subject record.Subject, draft store.Draft) (File, error) {
-	change, err := loop.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxPatch})
+	change, err := reviewing.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxPatch})
 	if err != nil {
 		return File{}, err
 	}
@@ -59,7 +59,7 @@ func Open(ctx context.Context, store *store.Store, subject record.Subject, draft
 }
 
 // notes tell the reader what the diff is, and what it leaves out.
-func notes(subject record.Subject, change loop.Change, draft store.Draft) []string {
+func notes(subject record.Subject, change reviewing.Change, draft store.Draft) []string {
 	lines := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
 	for _, m := range subject.Messages {
 		lines = append(lines, "commit "+m.Commit.Short())

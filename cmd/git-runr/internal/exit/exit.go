@@ -15,7 +15,7 @@ import (
 	"syscall"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -171,7 +171,7 @@ func Classify(err error) *Problem {
 	case errors.As(err, &known):
 		return &Problem{Status: known.Status, Msg: fullMessage(err, known), Hint: known.Hint}
 	case errors.As(err, &altered):
-		return Problemf(Stopped, "%w", err).WithHint(loop.GuardLines()...)
+		return Problemf(Stopped, "%w", err).WithHint(checking.GuardLines()...)
 	case errors.As(err, &state):
 		return stateProblem(err, state)
 	case errors.As(err, &unfinished) && unfinished.While != "":

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -107,7 +107,7 @@ func TestReviewSubject(t *testing.T) {
 				t.Errorf("got %s %s %v", got.Kind, got.Spec, got.Paths)
 			}
 			store := p.store()
-			change, err := loop.ReadChange(t.Context(), store, got, role.Limits{})
+			change, err := reviewing.ReadChange(t.Context(), store, got, role.Limits{})
 			if err != nil || len(change.Files) == 0 {
 				t.Errorf("there is nothing in it: %v %v", change.Files, err)
 			}

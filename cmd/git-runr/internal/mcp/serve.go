@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -47,7 +47,7 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 
 func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
 	if s.Lease > 0 {
-		defer loop.Renew(ctx, s.Lease, func(ctx context.Context) (lost bool) { s.renew(ctx); return false })()
+		defer queue.Renew(ctx, s.Lease, func(ctx context.Context) (lost bool) { s.renew(ctx); return false })()
 	}
 	err := s.sdk.Run(ctx, t)
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {

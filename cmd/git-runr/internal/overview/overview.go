@@ -16,10 +16,10 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/landing"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -46,7 +46,7 @@ type Overview struct {
 	Inbox    int                    `json:"inbox"` // open, submitted and claimed
 	Reviews  []record.ReviewSummary `json:"reviews"`
 	Runs     []record.RunSummary    `json:"runs"`
-	Queue    []loop.Turn            `json:"queue"`              // agents that reviews of this clone wait for
+	Queue    []queue.Entry          `json:"queue"`              // agents that reviews of this clone wait for
 	Working  bool                   `json:"worker_at_work"`     // whether a process of this clone is at work for them
 	Critical string                 `json:"critical,omitempty"` // what is critical on this branch, in a line
 	Cut      []string               `json:"cut_short"`          // what a killed command began here, such as "land RUN: on main"
@@ -93,10 +93,10 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 		return doc, err
 	}
 	doc.Critical = Critical(ctx, records) // the list has just brought the cache up to date
-	if doc.Queue, err = queue(ctx, records, given.Remote); err != nil {
+	if doc.Queue, err = queued(ctx, records, given.Remote); err != nil {
 		return doc, err
 	}
-	doc.Working = loop.AtWork(records)
+	doc.Working = queue.AtWork(records)
 	if doc.Runs, _, err = records.Runs(ctx, store.Filter{Limit: runsShown, Some: true}); err != nil {
 		return doc, err
 	}
@@ -162,7 +162,7 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
 	}
-	running := slices.IndexFunc(d.Queue, func(t loop.Turn) bool { return t.State == loop.TurnRunning })
+	running := slices.IndexFunc(d.Queue, func(t queue.Entry) bool { return t.State == queue.StateRunning })
 	switch {
 	case running >= 0 && d.Queue[running].Review == "": // nothing of it is recorded yet
 	case running >= 0:
@@ -176,7 +176,7 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 
 // idle reports whether something is to be done and nobody does it.
 func (d Overview) idle() bool {
-	due := func(t loop.Turn) bool { return t.State == loop.TurnDue }
+	due := func(t queue.Entry) bool { return t.State == queue.StateDue }
 	return !d.Working && slices.ContainsFunc(d.Queue, due)
 }
 
@@ -235,16 +235,16 @@ func CutShort(ctx context.Context, store *store.Store, run string) ([]string, er
 	return lines, err
 }
 
-// queue are the agents that reviews of this clone wait for. The remote is not asked.
-func queue(ctx context.Context, store *store.Store, remote string) ([]loop.Turn, error) {
-	worker := &loop.Worker{Store: store, Remote: remote}
-	queue, err := worker.Queue(ctx)
-	for i := range queue {
-		if t := &queue[i]; t.State == loop.TurnRunning {
+// queued are the agents that reviews of this clone wait for. The remote is not asked.
+func queued(ctx context.Context, store *store.Store, remote string) ([]queue.Entry, error) {
+	worker := &queue.Worker{Store: store, Remote: remote}
+	waiting, err := worker.Queue(ctx)
+	for i := range waiting {
+		if t := &waiting[i]; t.State == queue.StateRunning {
 			t.Elapsed = duration.Duration(max(0, store.Now().Sub(t.Since)))
 		}
 	}
-	return append([]loop.Turn{}, queue...), err
+	return append([]queue.Entry{}, waiting...), err
 }
 
 // Next is the line to type for a run that did not stop; "" where there is none. cut is what a

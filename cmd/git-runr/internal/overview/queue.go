@@ -9,8 +9,8 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -32,18 +32,18 @@ func (d Overview) writeQueue(w io.Writer) {
 }
 
 // turnWords say where an agent stands.
-func turnWords(t loop.Turn) string {
+func turnWords(t queue.Entry) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
 	switch t.State {
-	case loop.TurnRunning:
+	case queue.StateRunning:
 		return strings.TrimSuffix(fmt.Sprintf("at work for %s: %s", time.Duration(t.Elapsed).Truncate(time.Second), t.Line), ": ")
-	case loop.TurnElsewhere:
+	case queue.StateElsewhere:
 		return fmt.Sprintf("at work in the clone of %s, until %s or longer", t.By, at(t.Until))
-	case loop.TurnDue:
+	case queue.StateDue:
 		return "waits for a worker"
 	}
 	why := prose.OneLine(cmp.Or(t.Failure.Detail, t.Failure.Reason))
-	if t.State == loop.TurnLater && !t.Wants() {
+	if t.State == queue.StateLater && !t.Wants() {
 		return fmt.Sprintf("waits until %s: %s", at(t.Until), why)
 	}
 	return fmt.Sprintf("left alone: %s; type: %s", why, strings.Join(t.Failure.Next().Commands, ", then "))

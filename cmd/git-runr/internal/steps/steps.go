@@ -7,10 +7,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -66,7 +66,7 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	if err != nil {
 		return review, err
 	}
-	if given, err = (&loop.Verifier{Store: t.Store, Rules: builtin.Reviewer{Repo: t.Store.Repo}}).Look(ctx, review, given); err != nil {
+	if given, err = (&reviewing.Verifier{Store: t.Store, Rules: builtin.Reviewer{Repo: t.Store.Repo}}).Look(ctx, review, given); err != nil {
 		return review, err
 	}
 	review, err = t.Store.AnswerFinding(ctx, review.ID, given, force)

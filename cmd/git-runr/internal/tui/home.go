@@ -12,7 +12,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
-	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -26,7 +26,7 @@ type home struct {
 	all     bool // also what is closed
 	reviews []record.ReviewSummary
 	total   int
-	queue   []loop.Turn
+	queue   []queue.Entry
 	runs    []record.RunSummary
 	live    map[string]bool
 }
@@ -94,7 +94,7 @@ func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	for _, r := range h.runs {
 		h.live[r.ID] = r.Status == record.RunRunning && workspace.Live(m.Store, r.ID)
 	}
-	h.queue, err = (&loop.Worker{Store: m.Store}).Queue(ctx)
+	h.queue, err = (&queue.Worker{Store: m.Store}).Queue(ctx)
 	return h, err
 }
 

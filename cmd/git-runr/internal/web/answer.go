@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -130,7 +130,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var altered *gitstore.AlteredError
 	if errors.As(err, &altered) && !isAPI(r) {
 		why := err.Error() + ". To see what changed, put it back or accept it, type:"
-		refusePage(w, status, "Changed while an agent worked", why, loop.GuardLines()...)
+		refusePage(w, status, "Changed while an agent worked", why, checking.GuardLines()...)
 		return
 	}
 	refuse(w, r, status, err.Error())

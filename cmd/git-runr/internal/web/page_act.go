@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -48,7 +48,7 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 		}
 	}
 	allows := func(event string) bool { return run.Allow(event) == nil }
-	_, waits, err := loop.Waits(ctx, p.Store, run)
+	_, waits, err := runner.Waits(ctx, p.Store, run)
 	if err != nil {
 		return nil, err
 	}

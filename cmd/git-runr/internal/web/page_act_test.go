@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
@@ -84,7 +84,7 @@ func TestRunLands(t *testing.T) {
 	d := &told{}
 	s.Do = d.do
 	runGit(t, s.dir, "branch", "side")
-	run, _, err := loop.AnswerRun(context.Background(), s.Store, s.stopped(), runplan.ChoiceCommit)
+	run, _, err := runner.AnswerRun(context.Background(), s.Store, s.stopped(), runplan.ChoiceCommit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -47,20 +47,20 @@ func (p *pages) nowOf(common page, run record.Run) *nowView {
 	}
 	v := &nowView{page: common, Since: run.UpdatedAt, What: "It decides what comes next"}
 	log := ""
-	switch step := loop.Next(run, run.Plan.Policy); step.Action {
-	case loop.DoAttempt:
+	switch step := runner.Next(run, run.Plan.Policy); step.Action {
+	case runner.DoAttempt:
 		v.What, v.By = fmt.Sprintf("Attempt %d (%s)", step.Number, step.Mode), cmp.Or(step.Work.Agent, run.Plan.Implementer)
 		log = fmt.Sprintf("attempt-%d.log", step.Number)
-	case loop.DoReview:
+	case runner.DoReview:
 		v.What, v.By = fmt.Sprintf("Review, round %d", step.Number), cmp.Or(step.Work.Agent, run.Plan.Reviewer)
 		log = fmt.Sprintf("review-%d.log", step.Number)
-	case loop.DoChecks:
+	case runner.DoChecks:
 		var names []string
 		for _, c := range run.Plan.Checks {
 			names = append(names, c.Name)
 		}
 		v.What = strings.TrimSuffix("Checks: "+strings.Join(names, ", "), ": ")
-	case loop.DoRevert:
+	case runner.DoRevert:
 		v.What = fmt.Sprintf("Attempt %d is taken back", step.Number)
 	}
 	if log != "" {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -140,7 +140,7 @@ func (p *pages) ofReview(do func(http.ResponseWriter, *http.Request, record.Revi
 func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	ctx := r.Context()
 	v := reviewView{page: p.page(r, shown.Title(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
-	v.Watched, v.Kept, v.SoFar = review.ID, p.keptDrafts(review), loop.SoFar(p.Store, review.ID)
+	v.Watched, v.Kept, v.SoFar = review.ID, p.keptDrafts(review), queue.SoFar(p.Store, review.ID)
 	v.Message = markdownHTML(review.Request.Message, quotedLines{})
 	if review.Claim != nil {
 		v.Mine, v.Lapsed = review.Claim.By == p.Actor, review.Claim.Lapsed(p.Now())

@@ -12,11 +12,12 @@ import (
 
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -62,11 +63,11 @@ func (s *site) watched(during func(role.ImplementJob)) record.Run {
 		s.Fatal(err)
 	}
 	b := &stubborn{during: during}
-	runner := &loop.Runner{
+	runner := &runner.Runner{
 		Store: s.Store, Progress: b, Explain: diagnose.Explain,
 		Implementer: func(string) (role.Implementer, *record.Failure) { return b, nil },
 		Reviewer:    func(string) (role.Reviewer, *record.Failure) { return b, nil },
-		Checker: loop.Checker{
+		Checker: checking.Checker{
 			Run: func(_ context.Context, c runplan.Check, _ string, tree gitstore.ID) record.CheckResult {
 				if c.Name == "lint" {
 					return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "1 <old>", FailsOnBase: true}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -28,10 +28,10 @@ const (
 // Duty is what is done in a repository. Store, Conf, Read, Worker and Tell are required.
 type Duty struct {
 	Store  *store.Store
-	Conf   *config.Config                    // that of the newest round
-	Read   func() (*config.Config, error)    // as it is now
-	Worker func(*config.Config) *loop.Worker // does the reviews of this process
-	Tell   func(line string)                 // to people
+	Conf   *config.Config                     // that of the newest round
+	Read   func() (*config.Config, error)     // as it is now
+	Worker func(*config.Config) *queue.Worker // does the reviews of this process
+	Tell   func(line string)                  // to people
 	Mode   Mode
 	Jobs   int    // reviewers at once in this process; 0: as is configured
 	Retry  bool   // in the first round also those whose reviewer could not be run before
@@ -43,11 +43,11 @@ type Duty struct {
 }
 
 // Run does rounds and gives what is left then, which may take as long as the context lets it.
-func (d *Duty) Run(ctx context.Context) (queue []loop.Turn, err error) {
+func (d *Duty) Run(ctx context.Context) (waiting []queue.Entry, err error) {
 	if d.Mode == Once {
 		return d.round(ctx)
 	}
-	leave, err := (&loop.Worker{Store: d.Store}).Stay()
+	leave, err := (&queue.Worker{Store: d.Store}).Stay()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (d *Duty) Run(ctx context.Context) (queue []loop.Turn, err error) {
 	for away := error(nil); ; { // why the remote could not be reached in the last round
 		tips, err := tipsOf(ctx, d.Store.Repo)
 		if err == nil {
-			queue, err = d.round(ctx)
+			waiting, err = d.round(ctx)
 		}
 		switch {
 		case ctx.Err() != nil && d.Mode == Watch: // that is how it ends
@@ -68,22 +68,22 @@ func (d *Duty) Run(ctx context.Context) (queue []loop.Turn, err error) {
 			}
 			away = err
 			if duration.Sleep(ctx, othersPause) != nil {
-				return queue, away
+				return waiting, away
 			}
 			continue
 		case away != nil && ctx.Err() != nil:
-			return queue, away
+			return waiting, away
 		case err != nil:
-			return queue, err
-		case d.Mode == Drain && !pending(queue):
-			return queue, nil
+			return waiting, err
+		case d.Mode == Drain && !pending(waiting):
+			return waiting, nil
 		}
 		away = nil
-		if err := d.wait(ctx, tips, queue); err != nil {
+		if err := d.wait(ctx, tips, waiting); err != nil {
 			if d.Mode == Watch {
 				err = nil
 			}
-			return queue, err
+			return waiting, err
 		}
 	}
 }
@@ -95,9 +95,9 @@ func isAway(ctx context.Context, err error) bool {
 }
 
 // Queue is what is left now.
-func (d *Duty) Queue(ctx context.Context) ([]loop.Turn, error) { return d.worker(d.Conf).Queue(ctx) }
+func (d *Duty) Queue(ctx context.Context) ([]queue.Entry, error) { return d.worker(d.Conf).Queue(ctx) }
 
-func (d *Duty) worker(conf *config.Config) *loop.Worker {
+func (d *Duty) worker(conf *config.Config) *queue.Worker {
 	worker := d.Worker(conf)
 	worker.Retry, worker.Jobs, worker.ForAll, worker.Remote = d.Retry, d.Jobs, d.ForAll, d.Remote
 	worker.Sync = func(ctx context.Context) error {
@@ -115,7 +115,7 @@ func (d *Duty) worker(conf *config.Config) *loop.Worker {
 
 // round does what can be done now, with the configuration as it is now, and gives what is
 // left then.
-func (d *Duty) round(ctx context.Context) ([]loop.Turn, error) {
+func (d *Duty) round(ctx context.Context) ([]queue.Entry, error) {
 	conf, err := d.Read()
 	if err != nil {
 		return nil, err
@@ -147,8 +147,8 @@ func (d *Duty) round(ctx context.Context) ([]loop.Turn, error) {
 }
 
 // pending reports whether something of the queue may still be done without a person.
-func pending(queue []loop.Turn) bool {
-	return slices.ContainsFunc(queue, func(t loop.Turn) bool { return t.State != loop.TurnFailed && !t.Wants() })
+func pending(waiting []queue.Entry) bool {
+	return slices.ContainsFunc(waiting, func(t queue.Entry) bool { return t.State != queue.StateFailed && !t.Wants() })
 }
 
 // tipsOf are where the logs and the branches are: what a worker would see news by.
@@ -171,8 +171,8 @@ const (
 
 // wait returns when there may be something to do: something is not at tips any more, a time
 // of the queue has come, or others may have ended.
-func (d *Duty) wait(ctx context.Context, tips map[string]gitstore.ID, queue []loop.Turn) error {
-	limit := d.patience(queue)
+func (d *Duty) wait(ctx context.Context, tips map[string]gitstore.ID, waiting []queue.Entry) error {
+	limit := d.patience(waiting)
 	for began := time.Now(); limit == 0 || time.Since(began) < limit; {
 		if err := duration.Sleep(ctx, lookPause); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (d *Duty) wait(ctx context.Context, tips map[string]gitstore.ID, queue []lo
 }
 
 // patience is how long nothing is to be done for what is left, where there is no news; 0 is for ever.
-func (d *Duty) patience(queue []loop.Turn) (limit time.Duration) {
+func (d *Duty) patience(waiting []queue.Entry) (limit time.Duration) {
 	if d.ForAll {
 		limit = remotePause
 	}
@@ -195,10 +195,10 @@ func (d *Duty) patience(queue []loop.Turn) (limit time.Duration) {
 			limit = t
 		}
 	}
-	for _, t := range queue {
-		if t.State == loop.TurnLater && !t.Wants() {
+	for _, t := range waiting {
+		if t.State == queue.StateLater && !t.Wants() {
 			earlier(t.Until.Sub(d.Store.Now()))
-		} else if d.Mode == Drain && t.State != loop.TurnFailed || t.State == loop.TurnDue {
+		} else if d.Mode == Drain && t.State != queue.StateFailed || t.State == queue.StateDue {
 			earlier(othersPause)
 		}
 	}

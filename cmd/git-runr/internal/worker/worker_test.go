@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -16,17 +16,17 @@ import (
 func TestPending(t *testing.T) {
 	missing := &record.Failure{Reason: record.ReasonObjects}
 	for name, c := range map[string]struct {
-		queue []loop.Turn
+		queue []queue.Entry
 		want  bool
 	}{
 		"nothing":               {nil, false},
-		"one is due":            {[]loop.Turn{{State: loop.TurnDue}}, true},
-		"one is tried later":    {[]loop.Turn{{State: loop.TurnLater}}, true},
-		"one is elsewhere":      {[]loop.Turn{{State: loop.TurnElsewhere}}, true},
-		"one failed":            {[]loop.Turn{{State: loop.TurnFailed}}, false},
-		"one lacks an object":   {[]loop.Turn{{State: loop.TurnLater, Failure: missing}}, false},
-		"one of both is left":   {[]loop.Turn{{State: loop.TurnFailed}, {State: loop.TurnDue}}, true},
-		"failed, and an object": {[]loop.Turn{{State: loop.TurnFailed}, {State: loop.TurnLater, Failure: missing}}, false},
+		"one is due":            {[]queue.Entry{{State: queue.StateDue}}, true},
+		"one is tried later":    {[]queue.Entry{{State: queue.StateLater}}, true},
+		"one is elsewhere":      {[]queue.Entry{{State: queue.StateElsewhere}}, true},
+		"one failed":            {[]queue.Entry{{State: queue.StateFailed}}, false},
+		"one lacks an object":   {[]queue.Entry{{State: queue.StateLater, Failure: missing}}, false},
+		"one of both is left":   {[]queue.Entry{{State: queue.StateFailed}, {State: queue.StateDue}}, true},
+		"failed, and an object": {[]queue.Entry{{State: queue.StateFailed}, {State: queue.StateLater, Failure: missing}}, false},
 	} {
 		if got := pending(c.queue); got != c.want {
 			t.Errorf("%s: %t", name, got)
@@ -37,21 +37,21 @@ func TestPending(t *testing.T) {
 // A worker without news looks again when the first time of its queue comes.
 func TestPatience(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	later := func(d time.Duration) loop.Turn { return loop.Turn{State: loop.TurnLater, Until: now.Add(d)} }
+	later := func(d time.Duration) queue.Entry { return queue.Entry{State: queue.StateLater, Until: now.Add(d)} }
 	for name, c := range map[string]struct {
 		mode   Mode
 		forAll bool
-		queue  []loop.Turn
+		queue  []queue.Entry
 		want   time.Duration
 	}{
 		"nothing is left":          {Watch, false, nil, 0},
 		"the remote may have more": {Watch, true, nil, remotePause},
-		"the earlier time counts":  {Watch, true, []loop.Turn{later(time.Minute), later(10 * time.Second)}, 10 * time.Second},
-		"a time that has passed":   {Watch, false, []loop.Turn{later(-time.Minute)}, 0},
-		"one is due":               {Watch, false, []loop.Turn{later(time.Minute), {State: loop.TurnDue}}, othersPause},
-		"others are at it":         {Drain, true, []loop.Turn{{State: loop.TurnElsewhere}}, othersPause},
-		"others, and no hurry":     {Watch, true, []loop.Turn{{State: loop.TurnElsewhere}}, remotePause},
-		"it failed for good":       {Drain, false, []loop.Turn{{State: loop.TurnFailed}}, 0},
+		"the earlier time counts":  {Watch, true, []queue.Entry{later(time.Minute), later(10 * time.Second)}, 10 * time.Second},
+		"a time that has passed":   {Watch, false, []queue.Entry{later(-time.Minute)}, 0},
+		"one is due":               {Watch, false, []queue.Entry{later(time.Minute), {State: queue.StateDue}}, othersPause},
+		"others are at it":         {Drain, true, []queue.Entry{{State: queue.StateElsewhere}}, othersPause},
+		"others, and no hurry":     {Watch, true, []queue.Entry{{State: queue.StateElsewhere}}, remotePause},
+		"it failed for good":       {Drain, false, []queue.Entry{{State: queue.StateFailed}}, 0},
 	} {
 		duty := Duty{Store: store.NewStore(nil, func() time.Time { return now }), Mode: c.mode, ForAll: c.forAll}
 		if got := duty.patience(c.queue); got != c.want {

@@ -1,0 +1,149 @@
+package checking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// CheckoutPrefix begins the names of worktrees that last as long as one review.
+const CheckoutPrefix = "review-"
+
+// InCheckout runs use in a temporary worktree of commit. A lock with its name says, for
+// as long as this process lives, that somebody is in it, and a file beside it what is
+// started there with the context that use is given.
+func InCheckout(ctx context.Context, s *store.Store, commit gitstore.ID, use func(context.Context, *gitstore.Worktree) error) error {
+	nonce, err := NewNonce()
+	if err != nil {
+		return err
+	}
+	name := CheckoutPrefix + nonce
+	unlock, err := s.Repo.Lock(ctx, checkoutLock(name))
+	if err != nil {
+		return fmt.Errorf("make worktree: %w", err)
+	}
+	defer unlock()
+	tree, err := s.Repo.AddWorktree(ctx, name, "", commit)
+	if err != nil {
+		s.Repo.DropLock(checkoutLock(name))
+		return fmt.Errorf("make worktree: %w", err)
+	}
+	err = use(agent.Noted(ctx, checkoutNotes(s, name)), tree)
+	return errors.Join(err, dropCheckout(context.WithoutCancel(ctx), s, name)) // also after an interrupt
+}
+
+// dropCheckout stops what a killed process has left at work in a checkout, whose lock the
+// caller holds, and removes it.
+func dropCheckout(ctx context.Context, s *store.Store, name string) error {
+	agent.StopNoted(checkoutNotes(s, name))
+	for _, dir := range asidesOf(s, name) {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("drop checkout: %w", err)
+		}
+	}
+	if err := s.Repo.RemoveWorktree(ctx, name); err != nil {
+		return err
+	}
+	if err := os.Remove(checkoutNotes(s, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop checkout: %w", err)
+	}
+	s.Repo.DropLock(checkoutLock(name))
+	return nil
+}
+
+// asidesOf are the directories of what was put out of a checkout for an agent: a killed
+// process leaves them.
+func asidesOf(s *store.Store, name string) (dirs []string) {
+	place := filepath.Dir(s.Repo.WorktreeDir(name))
+	entries, _ := os.ReadDir(place) // without it there are none
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), name+agent.AsideMark) {
+			dirs = append(dirs, filepath.Join(place, entry.Name()))
+		}
+	}
+	return dirs
+}
+
+func checkoutLock(name string) string { return "checkouts/" + name }
+
+// checkoutNotes is where the commands are noted that are started in a checkout.
+func checkoutNotes(s *store.Store, name string) string {
+	return filepath.Join(s.Repo.StateDir(), "checkouts", name+".started")
+}
+
+// DropCheckouts stops what killed processes have left at work in checkouts, removes those,
+// and says where they were; dry only says so.
+func DropCheckouts(ctx context.Context, s *store.Store, dry bool) ([]string, error) {
+	dropped := []string{}
+	err := eachLeft(s, func(name string, there bool) error {
+		if there {
+			dropped = append(dropped, s.Repo.WorktreeDir(name))
+		}
+		dropped = append(dropped, asidesOf(s, name)...)
+		if dry {
+			return nil
+		}
+		return dropCheckout(ctx, s, name)
+	})
+	return dropped, err
+}
+
+// StopInCheckouts stops what killed processes have left at work in checkouts, which stay as
+// they are.
+func StopInCheckouts(s *store.Store) error {
+	return eachLeft(s, func(name string, _ bool) error {
+		agent.StopNoted(checkoutNotes(s, name))
+		return nil
+	})
+}
+
+// eachLeft goes through the checkouts that a killed process has left, those included of
+// which only a lock or notes are there. One whose lock is held is in use.
+func eachLeft(s *store.Store, do func(name string, there bool) error) error {
+	there, err := s.Repo.OwnWorktrees(CheckoutPrefix)
+	if err != nil {
+		return fmt.Errorf("look for left checkouts: %w", err)
+	}
+	for _, name := range checkoutNames(s, there) {
+		unlock, free, err := s.Repo.TryLock(checkoutLock(name))
+		if err != nil {
+			return fmt.Errorf("look for left checkouts: %w", err)
+		}
+		if !free {
+			continue
+		}
+		err = do(name, slices.Contains(there, name))
+		unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkoutNames are there, and those of which only a lock or notes are left.
+func checkoutNames(s *store.Store, there []string) []string {
+	names := []string{}
+	for _, name := range there {
+		name, _, _ := strings.Cut(name, ".") // what was put aside goes with its checkout
+		names = append(names, name)
+	}
+	left, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "checkouts")) // without it there are none
+	for _, entry := range left {
+		name, _, _ := strings.Cut(entry.Name(), ".")
+		if strings.HasPrefix(name, CheckoutPrefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

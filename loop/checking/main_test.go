@@ -1,0 +1,13 @@
+package checking
+
+import (
+	"os"
+	"testing"
+
+	"github.com/git-runr/git-runr/gitstore/testtmp"
+)
+
+func TestMain(m *testing.M) {
+	testtmp.InMemory()
+	os.Exit(m.Run())
+}

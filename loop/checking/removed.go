@@ -1,0 +1,18 @@
+package checking
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+func Gone(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err != nil || !info.IsDir()
+}
+
+// RemovedTree is the failure of an agent after which the directory that it was given is gone.
+func RemovedTree(name string) *record.Failure {
+	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+}

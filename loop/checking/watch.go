@@ -1,0 +1,205 @@
+package checking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// Watch is how an agent's turn is watched for what it does to the repository beside its
+// own files; that of a check or a hook likewise, which runs what an agent wrote.
+type Watch struct {
+	Store    *store.Store
+	Progress Progress
+	Tree     *gitstore.Worktree
+	Own      []string // full names of branches that it may move
+	While    string   // "implementer NAME worked"
+	alone    bool     // nothing is said of refs that somebody else may have moved
+
+	Meanwhile *[]string // gets what is said of those, with the lines that put them back; nil: nothing does
+}
+
+// During has use started with the context of an agent's turn, and gives a failure where the
+// agent tampered with the repository. The files are looked at before git is run again; while git
+// is configured otherwise than before, only calls of it are made that run nothing. What may as well
+// have been a person's work is said, and stops nothing.
+func (w Watch) During(ctx context.Context, use func(context.Context) error) (*record.Failure, error) {
+	guard, err := w.Store.Repo.Guard(ctx, w.Tree, w.While, w.Own...)
+	if err != nil {
+		return nil, err
+	}
+	defer guard.Close()
+	err = use(agent.Traced(ctx, guard.Trace()))
+	after := context.WithoutCancel(ctx) // also what an interrupted agent did
+	if guard.Gone() {
+		w.Store.Repo.Stop()
+		return nil, goneError{w.Store.Repo.CommonDir, w.While}
+	}
+	found := guard.Changes(after)
+	if found.At = w.Store.EventTime(); w.alone { // nobody would show what may have been a person
+		found = found.WithoutPeople()
+	}
+	own, keepErr := w.keepOld(after, &found)
+	if err = errors.Join(err, keepErr); !found.Empty() { // before git is run again
+		err = errors.Join(err, w.Store.Repo.NoteAlteration(after, found))
+	}
+	return w.tell(found, own), err
+}
+
+// keepOld keeps the commits that refs were moved from, and puts refs of this tool's own back: own tells of those.
+func (w Watch) keepOld(ctx context.Context, a *gitstore.Alteration) (own []string, err error) {
+	var moved []gitstore.RefChange
+	for _, c := range a.Refs {
+		done, ownErr := false, error(nil)
+		if c.ByAgent {
+			done, ownErr = w.Store.Repo.PutBackOwn(ctx, c)
+		}
+		err = errors.Join(err, ownErr, w.keep(ctx, c.Old))
+		if done {
+			own = append(own, movedText(c)+", and is put back")
+		} else {
+			moved = append(moved, c)
+		}
+	}
+	for _, s := range a.Stash {
+		err = errors.Join(err, w.keep(ctx, s.ID))
+	}
+	a.Refs = moved
+	return own, err
+}
+
+// goneError is for a repository that is there no more.
+type goneError struct{ dir, while string }
+
+func (e goneError) Error() string {
+	return fmt.Sprintf("the repository in %s was removed or replaced while %s", e.dir, e.while)
+}
+
+func (goneError) Unwrap() error { return gitstore.ErrTampered }
+
+// tell gives the failure for what git or this tool would run or follow and for what an agent did, nil for
+// nothing of either, and says the rest.
+func (w Watch) tell(a gitstore.Alteration, stops []string) *record.Failure {
+	more, mentions := alterations(w.Store.Repo, a)
+	stops = append(stops, more...)
+	w.mention(mentions)
+	if len(stops) == 0 {
+		return nil
+	}
+	if w.alone { // nobody else shows it
+		w.Progress.Say("what changed: git runr guard")
+	}
+	detail := fmt.Sprintf("while %s: %s", w.While, strings.Join(stops, "; "))
+	return &record.Failure{Reason: record.ReasonTamperedRepo, Detail: detail, Undo: GuardLines()}
+}
+
+// alterations tells what git or this tool would run or follow and what an agent did, and what may have been a
+// person.
+func alterations(repo *gitstore.Repo, a gitstore.Alteration) (stops, mentions []string) {
+	add := func(stop bool, what string) {
+		if stop {
+			stops = append(stops, what)
+		} else {
+			mentions = append(mentions, what)
+		}
+	}
+	for _, c := range a.Files {
+		add(c.Executes != "", changedText(c, repo.PlaceName(c.Path)))
+	}
+	for _, c := range a.Refs {
+		add(c.ByAgent, movedText(c))
+	}
+	for _, s := range a.Stash {
+		add(a.StashByAgent, fmt.Sprintf("%s of the stash was dropped (%s)", s.ID.Short(), safetext.Line(s.Message)))
+	}
+	for _, h := range a.Heads {
+		add(h.ByAgent, fmt.Sprintf("HEAD of %s went from %s to %s", repo.PlaceName(h.GitDir), short(h.Was), short(h.Is)))
+	}
+	for _, b := range a.Begun {
+		add(false, fmt.Sprintf("a %s was begun in %s", b.Operation, repo.PlaceName(b.GitDir)))
+	}
+	for _, dir := range a.Staged {
+		add(false, fmt.Sprintf("the index of %s was changed", repo.PlaceName(dir)))
+	}
+	return stops, mentions
+}
+
+// Changes are the lines that tell an alteration.
+func Changes(repo *gitstore.Repo, a gitstore.Alteration) []string {
+	stops, mentions := alterations(repo, a)
+	return append(stops, mentions...)
+}
+
+// GuardLines are what to type to see what changed, to put it back, or to accept it.
+func GuardLines() []string {
+	return []string{"git runr guard", "git runr guard restore", "git runr guard accept"}
+}
+
+// mention says what changed and may as well have been a person; found has none of it where w is alone.
+func (w Watch) mention(what []string) {
+	if w.Meanwhile != nil {
+		*w.Meanwhile = append(*w.Meanwhile, what...)
+	}
+	if len(what) > 0 && !w.alone {
+		w.Progress.Say(fmt.Sprintf("while %s, this changed as well; if that was not you: git runr guard", w.While))
+	}
+	for _, line := range what {
+		w.Progress.Say("  " + line)
+	}
+}
+
+// changedText says what became of a guarded file.
+func changedText(c gitstore.FileChange, name string) string {
+	switch {
+	case c.IsLink != c.WasLink && c.IsLink != "":
+		return fmt.Sprintf("%s is a link to %s now", name, safetext.Line(c.IsLink))
+	case c.Was == nil:
+		return name + " was written"
+	case c.Is == nil:
+		return name + " was removed"
+	case c.Executes != "" && c.Kind == gitstore.KindConfig:
+		return fmt.Sprintf("%s was changed (%s)", name, c.Executes)
+	case len(c.Settings) > 0:
+		return fmt.Sprintf("%s was changed (%s)", name, prose.Names(c.Settings))
+	}
+	return name + " was changed"
+}
+
+// keep keeps a commit that a ref was moved from.
+func (w Watch) keep(ctx context.Context, id gitstore.ID) error {
+	if id == "" || strings.HasPrefix(string(id), "ref:") || id == "?" {
+		return nil
+	}
+	if err := w.Store.Repo.KeepCommit(ctx, id); !errors.Is(err, gitstore.ErrTampered) {
+		return err
+	}
+	return nil // gc does not take it for two weeks
+}
+
+func movedText(c gitstore.RefChange) string {
+	name := safetext.Line(strings.TrimPrefix(c.Ref, "refs/heads/"))
+	switch {
+	case c.Old == "":
+		return fmt.Sprintf("%s was made at %s", name, short(string(c.New)))
+	case c.New == "":
+		return fmt.Sprintf("%s was deleted, from %s", name, short(string(c.Old)))
+	}
+	return fmt.Sprintf("%s was moved from %s to %s", name, short(string(c.Old)), short(string(c.New)))
+}
+
+// short is a branch or a commit as a ref says it, for people.
+func short(says string) string {
+	says = strings.TrimPrefix(says, "ref: ")
+	if strings.HasPrefix(says, "refs/") {
+		return safetext.Line(strings.TrimPrefix(says, "refs/heads/"))
+	}
+	return gitstore.ID(safetext.Line(says)).Short()
+}

@@ -1,0 +1,233 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// next is the oldest review that waits for an agent of this worker and is not in done.
+func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
+	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return !done[r.ID] && len(w.dueAgents(r)) > 0 })
+	if err != nil || len(waiting) == 0 {
+		return "", err
+	}
+	return waiting[0].ID, nil
+}
+
+// waiting are the reviews that wait for an agent and that fit, oldest first.
+func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) bool) ([]record.ReviewSummary, error) {
+	found, _, err := w.Store.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Waiting: true, Review: fit})
+	slices.SortFunc(found, func(a, b record.ReviewSummary) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	return found, err
+}
+
+// fetchWanted brings the commits that reviews wait for and that are not here.
+func (w *Worker) fetchWanted(ctx context.Context) error {
+	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return r.Commit != "" && len(w.dueAgents(r)) > 0 })
+	if err != nil {
+		return err
+	}
+	var wanted []gitstore.ID
+	for _, r := range waiting {
+		if _, err := w.Store.Repo.ReadCommit(ctx, r.Commit); errors.Is(err, gitstore.ErrNotFound) && !slices.Contains(wanted, r.Commit) {
+			wanted = append(wanted, r.Commit)
+		}
+	}
+	return w.Store.Repo.FetchCommits(ctx, w.Remote, wanted)
+}
+
+// mine are the agents that a review waits for and that this worker is to run, sooner or
+// later: of what was asked for elsewhere those that can be run here.
+func (w *Worker) mine(r record.ReviewSummary) []string {
+	foreign := w.foreign(r.Writer)
+	if foreign && !w.ForAll {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.Waiting), func(name string) bool {
+		return !record.IsAgent(name) || foreign && !w.has(name)
+	})
+}
+
+func (w *Worker) has(name string) bool {
+	agent, _ := record.AgentOf(name)
+	_, failure := w.Reviewer(agent)
+	return failure == nil
+}
+
+// dueAgents are the agents of mine that are to be run now.
+func (w *Worker) dueAgents(r record.ReviewSummary) []string {
+	now := w.Store.Now()
+	return slices.DeleteFunc(w.mine(r), func(name string) bool {
+		at, failed := w.retryAt(r, name)
+		return failed && !w.Retry && (at.IsZero() || now.Before(at))
+	})
+}
+
+// retryAt is when an agent that failed is to be run again: zero for when a person asks. It
+// has not failed where another clone could not run it, unless that waits for a limit to pass.
+func (w *Worker) retryAt(r record.ReviewSummary, name string) (at time.Time, failed bool) {
+	for _, t := range r.FailedTurns {
+		switch foreign := w.foreign(t.Writer); {
+		case t.Reviewer != name:
+		case !foreign:
+			return t.RetryAt, true
+		case t.RetryAt.After(w.Store.Now()):
+			at, failed = t.RetryAt, true
+		}
+	}
+	return at, failed
+}
+
+// State is why an agent has not answered.
+type State string
+
+const (
+	StateRunning   State = "running"   // it is at work in this clone
+	StateDue       State = "due"       // it waits for a worker
+	StateLater     State = "later"     // it failed, and is tried again at a time
+	StateElsewhere State = "elsewhere" // another clone has the lease
+	StateFailed    State = "failed"    // it failed, and waits for a person
+)
+
+// Entry is an agent that a review waits for.
+type Entry struct {
+	Review   string            `json:"review_id"`        // "" until it is recorded: see intake.Noted
+	Commit   gitstore.ID       `json:"commit,omitempty"` // where there is no Review
+	Reviewer string            `json:"reviewer"`
+	Title    string            `json:"title"`
+	State    State             `json:"state"`
+	Since    time.Time         `json:"since,omitzero"`      // it has been running
+	Elapsed  duration.Duration `json:"elapsed_ms,omitzero"` // since then, where somebody asks
+	Line     string            `json:"last_line,omitempty"` // that it wrote
+	Until    time.Time         `json:"until,omitzero"`      // later: when it is tried again; elsewhere: when the lease lapses
+	By       string            `json:"leased_by,omitempty"` // elsewhere: whose clone it is
+	Failure  *record.Failure   `json:"failure,omitempty"`   // later and failed
+}
+
+// Of names what the agent looks at: the review, or the commit where none is recorded yet.
+func (t Entry) Of() string { return cmp.Or(t.Review, t.Commit.Short()) }
+
+// Wants reports whether the agent waits for want of an object: that comes with somebody's fetch.
+func (t Entry) Wants() bool { return t.Failure != nil && t.Failure.Reason == record.ReasonObjects }
+
+// Queue are the agents that reviews wait for and that this worker is to run, oldest request
+// first.
+func (w *Worker) Queue(ctx context.Context) ([]Entry, error) {
+	var queue []Entry
+	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return len(w.mine(r)) > 0 })
+	if err != nil {
+		return nil, err
+	}
+	leases, err := w.leases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range waiting {
+		at := readStatus(w.Store, r.ID)
+		for _, name := range w.mine(r) {
+			turn, err := w.entry(ctx, r, name, at, leases[r.ID])
+			if err != nil {
+				return nil, err
+			}
+			queue = append(queue, turn)
+		}
+	}
+	return w.addNoted(queue)
+}
+
+// addNoted adds the commits that hooks noted.
+func (w *Worker) addNoted(queue []Entry) ([]Entry, error) {
+	all, err := intake.AllNoted(w.Store)
+	for _, noted := range all {
+		subject := noted.Request.Subject
+		turn := Entry{Commit: subject.Commit, Reviewer: record.Builtin, Title: subject.Title, State: StateDue}
+		if working, running := readStatus(w.Store, string(subject.Commit))[record.Builtin]; running {
+			turn.working(working)
+		}
+		queue = append(queue, turn)
+	}
+	return queue, err
+}
+
+// working fills in that a reviewer is at work.
+func (t *Entry) working(at atWork) {
+	t.State, t.Since, t.Line = StateRunning, at.Since, at.Line
+	if t.Line == "" && len(at.Said) > 0 {
+		t.Line = at.Said[0]
+	}
+}
+
+// leases are those of other clones, as far as this one knows.
+func (w *Worker) leases(ctx context.Context) (map[string]*share.LeasedError, error) {
+	if w.Remote == "" {
+		return nil, nil
+	}
+	return share.Leases(ctx, w.Store, w.Remote)
+}
+
+func (w *Worker) entry(ctx context.Context, r record.ReviewSummary, name string, at map[string]atWork, leased *share.LeasedError) (Entry, error) {
+	turn := Entry{Review: r.ID, Reviewer: name, Title: cmp.Or(r.Title, r.Spec), State: StateDue}
+	retryAt, failed := w.retryAt(r, name)
+	working, running := at[name]
+	switch {
+	case running:
+		turn.working(working)
+		return turn, nil
+	case leased != nil:
+		turn.State, turn.Until, turn.By = StateElsewhere, leased.Until, leased.By
+		return turn, nil
+	}
+	if !failed && !w.foreign(r.Writer) { // what is missing for it is found out when it is tried
+		return turn, nil
+	}
+	review, err := w.Store.Review(ctx, r.ID)
+	if err != nil {
+		return turn, err
+	}
+	if failed {
+		turn.State, turn.Until = StateFailed, retryAt
+		if !retryAt.IsZero() {
+			turn.State = StateLater
+		}
+		turn.Failure = w.failure(review, name)
+		return turn, nil
+	}
+	turn.Failure, err = w.missing(ctx, review)
+	if turn.Failure != nil {
+		turn.State = StateLater
+	}
+	return turn, err
+}
+
+// failure is why an agent could not be run: here, or in the clone where that was last.
+func (w *Worker) failure(review record.Review, name string) (found *record.Failure) {
+	for _, f := range review.Failures {
+		if f.Reviewer == name && (found == nil || w.foreign(found.Writer)) {
+			found = &f
+		}
+	}
+	return found
+}
+
+// missing is that what another clone asked about is not here; nil where it is.
+func (w *Worker) missing(ctx context.Context, review record.Review) (*record.Failure, error) {
+	_, err := w.Store.Repo.ReadCommit(ctx, review.Request.Subject.Tree)
+	object := new(gitstore.MissingError)
+	if !errors.As(err, &object) {
+		return nil, err
+	}
+	return &record.Failure{Reason: record.ReasonObjects, Detail: "its commit is not here: " + object.What, Try: cmp.Or(object.Try, "git fetch "+w.Remote)}, nil
+}

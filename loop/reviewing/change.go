@@ -1,0 +1,234 @@
+package reviewing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/unidiff"
+)
+
+// Change is the difference that a reviewer is shown.
+type Change struct {
+	Base   gitstore.ID // commit or tree
+	Tree   gitstore.ID // commit or tree
+	Patch  []byte      // unified, as git diff prints it; of the part at hand where there are several
+	Files  []string    // shown, in the patch's order
+	Parts  []Part      // what is shown at once, in order
+	Census record.Census
+}
+
+// ReadChange is the change of subject, and the census of it. A merge commit's
+// change is what it does beyond what git merges by itself.
+func ReadChange(ctx context.Context, s *store.Store, subject record.Subject, limits role.Limits) (Change, error) {
+	change, err := readChange(ctx, s, subject, limits)
+	if err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
+	return change, nil
+}
+
+func readChange(ctx context.Context, s *store.Store, subject record.Subject, limits role.Limits) (Change, error) {
+	from, err := s.ComparedWith(ctx, subject)
+	change := Change{Base: from, Tree: subject.Tree}
+	if err != nil {
+		return change, err
+	}
+	overruled, err := overrule(ctx, s, from, subject.Tree, &limits)
+	if err != nil {
+		return change, err
+	}
+	files, err := listFiles(ctx, s, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}, limits)
+	if err != nil {
+		return change, err
+	}
+	if change.Census, err = files.census(ctx, s, limits); err != nil {
+		return change, err
+	}
+	if change.Census.Overruled = overruled; change.Census.Nothing() {
+		return change, nil
+	}
+	if err := measure(ctx, s, change); err != nil {
+		return change, err
+	}
+	patch, _, err := s.Repo.Diff(ctx, files.spec)
+	if err != nil {
+		return change, err
+	}
+	if patch, err = without(patch, files.left); err != nil {
+		return change, err
+	}
+	change.Census.LeftOut = append(change.Census.LeftOut, insideSubmodules(patch)...)
+	for _, f := range files.kept {
+		if !change.Census.Hides(f.Path) {
+			change.Files = append(change.Files, f.Path)
+		}
+	}
+	if err := change.split(patch, limits); err != nil {
+		return change, err
+	}
+	change.Patch = change.Parts[0].Patch
+	return change, nil
+}
+
+// insideSubmodules names what stands in the submodules of a patch, which shows no more of them than their commits.
+func insideSubmodules(patch []byte) []record.LeftOut {
+	var left []record.LeftOut
+	for f, err := range unidiff.Files(string(patch)) {
+		if err == nil && f.NewMode == gitstore.ModeCommit {
+			left = append(left, record.LeftOut{Path: f.New + "/", Why: record.LeftSubmodule})
+		}
+	}
+	return left
+}
+
+// fileList is the files of a change: all, those to show, and why others are left out, by path.
+type fileList struct {
+	spec gitstore.DiffSpec
+	all  []gitstore.FileStat
+	kept []gitstore.FileStat
+	left map[string]string
+}
+
+// listFiles lists the files that differ. A file that came from where files are left out of
+// reviews is listed as a new one, with all its lines: nobody has seen them.
+func listFiles(ctx context.Context, s *store.Store, spec gitstore.DiffSpec, limits role.Limits) (files fileList, err error) {
+	if files.all, err = s.Repo.DiffStat(ctx, spec); err != nil {
+		return files, err
+	}
+	if spec.NoRenames, err = movedIn(ctx, s, spec.From, files.all, limits); err != nil {
+		return files, err
+	}
+	if spec.NoRenames {
+		if files.all, err = s.Repo.DiffStat(ctx, spec); err != nil {
+			return files, err
+		}
+	}
+	files.kept = slices.Clone(files.all)
+	if spec.Exclude = limits.Exclude; len(spec.Exclude) > 0 {
+		if files.kept, err = s.Repo.DiffStat(ctx, spec); err != nil {
+			return files, err
+		}
+	}
+	if files.spec = spec; limits.Generated {
+		return files, nil
+	}
+	files.left, err = generated(ctx, s, spec.From, files.kept)
+	files.kept = slices.DeleteFunc(files.kept, func(f gitstore.FileStat) bool { return files.left[f.Path] != "" })
+	return files, err
+}
+
+// census counts what a reviewer is shown of the files.
+func (files fileList) census(ctx context.Context, s *store.Store, limits role.Limits) (c record.Census, err error) {
+	var texts map[string]bool
+	if !limits.Opens {
+		if texts, err = textsTakenForBinary(ctx, s, files.spec.To, files.kept); err != nil {
+			return c, err
+		}
+	}
+	c = census(files.all, files.kept, files.left, texts, limits)
+	c.Unmatched, err = unmatched(ctx, s, files.spec.To, limits, c)
+	return c, err
+}
+
+// movedIn reports whether a file came from a path that limits leave out of reviews.
+func movedIn(ctx context.Context, s *store.Store, from gitstore.ID, all []gitstore.FileStat, limits role.Limits) (bool, error) {
+	excluded := gitstore.CompileGlobs(limits.Exclude)
+	var old []gitstore.FileStat
+	for _, f := range all {
+		if f.OldPath == "" {
+			continue
+		}
+		if excluded.Match(f.OldPath) {
+			return true, nil
+		}
+		old = append(old, gitstore.FileStat{Path: f.OldPath})
+	}
+	if len(old) == 0 || limits.Generated {
+		return false, nil
+	}
+	left, err := generated(ctx, s, from, old)
+	return len(left) > 0, err
+}
+
+// measure fills in the sizes of the binary files that are left out of change.
+func measure(ctx context.Context, s *store.Store, change Change) error {
+	var paths []string
+	for _, l := range change.Census.LeftOut {
+		if l.Why == record.LeftBinary {
+			paths = append(paths, l.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	is, err := s.Repo.FileSizes(ctx, change.Tree, paths)
+	if err != nil || change.Base == "" {
+		return err
+	}
+	was, err := s.Repo.FileSizes(ctx, change.Base, paths)
+	for i := range change.Census.LeftOut {
+		l := &change.Census.LeftOut[i]
+		l.Bytes, l.Was = is[l.Path], was[l.Path]
+	}
+	return err
+}
+
+// overrule takes the globs out of limits that the change's own file asks for, and
+// returns them.
+func overrule(ctx context.Context, s *store.Store, from, to gitstore.ID, limits *role.Limits) ([]string, error) {
+	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
+		return nil, nil
+	}
+	changed, err := s.Repo.Differs(ctx, gitstore.DiffSpec{From: from, To: to, Paths: []string{limits.ExcludedBy}})
+	if err != nil || !changed {
+		return nil, err
+	}
+	overruled := limits.Exclude
+	limits.Exclude = nil
+	return overruled, nil
+}
+
+// unmatched are the globs of a configuration that leave out nothing here and could
+// leave out nothing anywhere in the tree: they are most likely wrong.
+func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits role.Limits, c record.Census) ([]string, error) {
+	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
+		matches := gitstore.CompileGlobs([]string{glob}).Match
+		return slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })
+	})
+	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
+}
+
+// census counts what is not excluded, and not left out for the reasons in left; whether all of that can be shown turns out when the
+// patch is made.
+func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]bool, limits role.Limits) record.Census {
+	c := record.Census{Files: len(all)}
+	isKept := map[string]bool{}
+	for _, f := range kept {
+		isKept[f.Path] = true
+	}
+	for _, f := range all {
+		c.Lines += f.Added + f.Deleted
+		switch {
+		case left[f.Path] != "":
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: left[f.Path]})
+		case !isKept[f.Path]:
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftExcluded})
+		case texts[f.Path]:
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftText})
+		case f.Binary && limits.Binary:
+			c.SentBinary++
+			c.SentFiles++
+		case f.Binary:
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftBinary})
+		default:
+			c.SentFiles++
+			c.SentLines += f.Added + f.Deleted
+		}
+	}
+	return c
+}

@@ -1,0 +1,71 @@
+package reviewing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// Bounds of what is looked into: a program's source is smaller, and few binary files come
+// with one change.
+const (
+	textSize  = 1 << 20
+	textFiles = 500
+)
+
+// textsTakenForBinary are the files of a change, as they are in tree, that git takes for
+// binary although they are text: one NUL byte would hide a script from every reviewer.
+func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]bool, error) {
+	var binary []string
+	for _, f := range files {
+		if f.Binary && len(binary) < textFiles {
+			binary = append(binary, f.Path)
+		}
+	}
+	sizes, err := s.Repo.FileSizes(ctx, tree, binary)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]bool{}
+	for _, path := range binary {
+		if size, there := sizes[path]; !there || size > textSize {
+			continue
+		}
+		data, err := s.Repo.Blob(ctx, tree, path)
+		if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+			return nil, err
+		}
+		if readsAsText(data) {
+			texts[path] = true
+		}
+	}
+	return texts, nil
+}
+
+// readsAsText reports whether the beginning of a binary file is UTF-16, a script, or UTF-8
+// without control characters once its NUL bytes are taken out.
+func readsAsText(data []byte) bool {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "#!"} {
+		if bytes.HasPrefix(data, []byte(mark)) {
+			return true
+		}
+	}
+	data = data[:min(len(data), 8000)]
+	text := bytes.ReplaceAll(data, []byte{0}, nil)
+	if len(text) == 0 || len(text)*2 < len(data) {
+		return false // mostly NUL: what is left is by chance
+	}
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size == 1 && len(text) >= utf8.UTFMax || unicode.IsControl(r) && !unicode.IsSpace(r) && r != '\x1b' {
+			return false
+		}
+		text = text[size:]
+	}
+	return true
+}

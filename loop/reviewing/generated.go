@@ -1,0 +1,82 @@
+package reviewing
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/unidiff"
+)
+
+// What nobody writes by hand, unless the project's attributes say otherwise.
+var (
+	generatedFiles = gitstore.LazyGlobs(
+		"**/*.lock", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml", "**/go.sum",
+		"**/*.min.js", "**/*.min.css", "**/*.snap", "**/bun.lockb",
+	)
+	vendoredFiles = gitstore.LazyGlobs("**/vendor/**", "**/node_modules/**", "**/bower_components/**", "**/Godeps/_workspace/**")
+)
+
+// The attributes by which a project says what is generated and what is somebody else's.
+const (
+	attrGenerated = "linguist-generated"
+	attrVendored  = "linguist-vendored"
+)
+
+// generated says of files of a change why they are left out, by path: they are generated, or
+// vendored. The attributes are those from before the change: it must not be able to hide
+// its own files. What says so, here or to git, is never left out.
+func generated(ctx context.Context, s *store.Store, from gitstore.ID, files []gitstore.FileStat) (map[string]string, error) {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	attributes, err := s.Repo.Attributes(ctx, from, paths, attrGenerated, attrVendored)
+	if err != nil {
+		return nil, err
+	}
+	left := map[string]string{}
+	for _, p := range paths {
+		if name := path.Base(p); name == ".gitattributes" || name == ".runr.toml" {
+			continue
+		}
+		switch {
+		case is(attributes[p][attrGenerated], generatedFiles().Match(p)):
+			left[p] = record.LeftGenerated
+		case is(attributes[p][attrVendored], vendoredFiles().Match(p)):
+			left[p] = record.LeftVendored
+		}
+	}
+	return left, nil
+}
+
+// is reads an attribute; other counts where it is not given.
+func is(value string, other bool) bool {
+	switch strings.ToLower(value) {
+	case "":
+		return other
+	case "unset", "false":
+		return false
+	}
+	return true
+}
+
+// without is patch without the files that are left out.
+func without(patch []byte, left map[string]string) ([]byte, error) {
+	if len(left) == 0 {
+		return patch, nil
+	}
+	kept := make([]byte, 0, len(patch))
+	for f, err := range unidiff.Files(string(patch)) {
+		if err != nil {
+			return nil, err
+		}
+		if left[f.Path()] == "" {
+			kept = append(kept, f.Text...)
+		}
+	}
+	return kept, nil
+}

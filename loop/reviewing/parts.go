@@ -1,0 +1,324 @@
+package reviewing
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/unidiff"
+)
+
+// Part is as much of a change as a reviewer is sent at once. Every line that was added
+// or deleted is in one part, or counted as not sent.
+type Part struct {
+	Patch []byte   // unified; a file that is in several parts has its header in each
+	Files []string // that are in it, wholly or not
+	Lines int      // added and deleted in it
+	// Pieces are those of Files that do not fit into one part: cut between hunks, and a hunk
+	// that is larger than a part between lines.
+	Pieces []string
+}
+
+// filePatch is one "diff --git" of a patch.
+type filePatch struct {
+	path  string
+	head  []byte // up to the first hunk
+	hunks []hunk
+	size  int // bytes
+	lines int // added and deleted
+}
+
+// hunk is one hunk of a patch. Its lines have their line feeds; a remark that a line
+// has no line feed is a part of that line.
+type hunk struct {
+	old, new int    // the next line of either side, from 1
+	section  string // what stands behind the second @@
+	lines    [][]byte
+}
+
+// cutPatch takes a patch apart.
+func cutPatch(patch []byte) ([]filePatch, error) {
+	var files []filePatch
+	for d, err := range unidiff.Files(string(patch)) {
+		if err != nil {
+			return nil, err
+		}
+		f := filePatch{path: d.Path(), head: []byte(d.Text), size: len(d.Text)}
+		if len(d.Hunks) > 0 {
+			f.head = []byte(d.Text[:strings.Index(d.Text, "\n@@ -")+1])
+		}
+		for _, read := range d.Hunks {
+			h := newHunk(read)
+			f.hunks, f.lines = append(f.hunks, h), f.lines+h.changed()
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func newHunk(d unidiff.Hunk) hunk {
+	h := hunk{old: d.OldStart, new: d.NewStart, section: d.Section}
+	if d.OldCount == 0 { // a side without lines names the one before
+		h.old++
+	}
+	if d.NewCount == 0 {
+		h.new++
+	}
+	for _, l := range d.Lines {
+		line := string(l.Kind) + l.Text + "\n"
+		if l.NoEOL {
+			line += "\\ No newline at end of file\n"
+		}
+		h.lines = append(h.lines, []byte(line))
+	}
+	return h
+}
+
+func isChanged(line []byte) bool { return line[0] == '+' || line[0] == '-' }
+
+func (h hunk) changed() int {
+	n := 0
+	for _, line := range h.lines {
+		if isChanged(line) {
+			n++
+		}
+	}
+	return n
+}
+
+// spans are how many lines of either side the hunk holds.
+func (h hunk) spans() (old, new int) {
+	for _, line := range h.lines {
+		if line[0] != '+' {
+			old++
+		}
+		if line[0] != '-' {
+			new++
+		}
+	}
+	return old, new
+}
+
+// below is the hunk that begins where h ends, without lines yet.
+func (h hunk) below(section string) hunk {
+	old, new := h.spans()
+	return hunk{old: h.old + old, new: h.new + new, section: section}
+}
+
+func (h hunk) text() []byte {
+	old, new := h.spans()
+	at := func(first, count int) string {
+		if count == 0 {
+			first--
+		}
+		return fmt.Sprintf("%d,%d", first, count)
+	}
+	head := fmt.Sprintf("@@ -%s +%s @@%s\n", at(h.old, old), at(h.new, new), h.section)
+	return slices.Concat([]byte(head), bytes.Join(h.lines, nil))
+}
+
+// hunkHead is more than the head of a hunk takes, beside its section, in bytes.
+const hunkHead = 64
+
+// packer fills parts with files, in order.
+type packer struct {
+	limit  int // bytes of a part
+	most   int // parts
+	parts  []Part
+	headed bool           // the header of the file at hand stands in the newest part
+	full   bool           // nothing goes in any more
+	unseen map[string]int // by path: changed lines that went into no part
+}
+
+// pack makes parts of files: whole files where one fits, else by hunks, else by lines. A
+// line that is longer than a part goes into none.
+func pack(files []filePatch, limit, most int) *packer {
+	p := &packer{limit: limit, most: most, parts: []Part{{}}, unseen: map[string]int{}}
+	for _, f := range files {
+		p.headed = false
+		switch {
+		case p.full:
+		case f.size <= p.room(f):
+			p.put(f, f.hunks...)
+			continue
+		default:
+			p.next()
+		}
+		if f.size <= p.limit {
+			p.put(f, f.hunks...)
+			continue
+		}
+		for _, h := range f.hunks {
+			p.hunk(f, h)
+		}
+	}
+	return p
+}
+
+// room is how many bytes of f the newest part still takes.
+func (p *packer) room(f filePatch) int {
+	room := p.limit - len(p.parts[len(p.parts)-1].Patch)
+	if p.headed {
+		room += len(f.head) // it is there already
+	}
+	return room
+}
+
+// next begins a part, unless the newest is empty.
+func (p *packer) next() {
+	switch newest := p.parts[len(p.parts)-1]; {
+	case len(newest.Patch) == 0:
+	case len(p.parts) == p.most:
+		p.full = true
+	default:
+		p.parts, p.headed = append(p.parts, Part{}), false
+	}
+}
+
+// put writes hunks of f to the newest part.
+func (p *packer) put(f filePatch, hunks ...hunk) {
+	changed := 0
+	for _, h := range hunks {
+		changed += h.changed()
+	}
+	if p.full {
+		p.unseen[f.path] += changed
+		return
+	}
+	part := &p.parts[len(p.parts)-1]
+	if !p.headed {
+		part.Patch, p.headed = append(part.Patch, f.head...), true
+	}
+	if n := len(part.Files); n == 0 || part.Files[n-1] != f.path {
+		part.Files = append(part.Files, f.path)
+	}
+	for _, h := range hunks {
+		part.Patch = append(part.Patch, h.text()...)
+	}
+	part.Lines += changed
+}
+
+// hunk writes one hunk of a file that is larger than a part.
+func (p *packer) hunk(f filePatch, h hunk) {
+	size := len(f.head) + hunkHead + len(h.section)
+	for _, line := range h.lines {
+		size += len(line)
+	}
+	if size > p.room(f) && size <= p.limit {
+		p.next()
+	}
+	if size <= p.room(f) || p.full {
+		p.put(f, h)
+		return
+	}
+	p.lines(f, h)
+}
+
+// lines writes a hunk piece by piece.
+func (p *packer) lines(f filePatch, h hunk) {
+	overhead := len(f.head) + hunkHead + len(h.section)
+	piece, size := hunk{old: h.old, new: h.new, section: h.section}, overhead
+	flush := func() {
+		if len(piece.lines) > 0 {
+			p.put(f, piece)
+		}
+		piece, size = piece.below(h.section), overhead
+	}
+	for _, line := range h.lines {
+		if len(line) > max(p.limit-overhead-hunkHead, hunkHead) {
+			flush()
+			piece.lines = [][]byte{line}
+			p.unseen[f.path] += piece.changed()
+			piece = piece.below(fmt.Sprintf(" below a line of %d bytes, not shown", len(line)))
+			continue
+		}
+		if size+len(line) > p.room(f) {
+			flush()
+			p.next()
+		}
+		piece.lines, size = append(piece.lines, line), size+len(line)
+	}
+	flush()
+}
+
+// split divides the change into parts of at most limits.MaxBytes, and brings the census
+// up to what is in them.
+func (c *Change) split(patch []byte, limits role.Limits) error {
+	limit := int(min(limits.MaxBytes, math.MaxInt32))
+	if limit <= 0 || len(patch) <= limit {
+		c.Parts = []Part{{Patch: patch, Files: c.Files, Lines: c.Census.SentLines}}
+		return nil
+	}
+	files, err := cutPatch(patch)
+	if err != nil {
+		return err
+	}
+	packed := pack(files, limit, max(limits.MaxParts, 1))
+	if packed.full { // the small files before the large ones: more of them are seen
+		slices.SortStableFunc(files, func(a, b filePatch) int { return cmp.Compare(a.size, b.size) })
+		packed = pack(files, limit, max(limits.MaxParts, 1))
+	}
+	settleCensus(&c.Census, files, packed)
+	c.Files = slices.DeleteFunc(c.Files, c.Census.Hides)
+	shown := map[string]bool{}
+	for _, f := range c.Files {
+		shown[f] = true
+	}
+	for _, part := range packed.parts {
+		part.Files = slices.DeleteFunc(part.Files, func(f string) bool { return !shown[f] })
+		if len(part.Patch) > 0 || len(c.Parts) == 0 {
+			c.Parts = append(c.Parts, part)
+		}
+	}
+	if len(c.Parts) > 1 {
+		c.Census.Parts, c.Census.Cut = len(c.Parts), c.markPieces()
+	}
+	return nil
+}
+
+// markPieces notes in each part the files that are in others as well, and gives all of them.
+func (c *Change) markPieces() (cut []string) {
+	parts := map[string]int{}
+	for _, part := range c.Parts {
+		for _, f := range part.Files {
+			parts[f]++
+		}
+	}
+	for i := range c.Parts {
+		for _, f := range c.Parts[i].Files {
+			if parts[f] > 1 {
+				c.Parts[i].Pieces = append(c.Parts[i].Pieces, f)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(c.Files), func(f string) bool { return parts[f] < 2 })
+}
+
+// settleCensus replaces the figures of the files by what was packed.
+func settleCensus(c *record.Census, files []filePatch, packed *packer) {
+	lines := map[string]int{}
+	c.Lines -= c.SentLines
+	c.SentLines = 0
+	for _, f := range files {
+		c.Lines += f.lines
+		lines[f.path] += f.lines
+	}
+	for _, part := range packed.parts {
+		c.SentLines += part.Lines
+	}
+	for _, path := range slices.Sorted(maps.Keys(packed.unseen)) {
+		left := record.LeftOut{Path: path, Why: record.LeftTooLarge}
+		if unseen := packed.unseen[path]; unseen < lines[path] {
+			left.Lines = unseen
+		} else {
+			c.SentFiles--
+		}
+		c.LeftOut = append(c.LeftOut, left)
+	}
+}

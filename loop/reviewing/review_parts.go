@@ -1,0 +1,93 @@
+package reviewing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/git-runr/git-runr/loop/checking"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/spend"
+)
+
+// reviewParts has a reviewer look at the change, at one part after the other where it is
+// too large for one, and joins what it says of them. A verdict counts beside the checks.
+func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked Question, progress checking.Progress) (role.ReviewAnswer, error) {
+	var answers []role.ReviewAnswer
+	var made []spend.Call
+	prompt := asked.Prompt
+	prompt.Checks, prompt.Census, prompt.Files, prompt.Parts = asked.Checks, change.Census, change.Files, len(change.Parts)
+	for i, part := range change.Parts {
+		where := fmt.Sprintf("part %d of %d", i+1, len(change.Parts))
+		if len(change.Parts) > 1 {
+			progress.Step("review", where)
+		}
+		nonce, err := checking.NewNonce()
+		if err != nil {
+			return role.ReviewAnswer{}, err
+		}
+		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines, prompt.PartPieces = part.Patch, nonce, i+1, part.Files, part.Lines, part.Pieces
+		answer, err := reviewer.Review(ctx, role.ReviewJob{
+			Patch: part.Patch, Tree: change.Tree, Files: change.Files, Checks: asked.Checks, Dir: asked.dir,
+			Prompt: prompt.Text, Nonce: nonce, Block: true, Transcript: asked.Transcript, OnLine: progress.Line,
+		})
+		made = append(made, answer.Calls...)
+		answer.Calls = made
+		if err != nil {
+			return answer, err
+		}
+		if answer.Told = prompt.Told.Used; answer.Failure != nil {
+			if len(change.Parts) > 1 {
+				answer.Failure.Detail = where + ": " + answer.Failure.Detail
+			}
+			return answer, nil
+		}
+		r := &answer.Report
+		r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, record.CheckRun{Results: asked.Checks}.Failed())
+		answers = append(answers, answer)
+		prompt.Earlier = append(prompt.Earlier, reply.Words{By: where, Text: prose.CutMiddle(summaryOf(*r), earlierBytes)})
+	}
+	joined := joinAnswers(answers)
+	joined.Calls = made
+	return joined, nil
+}
+
+// earlierBytes is how much of what was said of one part is told with the others.
+const earlierBytes = 2 << 10
+
+// summaryOf is what a report says, in a few lines.
+func summaryOf(r reply.Report) string {
+	lines := []string{string(r.Effective), r.Summary}
+	for _, f := range r.Findings {
+		lines = append(lines, fmt.Sprintf("- %s %s: %s", f.Severity, f.Place(), prose.OneLine(f.Issue)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// joinAnswers is what the answers to all parts come to.
+func joinAnswers(answers []role.ReviewAnswer) role.ReviewAnswer {
+	if len(answers) == 1 {
+		return answers[0]
+	}
+	var reports []reply.Report
+	var raw []string
+	for i, a := range answers {
+		reports = append(reports, a.Report)
+		if a.Raw != "" {
+			raw = append(raw, reply.PartTitle(i, len(answers))+"\n"+a.Raw)
+		}
+	}
+	last := answers[len(answers)-1]
+	return role.ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n"), Usage: last.Usage, Told: last.Told}
+}
+
+// BoundVerdict bounds the verdict by what the reviewer was shown: it passed what it saw.
+func BoundVerdict(r *reply.Report, c record.Census) {
+	if r.Effective == reply.Pass && c.Unseen() {
+		r.Effective = reply.PassWithNotes
+	}
+	r.Approved = r.Approved && !c.Partial()
+}

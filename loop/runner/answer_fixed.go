@@ -1,0 +1,38 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// AnswerFixed records what a run that is completed fixed of the review that it addressed: what its last
+// round did not find again. Its reviewer confirms that, rules what rules have found.
+func AnswerFixed(ctx context.Context, s *store.Store, run record.Run, actor string) error {
+	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
+		return nil
+	}
+	review, err := s.Review(ctx, run.Plan.FromReview)
+	if err != nil || !review.ClosedAt.IsZero() || !record.NothingInTheWay(run.Result) {
+		return nil // there is nothing to say, or nothing to say it of any more
+	}
+	open, _ := run.Open()
+	round := run.LastRound()
+	for _, f := range run.Plan.Findings {
+		again := func(o reply.Finding) bool { return o.ID == f.ID || o.ID == reply.FindingID(f) }
+		if _, answered := review.AnswerTo(f.ID); answered && !review.IsOpen(f) || slices.ContainsFunc(open, again) {
+			continue
+		}
+		answer := record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID, Actor: actor}
+		if round != nil && (round.Looked != record.LookedRules || f.Rule != "") && f.Rule != record.RuleSecret { // the commit has that one still
+			answer.ConfirmedBy = round.Reviewer
+		}
+		if _, err := s.AnswerFinding(ctx, review.ID, answer, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}

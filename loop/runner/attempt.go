@@ -1,0 +1,460 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/checking"
+	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reviewing"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/workspace"
+)
+
+// attempt has an implementer do one turn, and records what it changed: the
+// difference of two snapshots, never what it says.
+func (t *execution) attempt(step Step) error {
+	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
+	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
+	t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
+	if step.Redo && !step.Kept {
+		if err := t.takeUp(); err != nil {
+			return err
+		}
+	}
+	before, err := t.stateBefore(a, step.Kept)
+	if err != nil {
+		return err
+	}
+	a.Before = before.ID
+	if err := t.record(record.EventAttemptStarted.New(name, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a)); err != nil {
+		return err
+	}
+	started := time.Now()
+	t.meanwhile = nil
+	answer, err := t.implement(name, step, a, &before)
+	if err != nil && t.ctx.Err() == nil {
+		return fmt.Errorf("attempt %d: %w", a.Number, err)
+	}
+	if err == nil && answer.Failure == nil {
+		if a.Hook, answer.Failure, err = t.runCommitHook(); err != nil && t.ctx.Err() == nil {
+			return fmt.Errorf("attempt %d: %w", a.Number, err)
+		}
+	}
+	a.Before, a.Duration = before.ID, duration.Duration(time.Since(started))
+	return t.finish(a, before, answer)
+}
+
+// stateBefore is the working tree as the attempt finds it, or as the kept first try of it did.
+func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot, error) {
+	if kept {
+		return t.Store.Repo.ReadSnapshot(t.ctx, t.run.LastAttempt().Before)
+	}
+	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
+		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
+	}
+	before, err := t.snapshot(a.Number, "before", gitstore.KeepIgnored())
+	if err == nil && t.run.Plan.InPlace {
+		t.sayGaps(before.NotKept())
+	}
+	return before, err
+}
+
+// implement has the work done. What was done elsewhere before is not in before.
+func (t *execution) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
+	if step.Kept {
+		t.Progress.Say(fmt.Sprintf("what attempt %d changed is kept", a.Number))
+		return role.ImplementAnswer{}, nil
+	}
+	if a.Mode == record.ModeGiven {
+		return t.takeOver(a, before)
+	}
+	transcript, err := t.transcript(fmt.Sprintf("attempt-%d.log", a.Number))
+	if err != nil {
+		return role.ImplementAnswer{}, err
+	}
+	defer transcript.Close()
+	prompt, err := t.instructed(t.prompt(step))
+	if err != nil {
+		return role.ImplementAnswer{}, err
+	}
+	job := role.ImplementJob{
+		Dir: t.tree.Dir, Prompt: prompt.Text(a.Mode), Uninstructed: t.run.Plan.Uninstructed, Keep: t.run.Plan.KeepSessions, Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
+	}
+	answer, err := t.relayed(name, job, func() (bool, error) { return t.afresh(a, *before) })
+	answer.Told = prompt.Told.Used
+	return answer, err
+}
+
+// instructed adds what the project says to those who work on it.
+func (t *execution) instructed(p ImplementPrompt) (ImplementPrompt, error) {
+	if t.run.Plan.Uninstructed {
+		return p, nil
+	}
+	var err error
+	if p.Told, err = reviewing.Instructions(t.ctx, t.Store, t.run.Plan.Base, reviewing.ImplementerFiles); p.Told.Used != nil && err == nil {
+		p.Nonce, err = checking.NewNonce()
+	}
+	return p, err
+}
+
+// relayed has the implementer called name do job, or those who stand in for it.
+func (t *execution) relayed(name string, job role.ImplementJob, again func() (bool, error)) (answer role.ImplementAnswer, err error) {
+	c := t.calls(name)
+	c.Again = again
+	failure, err := c.Ask(t.ctx, func(name string) (spend.Usage, *record.Failure, error) {
+		implementer, failure := t.Implementer(name)
+		if failure != nil {
+			return spend.Usage{}, failure, nil
+		}
+		if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
+			t.warned = name
+			t.Progress.Say(name + " does not tell which files it edits: unless it lists them in the end, whatever changes here while it works is taken for its work")
+		}
+		var err error
+		mine := job
+		if c.Made != nil { // a session is of the one who was asked first
+			mine.Session = spend.Session{}
+		}
+		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) { return implementer.Implement(ctx, mine) })
+		if err == nil && answer.Failure == nil && t.gone() {
+			answer.Failure = checking.RemovedTree(name)
+		}
+		return answer.Usage, answer.Failure, err
+	})
+	answer.Calls, answer.Failure = c.Made, failure
+	return answer, err
+}
+
+// afresh puts the working tree back to what it was before a call that came to nothing, for
+// the next one. In the user's checkout nobody can say whose a change is: false where there
+// is one.
+func (t *execution) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) {
+	if t.gone() {
+		return false, nil
+	}
+	now, err := t.snapshot(a.Number, "found", gitstore.Since(before))
+	if err != nil {
+		return false, err
+	}
+	paths, err := t.changedOnDisk(before.Tree, now.Tree)
+	if err != nil || len(paths) == 0 {
+		return err == nil, err
+	}
+	if t.run.Plan.InPlace {
+		t.Progress.Say("nobody else is asked, for these files changed: " + strings.Join(paths, ", "))
+		return false, nil
+	}
+	done, err := t.takeBack(t.tree, a, before.ID, now.ID, "retry", "which gave no answer")
+	return err == nil && len(done.Conflicts) == 0, err
+}
+
+// watched has an implementer work, and fails it when it tampered with the repository.
+func (t *execution) watched(name string, work func(context.Context) (role.ImplementAnswer, error)) (answer role.ImplementAnswer, err error) {
+	tampered, err := t.watch("implementer "+name+" worked").During(t.ctx, func(ctx context.Context) (err error) { answer, err = work(ctx); return err })
+	if tampered != nil {
+		answer.Failure = tampered
+	}
+	return answer, err
+}
+
+// watch is how the run's working tree is watched while something goes on.
+func (t *execution) watch(while string) checking.Watch {
+	own := []string{t.run.Plan.BranchRef()}
+	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
+		own = append(own, branch)
+	}
+	return checking.Watch{Store: t.Store, Progress: t.Progress, Tree: t.tree, Own: own, While: while, Meanwhile: &t.meanwhile}
+}
+
+// session is what a fix goes on with: that of the newest attempt, where the same agent made
+// it. After anything else what the agent remembers of the files is not so any more.
+func (t *execution) session(a record.Attempt) spend.Session {
+	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil && last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
+		return last.Session
+	}
+	return spend.Session{}
+}
+
+// before is the newest attempt before the one of that number, nil for none.
+func (t *execution) before(number int) *record.Attempt {
+	for i, a := range slices.Backward(t.run.Attempts) {
+		if a.Number < number {
+			return &t.run.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// takeOver brings an executor's finished work into the run's worktree.
+func (t *execution) takeOver(a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
+	given := t.run.Plan.Context
+	answer := role.ImplementAnswer{Text: given.ExecutorResult}
+	if t.run.Plan.InPlace {
+		return answer, nil // it is there already
+	}
+	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, fmt.Sprintf("%d-without", a.Number))
+	if err != nil {
+		return answer, err
+	}
+	subject := fmt.Sprintf("run %s, attempt %d: without the executor's work", t.run.ID, a.Number)
+	without, left, err := t.tree.Bring(t.ctx, t.run.Plan.BranchRef(), t.run.Plan.Base, given.Commit, ref, subject)
+	if err == nil {
+		*before = without
+	}
+	if len(left) > 0 {
+		t.Progress.Say("left as they are in the run's working tree: " + strings.Join(left, ", "))
+	}
+	return answer, err
+}
+
+// prompt holds all that an implementer must know: feedback that does not reach it
+// is the first cause of loops.
+func (t *execution) prompt(step Step) ImplementPrompt {
+	plan := t.run.Plan
+	p := ImplementPrompt{
+		Entity: plan.Entity, Task: plan.Task, DoneCriteria: plan.DoneCriteria, References: plan.References,
+		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(step.Number), Notes: t.run.FromPeople(), Checks: plan.Checks,
+		Scope: plan.ScopeText(),
+	}
+	if step.Mode != record.ModeImplement {
+		p.Findings, p.Requests = t.run.Open()
+		p.Said = t.run.Said()
+		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool { return f.Severity == reply.Note && step.Mode == record.ModeReexecute })
+		if checks := t.run.LastChecks(); checks != nil {
+			p.Failed = checks.Failures()
+		}
+	}
+	return p
+}
+
+// history is one line for each attempt before the one of that number, which has begun.
+func (t *execution) history(number int) []string {
+	var lines []string
+	for _, a := range t.run.Attempts {
+		if a.Number == number {
+			continue
+		}
+		line := fmt.Sprintf("attempt %d (%s): changed %s", a.Number, a.Mode, prose.Count(len(a.Files), "file"))
+		for _, round := range t.run.Rounds {
+			if round.Attempt == a.Number && round.Failure == nil {
+				line += fmt.Sprintf(", reviewed as %s", round.Said())
+			}
+		}
+		if a.Reverted != nil {
+			line += ", reverted"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// finish records what came of the attempt, however it ended.
+func (t *execution) finish(a record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
+	if t.ctx.Err() != nil && (answer.Failure == nil || answer.Failure.Reason != record.ReasonTamperedRepo) {
+		answer.Failure = &record.Failure{Reason: record.ReasonInterrupted}
+	}
+	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
+	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
+	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, spend.NewSpent(a.Agent, answer.Calls), t.meanwhile
+	if !t.gone() && !t.Store.Repo.Stopped() {
+		if err := t.takeStock(&a, before, answer); err != nil {
+			return err
+		}
+	}
+	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
+	if by := a.By(a.Agent); by != a.Agent {
+		title += ", by " + by
+	}
+	if a.Failure != nil {
+		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
+	}
+	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).Attach("executor.md", answer.Text))
+}
+
+// takeStock finds out what the attempt changed, and commits what it did well.
+func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
+	after, err := t.stateAfter(*a, before)
+	if err != nil {
+		return err
+	}
+	a.After = after.ID
+	if a.Files, err = t.changedOnDisk(before.Tree, after.Tree); err != nil {
+		return fmt.Errorf("compare snapshots: %w", err)
+	}
+	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
+	report := reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir))
+	if a.Claim(report); len(a.Files) == 0 && a.Mode == record.ModeFix && a.Status != reply.ExecutorFailed && a.Status != reply.ExecutorCheckpoint {
+		a.Refutes = prose.CutMiddle(cleaned(report.Reason), reply.MaxText)
+	}
+	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
+		if err := t.beside(a, before, after); err != nil {
+			return err
+		}
+		t.leaveUnclaimed(a)
+		if err := t.lostWork(a, before, after); err != nil {
+			return fmt.Errorf("look for the user's work: %w", err)
+		}
+	}
+	if outside := t.run.Plan.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
+		a.Failure = &record.Failure{Reason: record.ReasonScope, Detail: t.run.Plan.Violations(outside)}
+	}
+	if a.Failure == nil {
+		if err := t.commit(a); err != nil {
+			return err
+		}
+	}
+	return t.leaveInSubmodules(a, after)
+}
+
+// leaveInSubmodules takes files inside a submodule out of the attempt's and names them as not carried. A submodule
+// whose directory has no repository of its own is missing in the snapshot, or has its files there.
+func (t *execution) leaveInSubmodules(a *record.Attempt, after gitstore.Snapshot) error {
+	changes, err := t.Store.Repo.Changed(t.ctx, cmp.Or(a.Commit, a.From), after.Tree)
+	for _, c := range changes {
+		if c.OldMode != gitstore.ModeCommit || c.NewMode != "" {
+			continue
+		}
+		left := record.NotCarried{Submodule: c.Path}
+		a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(file string) bool {
+			name, inside := strings.CutPrefix(file, c.Path+"/")
+			if inside {
+				left.Files = append(left.Files, name)
+			}
+			return inside
+		})
+		if len(left.Files) > 0 {
+			a.NotCarried = append(a.NotCarried, left)
+		}
+	}
+	return err
+}
+
+// stateAfter is the working tree as the attempt leaves it.
+func (t *execution) stateAfter(a record.Attempt, before gitstore.Snapshot) (gitstore.Snapshot, error) {
+	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
+		return t.Store.Repo.ReadSnapshot(t.ctx, given.Snapshot)
+	}
+	return t.snapshot(a.Number, "after", gitstore.Since(before))
+}
+
+// leaveUnclaimed keeps an attempt in place to what its implementer says to be its
+// own. Anything else that changed meanwhile may be a person's, who works beside it:
+// it is left alone. One that says nothing is taken to have made every change.
+func (t *execution) leaveUnclaimed(a *record.Attempt) {
+	implementer, _ := t.Implementer(append(a.Answered(a.Agent), a.Agent)[0])
+	tells := implementer != nil && implementer.ReportsEdits()
+	if tells && len(a.Claimed)+len(a.Edited) == 0 {
+		a.Unclaimed = a.Files
+	}
+	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
+	if said := slices.Concat(a.Claimed, a.Edited); tells || len(said) > 0 {
+		a.Beside = slices.DeleteFunc(a.Beside, func(path string) bool { return !coveredBy(said, path) })
+	}
+	if len(a.Unclaimed) > 0 {
+		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))
+	}
+}
+
+// commit puts the attempt's work on the run's branch.
+func (t *execution) commit(a *record.Attempt) error {
+	at, tree, err := t.commitOn(a.From, t.message(*a), func() (gitstore.ID, error) {
+		now, err := t.workNow(*a)
+		if err != nil {
+			return "", err
+		}
+		return t.tree.TreeWith(t.ctx, a.From, now, among(a.Files))
+	})
+	if err != nil {
+		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
+	}
+	if a.Tree = tree; at == a.From {
+		return nil
+	}
+	if a.Commit = at; t.run.Plan.InPlace {
+		return nil
+	}
+	// What an earlier try of the attempt left, and what a person did in the run's
+	// working tree, is in the commit, too.
+	return t.addFiles(&a.Files, a.From, a.Commit)
+}
+
+// commitOn commits the run's working tree on its branch, on top of from, and gives the
+// commit and its tree: from where nothing differs from it. Of the user's checkout inPlace
+// is the tree to commit, and their HEAD and index are left alone.
+func (t *execution) commitOn(from gitstore.ID, message string, inPlace func() (gitstore.ID, error)) (at, tree gitstore.ID, err error) {
+	branch := t.run.Plan.BranchRef()
+	if !t.run.Plan.InPlace {
+		author, err := t.Store.Repo.Identity(t.ctx)
+		if err != nil {
+			return "", "", err
+		}
+		if err := t.sayPlaced(from); err != nil {
+			return "", "", err
+		}
+		at, _, err = t.tree.CommitAll(t.ctx, gitstore.CommitSpec{Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: branch})
+		if err != nil {
+			return "", "", err
+		}
+		made, err := t.Store.Repo.ReadCommit(t.ctx, at)
+		return at, made.Tree, err
+	}
+	if tree, err = inPlace(); err != nil {
+		return "", "", err
+	}
+	before, err := t.Store.Repo.ReadCommit(t.ctx, from)
+	if err != nil || before.Tree == tree {
+		return from, tree, err
+	}
+	if at, err = t.Store.KeepTree(t.ctx, tree, from, message); err != nil {
+		return "", "", err
+	}
+	return at, tree, t.Store.Repo.MoveBranch(t.ctx, branch, at, from)
+}
+
+// addFiles adds the paths that differ between two trees or commits to files, each once.
+func (t *execution) addFiles(files *[]string, from, to gitstore.ID) error {
+	changes, err := t.Store.Repo.Changed(t.ctx, from, to)
+	known := map[string]bool{}
+	for _, f := range *files {
+		known[f] = true
+	}
+	for _, c := range changes {
+		if !known[c.Path] {
+			*files = append(*files, c.Path)
+		}
+	}
+	return err
+}
+
+// changedOnDisk lists the paths whose files differ between two trees or commits.
+func (t *execution) changedOnDisk(from, to gitstore.ID) ([]string, error) {
+	changes, err := t.Store.Repo.ChangedOnDisk(t.ctx, from, to)
+	files := make([]string, 0, len(changes)) // not nil, for JSON
+	for _, c := range changes {
+		files = append(files, c.Path)
+	}
+	return files, err
+}
+
+// workNow is the tree that the attempt's files are taken from.
+func (t *execution) workNow(a record.Attempt) (gitstore.ID, error) {
+	if a.Mode == record.ModeGiven {
+		return t.run.Plan.Context.Commit, nil
+	}
+	return t.tree.NormalTree(t.ctx)
+}
+
+func (t *execution) message(a record.Attempt) string {
+	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
+		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)), t.run.ID, a.Number)
+}

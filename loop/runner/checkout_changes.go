@@ -1,0 +1,106 @@
+package runner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+)
+
+// gapsShown is how many paths that are not kept are named in a line.
+const gapsShown = 10
+
+// sayGaps says, before an attempt works in the user's checkout, what could not be given back.
+func (t *execution) sayGaps(gaps []gitstore.Gap) {
+	var names []string
+	for _, g := range gaps {
+		what := g.String()
+		if g.Bytes > 0 {
+			what = strings.TrimSuffix(what, ")") + ", " + prose.Bytes(g.Bytes) + ")"
+		}
+		names = append(names, what)
+	}
+	line := prose.FirstNames(names, gapsShown)
+	if len(names) > 0 && line != t.gapsSaid {
+		t.gapsSaid = line
+		t.Progress.Say("not kept, so that nothing gives it back should the agent change it: " + line)
+	}
+}
+
+// beside finds what changed in the user's checkout while the attempt worked and is in no commit of it: ignored
+// files, permissions, and what could not be kept.
+func (t *execution) beside(a *record.Attempt, before, after gitstore.Snapshot) error {
+	ignored, modes, staged, err := t.tree.Beside(t.ctx, before, after)
+	if err != nil {
+		return err
+	}
+	a.Ignored = ignored
+	all, err := t.Store.Repo.Changed(t.ctx, before.Tree, after.Tree)
+	for _, c := range all { // such as a mode where git is told not to look at modes
+		modes = append(modes, c.Path)
+	}
+	modes = slices.DeleteFunc(modes, func(path string) bool {
+		return slices.Contains(a.Files, path) || slices.Contains(a.Ignored, path)
+	})
+	slices.Sort(modes)
+	a.Modes = slices.Compact(modes)
+	staged = slices.DeleteFunc(staged, among(a.Files))
+	a.Beside = slices.Concat(a.Ignored, a.Modes, staged)
+	for _, g := range before.Touched(after) {
+		a.NotKept = append(a.NotKept, g.String())
+	}
+	return err
+}
+
+// coveredBy reports whether somebody said to have changed a path.
+func coveredBy(said []string, path string) bool {
+	return slices.ContainsFunc(said, func(claim string) bool { return runplan.Covers(claim, strings.TrimSuffix(path, "/")) })
+}
+
+// lostWork names what the attempt in the user's checkout did to the user's own work: files
+// that differed from HEAD before it and are as there again, or gone, and where HEAD went.
+func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot) error {
+	if before.Head != after.Head || before.HeadRef != after.HeadRef {
+		a.Moved = &record.HeadMove{From: before.Head, FromRef: before.HeadRef, To: after.Head, ToRef: after.HeadRef}
+	}
+	head := before.Head
+	if head == "" {
+		var err error
+		if head, err = t.Store.Repo.EmptyTree(t.ctx); err != nil {
+			return err
+		}
+	}
+	theirs, err := t.paths(head, t.run.Plan.Base)
+	if err != nil {
+		return err
+	}
+	mine, err := t.paths(head, before.Tree)
+	if err != nil {
+		return err
+	}
+	differs, err := t.paths(head, after.Tree)
+	if err != nil {
+		return err
+	}
+	changes, err := t.Store.Repo.Changed(t.ctx, before.Tree, after.Tree)
+	for _, c := range changes {
+		agents := slices.Contains(t.run.Files(), c.Path) && !theirs[c.Path] // of an earlier attempt
+		if mine[c.Path] && !agents && c.OldMode != "" && (c.NewMode == "" || !differs[c.Path]) {
+			a.Lost = append(a.Lost, c.Path)
+		}
+	}
+	return err
+}
+
+// paths are those that differ between two trees or commits.
+func (t *execution) paths(from, to gitstore.ID) (map[string]bool, error) {
+	files, err := t.changedOnDisk(from, to)
+	all := map[string]bool{}
+	for _, f := range files {
+		all[f] = true
+	}
+	return all, err
+}

@@ -1,0 +1,245 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
+)
+
+// InterventionSpec is what a person says of an intervention.
+type InterventionSpec struct {
+	Reason   string      // one of InterventionReasons
+	Note     string      // taken as it is: nothing in it is expanded
+	Commands []string    // run by sh -c in the run's working tree, in this order
+	Since    gitstore.ID // where the person's commits begin; "": the newest intervention, else the run's base
+	Evidence bool        // it is about what the person left: where nothing of that counts and nothing was done, nothing is recorded
+	Message  string      // of the commit of what the person changed in the run's working tree; "": made from the note
+	Proof    bool        // only its commands count: the person does not answer for what a killed attempt left
+}
+
+// Intervene records what a person did for a run that stopped: the work in the run's
+// working tree becomes a commit on its branch, commands are run there and kept as
+// evidence. The counters start afresh.
+func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
+	var iv record.Intervention
+	unlock, err := workspace.HoldRun(r.Store, run.ID)
+	if err != nil {
+		return run, iv, err
+	}
+	defer unlock()
+	if run, err = r.Store.Run(ctx, run.ID); err != nil { // somebody may have carried it on since it was read
+		return run, iv, err
+	}
+	if refused := run.Allow(record.EventRunIntervened.Name); refused != nil {
+		return run, iv, refused
+	}
+	t := &execution{Runner: r, ctx: ctx, run: run}
+	release, err := t.openTree()
+	if err != nil {
+		return run, iv, err
+	}
+	defer release()
+	iv = record.Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note, Attempts: len(run.Attempts), Files: []string{}}
+	if err := t.findCommits(&iv, spec.Since); err != nil {
+		return run, iv, fmt.Errorf("list commits: %w", err)
+	}
+	if err := t.takeWork(&iv, spec); err != nil {
+		return run, iv, err
+	}
+	if iv.Commands, err = t.runCommands(iv, spec.Commands); err != nil {
+		return run, iv, err
+	}
+	if err := t.takeEvidence(&iv); err != nil {
+		return run, iv, err
+	}
+	if spec.Evidence && iv.Commit == "" && !slices.ContainsFunc(iv.Evidence, record.Evidence.Counts) {
+		return run, iv, nil
+	}
+	return t.recordIntervention(iv)
+}
+
+// findCommits lists what was committed in the user's checkout since the run began
+// or a person last stepped in.
+func (t *execution) findCommits(iv *record.Intervention, since gitstore.ID) error {
+	repo := t.Store.Repo
+	iv.Commits = []gitstore.ID{}
+	head, err := repo.HeadOrEmpty(t.ctx)
+	if err != nil {
+		return err
+	}
+	iv.Head, iv.Since = head, t.run.Plan.Base
+	if iv.Branch, err = t.Store.Branch(t.ctx); err != nil {
+		return err
+	}
+	if n := len(t.run.Interventions); n > 0 {
+		iv.Since = t.run.Interventions[n-1].Head
+	}
+	if since != "" {
+		iv.Since = since
+	}
+	follows, err := repo.IsAncestor(t.ctx, iv.Since, head)
+	if err != nil || !follows {
+		return t.unrelated(iv, since, err)
+	}
+	commits, err := repo.Commits(t.ctx, iv.Since, head, 0)
+	if err != nil {
+		return err
+	}
+	for _, c := range commits {
+		iv.Commits = append(iv.Commits, c.ID)
+	}
+	return t.addFiles(&iv.Files, iv.Since, head)
+}
+
+// unrelated leaves a checkout that does not go on from where the run began out of
+// account; a start that the person named must fit.
+func (t *execution) unrelated(iv *record.Intervention, since gitstore.ID, err error) error {
+	if since != "" && err == nil {
+		return &record.StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD", Cannot: "where the intervention began"}
+	}
+	iv.Since = iv.Head
+	return nil
+}
+
+// takeWork puts what the person did in the run's working tree on the run's branch.
+func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) error {
+	theirs, err := t.changedByPeople(spec)
+	if err != nil || !theirs {
+		return err
+	}
+	from := t.run.Head()
+	at, tree, err := t.commitOn(from, t.interventionMessage(*iv, spec.Message), func() (gitstore.ID, error) { return t.tree.NormalTree(t.ctx) })
+	if err != nil || at == from {
+		return err
+	}
+	iv.Commit, iv.Tree = at, tree
+	return t.addFiles(&iv.Files, from, at)
+}
+
+// changedByPeople reports whether the working tree holds more than an attempt left
+// there that failed or was killed. Of one that was killed nobody knows what it left:
+// the person who intervenes answers for all that there is. A message for the commit
+// says that it is the person's, too.
+func (t *execution) changedByPeople(spec InterventionSpec) (bool, error) {
+	a := t.run.LastAttempt()
+	if spec.Message != "" || a == nil || !a.Failed() || t.run.ByPeople(len(t.run.Attempts)) != "" {
+		return true, nil
+	}
+	if a.After == "" && spec.Proof {
+		return false, nil
+	}
+	left, err := t.Store.Repo.ReadSnapshot(t.ctx, cmp.Or(a.After, a.Before))
+	if err != nil {
+		return false, fmt.Errorf("read what attempt %d left: %w", a.Number, err)
+	}
+	now, err := t.snapshot(a.Number, "intervention")
+	return err == nil && now.Tree != left.Tree, err
+}
+
+func (t *execution) interventionMessage(iv record.Intervention, message string) string {
+	if strings.TrimSpace(message) == "" {
+		first, _, _ := strings.Cut(strings.TrimSpace(iv.Note), "\n")
+		message = prose.OneLine(cmp.Or(first, "Intervention in run "+t.run.ID))
+	}
+	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message), t.run.ID, iv.Reason)
+}
+
+// runCommands keeps exit code, duration and output of each command.
+func (t *execution) runCommands(iv record.Intervention, commands []string) ([]record.CheckResult, error) {
+	on := cmp.Or(iv.Commit, t.run.Head())
+	results := []record.CheckResult{}
+	for _, command := range commands {
+		check := runplan.Check{Command: command}
+		for _, c := range t.run.Plan.Checks {
+			if c.Command == command {
+				check = c
+			}
+		}
+		t.Progress.Step("run", command)
+		results = append(results, t.Checker.Judge(t.Checker.Run(t.ctx, check, t.tree.Dir, on), nil, nil))
+	}
+	return results, t.ctx.Err()
+}
+
+func (t *execution) recordIntervention(iv record.Intervention) (record.Run, record.Intervention, error) {
+	author, err := t.Store.Repo.Identity(t.ctx)
+	if err != nil {
+		return t.run, iv, err
+	}
+	iv.By = author.String()
+	done := record.InterventionPayload{Intervention: iv, On: cmp.Or(iv.Commit, t.run.Head())}
+	done.Commands = record.WithoutOutput(iv.Commands)
+	event := record.EventRunIntervened.New("cli", prose.OneLine(iv.Reason+": "+iv.Note), done)
+	for i, c := range iv.Commands {
+		event = event.Attach(fmt.Sprintf("commands/%d.log", i+1), c.Output)
+	}
+	for _, e := range iv.Evidence {
+		event = event.Attach("evidence/"+record.SafeName(e.File), e.Text)
+	}
+	err = t.record(event)
+	return t.run, iv, err
+}
+
+// TakeUp records what people did since run stopped, as an intervention: their work in its own
+// working tree, and the output of checks that they left.
+func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record.Intervention, error) {
+	spec := InterventionSpec{Reason: interventionReason(run), Note: "worked in the run's working tree", Evidence: true}
+	found, err := evidenceLeft(run, workspace.FilesDir(r.Store, run.ID))
+	if err != nil || len(found) == 0 && !changedSince(ctx, r.Store, run) {
+		return run, record.Intervention{}, err
+	}
+	if len(found) > 0 {
+		var files []string
+		for _, e := range found {
+			files = append(files, e.File)
+		}
+		spec.Note = "left evidence: " + strings.Join(files, ", ")
+	}
+	return r.Intervene(ctx, run, spec)
+}
+
+// changedSince reports whether the run's own working tree is not as it was when the run stopped. An
+// attempt whose agent did not live to finish is made again beside what a person did meanwhile.
+func changedSince(ctx context.Context, s *store.Store, run record.Run) bool {
+	a := run.LastAttempt()
+	if run.Stop == nil || run.Stop.Tree == "" || a != nil && a.Failed() && run.Stop.Explained().Retry() {
+		return false
+	}
+	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))
+	if err != nil {
+		return false // gone, or made again from the run's commit
+	}
+	now, err := tree.NormalTree(ctx)
+	return err == nil && now != run.Stop.Tree
+}
+
+// interventionReason is the reason of an intervention that a person did not put into words.
+func interventionReason(r record.Run) string {
+	if r.Stop == nil {
+		return record.InterveneOther
+	}
+	return cmp.Or(record.ReasonOf(r.Stop.Reason).Intervene, record.InterveneOther)
+}
+
+// Prove runs the named checks in the run's working tree before it is resumed, and
+// records them as an intervention.
+func (r *Runner) Prove(ctx context.Context, run record.Run, names []string) (record.Run, record.Intervention, error) {
+	spec := InterventionSpec{Reason: interventionReason(run), Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
+	for _, name := range names {
+		for _, c := range run.Plan.Checks {
+			if c.Name == name {
+				spec.Commands = append(spec.Commands, c.Command)
+			}
+		}
+	}
+	return r.Intervene(ctx, run, spec)
+}

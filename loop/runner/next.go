@@ -1,0 +1,468 @@
+package runner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/loop/checking"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/track"
+)
+
+// Action is what a Step tells the runner to do.
+type Action string
+
+const (
+	DoAttempt  Action = "attempt"
+	DoChecks   Action = "checks"
+	DoReview   Action = "review"
+	DoRevert   Action = "revert"
+	DoExhaust  Action = "exhausted" // ask, or do what the policy says
+	DoStop     Action = "stop"
+	DoComplete Action = "complete"
+	DoNothing  Action = "nothing" // the run is over
+)
+
+// Step is what comes next in a run.
+type Step struct {
+	Action   Action
+	Work     runplan.WorkStep   // for attempt, checks and review
+	Mode     record.AttemptMode // for attempt
+	Number   int                // of the attempt or round; for revert, of the attempt to undo
+	Redo     bool               // the attempt was begun and never ended
+	Kept     bool               // what it changed is there and is taken for what it did, without asking again
+	Reason   string             // for stop and exhausted: a code of the registry
+	Detail   string
+	Repeated []string        // for exhausted: ids of findings that were certainly unmet twice
+	Failure  *record.Failure // for stop: why no further call of an agent may begin
+}
+
+// Next decides what a run does next. It looks at nothing but its arguments, so
+// that a run taken up by another process goes on in the same way.
+func Next(run record.Run, policy runplan.Policy) Step {
+	if run.Done() {
+		return Step{Action: DoNothing}
+	}
+	step := next(run, policy)
+	works := step.Action == DoAttempt || step.Action == DoChecks || step.Action == DoReview
+	if took := run.UpdatedAt.Sub(run.Began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
+		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), policy.TimeBudget))
+	}
+	if asksAgent(run, step) {
+		return step.unless(spentByRun(run, policy, spend.Usage{}))
+	}
+	return step
+}
+
+// asksAgent reports whether an agent is called for step.
+func asksAgent(run record.Run, step Step) bool {
+	switch step.Action {
+	case DoAttempt:
+		return step.Mode != record.ModeGiven
+	case DoReview:
+		return !role.Reserved(cmp.Or(step.Work.Agent, run.Plan.Reviewer))
+	}
+	return false
+}
+
+// unless is the step, or where refused says that it may not be done the stop.
+func (s Step) unless(refused *record.Failure) Step {
+	if refused == nil {
+		return s
+	}
+	return Step{Action: DoStop, Reason: refused.Reason, Detail: refused.Detail, Failure: refused}
+}
+
+// spentByRun says why no further call may begin in run, after calls that took more and are
+// not recorded yet; nil when one may.
+func spentByRun(run record.Run, policy runplan.Policy, more spend.Usage) *record.Failure {
+	spent := run.Usage.Add(more)
+	reached, used := policy.Budget.Used(spent, runplan.SettingCost, runplan.SettingTokens)
+	if !used {
+		return nil
+	}
+	setting := run.Plan.Setting(reached.Name, reached.Value)
+	return &record.Failure{Reason: record.ReasonSpent, Detail: fmt.Sprintf("the run's calls took %s; %s", spent, setting), Setting: setting, Reached: spent}
+}
+
+func next(run record.Run, policy runplan.Policy) Step {
+	switch run.Last {
+	case record.EventAttemptStarted.Name:
+		a := run.LastAttempt()
+		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
+	case record.EventAttemptCompleted.Name:
+		if stop, bad := afterAttempt(run, policy); bad {
+			return stop
+		}
+	case record.EventAttemptReverted.Name:
+		return afterRevert(run, policy)
+	case record.EventChecksCompleted.Name:
+		return afterChecks(run, policy)
+	case record.EventRoundCompleted.Name:
+		return afterRound(run, policy)
+	case record.EventRunResumed.Name, record.EventRunIntervened.Name:
+		return afterResume(run, policy)
+	case record.EventRunAnswered.Name:
+		return afterAnswer(run)
+	}
+	return onward(run, policy)
+}
+
+// onward is the step at the run's position.
+func onward(run record.Run, policy runplan.Policy) Step {
+	if run.Plan.Context != nil && len(run.Attempts) == 0 {
+		return givenAttempt(policy)
+	}
+	if run.Position >= len(policy.Workflow) {
+		return Step{Action: DoComplete}
+	}
+	work := policy.Workflow[run.Position]
+	switch work.Kind {
+	case runplan.StepCheck:
+		return Step{Action: DoChecks, Work: work}
+	case runplan.StepReview:
+		return Step{Action: DoReview, Work: work, Number: len(run.Rounds) + 1}
+	}
+	return attempt(run, work, record.ModeImplement)
+}
+
+func attempt(run record.Run, work runplan.WorkStep, mode record.AttemptMode) Step {
+	if mode == record.ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests)+len(run.Plan.Said) > 0 {
+		mode = record.ModeFix // the run was started to fix a submitted review
+	}
+	return Step{Action: DoAttempt, Work: work, Mode: mode, Number: len(run.Attempts) + 1}
+}
+
+// givenAttempt takes over an executor's finished work as the first attempt, in the
+// place of the last agent step before the review.
+func givenAttempt(policy runplan.Policy) Step {
+	review := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == runplan.StepReview })
+	if review < 0 {
+		review = len(policy.Workflow)
+	}
+	work := runplan.WorkStep{Name: "given", Kind: runplan.StepAgent}
+	if at := policy.FixStep(review); at >= 0 {
+		work = policy.Workflow[at]
+	}
+	return Step{Action: DoAttempt, Work: work, Mode: record.ModeGiven, Number: 1}
+}
+
+func stop(reason, detail string) Step {
+	return Step{Action: DoStop, Reason: reason, Detail: detail}
+}
+
+// afterAttempt stops when the attempt got nowhere, and in place when files changed
+// meanwhile of which nobody says that they are the attempt's.
+func afterAttempt(run record.Run, policy runplan.Policy) (Step, bool) {
+	a := *run.LastAttempt()
+	switch {
+	case a.Failure != nil:
+		return stop(a.Failure.Reason, a.Failure.Detail), true
+	case a.Status == reply.ExecutorFailed:
+		return stop(record.ReasonBlocked, ""), true
+	case a.Status == reply.ExecutorCheckpoint:
+		return stop(record.ReasonCheckpoint, ""), true
+	case run.Plan.InPlace && a.Mode != record.ModeGiven && len(a.Unclaimed) > 0:
+		return stop(record.ReasonUnclaimed, strings.Join(a.Unclaimed, ", ")), true
+	}
+	return withoutProgress(run, policy)
+}
+
+// withoutProgress stops when the attempt came to nothing new.
+func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
+	a := *run.LastAttempt()
+	switch {
+	case a.Refutes != "" && a.Mode == record.ModeFix && !refutedBefore(run):
+		return Step{}, false // the reviewer hears it
+	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
+		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
+	case run.Head() == run.Plan.Base && !ahead(run, policy, runplan.StepAgent) && a.Mode == record.ModeImplement:
+		return stop(record.ReasonNoChange, denied(fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number), a)), true
+	}
+	if earlier := refusedBefore(run, policy, a); earlier != 0 {
+		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
+	}
+	return Step{}, false
+}
+
+// refutedBefore reports whether the attempt before the last changed nothing either, and was heard.
+func refutedBefore(run record.Run) bool {
+	return len(run.Attempts) > 1 && run.Attempts[len(run.Attempts)-2].Refutes != ""
+}
+
+// denied adds to the detail of a stop what the attempt wrote that is not carried, and what it was not allowed to do.
+func denied(detail string, a record.Attempt) string {
+	for _, left := range a.NotCarried {
+		detail += "; " + left.String()
+	}
+	if a.Denied == "" {
+		return detail
+	}
+	return detail + "; " + a.Denied
+}
+
+// refusedBefore is the number of an earlier attempt whose reviewed and refused
+// tree is that of a; 0 when there is none.
+func refusedBefore(run record.Run, policy runplan.Policy, a record.Attempt) int {
+	for _, round := range run.Rounds {
+		if round.Tree == a.Tree && round.Attempt != a.Number && round.RefusedBy(policy) {
+			return round.Attempt
+		}
+	}
+	return 0
+}
+
+func afterRevert(run record.Run, policy runplan.Policy) Step {
+	if a := run.LastAttempt(); a != nil && a.Reverted != nil {
+		files, where := a.Reverted.Conflicts, fmt.Sprintf("since attempt %d", a.Number)
+		if len(files) == 0 {
+			files, where = a.Reverted.Left, "in your checkout since the executor"
+		}
+		if len(files) > 0 {
+			return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed %s: %s", prose.Count(len(files), "file"), where, strings.Join(files, ", ")))
+		}
+	}
+	at := policy.FixStep(run.Position)
+	if at < 0 {
+		return stop(record.ReasonReviewNotPassed, "")
+	}
+	return attempt(run, policy.Workflow[at], record.ModeReexecute)
+}
+
+// afterChecks goes on to the review, which weighs the evidence; without one to
+// come, a failed check is what needs the fix.
+func afterChecks(run record.Run, policy runplan.Policy) Step {
+	checks := run.LastChecks()
+	if checks.Failure != nil {
+		return stop(checks.Failure.Reason, checks.Failure.Detail)
+	}
+	if missing := notRun(*checks); missing != "" {
+		return stop(record.ReasonChecksNotRun, missing)
+	}
+	if !checks.Failed() || ahead(run, policy, runplan.StepReview) {
+		return onward(run, policy)
+	}
+	failed := 0
+	for _, c := range run.Checks[min(run.ChecksSince, len(run.Checks)):] {
+		if c.Step == checks.Step && c.Failed() {
+			failed++
+		}
+	}
+	at := policy.FixStep(run.Position)
+	if at < 0 || failed > policy.MaxRetries {
+		return stop(record.ReasonChecksFailed, fmt.Sprintf("failing: %s; step %q failed %d times", checks.Failing(), checks.Step, failed))
+	}
+	return attempt(run, policy.Workflow[at], record.ModeFix)
+}
+
+// notRun says which checks of a step could not start, and why; "" when all did. A hook of the
+// user's that is not to be run is none of them, and neither are checks that wait for a setup that the change broke:
+// that is a fault to fix.
+func notRun(checks record.CheckRun) string {
+	var missing []string
+	for _, c := range checks.Results {
+		if c.Name == checking.SetupName && c.Fails() {
+			return ""
+		}
+		if c.NotRun != "" && c.Name != commitHook {
+			missing = append(missing, c.Name+": "+c.NotRun)
+		}
+	}
+	return strings.Join(missing, "; ")
+}
+
+// ahead reports whether a step of kind is still to come.
+func ahead(run record.Run, policy runplan.Policy, kind runplan.StepKind) bool {
+	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
+	return slices.ContainsFunc(rest, func(s runplan.WorkStep) bool { return s.Kind == kind })
+}
+
+func afterRound(run record.Run, policy runplan.Policy) Step {
+	round := *run.LastRound()
+	switch {
+	case round.Failure != nil:
+		return stop(round.Failure.Reason, round.Failure.Detail)
+	case round.Census.Nothing():
+		return stop(record.ReasonNothing, "")
+	case round.Report.Unreadable() && policy.Blocks(round.Report, round.ChecksFailed()):
+		// The call for the block alone was the second try: an implementer can do nothing with such an answer.
+		return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read"}
+	case !policy.Blocks(round.Report, round.ChecksFailed()) && round.Census.Partial():
+		return Step{Action: DoExhaust, Reason: record.ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
+	case !policy.Blocks(round.Report, round.ChecksFailed()):
+		return onward(run, policy)
+	}
+	return refused(run, policy)
+}
+
+// refused is what follows a review that did not pass.
+func refused(run record.Run, policy runplan.Policy) Step {
+	at := policy.FixStep(run.Position - 1)
+	repeated := unmetTwice(run, policy)
+	switch {
+	case at < 0 || run.Plan.Implementer == "":
+		return spent(run, policy, Step{Reason: record.ReasonReviewNotPassed})
+	case len(repeated) > 0:
+		return spent(run, policy, Step{Reason: record.ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated})
+	case len(refusals(run, policy)) > policy.MaxRetries:
+		return spent(run, policy, Step{Reason: record.ReasonReviewLoop, Detail: "the retries are used up"})
+	}
+	return backToWork(run, policy, at)
+}
+
+// spent gives the run up for what step says, unless the reviewer has nothing
+// against the work and only checks are: then they are the reason.
+func spent(run record.Run, policy runplan.Policy, step Step) Step {
+	step.Action = DoExhaust
+	if round := *run.LastRound(); round.RefusedByChecks(policy) {
+		step.Reason = record.ReasonChecksFailed
+		step.Detail = strings.TrimSuffix("failing: "+record.CheckRun{Results: round.Checks}.Failing()+"; "+step.Detail, "; ")
+	}
+	return step
+}
+
+// backToWork is the way back into the loop: critical findings undo the attempt first,
+// but never what a person did after it.
+func backToWork(run record.Run, policy runplan.Policy, at int) Step {
+	last := run.LastAttempt()
+	critical := run.LastRound() != nil && run.LastRound().Report.Effective == reply.CriticalFail
+	switch {
+	case !critical || run.ByPeople(len(run.Attempts)) != "":
+		return attempt(run, policy.Workflow[at], record.ModeFix)
+	case last != nil && last.Reverted == nil:
+		return Step{Action: DoRevert, Number: last.Number, Work: policy.Workflow[at]}
+	}
+	return attempt(run, policy.Workflow[at], record.ModeReexecute)
+}
+
+// refusals are the rounds that did not pass since the run began or a person stepped in.
+func refusals(run record.Run, policy runplan.Policy) []record.Round {
+	var refused []record.Round
+	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
+		if round.RefusedBy(policy) {
+			refused = append(refused, round)
+		}
+	}
+	return refused
+}
+
+// unmetTwice returns the ids of findings that two attempts in a row were asked to fix and did not: they stand in each of
+// the last three refusals, in the same words and of the same line of a file that nobody changed.
+func unmetTwice(run record.Run, policy runplan.Policy) []string {
+	rounds := refusals(run, policy)
+	if len(rounds) < 3 {
+		return nil
+	}
+	return track.Repeated(run.Tracked(rounds[len(rounds)-3:]))
+}
+
+// afterResume takes the run up where it stopped. What was refused is not passed by
+// going on: it is mended, or looked at again. What people did meanwhile decides.
+func afterResume(run record.Run, policy runplan.Policy) Step {
+	if step, ok := afterPeople(run, policy); ok {
+		return step
+	}
+	if a := run.LastAttempt(); a != nil && a.Failed() && run.ByPeople(len(run.Attempts)) == "" {
+		kept := a.Failure != nil && a.Failure.Reason == record.ReasonTamperedRepo && a.After != "" && !run.Plan.InPlace
+		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true, Kept: kept}
+	}
+	at := run.Position - 1
+	if at < 0 || at >= len(policy.Workflow) {
+		return onward(run, policy)
+	}
+	switch work := policy.Workflow[at]; {
+	case work.Kind == runplan.StepAgent:
+		return attemptResumed(run, policy, work)
+	case work.Kind == runplan.StepReview && run.LastRound() != nil:
+		return reviewResumed(run, policy, at)
+	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && (run.LastChecks().Failure != nil || notRun(*run.LastChecks()) != ""):
+		return Step{Action: DoChecks, Work: work}
+	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !ahead(run, policy, runplan.StepReview):
+		if fix := policy.FixStep(at); fix >= 0 {
+			return attempt(run, policy.Workflow[fix], record.ModeFix)
+		}
+		return Step{Action: DoChecks, Work: work}
+	}
+	return onward(run, policy)
+}
+
+// afterPeople is what follows an intervention: work that a person did, or commands
+// that all passed, are checked and reviewed before an implementer is asked again.
+func afterPeople(run record.Run, policy runplan.Policy) (Step, bool) {
+	worked, proved := false, false
+	for _, iv := range run.News() {
+		worked = worked || iv.Commit != ""
+		if shown, good := iv.Proof(); shown { // a note alone takes no proof back
+			proved = good
+		}
+	}
+	a := run.LastAttempt()
+	unfinished := a != nil && a.Failed()
+	if !worked && (!proved || a == nil || unfinished || run.Head() == run.Plan.Base) {
+		return Step{}, false
+	}
+	at := policy.FixStep(run.Position)
+	if a != nil {
+		at = slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Name == a.Step })
+	}
+	run.Position = at + 1
+	return onward(run, policy), true
+}
+
+// attemptResumed goes on after an attempt: one that got nowhere is not carried
+// further, but made again.
+func attemptResumed(run record.Run, policy runplan.Policy, work runplan.WorkStep) Step {
+	a := run.LastAttempt()
+	if a == nil {
+		return onward(run, policy)
+	}
+	why, bad := afterAttempt(run, policy)
+	if why.Reason == record.ReasonUnclaimed { // going on says that those files are not the run's
+		why, bad = withoutProgress(run, policy)
+	}
+	if !bad || why.Reason == record.ReasonCheckpoint && len(run.News()) == 0 {
+		return onward(run, policy)
+	}
+	if a.Mode == record.ModeGiven {
+		return attempt(run, work, record.ModeFix)
+	}
+	return attempt(run, work, a.Mode)
+}
+
+// reviewResumed goes on after the review step at position at.
+func reviewResumed(run record.Run, policy runplan.Policy, at int) Step {
+	round := *run.LastRound()
+	answered := round.Failure == nil && !round.Census.Nothing()
+	passed := answered && !policy.Blocks(round.Report, round.ChecksFailed())
+	again := passed && round.Census.Partial() || round.Report.Unreadable()
+	switch fix := policy.FixStep(at); {
+	case passed && !again:
+		return onward(run, policy)
+	case !again && answered && fix >= 0 && run.Plan.Implementer != "":
+		return backToWork(run, policy, fix)
+	}
+	return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
+}
+
+// afterAnswer finishes what a person decided in a process that did not live to do it.
+func afterAnswer(run record.Run) Step {
+	if run.Answer == runplan.ChoiceCommit {
+		return Step{Action: DoComplete}
+	}
+	return stop(record.ReasonReviewLoop, "")
+}
+
+func stepNamed(policy runplan.Policy, name string) runplan.WorkStep {
+	if i := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Name == name }); i >= 0 {
+		return policy.Workflow[i]
+	}
+	return runplan.WorkStep{Name: name, Kind: runplan.StepAgent}
+}

@@ -1,0 +1,100 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/checking"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
+)
+
+// prepare makes the run's worktree ready for the first agent. One that cannot be made ready stops the run, unless an
+// attempt is there already: then the checks say what is wrong with it.
+func (t *execution) prepare() error {
+	if t.run.Plan.InPlace || t.Checker.Run == nil {
+		return nil
+	}
+	w := t.watch("setup ran")
+	fresh := !t.tree.IsFurnished()
+	setup, err := t.Checker.Settle(t.ctx, w)
+	if err == nil && fresh {
+		err = t.postCheckout()
+	}
+	if err != nil || setup == nil {
+		return err
+	}
+	t.Progress.Step(checking.SetupName, setup.Command)
+	result, tampered, err := t.Checker.Watched(t.ctx, w, *setup, t.run.Head())
+	switch {
+	case err != nil:
+		return err
+	case tampered != nil:
+		return t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo}, record.EventRunStopped)
+	case result.OK():
+		t.Progress.Say(fmt.Sprintf("setup took %s", time.Duration(result.Duration).Round(time.Millisecond)))
+		return nil
+	}
+	if len(t.run.Attempts) > 0 {
+		t.sayOutput(result)
+		return nil
+	}
+	return t.stop(record.Stop{
+		Reason: record.ReasonSetup, Detail: setup.Command + ": " + result.State(), SaidBy: checking.SetupName, Said: lastLines(result.Output),
+	}, record.EventRunStopped)
+}
+
+func (t *execution) sayOutput(result record.CheckResult) {
+	t.Progress.Say(result.Name + ": " + result.State())
+	for line := range strings.SplitSeq(lastLines(result.Output), "\n") {
+		t.Progress.Say("  " + line)
+	}
+}
+
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return prose.CutMiddle(strings.Join(lines[max(0, len(lines)-saidLines):], "\n"), saidBytes)
+}
+
+// postCheckout runs the user's post-checkout hook in the run's new worktree, as git worktree add does, where the
+// configuration says so. As with git its failure changes nothing.
+func (t *execution) postCheckout() error {
+	dir, err := t.Store.Repo.HooksDir(t.ctx)
+	if err != nil || !t.Checker.Worktree.PostCheckout || !t.Store.Repo.HasHook(t.ctx, dir, "post-checkout") {
+		return err
+	}
+	if t.Store.Repo.AlteredBelow(t.ctx, dir.Path) {
+		t.Progress.Say("post-checkout was not run: a hook changed while an agent worked, and nobody has accepted it: git runr guard")
+		return nil
+	}
+	head := string(t.run.Head())
+	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing", "post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
+	if !ok {
+		return fmt.Errorf("run post-checkout: no shell can be told of %q", dir.Path)
+	}
+	t.Progress.Step("hook", "post-checkout")
+	result, tampered, err := t.Checker.Guarded(t.ctx, t.watch("the post-checkout hook ran"), runplan.Check{Name: "post-checkout", Command: line}, t.run.Head())
+	if err == nil && tampered != nil {
+		err = t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo}, record.EventRunStopped)
+	} else if err == nil && !result.OK() {
+		t.sayOutput(result)
+	}
+	return err
+}
+
+// sayPlaced says that the agent committed what was put into the worktree, which no commit of the run may hold.
+func (t *execution) sayPlaced(from gitstore.ID) error {
+	head, err := t.tree.Repo().Head(t.ctx)
+	if err != nil {
+		return err
+	}
+	found, err := t.tree.CommittedPlaced(t.ctx, from, head)
+	if found {
+		t.Progress.Say("the agent committed files that [worktree] put there: its commits are joined into one without them")
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+package runner
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
+)
+
+// revert undoes an attempt: exactly the files that it changed, back to what they
+// were before it. Its commit is kept for this clone.
+func (t *execution) revert(step Step) error {
+	a := t.attemptNumbered(step.Number)
+	if a == nil {
+		return fmt.Errorf("revert attempt %d: %w", step.Number, gitstore.ErrNotFound)
+	}
+	t.Progress.Step("revert", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(a.Files), "file")))
+	reverted, err := t.undo(*a)
+	if err != nil {
+		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
+	}
+	return t.record(record.EventAttemptReverted.New("runner", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")), reverted))
+}
+
+// undo takes an attempt's work back wherever it is. Each part of it can be done
+// twice: a process that was killed in between leaves the rest to the next.
+func (t *execution) undo(a record.Attempt) (record.Reverted, error) {
+	if a.Commit != "" {
+		if err := t.Store.Repo.Pin(t.ctx, fmt.Sprintf("attempt %d of run %s", a.Number, t.run.ID), a.Commit); err != nil {
+			return record.Reverted{}, err
+		}
+	}
+	done, err := t.takeBack(t.tree, a, a.Before, a.After, "revert", "critical findings")
+	reverted := record.Reverted{Attempt: a.Number, Restored: asBefore(done)}
+	reverted.Conflicts, reverted.Left = t.inTheWay(a, done)
+	if err != nil {
+		return reverted, err
+	}
+	if err := t.undoGiven(a, &reverted); err != nil {
+		return reverted, fmt.Errorf("in the checkout: %w", err)
+	}
+	return reverted, nil
+}
+
+// inTheWay sorts out the conflicts of a revert: files of the attempt, without which it is not taken back, and what
+// changed beside it in the user's checkout, perhaps by another program.
+func (t *execution) inTheWay(a record.Attempt, done gitstore.Reverted) (files, beside []string) {
+	for _, path := range done.Conflicts {
+		if t.run.Plan.InPlace && slices.Contains(a.Beside, path) {
+			beside = append(beside, path)
+		} else {
+			files = append(files, path)
+		}
+	}
+	return files, beside
+}
+
+// asBefore are the paths that are now what they were before, by whichever process.
+func asBefore(done gitstore.Reverted) []string {
+	return slices.Sorted(slices.Values(append(slices.Clone(done.Restored), done.Skipped...)))
+}
+
+// undoGiven takes an executor's work back in the checkout that it was taken from: the
+// files that the executor was said to have modified, and no others.
+func (t *execution) undoGiven(a record.Attempt, reverted *record.Reverted) error {
+	given := t.run.Plan.Context
+	if a.Mode != record.ModeGiven || t.run.Plan.InPlace || given.Before == "" {
+		return nil
+	}
+	checkout, err := workspace.Checkout(t.Store)
+	if err != nil {
+		return err
+	}
+	if checkout == nil || checkout.ID() != t.run.Plan.Checkout {
+		t.Progress.Say("the executor's files stay as they are in the checkout that the run was started from")
+		return nil
+	}
+	if err := t.finishReverts(checkout); err != nil {
+		return err
+	}
+	done, err := t.takeBack(checkout, a, given.Before, given.Snapshot, "revert", "critical findings")
+	reverted.Checkout, reverted.Left = asBefore(done), done.Conflicts
+	return err
+}
+
+// takeBack restores what changed in a working tree between two snapshots. In a
+// checkout of the user's that is the attempt's own files, and what is taken back is
+// named. In the run's working tree branch, HEAD and index are put back as well, whatever the
+// agent staged or committed. Its snapshots say what it is part of, in the form "KIND RUN: attempt N, why".
+func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
+	from, beforeErr := t.Store.Repo.ReadSnapshot(t.ctx, before)
+	to, afterErr := t.Store.Repo.ReadSnapshot(t.ctx, after)
+	if err := errors.Join(beforeErr, afterErr); err != nil {
+		return gitstore.Reverted{}, err
+	}
+	options := []gitstore.RevertOption{gitstore.Because(fmt.Sprintf("%s %s: attempt %d, %s", kind, t.run.ID, a.Number, why))}
+	if t.run.Plan.InPlace {
+		options = append(options, gitstore.OnlyPaths(slices.Concat(a.Files, a.Beside)))
+	}
+	done, err := tree.Revert(t.ctx, from, to, options...)
+	if err == nil && len(done.Restored)+len(done.Conflicts) > 0 {
+		t.Progress.Say(fmt.Sprintf("attempt %d: %s", a.Number, t.revertText(done, tree.Own)))
+	}
+	if files, _ := t.inTheWay(a, done); err == nil && tree == t.tree && len(files) == 0 {
+		err = t.resetBranch(a)
+	}
+	return done, err
+}
+
+// revertText says what a revert took back and what it left alone, and in a checkout
+// of the user's what brings it back.
+func (t *execution) revertText(done gitstore.Reverted, own bool) string {
+	var parts []string
+	if n := len(done.Restored); n > 0 && own {
+		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo --to %s --into DIR gives them as they were)", prose.Count(n, "file"), done.Before.ID.Short()))
+	} else if n > 0 {
+		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo %s brings that back)", strings.Join(done.Restored, ", "), t.run.ID))
+	}
+	if len(done.Conflicts) > 0 {
+		parts = append(parts, "left alone, changed since: "+strings.Join(done.Conflicts, ", "))
+	}
+	return cmp.Or(strings.Join(parts, "; "), "nothing was left to do")
+}
+
+// resetBranch takes a reverted attempt off the run's branch.
+func (t *execution) resetBranch(a record.Attempt) error {
+	branch := t.run.Plan.BranchRef()
+	switch {
+	case !t.run.Plan.InPlace:
+		return t.tree.ResetTo(t.ctx, branch, a.From, a.Commit)
+	case a.Commit != "":
+		return t.Store.Repo.MoveBranch(t.ctx, branch, a.From, a.Commit)
+	}
+	return nil
+}
+
+// LeftError is what is in the way of making an attempt in place again: files that
+// differ from what they were before it, and of which nobody can say whether they are
+// the attempt's or a person's. They were left alone.
+type LeftError struct {
+	Run     string
+	Attempt int
+	Before  gitstore.ID // snapshot of the checkout from before the attempt
+	Paths   []string
+	Killed  bool // the attempt never ended; else they changed after it
+	Unseen  bool // see record.Attempt
+}
+
+func (e *LeftError) Error() string {
+	why := fmt.Sprintf("attempt %d was killed, and these files differ from what they were before it", e.Attempt)
+	if e.Unseen {
+		why = fmt.Sprintf("nobody looked at what attempt %d changed, and these files differ from what they were before it", e.Attempt)
+	} else if !e.Killed {
+		why = fmt.Sprintf("attempt %d failed, and these files of it changed since", e.Attempt)
+	}
+	return why + ": " + strings.Join(e.Paths, ", ") + "; they were left alone"
+}
+
+func (e *LeftError) Is(target error) bool { return target == gitstore.ErrConflict }
+
+// takeUp clears the way for an attempt that is made again: what its first try changed
+// is taken back where the try has ended, so that it is known. What a killed one left
+// cannot be told from what a person did since: in the run's own working tree all of
+// it stays, in the user's checkout they are asked.
+func (t *execution) takeUp() error {
+	a := t.run.LastAttempt()
+	if a == nil || a.Before == "" || a.Mode == record.ModeGiven {
+		return nil
+	}
+	if a.After == "" {
+		return t.takeUpKilled(*a)
+	}
+	if t.Keep {
+		return nil
+	}
+	done, err := t.takeBack(t.tree, *a, a.Before, a.After, "resume", "which is made again")
+	if files, _ := t.inTheWay(*a, done); err == nil && t.run.Plan.InPlace && len(files) > 0 {
+		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: files}
+	}
+	if err != nil {
+		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
+	}
+	return nil
+}
+
+func (t *execution) takeUpKilled(a record.Attempt) error {
+	before, err := t.Store.Repo.ReadSnapshot(t.ctx, a.Before)
+	if err != nil {
+		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
+	}
+	now, err := t.snapshot(a.Number, "found", gitstore.Since(before))
+	if err != nil {
+		return err
+	}
+	paths, err := t.changedOnDisk(before.Tree, now.Tree)
+	if err == nil && t.run.Plan.InPlace {
+		found := record.Attempt{Files: paths}
+		err = t.beside(&found, before, now)
+		paths = slices.Concat(paths, found.Beside, found.NotKept)
+	}
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	if t.run.Plan.InPlace && !t.Keep {
+		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true, Unseen: a.Unseen()}
+	}
+	why := fmt.Sprintf("attempt %d was killed", a.Number)
+	if a.Unseen() {
+		why = fmt.Sprintf("nobody looked at what attempt %d changed", a.Number)
+	}
+	t.Progress.Say(fmt.Sprintf("%s; what it left stays as it is: %s", why, strings.Join(paths, ", ")))
+	return nil
+}
+
+func (t *execution) attemptNumbered(n int) *record.Attempt {
+	if i := slices.IndexFunc(t.run.Attempts, func(a record.Attempt) bool { return a.Number == n }); i >= 0 {
+		return &t.run.Attempts[i]
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package runner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/reviewing"
+)
+
+func (t *execution) newRound(step Step, reviewer string) record.RoundPayload {
+	round := record.Round{Number: step.Number, Reviewer: reviewer, Commit: t.run.Head(), Report: record.EmptyReport()}
+	round.Tree = cmp.Or(t.run.HeadTree(), round.Commit)
+	if a := t.run.LastAttempt(); a != nil {
+		round.Attempt = a.Number
+	}
+	return record.RoundPayload{Step: step.Work.Name, Round: round}
+}
+
+// takeChecks makes the evidence of the attempt under review the round's.
+func (t *execution) takeChecks(round *record.Round) {
+	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
+		round.Checks = checks.Results
+		round.Census.CountChecks(checks.Results, 0)
+	}
+}
+
+// recordRound works out what the round's answer comes to, and records it. raw is the
+// answer as it was given.
+func (t *execution) recordRound(round record.RoundPayload, raw string) error {
+	title := fmt.Sprintf("round %d by %s: ", round.Number, round.By(round.Reviewer))
+	switch {
+	case round.Failure != nil:
+		title += round.Failure.Reason
+	case round.Census.Nothing():
+		title += record.ReasonNothing
+	default:
+		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
+		reviewing.BoundVerdict(&round.Report, round.Census)
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Said(), round.By(round.Reviewer), round.Report.Gist())
+	}
+	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).Attach("review.md", raw))
+}
+
+// verification is what the newest implementer says that it verified.
+func (t *execution) verification() string {
+	if a := t.run.LastAttempt(); a != nil {
+		return a.Verification
+	}
+	return ""
+}
+
+// refuted is why the newest implementer changed nothing, in its words.
+func (t *execution) refuted() []reply.Words {
+	if a := t.run.LastAttempt(); a != nil && a.Refutes != "" {
+		return []reply.Words{{By: a.By(a.Agent), Text: a.Refutes}}
+	}
+	return nil
+}
+
+// previous are the findings that the implementer was last asked to meet.
+func (t *execution) previous() []reply.Finding {
+	findings, _ := t.run.Open()
+	return findings
+}
+
+// saidBefore is what the implementer was last asked for in full, and the answers since
+// that nobody could read.
+func (t *execution) saidBefore() []reply.Words {
+	said := t.run.Said()
+	if last := t.run.LastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {
+		w := last.Words()
+		w.By += " (this answer could not be read: answer in the form that is asked for below)"
+		said = append(slices.Clone(said), w)
+	}
+	return said
+}

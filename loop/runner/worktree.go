@@ -1,0 +1,207 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/checking"
+	"github.com/git-runr/git-runr/loop/landing"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
+)
+
+// openTree gives the run its working tree, and mends what a killed process left
+// there; what it mends it says. The caller calls free in the end.
+func (t *execution) openTree() (free func(), err error) {
+	free = func() {}
+	if t.run.Plan.InPlace {
+		t.tree, free, err = workspace.LockCheckout(t.Store, t.run)
+	} else {
+		t.tree, err = t.openWorktree()
+	}
+	if err == nil {
+		err = t.finishReverts(t.tree)
+	}
+	if err != nil {
+		free()
+		return nil, err
+	}
+	return free, nil
+}
+
+// finishReverts does the rest of what was killed in a working tree.
+func (t *execution) finishReverts(tree *gitstore.Worktree) error {
+	finished, err := landing.SettleTree(t.ctx, t.Store, tree)
+	for _, done := range finished {
+		t.Progress.Say(landing.FinishedText(done))
+	}
+	return err
+}
+
+// openWorktree is the run's own worktree: that of an earlier turn, or a new one.
+func (t *execution) openWorktree() (*gitstore.Worktree, error) {
+	tree, err := t.findWorktree()
+	if err != nil {
+		return nil, err
+	}
+	cleared, err := tree.ClearLocks(t.ctx, t.run.Plan.BranchRef())
+	if len(cleared) > 0 {
+		t.Progress.Say(fmt.Sprintf("a killed git had left %s in the run's working tree: removed", strings.Join(cleared, ", ")))
+	}
+	return tree, err
+}
+
+func (t *execution) findWorktree() (*gitstore.Worktree, error) {
+	repo, dir := t.Store.Repo, workspace.TreeDir(t.Store, t.run.ID)
+	tree, err := openTree(t.ctx, t.Store, t.run)
+	switch {
+	case err == nil && !tree.Half:
+		return tree, nil
+	case err == nil:
+		err = t.dropHalfMade(tree)
+	case errors.Is(err, gitstore.ErrNotFound):
+		err = t.setAside(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open worktree: %w", err)
+	}
+	if tree, err = repo.AddWorktree(t.ctx, t.run.ID, t.run.Plan.Branch, t.run.Head()); err != nil {
+		return nil, fmt.Errorf("make worktree: %w", err)
+	}
+	return tree, nil
+}
+
+// openTree opens the worktree of a run, which gets the HEAD back that a killed git took.
+func openTree(ctx context.Context, s *store.Store, run record.Run) (*gitstore.Worktree, error) {
+	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))
+	if err != nil || !tree.Own {
+		return tree, err
+	}
+	return tree, tree.MendHead(run.Plan.BranchRef())
+}
+
+// dropHalfMade removes a worktree whose files were never all there. No agent has
+// worked in it; but should somebody have put something there, it is kept.
+func (t *execution) dropHalfMade(tree *gitstore.Worktree) error {
+	said := "the run's working tree was only half made: it is made again"
+	held, err := t.heldBy(tree)
+	switch {
+	case t.ctx.Err() != nil:
+		return t.ctx.Err()
+	case err != nil: // not even git can look at it
+		if err := t.setAside(tree.Dir); err != nil {
+			return err
+		}
+	case held != "":
+		said += "; what was in it: git runr undo --to " + held.Short() + " --into DIR"
+	}
+	if err := t.Store.Repo.RemoveWorktree(t.ctx, tree.Dir); err != nil {
+		return err
+	}
+	t.Progress.Say(said)
+	return nil
+}
+
+// heldBy is a snapshot of what a half-made worktree holds beyond the run's commit;
+// "" for nothing.
+func (t *execution) heldBy(tree *gitstore.Worktree) (gitstore.ID, error) {
+	snap, err := t.keep(tree, "half-made", "what the half-made working tree of run "+t.run.ID+" held")
+	if err != nil {
+		return "", err
+	}
+	changes, err := t.Store.Repo.Changed(t.ctx, t.run.Head(), snap.Tree)
+	if err != nil || !slices.ContainsFunc(changes, func(c gitstore.Change) bool { return c.NewMode != "" }) {
+		return "", err
+	}
+	return snap.ID, nil
+}
+
+// setAside makes room for a worktree that git no longer knows, and says that the run
+// had one.
+func (t *execution) setAside(dir string) error {
+	if _, err := os.Lstat(dir); err == nil {
+		aside := dir + "-" + t.Store.Now().UTC().Format("20060102150405")
+		if err := os.Rename(dir, aside); err != nil {
+			return err
+		}
+		t.Progress.Say("git had forgotten the run's working tree: it is made again; what was in it is in " + aside)
+		return nil
+	}
+	had, err := t.Store.Repo.Ref(t.ctx, t.run.Plan.BranchRef())
+	if err == nil && (had != "" || len(t.run.Attempts) > 0) {
+		t.Progress.Say("the run's working tree was gone: it is made again")
+		if last := t.run.LastAttempt(); last != nil && last.After != "" && last.Commit == "" {
+			t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr undo --to " + last.After.Short() + " --into DIR")
+		}
+	}
+	return err
+}
+
+// snapshot records the run's working tree around an attempt.
+func (t *execution) snapshot(attempt int, name string, options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
+	return t.keep(t.tree, fmt.Sprintf("%d-%s", attempt, name), fmt.Sprintf("run %s, attempt %d: %s", t.run.ID, attempt, snapshotWhen[name]), options...)
+}
+
+// snapshotWhen says of each snapshot of an attempt when it was taken.
+var snapshotWhen = map[string]string{
+	"before": "before it began", "after": "when it ended", "found": "as it was found when the attempt was taken up again",
+	"intervention": "when a person intervened",
+}
+
+// keep records a working tree under the run's snapshots. None is ever written over:
+// what was recorded when the same thing was done before has the name without a number.
+func (t *execution) keep(tree *gitstore.Worktree, name, subject string, options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
+	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, name)
+	if err != nil {
+		return gitstore.Snapshot{}, fmt.Errorf("record the working tree: %w", err)
+	}
+	snap, err := tree.Snapshot(t.ctx, ref, subject, options...)
+	if err != nil {
+		return snap, fmt.Errorf("record the working tree: %w", err)
+	}
+	return snap, nil
+}
+
+// gone reports whether the run's working tree was removed while somebody worked in it.
+func (t *execution) gone() bool { return checking.Gone(t.tree.Dir) }
+
+// removeTree removes the worktree of a run that needs it no more. What is in it and in
+// no commit, which came too late for the run, is kept first: left is its snapshot, ""
+// where there is nothing.
+func removeTree(ctx context.Context, s *store.Store, run record.Run) (left gitstore.ID, err error) {
+	dir := workspace.TreeDir(s, run.ID)
+	tree, err := openTree(ctx, s, run)
+	if err == nil {
+		left, err = keepLeft(ctx, s, run, tree)
+	}
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
+	}
+	return left, s.Repo.RemoveWorktree(ctx, dir)
+}
+
+func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
+	files, err := tree.NormalTree(ctx)
+	if err == nil { // else what can be read is kept
+		head, err := s.Repo.TreeOf(ctx, run.Head())
+		if err != nil || files == head {
+			return "", err
+		}
+	}
+	ref, err := workspace.FreeRef(ctx, s, run.ID, "left") // a removal that was killed must not hide what it began with
+	if err != nil {
+		return "", err
+	}
+	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
+	if err != nil && tree.Untouched(ctx, run.Head()) { // as on a full disk, where its removal makes room
+		return "", nil
+	}
+	return snap.ID, err
+}
