@@ -39,7 +39,7 @@ func (r Review) settled(d NewEvent, by ActorPayload) bool {
 		return r.hasMoved(p)
 	case ActorPayload:
 		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
-			d.Type == EventReviewClaimed.Name && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
+			d.Type == EventReviewClaimed.Name && r.Claim != nil && (r.Status == ReviewClaimed || r.Status == ReviewOpen) && p.Lease == 0 && r.Claim.sameAs(by)
 	}
 	return false
 }

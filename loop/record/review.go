@@ -37,6 +37,7 @@ type ReviewRequest struct {
 	Message  string   `json:"message,omitempty"`
 	Reviewer string   `json:"reviewer"`
 	Others   []string `json:"other_reviewers,omitempty"` // asked as well
+	People   []string `json:"people,omitempty"`          // "Name <address>" of those whom a review by a person asks; none: anybody
 	Run      string   `json:"run_id,omitempty"`          // that goes on from the answer
 	Round    int      `json:"round,omitempty"`           // of Run
 	NoChecks bool     `json:"no_checks,omitempty"`       // run none
@@ -127,6 +128,7 @@ type Review struct {
 	Judgements    []Judgement    `json:"judgements,omitempty"`
 	Verifications []Verification `json:"verifications,omitempty"`
 	Answers       []Answer       `json:"answers,omitempty"`  // what became of findings and comments, oldest first
+	Replies       []Reply        `json:"replies,omitempty"`  // what was said in threads, oldest first
 	Note          string         `json:"note,omitempty"`     // of the resolution or cancellation
 	Reopened      bool           `json:"reopened,omitempty"` // by somebody, and nothing was submitted since
 	Failure       *Failure       `json:"failure,omitempty"`  // the newest of Failures

@@ -73,8 +73,8 @@ var (
 	EventReviewSubmitted = reviewEventType("review_submitted", "submitted", untilClosed, (*Review).submit, submissionNote)
 	EventReviewFailed    = reviewEventType("review_failed", "reviewed", untilClosed, (*Review).fail, nil) // the reviewer could not be run; the review stays open
 	EventReviewCancelled = reviewEventType("review_cancelled", "cancelled", []ReviewStatus{ReviewOpen, ReviewCancelled}, (*Review).cancel, nil)
-	EventReviewClaimed   = reviewEventType("review_claimed", "claimed", onceSubmitted, (*Review).claim, nil)
-	EventReviewReleased  = reviewEventType("review_released", "released", []ReviewStatus{ReviewClaimed}, (*Review).release, nil)
+	EventReviewClaimed   = reviewEventType("review_claimed", "claimed", untilClosed, (*Review).claim, nil)
+	EventReviewReleased  = reviewEventType("review_released", "released", []ReviewStatus{ReviewOpen, ReviewClaimed}, (*Review).release, nil)
 	EventReviewResolved  = reviewEventType("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
 	EventReviewReopened  = reviewEventType("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
 	EventReviewAnswered  = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
@@ -101,16 +101,27 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		refused.Cannot = "claimed by nobody"
 		return refused
 	}
+	open := r.Status == ReviewOpen
+	if open && eventType == EventReviewReleased.Name && r.Claim == nil ||
+		open && eventType == EventReviewClaimed.Name && !slices.Contains(r.Waiting(), Human) { // agents' turns are leases
+		return refused
+	}
 	if by.tree != "" && r.answered(by.Actor, by.tree) { // two clones did it, each without knowing of the other
 		refused.Cannot = "answered by " + by.Actor + " twice"
 		return refused
 	}
-	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && move.held
+	held := r.Claim != nil && !by.Force && move.held && (r.Status == ReviewClaimed || r.Status == ReviewOpen && ofReviewer(eventType))
 	if held && r.fenced(eventType, by, now) {
 		refused.Holder = HolderFor(r.Claim.By, by.Actor)
 		return refused
 	}
 	return nil
+}
+
+// ofReviewer reports whether an event of an open request is a step of whoever reviews it. A claim keeps other reviewers from
+// these; whoever asked may still withdraw the request.
+func ofReviewer(eventType string) bool {
+	return eventType == EventReviewClaimed.Name || eventType == EventReviewReleased.Name || eventType == EventReviewGiven.Name
 }
 
 // HolderFor names the holder to actor, who may have the same name.
@@ -217,7 +228,9 @@ func (r *Review) cancel(e Event, by ActorPayload) {
 
 func (r *Review) release(e Event, by ActorPayload) {
 	r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
-	r.Status, r.Claim = ReviewSubmitted, nil
+	if r.Claim = nil; r.Status == ReviewClaimed {
+		r.Status = ReviewSubmitted
+	}
 }
 
 func (r *Review) resolve(e Event, by ActorPayload) {
@@ -242,7 +255,8 @@ func (r *Review) fail(e Event, failure Failure) {
 	r.keepFailures(append(earlier, failure))
 }
 
-// claim takes the review, or renews the holder's claim.
+// claim takes the review, or renews the holder's claim. A request that nobody has answered stays open: who claims it is
+// going to review it, and the claim ends with the answer.
 func (r *Review) claim(e Event, by ActorPayload) {
 	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
 	if old := r.Claim; old != nil && old.By == by.Actor && old.Writer == e.Writer {
@@ -256,7 +270,9 @@ func (r *Review) claim(e Event, by ActorPayload) {
 			claim.Until = e.Timestamp
 		}
 	}
-	r.Status, r.Claim = ReviewClaimed, &claim
+	if r.Claim = &claim; r.Status != ReviewOpen {
+		r.Status = ReviewClaimed
+	}
 }
 
 // takeOver ends a claim that another took the place of. A provisional one that the
@@ -293,6 +309,10 @@ func (r *Review) submit(e Event, submission Submission) {
 	r.join()
 	if r.Status == ReviewOpen {
 		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
+		if r.Claim != nil {
+			r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, false)
+			r.Claim = nil
+		}
 	}
 	r.keepFailures(slices.Clone(r.Failures))
 }

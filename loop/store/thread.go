@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// Reply records what somebody says in a thread of a review, in whatever status it is. It is a *record.NotFoundError when the
+// review has no such finding.
+func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := reply.Check(); err != nil {
+		return review, err
+	}
+	if _, found := review.Finding(reply.Finding); reply.Finding != "" && !found {
+		return review, &record.NotFoundError{What: "finding", ID: reply.Finding, Where: "in review " + review.ID}
+	}
+	event := record.EventReviewReplied.New("cli", "by "+reply.Actor, reply)
+	return s.reviewEvent(ctx, review.ID, event)
+}
+
+// GiveReview asks other people for a review that nobody has answered yet. It is a *record.StateError when it was answered, or
+// somebody else has claimed it.
+func (s *Store) GiveReview(ctx context.Context, id string, given record.Given) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := record.CheckActor(given.Actor); err != nil {
+		return review, err
+	}
+	return s.reviewEvent(ctx, review.ID, record.EventReviewGiven.New("cli", "to "+strings.Join(given.People, ", "), given))
+}
