@@ -14,6 +14,7 @@ import (
 
 // What the packages below give to those who use a repository.
 type (
+	Audience        = entrylog.Audience
 	Config          = gitdir.Config
 	Identity        = gitdir.Identity
 	GitError        = gitdir.GitError

@@ -46,7 +46,7 @@ func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how clos
 // rule, or came from reviewers in several clones.
 func closeLeft(ctx context.Context, s *store.Store, how closing.Rule) error {
 	left, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true, Review: func(r record.ReviewSummary) bool {
-		return r.Writer == s.Repo.Writer() && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
+		return s.Repo.Owns(r.Writer) && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
 	}})
 	for _, line := range left {
 		if err != nil {

@@ -103,7 +103,7 @@ type retireBase struct {
 }
 
 func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase, err error) {
-	if base.own, err = s.storedWriter(ctx); err != nil {
+	if base.own, err = s.storedWriter(ctx, s.AudienceOf(remote)); err != nil {
 		return base, err
 	}
 	there, err := s.sharedArchives(ctx, remote)

@@ -20,7 +20,7 @@ func (s *Store) wantedMonths(ctx context.Context, remote string, since time.Time
 	if since.IsZero() {
 		return []string{""}, s.writeUnfetched(remote, nil)
 	}
-	own, err := s.storedWriter(ctx)
+	own, err := s.storedWriter(ctx, s.AudienceOf(remote))
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,9 @@ func (s *Store) Tips(ctx context.Context) (Tips, error) {
 	if err == nil {
 		err = s.addArchived(ctx, tips, archive)
 	}
+	if err == nil {
+		err = s.addPrivate(ctx, tips)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -15,18 +15,23 @@ import (
 // that there is nothing to append.
 type Decide func(ctx context.Context, tips Tips, writer string) (Record, error)
 
-// Append adds one entry to this clone's log: decide is called under a lock that
+// Append is AppendFor the elected remote.
+func (s *Store) Append(ctx context.Context, decide Decide) (Entry, error) {
+	return s.AppendFor(ctx, Audience{}, decide)
+}
+
+// AppendFor adds one entry to this clone's log for an audience: decide is called under a lock that
 // all writers of the clone take, and what it decided on is what is appended to.
-// When Append returns, the entry is on disk and its ref has moved. It is
+// When AppendFor returns, the entry is on disk and its ref has moved. It is
 // ErrNoChange, with no entry, when decide said so, and ErrBusy when the lock or
 // the ref's lock stays held.
-func (s *Store) Append(ctx context.Context, decide Decide) (Entry, error) {
+func (s *Store) AppendFor(ctx context.Context, to Audience, decide Decide) (Entry, error) {
 	unlock, err := s.dir.Lock(ctx, "log")
 	if err != nil {
 		return Entry{}, fmt.Errorf("append: %w", err)
 	}
 	defer unlock()
-	writer, err := s.ensureWriter(ctx)
+	writer, err := s.ensureWriter(ctx, to)
 	if err != nil {
 		return Entry{}, fmt.Errorf("append: %w", err)
 	}
@@ -80,7 +85,7 @@ func (s *Store) moveTo(ctx context.Context, tail *logTail, entry Entry, objects 
 	if err := tail.add(entry, objects); err != nil {
 		return err
 	}
-	ref := logPrefix + entry.Writer
+	ref := s.logRef(entry.Writer)
 	err := s.refs.MoveToNew(ctx, ref, entry.ID, entry.Parent, objects)
 	if err != nil {
 		if have, readErr := s.refs.Ref(ctx, ref); readErr != nil || have != entry.ID {

@@ -29,18 +29,23 @@ type TakenUp struct {
 // lost ends at the newest that is left. When all is well, as nearly always, that
 // costs two small reads. A repository that cannot be written stays as it is.
 func (s *Store) TakeUpLog(ctx context.Context, of Recognize) (TakenUp, error) {
-	writer := s.Writer()
-	if writer == "" || s.logStands(ctx, writer) {
-		return TakenUp{}, nil
+	var all TakenUp
+	for _, writer := range s.Own() {
+		if s.logStands(ctx, writer) {
+			continue
+		}
+		done, err := s.takeUpLocked(ctx, writer, of)
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			continue
+		}
+		if err != nil {
+			return done, fmt.Errorf("take up the log of this clone: %w", err)
+		}
+		if done != (TakenUp{}) {
+			all = done
+		}
 	}
-	done, err := s.takeUpLocked(ctx, writer, of)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		err = nil
-	}
-	if err != nil {
-		err = fmt.Errorf("take up the log of this clone: %w", err)
-	}
-	return done, err
+	return all, nil
 }
 
 func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (TakenUp, error) {
@@ -62,7 +67,7 @@ func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (
 // did when this process looked last, the tail need not be read again.
 func (s *Store) logStands(ctx context.Context, writer string) bool {
 	for range 3 {
-		have, err := s.refs.Ref(ctx, logPrefix+writer)
+		have, err := s.refs.Ref(ctx, s.logRef(writer))
 		if err == nil && have != "" && s.stood.Load() == have {
 			return s.objects.Has(ctx, have)
 		}
@@ -84,7 +89,7 @@ func (s *Store) logStands(ctx context.Context, writer string) bool {
 
 // takeUp is TakeUpLog for the one who holds the log's lock.
 func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, of Recognize) (done TakenUp, err error) {
-	have, err := s.refs.Ref(ctx, logPrefix+writer)
+	have, err := s.refs.Ref(ctx, s.logRef(writer))
 	if err != nil {
 		return done, err
 	}
@@ -182,7 +187,7 @@ func (s *Store) moveLog(ctx context.Context, writer string, to, from odb.ID) err
 			}
 		}
 	}
-	return s.refs.SwapAnyNow(ctx, logPrefix+writer, to, from)
+	return s.refs.SwapAnyNow(ctx, s.logRef(writer), to, from)
 }
 
 // restartTail begins the tail at an entry that the clone's own ref keeps.

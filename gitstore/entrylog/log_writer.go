@@ -45,50 +45,56 @@ func writerID(given string) (string, error) {
 	return hex.EncodeToString(sum[:writerDigits/2]), nil
 }
 
-// named is the id of a writer whose name was given, which other clones may have too; ""
-// for none.
-func (s *Store) named() (string, error) {
+// named returns the id of a writer for an audience whose name was given, which other clones may have too; "" for none.
+func (s *Store) named(a Audience) (string, error) {
 	given := os.Getenv(writerVar)
 	if given == "" {
-		if given = s.dir.Config.Get(writerKey); isWriter(given) {
+		if given = s.dir.Config.Get(a.key()); isWriter(given) {
 			return "", nil
 		}
+	} else if a != (Audience{}) {
+		given = fmt.Sprintf("%.60s/for/%x", given, sha256.Sum256([]byte(a.String())))[:min(maxWriterName, len(given)+20)]
 	}
 	id, err := writerID(given)
 	if err != nil {
-		err = fmt.Errorf("%s or %s: %w", writerVar, writerKey, err)
+		err = fmt.Errorf("%s or %s: %w", writerVar, a.key(), err)
 	}
 	return id, err
 }
 
-// Writer is the id of this clone as a writer, "" before its first write.
-func (s *Store) Writer() string {
-	if id, _ := s.named(); id != "" {
+// Writer is the id of this clone as a writer for the elected remote, "" before its first write.
+func (s *Store) Writer() string { return s.WriterFor(Audience{}) }
+
+// WriterFor is the id of this clone as a writer for an audience, "" before its first write for it.
+func (s *Store) WriterFor(a Audience) string {
+	if id, _ := s.named(a); id != "" {
 		return id
 	}
-	if id, _ := s.writer.Load().(string); id != "" {
-		return id
+	if id, ok := s.writers.Load(a); ok {
+		return id.(string)
 	}
-	if id := s.dir.Config.Get(writerKey); isWriter(id) {
+	if id := s.dir.Config.Get(a.key()); isWriter(id) {
 		return id
 	}
 	return ""
 }
 
-// ensureWriter gives the writer's id and makes it at the first write. The caller
+// ensureWriter gives the writer's id for an audience and makes it at the first write. The caller
 // holds the log's lock, so no two processes make one.
-func (s *Store) ensureWriter(ctx context.Context) (string, error) {
-	if _, err := s.named(); err != nil {
+func (s *Store) ensureWriter(ctx context.Context, a Audience) (string, error) {
+	if _, err := s.named(a); err != nil {
 		return "", err
 	}
-	if id := s.Writer(); id != "" {
+	if id := s.WriterFor(a); id != "" {
 		return id, nil
 	}
-	id, err := s.storedWriter(ctx)
+	id, err := s.storedWriter(ctx, a)
 	if err == nil && id == "" {
-		return s.newWriter(ctx)
+		return s.newWriter(ctx, a)
 	}
-	s.writer.Store(id)
+	if id != "" {
+		s.writers.Store(a, id)
+	}
 	return id, err
 }
 
@@ -102,19 +108,19 @@ func (s *Store) EnsureWriter(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	return s.ensureWriter(ctx)
+	return s.ensureWriter(ctx, Audience{})
 }
 
-// storedWriter reads the id that another process may have made since the
+// storedWriter reads the id for an audience that another process may have made since the
 // repository was opened.
-func (s *Store) storedWriter(ctx context.Context) (string, error) {
-	if id, err := s.named(); id != "" || err != nil {
+func (s *Store) storedWriter(ctx context.Context, a Audience) (string, error) {
+	if id, err := s.named(a); id != "" || err != nil {
 		return id, err
 	}
-	if id := s.Writer(); id != "" && s.stillWriter(id) {
+	if id := s.WriterFor(a); id != "" && s.stillWriter(a, id) {
 		return id, nil
 	}
-	id, err := s.dir.GitLine(ctx, "config", "--local", "--get", writerKey)
+	id, err := s.dir.GitLine(ctx, "config", "--local", "--get", a.key())
 	if gitdir.ExitStatus(err) == 1 {
 		return "", nil
 	}
@@ -126,24 +132,25 @@ func (s *Store) storedWriter(ctx context.Context) (string, error) {
 
 // stillWriter reports whether the repository's configuration has the line with an id as
 // git writes it: an id is nowhere else, and who makes another one replaces the line.
-func (s *Store) stillWriter(id string) bool {
+func (s *Store) stillWriter(a Audience, id string) bool {
+	key := a.key()
 	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "config"))
-	return err == nil && strings.Contains(string(text), "\n\twriter = "+id+"\n")
+	return err == nil && strings.Contains(string(text), "\n\t"+key[strings.LastIndexByte(key, '.')+1:]+" = "+id+"\n")
 }
 
 // newWriter gives this clone a new id as a writer: at the first write, and when a
 // copy of the clone writes under the same one. The caller holds the log's lock.
-func (s *Store) newWriter(ctx context.Context) (string, error) {
+func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 	var random [writerDigits / 2]byte
 	rand.Read(random[:]) // never fails
 	id := hex.EncodeToString(random[:])
 	if err := s.noteWriterMade(id); err != nil {
 		return "", fmt.Errorf("make a writer: %w", gitdir.ReadOnly(err))
 	}
-	if _, err := s.dir.Git(ctx, "config", "--local", writerKey, id); err != nil {
-		return "", fmt.Errorf("set %s: %w", writerKey, gitdir.ReadOnly(err))
+	if _, err := s.dir.Git(ctx, "config", "--local", a.key(), id); err != nil {
+		return "", fmt.Errorf("set %s: %w", a.key(), gitdir.ReadOnly(err))
 	}
-	s.writer.Store(id)
+	s.writers.Store(a, id)
 	return id, nil
 }
 

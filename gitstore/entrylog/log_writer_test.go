@@ -14,11 +14,11 @@ func TestStoredWriter(t *testing.T) {
 	write(t, repo, "first")
 	for _, set := range []string{"000000000001", "000000000002"} {
 		testGit(t, repo.dir.WorkTree, "config", "--local", writerKey, set)
-		if id, err := repo.storedWriter(t.Context()); id != set || err != nil {
+		if id, err := repo.storedWriter(t.Context(), Audience{}); id != set || err != nil {
 			t.Errorf("%q, %v instead of %s", id, err, set)
 		}
 		repo = openTestRepo(t, repo.dir.WorkTree)
-		if !repo.stillWriter(set) {
+		if !repo.stillWriter(Audience{}, set) {
 			t.Error("git is asked for what is as it was")
 		}
 	}
@@ -28,7 +28,7 @@ func TestStoredWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaceFile(t, path, []byte(strings.Replace(string(text), "\twriter = ", "\tWriter=", 1)))
-	if id, err := repo.storedWriter(t.Context()); id != "000000000002" || err != nil {
+	if id, err := repo.storedWriter(t.Context(), Audience{}); id != "000000000002" || err != nil {
 		t.Errorf("by hand: %q, %v", id, err)
 	}
 }

@@ -13,8 +13,9 @@ func (s *Store) Probe(ctx context.Context, remote string, tip odb.ID) (logs int,
 	if err != nil || tip == "" {
 		return 0, err, nil
 	}
-	ref := logPrefix + s.Writer()
-	if _, taken := there[ref]; taken || s.Writer() == "" {
+	writer := s.WriterFor(s.AudienceOf(remote))
+	ref := logPrefix + writer
+	if _, taken := there[ref]; taken || writer == "" {
 		ref = logPrefix + "probe" // whatever that log is at: nothing is pushed
 	}
 	answers, err := s.push(ctx, remote, []string{string(tip) + ":" + ref}, "--dry-run")

@@ -51,12 +51,15 @@ type adoption struct {
 // here, the others are taken over all the same.
 func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) error) (Adopted, error) {
 	var adopted Adopted
-	own, err := s.storedWriter(ctx)
+	to := s.AudienceOf(remote)
+	own, err := s.storedWriter(ctx, to)
 	if err != nil {
 		return adopted, err
 	}
-	if err := s.adoptArchives(ctx, remote, own, check, &adopted); err != nil {
-		return adopted, err
+	if to == (Audience{}) { // an archive holds logs of one remote only
+		if err := s.adoptArchives(ctx, remote, own, check, &adopted); err != nil {
+			return adopted, err
+		}
 	}
 	logs, err := s.stagedLogs(ctx, remote, own)
 	if err != nil {
@@ -69,7 +72,12 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	if err != nil {
 		return adopted, err
 	}
-	if err := s.moveForward(ctx, forward, &adopted); err != nil {
+	for _, log := range forward {
+		if err := s.noteOrigin(log.writer, remote, log.old != ""); err != nil {
+			return adopted, err
+		}
+	}
+	if err := s.moveForward(ctx, forward, &adopted); err != nil || to != (Audience{}) {
 		return adopted, err
 	}
 	return adopted, s.settleArchived(ctx, remote, own)
@@ -80,7 +88,7 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 func (s *Store) LeftLogs(ctx context.Context, remote string, check func(Entry) error) ([]Rejection, error) {
 	h := &hunt{refused: s.readRefusals(remote)}
 	left := Adopted{Rejected: h.rejections()}
-	own, err := s.storedWriter(ctx)
+	own, err := s.storedWriter(ctx, s.AudienceOf(remote))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +117,7 @@ func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adop
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
 		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
 		a.old, a.ref = tips[a.writer], live[a.writer]
-		if a.new == a.old || a.writer == own {
+		if a.new == a.old || a.writer == own || s.Owns(a.writer) {
 			continue
 		}
 		logs = append(logs, a)
@@ -150,7 +158,7 @@ func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry
 		return nil
 	}
 	adopted.Diverged = true
-	if named, _ := s.named(); named != "" { // what others recorded under the same name
+	if named, _ := s.named(s.AudienceOf(remote)); named != "" { // what others recorded under the same name
 		adopted.Writers, adopted.Events = append(adopted.Writers, own), adopted.Events+events
 	}
 	return nil
@@ -280,7 +288,8 @@ func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) 
 		return "", fmt.Errorf("renew writer: %w", err)
 	}
 	defer unlock()
-	old, err := s.storedWriter(ctx)
+	to := s.AudienceOf(remote)
+	old, err := s.storedWriter(ctx, to)
 	if err == nil && old == "" {
 		err = fmt.Errorf("this clone has not written yet: %w", gitdir.ErrNotFound)
 	}
@@ -290,10 +299,10 @@ func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("renew writer %s: %w", old, err)
 	}
-	if named, _ := s.named(); named != "" {
+	if named, _ := s.named(to); named != "" {
 		return named, nil
 	}
-	return s.newWriter(ctx)
+	return s.newWriter(ctx, to)
 }
 
 // leaveLog keeps our log and gives its name to the remote's. That comes before the

@@ -24,9 +24,9 @@ type Pushed struct {
 	Notes error
 }
 
-// Push pushes this clone's log, and those of others, as far as the remote has not
+// Push pushes this clone's log for a remote, and those of others that came from there, as far as the remote has not
 // got them by the last FetchLogs, and notes, a commit for the notes ref of that name,
-// unless it is "". Nothing is forced. What becomes of the others' logs is their
+// unless it is "". Archives go to the elected remote only. Nothing is forced. What becomes of the others' logs is their
 // writers' business. An error is about the remote as a whole.
 func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID) (Pushed, error) {
 	if err := s.checkRemote(remote); err != nil {
@@ -35,13 +35,16 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 	if notes != "" && (!strings.HasPrefix(notesRef, "refs/notes/") || refdb.CheckRefName(notesRef) != nil) {
 		return Pushed{}, fmt.Errorf("push %q: not a notes ref", notesRef)
 	}
-	own, err := s.storedWriter(ctx)
+	to := s.AudienceOf(remote)
+	own, err := s.storedWriter(ctx, to)
 	if err != nil {
 		return Pushed{}, err
 	}
-	held, err := s.unpushedArchives(ctx, remote)
-	if err != nil {
-		return Pushed{}, err
+	held := archives{}
+	if to == (Audience{}) {
+		if held, err = s.unpushedArchives(ctx, remote); err != nil {
+			return Pushed{}, err
+		}
 	}
 	logs, err := s.unpushed(ctx, remote, own, held)
 	if err != nil {
@@ -131,7 +134,7 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 		return nil, err
 	}
 	for writer, tip := range logs {
-		if archived[writer] == tip {
+		if !s.goesTo(writer, remote) || archived[writer] == tip {
 			delete(logs, writer)
 			continue
 		}
@@ -204,7 +207,7 @@ func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) 
 			if err := answer.refusal(remote); err != nil {
 				refused[answer.ref] = err
 			}
-			if answer.flag == '=' && answer.ref == logPrefix+s.Writer() { // the fetch before did not bring it
+			if answer.flag == '=' && answer.ref == logPrefix+s.WriterFor(s.AudienceOf(remote)) { // the fetch before did not bring it
 				refused[answer.ref] = &RefusedError{Remote: remote, Ref: answer.ref, Hidden: true,
 					Reason: "a server that hides it (uploadpack.hideRefs), or a fetch URL of a mirror"}
 			}

@@ -20,7 +20,7 @@ func Answered(
 	}
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
 	answered := func(r record.ReviewSummary) bool {
-		own := r.Run == "" && r.Writer == s.Repo.Writer()
+		own := r.Run == "" && s.Repo.Owns(r.Writer)
 		return own && r.At() == subject.Commit && r.Kind == subject.Kind && r.Outcome != "" && r.Outcome != record.OutcomeNothing
 	}
 	named := map[string]bool{string(subject.Commit): true}

@@ -43,7 +43,7 @@ func (b Batch) Join(ctx context.Context, s *store.Store) error {
 // open are this clone's open requests of the hook, oldest first, by branch and reviewers.
 func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, error) {
 	mine := func(r record.ReviewSummary) bool {
-		return r.Writer == s.Repo.Writer() && (r.Source == "hook" || b.Branch && r.Source == "scan") && len(r.Failed) == 0
+		return s.Repo.Owns(r.Writer) && (r.Source == "hook" || b.Branch && r.Source == "scan") && len(r.Failed) == 0
 	}
 	found, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }, Review: mine})
 	if err != nil {

@@ -177,7 +177,7 @@ func (f *follower) load(ctx context.Context) error {
 		case r.Commit == "" || r.Run != "": // a run says itself where its work went
 			continue
 		case r.Status == record.ReviewCancelled:
-			if isGone(r) && r.Writer == f.store.Repo.Writer() {
+			if isGone(r) && f.store.Repo.Owns(r.Writer) {
 				f.dropped[r.Commit] = r
 			}
 			continue

@@ -19,7 +19,7 @@ func isGone(r record.ReviewSummary) bool {
 func (f *follower) findOrphans(ctx context.Context) error {
 	var at []gitstore.ID
 	for id, reviews := range f.places {
-		own := func(r record.ReviewSummary) bool { return r.Writer == f.store.Repo.Writer() }
+		own := func(r record.ReviewSummary) bool { return f.store.Repo.Owns(r.Writer) }
 		if f.told[id] != "" || slices.ContainsFunc(reviews, own) {
 			at = append(at, id)
 		}
@@ -53,7 +53,7 @@ func (f *follower) settleOrphans(ctx context.Context) error {
 		}
 		var err error
 		switch {
-		case r.Writer != f.store.Repo.Writer():
+		case !f.store.Repo.Owns(r.Writer):
 		case here == "" && !gone:
 			err = f.letGo(ctx, r, r.At())
 		case here != "" && gone:

@@ -73,7 +73,7 @@ func (w *Worker) unreachable(ctx context.Context, err error) bool {
 }
 
 // foreign reports whether a review was asked for in another clone.
-func (w *Worker) foreign(writer string) bool { return writer != w.Store.Repo.Writer() }
+func (w *Worker) foreign(writer string) bool { return !w.Store.Repo.Owns(writer) }
 
 // renew renews a lease until stop is called, or it is somebody else's.
 func (w *Worker) renew(ctx context.Context, lease *share.Lease) (stop func()) {

@@ -108,7 +108,7 @@ func DropLease(ctx context.Context, s *store.Store, l *Lease) error {
 	}
 	ref := leaseRefs + l.Review
 	held, err := s.Repo.ReadShared(ctx, l.remote, ref)
-	if err == nil && held != "" && lease(ctx, s, held).Writer == s.Repo.Writer() {
+	if err == nil && held != "" && s.Repo.Owns(lease(ctx, s, held).Writer) {
 		err = s.Repo.SwapShared(ctx, l.remote, ref, "", held)
 	}
 	if err != nil && !errors.Is(err, gitstore.ErrLostRace) {
@@ -155,7 +155,7 @@ func leasedBy(ctx context.Context, s *store.Store, review string, held gitstore.
 		return nil
 	}
 	lease := lease(ctx, s, held)
-	if lease.Writer == s.Repo.Writer() || !lease.counts(review, s.Now()) {
+	if s.Repo.Owns(lease.Writer) || !lease.counts(review, s.Now()) {
 		return nil
 	}
 	return &LeasedError{Review: review, By: lease.Actor, Until: lease.Until}
@@ -179,7 +179,7 @@ func (c sharedClaim) counts(review string, now time.Time) bool {
 // Published reports whether remote had the request of this clone's own review by the last
 // exchange, so that another clone may do it.
 func Published(ctx context.Context, s *store.Store, remote, review string) (bool, error) {
-	there, err := s.Repo.SharedTip(ctx, remote, s.Repo.Writer())
+	there, err := s.Repo.SharedTip(ctx, remote, s.Repo.WriterFor(s.Repo.AudienceOf(remote)))
 	if err != nil || there == "" {
 		return false, err
 	}

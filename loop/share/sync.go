@@ -64,9 +64,10 @@ type Terms struct {
 // Sync exchanges logs with a remote: afterwards this clone folds the union of
 // both, and the remote has this clone's log, unless it refuses it.
 func Sync(ctx context.Context, s *store.Store, remote string, terms Terms) (Synced, error) {
-	x := &exchange{Store: s, notes: terms.Notes, fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
+	x := &exchange{Store: s, audience: s.Repo.AudienceOf(remote), fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
-	x.says.Index = s.Repo.Writer() != "" // lostBy asks it of who has recorded something
+	x.notes = terms.Notes && x.audience == gitstore.Audience{} // they are made of what the elected remote may see
+	x.says.Index = len(s.Repo.Own()) > 0 // lostBy asks it of who has recorded something
 	if terms.Since > 0 {
 		x.since = s.EventTime().Add(-terms.Since)
 	}
@@ -115,6 +116,8 @@ type exchange struct {
 	done    Synced
 	notes   bool
 	since   time.Time            // 0: everything
+	// audience is who is at the remote.
+	audience gitstore.Audience
 	fresh   map[gitstore.ID]bool // events that came
 	unread  map[gitstore.ID]bool // records that say nothing
 	touched map[string]bool      // reviews that they are of
@@ -262,7 +265,7 @@ func (x *exchange) take(ctx context.Context) error {
 	}
 	x.done.Rejected = append(append([]gitstore.Rejection{}, fetched.Refused...), adopted.Rejected...)
 	if adopted.Diverged {
-		shared := x.Repo.Writer()
+		shared := x.Repo.WriterFor(x.audience)
 		own, err := x.Repo.RenewWriter(ctx, x.done.Remote)
 		if err != nil {
 			return fmt.Errorf("take a new writer id: %w", err)
@@ -403,7 +406,7 @@ func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
 
 // unpushed counts the own events that the remote did not have at the last fetch.
 func unpushed(ctx context.Context, s *store.Store, remote string) (int, error) {
-	own := s.Repo.Writer()
+	own := s.Repo.WriterFor(s.Repo.AudienceOf(remote))
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil || tips[own] == "" {
 		return 0, err
@@ -452,7 +455,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}
-	own := x.Repo.Writer()
+	own := x.Repo.WriterFor(x.audience)
 	again, since := map[string]bool{}, gitstore.ID("")
 	if own == shared {
 		since = from
@@ -467,7 +470,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		if again[likeness(e)] {
 			return nil
 		}
-		event, err := x.AppendAgain(ctx, e)
+		event, err := x.AppendAgain(ctx, x.audience, e)
 		if err == nil {
 			x.heard(event)
 		}
@@ -487,8 +490,7 @@ func likeness(entry gitstore.Entry) string {
 // lostBy tells of this clone's own steps in reviews that the fold counted before the
 // fresh events came, and of those in reviews that still wait for somebody.
 func lostBy(ctx context.Context, s *store.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
-	own := s.Repo.Writer()
-	if own == "" || len(touched) == 0 { // who has recorded nothing has nothing to lose
+	if len(s.Repo.Own()) == 0 || len(touched) == 0 { // who has recorded nothing has nothing to lose
 		return nil, nil
 	}
 	ids, err := s.OwnReviews(ctx, touched)
@@ -505,7 +507,7 @@ func lostBy(ctx context.Context, s *store.Store, touched map[string]bool, fresh 
 		before, _ := record.FoldReview(slices.DeleteFunc(slices.Clone(events), func(e record.Event) bool { return fresh[e.ID] }))
 		for _, l := range review.Lost {
 			told := slices.ContainsFunc(before.Lost, func(k record.Lost) bool { return k.Event == l.Event })
-			if l.Writer == own && (record.WaitingStatus(string(review.Status)) || !told) {
+			if s.Repo.Owns(l.Writer) && (record.WaitingStatus(string(review.Status)) || !told) {
 				lines = append(lines, fmt.Sprintf("%s of %s: %s", l.Type, id, l.Why))
 			}
 		}

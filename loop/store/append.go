@@ -22,14 +22,23 @@ type View struct {
 	Now    time.Time
 }
 
-// Append records one event. decide runs under the log's lock on the newest state,
+// Append records one event in the log of s.Asks. decide runs under the log's lock on the newest state,
 // and again when the race for the ref was lost; it may refuse.
 func (s *Store) Append(ctx context.Context, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
+	return s.appendFor(ctx, s.Asks, decide)
+}
+
+// appendAbout is Append for an event about what begins in the log of a writer: who sees the one sees the other.
+func (s *Store) appendAbout(ctx context.Context, writer string, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
+	return s.appendFor(ctx, s.Repo.Audience(writer), decide)
+}
+
+func (s *Store) appendFor(ctx context.Context, to gitstore.Audience, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	var event record.Event
 	if err := s.takeUp(ctx); err != nil {
 		return event, err
 	}
-	entry, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+	entry, err := s.Repo.AppendFor(ctx, to, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
 		v := &View{store: s, ctx: ctx, tips: tips, Writer: writer, Now: s.EventTime()}
 		var err error
 		if v.Clock, err = s.nextClock(ctx, tips); err != nil {
@@ -49,8 +58,8 @@ func (s *Store) Append(ctx context.Context, decide func(*View) (record.NewEvent,
 	return event, err
 }
 
-// AppendAgain appends an event once more, as it was but for its writer and clock, in this clone's log.
-func (s *Store) AppendAgain(ctx context.Context, entry gitstore.Entry) (record.Event, error) {
+// AppendAgain appends an event once more, as it was but for its writer and clock, in this clone's log for an audience.
+func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry gitstore.Entry) (record.Event, error) {
 	old, err := record.DecodeEvent(entry)
 	if err != nil {
 		return record.Event{}, err
@@ -65,7 +74,7 @@ func (s *Store) AppendAgain(ctx context.Context, entry gitstore.Entry) (record.E
 			return record.Event{}, err
 		}
 	}
-	recorded, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+	recorded, err := s.Repo.AppendFor(ctx, to, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
 		again := old
 		again.Writer = writer
 		var err error
@@ -85,7 +94,7 @@ func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, erro
 	idx := readManifest(s.indexPath())
 	clock := idx.Clock
 	for writer, tip := range tips {
-		if idx.Tips[writer] == tip && writer != s.Repo.Writer() { // ours: a newer program may have written it
+		if idx.Tips[writer] == tip && !s.Repo.Owns(writer) { // ours: a newer program may have written it
 			continue
 		}
 		c, err := s.clockOf(ctx, writer, tip)
@@ -111,7 +120,7 @@ func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (ui
 	if err == nil {
 		return event.Clock, nil
 	}
-	if errors.Is(err, gitstore.ErrNewerFormat) && writer == s.Repo.Writer() {
+	if errors.Is(err, gitstore.ErrNewerFormat) && s.Repo.Owns(writer) {
 		return 0, err
 	}
 	return 0, nil

@@ -272,7 +272,6 @@ func (s *Store) OwnReviews(ctx context.Context, ids map[string]bool) (among []st
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	own := s.Repo.Writer()
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
 		if err != nil {
@@ -285,7 +284,7 @@ func (s *Store) OwnReviews(ctx context.Context, ids map[string]bool) (among []st
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(refs, func(ref eventRef) bool { return ref.Writer == own }) {
+			if slices.ContainsFunc(refs, func(ref eventRef) bool { return s.Repo.Owns(ref.Writer) }) {
 				among = append(among, id)
 			}
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/notes"
@@ -24,7 +25,17 @@ func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
 func (s *Store) RebuildNotes(ctx context.Context) error { return s.project(ctx, true, nil) }
 
 func (s *Store) project(ctx context.Context, afresh bool, heard *notes.Heard) error {
-	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.tips, Read: s.readSaid, Tell: s.tell}.Project(ctx, afresh, heard)
+	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.notedTips, Read: s.readSaid, Tell: s.tell}.Project(ctx, afresh, heard)
+}
+
+// notedTips returns the logs that notes are made of: those that everybody at the elected remote may see, for notes are pushed there.
+func (s *Store) notedTips(ctx context.Context) (gitstore.Tips, error) {
+	tips, err := s.tips(ctx)
+	if err != nil || s.Repo.OneAudience() {
+		return tips, err
+	}
+	maps.DeleteFunc(tips, func(writer string, _ gitstore.ID) bool { return s.Repo.Audience(writer) != (gitstore.Audience{}) })
+	return tips, nil
 }
 
 // readSaid adds to said what the logs say beyond known, and names those that have lost something.

@@ -226,10 +226,23 @@ func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure rec
 	return s.reviewEvent(ctx, id, record.EventReviewFailed.New(reviewer, failure.Reason+" "+failure.Detail, failure))
 }
 
+// beganBy returns the writer in whose log a review begins; "" where all logs have one audience, and need not be told apart.
+func (s *Store) beganBy(ctx context.Context, id string) (string, error) {
+	if s.Repo.OneAudience() {
+		return "", nil
+	}
+	review, err := s.Review(ctx, id)
+	return review.Writer, err
+}
+
 // reviewEvent records d about a review if its newest state allows it.
 func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (record.Review, error) {
 	var before record.Review
-	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+	writer, err := s.beganBy(ctx, id)
+	if err != nil {
+		return before, err
+	}
+	event, err := s.appendAbout(ctx, writer, func(v *View) (record.NewEvent, error) {
 		st, err := v.state(entity{kindReview, id})
 		if err != nil {
 			return record.NewEvent{}, err

@@ -44,7 +44,7 @@ func (s *Store) NextRunEvent(ctx context.Context, run record.Run, d record.NewEv
 }
 
 func (s *Store) runEvent(ctx context.Context, run record.Run, d record.NewEvent, read func(*View) (record.Run, error)) (record.Run, error) {
-	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+	event, err := s.appendAbout(ctx, run.Writer, func(v *View) (record.NewEvent, error) {
 		newest, err := read(v)
 		if err == nil {
 			err = newest.Allow(d.Type)

@@ -25,6 +25,7 @@ type Store struct {
 	Warn   func(id gitstore.ID, why string) // hears of records that say nothing that can be read; nil: they are only counted
 	Tell   func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
 	Reads  *Reads                           // is told what is read; nil: nobody counts
+	Asks   gitstore.Audience                // whom a new request or run is for
 
 	kept  atomic.Pointer[index] // that was read last, and is nobody's; nil for none
 	steps atomic.Int32          // of several events each, that are being taken

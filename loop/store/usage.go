@@ -45,7 +45,7 @@ func (s *Store) SpentSince(ctx context.Context, since time.Time) (spending spend
 	seen := map[gitstore.ID]bool{}
 	add := func(events []record.Event, err error) error {
 		for _, e := range events {
-			if !seen[e.ID] && e.Writer == s.Repo.Writer() && !e.Timestamp.Before(since) {
+			if !seen[e.ID] && s.Repo.Owns(e.Writer) && !e.Timestamp.Before(since) {
 				seen[e.ID] = true // a review's events are also those of the runs that fix it
 				spending.Add(record.SpentOn(e))
 			}

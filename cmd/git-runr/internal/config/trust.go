@@ -558,7 +558,7 @@ func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed
 		if err == nil && why == "" && landed.Old != "" {
 			why, err = c.Stranger(ctx, landed.Old)
 		}
-		if err == nil && why == "" && run.Writer == c.repo.Writer() && landed.Commit != "" {
+		if err == nil && why == "" && c.repo.Owns(run.Writer) && landed.Commit != "" {
 			c.trust.clear(c.repo.CommonDir, append([]gitstore.ID{landed.Commit}, c.trust.cleared(c.repo.CommonDir)...))
 		}
 	}
@@ -590,7 +590,7 @@ func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips
 	if subject.Base != "" && subject.Base != empty {
 		tips = append(tips, subject.Base)
 	}
-	if subject.Commit != "" || review.Writer != store.Repo.Writer() {
+	if subject.Commit != "" || !store.Repo.Owns(review.Writer) {
 		tips = append(tips, subject.Tree)
 	}
 	return tips, err

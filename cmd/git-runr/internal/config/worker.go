@@ -119,7 +119,7 @@ func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review re
 	}
 	run, not := c.Checks()
 	// Whoever asks in another clone has no say in what is found here.
-	if len(run)+len(not) == 0 && c.Review.DetectChecks && review.Writer == store.Repo.Writer() {
+	if len(run)+len(not) == 0 && c.Review.DetectChecks && store.Repo.Owns(review.Writer) {
 		found := detect(ctx, store, change.Tree, change.Files)
 		if len(found) > 0 && review.Source == "hook" {
 			return nil, []string{"standard checks: the hook runs only configured ones; type: git runr init"}

@@ -154,7 +154,7 @@ func (p *pages) diagnosis(v *runView) {
 		return
 	}
 	run := v.Run
-	if run.Writer != p.repo.Writer() {
+	if !p.repo.Owns(run.Writer) {
 		run = run.Elsewhere()
 		run.Plan.Checks = slices.Clone(run.Plan.Checks)
 		for i, c := range run.Plan.Checks {
