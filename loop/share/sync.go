@@ -67,7 +67,7 @@ func Sync(ctx context.Context, s *store.Store, remote string, terms Terms) (Sync
 	x := &exchange{Store: s, audience: s.Repo.AudienceOf(remote), fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
 	x.notes = terms.Notes && x.audience == gitstore.Audience{} // they are made of what the elected remote may see
-	x.says.Index = len(s.Repo.Own()) > 0 // lostBy asks it of who has recorded something
+	x.says.Index = len(s.Repo.Own()) > 0                       // lostBy asks it of who has recorded something
 	if terms.Since > 0 {
 		x.since = s.EventTime().Add(-terms.Since)
 	}
@@ -113,15 +113,15 @@ func Met(s *store.Store, remote string) string {
 // exchange is one Sync at work.
 type exchange struct {
 	*store.Store
-	done    Synced
-	notes   bool
-	since   time.Time            // 0: everything
+	done  Synced
+	notes bool
+	since time.Time // 0: everything
 	// audience is who is at the remote.
 	audience gitstore.Audience
-	fresh   map[gitstore.ID]bool // events that came
-	unread  map[gitstore.ID]bool // records that say nothing
-	touched map[string]bool      // reviews that they are of
-	says    store.Heard          // what they say in notes
+	fresh    map[gitstore.ID]bool // events that came
+	unread   map[gitstore.ID]bool // records that say nothing
+	touched  map[string]bool      // reviews that they are of
+	says     store.Heard          // what they say in notes
 }
 
 // run exchanges until nothing is left that somebody else was quicker with. What is
