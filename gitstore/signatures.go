@@ -3,7 +3,6 @@ package gitstore
 import (
 	"context"
 	"fmt"
-	"net/mail"
 	"os"
 	"path"
 	"path/filepath"
@@ -106,8 +105,8 @@ func (s Signature) By(email string) bool {
 		return false
 	}
 	email = strings.ToLower(email)
-	if address, err := mail.ParseAddress(s.Signer); err == nil && strings.Contains(s.Signer, "<") {
-		return strings.ToLower(address.Address) == email
+	if strings.Contains(s.Signer, "<") {
+		return strings.EqualFold(ParseIdentity(s.Signer).Email, email)
 	}
 	matched := false
 	for pattern := range strings.SplitSeq(strings.ToLower(s.Signer), ",") {

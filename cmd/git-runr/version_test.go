@@ -24,11 +24,11 @@ func TestReleaseStampsTheVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile("version.go")
+	source, err := os.ReadFile("help.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(recipe), "-X main.version=v{{ .Version }}") || !strings.Contains(string(source), "\nvar version = ") {
-		t.Error(".goreleaser.yaml does not set the variable version of version.go")
+		t.Error(".goreleaser.yaml does not set the variable version of help.go")
 	}
 }
