@@ -34,19 +34,11 @@ var capabilities = []capability{
 		cmd/git-runr/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
 		gitstore/audit_log gitstore/remerge gitstore/renames`},
 	{"Agents and reviews in the background: workers, queue, judging, verifying", `
-<<<<<<< HEAD
 		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/internal/worker
 		cmd/git-runr/internal/background loop/agent loop/role loop/reviewing loop/queue`},
 	{"Runs: implement, check, review, repeat", `
 		cmd/git-runr/run cmd/git-runr/resume
 		loop/ loop/runner loop/checking loop/runplan loop/spend
-=======
-		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/prompt cmd/git-runr/internal/worker
-		cmd/git-runr/internal/background loop/agent loop/role loop/reviewing loop/queue`},
-	{"Runs: implement, check, review, repeat", `
-		cmd/git-runr/run cmd/git-runr/resume cmd/git-runr/continue cmd/git-runr/answer cmd/git-runr/abort
-		cmd/git-runr/intervene cmd/git-runr/limits cmd/git-runr/check.go cmd/git-runr/place loop/ loop/runner loop/checking loop/runplan loop/spend
->>>>>>> ec519f53 (loop: runner, queue, reviewing and checking are packages of their own, below loop)
 		loop/track loop/duration loop/workspace`},
 	{"Answers of agents and output of checks, read into verdicts and findings", `
 		loop/reply loop/checklog loop/prose loop/internal/markdown loop/internal/strictjson`},
@@ -60,13 +52,9 @@ var capabilities = []capability{
 		cmd/git-runr/sync loop/share gitstore/entrylog/sync gitstore/entrylog/archive gitstore/entrylog/refetch
 		gitstore/entrylog/remoteref gitstore/entrylog/transport gitstore/push`},
 	{"Nothing is lost: snapshots, revert, landing, undo, guard", `
-<<<<<<< HEAD
 		cmd/git-runr/undo cmd/git-runr/land cmd/git-runr/guard loop/landing
-		loop/checking/checkout loop/checking/watch loop/runner/plan_checkout loop/runner/revert loop/runner/worktree gitstore/guard gitstore/land
-=======
-		cmd/git-runr/undo cmd/git-runr/restore cmd/git-runr/snapshots cmd/git-runr/land cmd/git-runr/guard loop/landing
-		loop/checking/checkout loop/checking/watch loop/runner/plan_checkout loop/runner/revert loop/runner/worktree gitstore/guard gitstore/land
->>>>>>> ec519f53 (loop: runner, queue, reviewing and checking are packages of their own, below loop)
+		loop/checking/checkout loop/checking/watch loop/runner/plan_checkout loop/runner/revert loop/runner/worktree
+		gitstore/guard gitstore/land
 		gitstore/revert gitstore/restore gitstore/snapshot gitstore/undo gitstore/worktree gitstore/operation
 		gitstore/journal gitstore/finish gitstore/retention gitstore/leftlocks`},
 	{"The page", "cmd/git-runr/internal/web cmd/git-runr/serve cmd/git-runr/page cmd/git-runr/internal/worddiff"},
