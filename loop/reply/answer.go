@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // answer is a reviewer's answer while it is read.
@@ -55,9 +56,9 @@ func (a *answer) isAnswer(from, to int, titled bool) bool {
 	if above >= 0 {
 		l := a.md.Lines[above]
 		level, _ := l.HeadingOrBold()
-		told := l.Kind == markdown.LineText && endsInColon(l.Text)
-		begins := strings.TrimSpace(l.Text) == "BEGIN_JSON" // runr's mark above an answer
-		if level == 0 && !begins && (told || !titled && above == from-1) {
+		told := l.Kind == markdown.LineText && level == 0 && endsInColon(l.Text) && !announces(l.Text)
+		joined := above == from-1 && level == 0 && (l.Kind == markdown.LineQuote || l.Kind == markdown.LineText && !endsSentence(l.Text))
+		if told || !titled && joined && !announces(l.Text) {
 			return false
 		}
 	}
@@ -71,6 +72,26 @@ func (a *answer) isAnswer(from, to int, titled bool) bool {
 	l := a.md.Lines[below]
 	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(l.Text))
 	return l.Kind != markdown.LineText || !unicode.IsLower(first) || markdown.Labelled(l.Text) != ""
+}
+
+// endsSentence reports whether what stands below text begins anew: text ends in a
+// stop, is an item or has a label.
+func endsSentence(text string) bool {
+	_, _, listed := markdown.CutBullet(text)
+	last := lastRune(strings.TrimRightFunc(text, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune(")\"'", r) }))
+	return listed || strings.ContainsRune(".!?…", last) || markdown.Labelled(text) != "" || strings.TrimSpace(text) == ""
+}
+
+// answerWords and answerNouns are the words of a line after which the answer comes:
+// "Here is my review of the change:", "BEGIN_JSON".
+var (
+	answerWords = prose.WordSet(`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
+	answerNouns = prose.WordSet(`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
+)
+
+func announces(text string) bool {
+	words := wordsOf(text)
+	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool { return !answerWords.Has(w) && !answerNouns.Has(w) })
 }
 
 // maxSummary is how much of an unreadable answer is kept, in bytes.
