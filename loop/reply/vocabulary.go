@@ -74,11 +74,6 @@ func wordAt(words []string, i int) string {
 	return ""
 }
 
-// RequestKey is the letters and digits of a text, in lower case.
-func RequestKey(text string) string {
-	return strings.Join(prose.Words(text), " ")
-}
-
 func isNumber(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) && utf8.ValidString(s)
 }

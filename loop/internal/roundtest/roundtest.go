@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/loop/internal/place"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -32,7 +33,7 @@ func Read(text string) (report reply.Report, failed bool) {
 	}
 	reply.Identify(report.Findings)
 	report.Requests = reply.Requests(report.Findings, asked)
-	if len(asked) > 0 && reply.RequestKey(asked[0]) == "" {
+	if len(asked) > 0 && len(prose.Words(asked[0])) == 0 {
 		report.Requests = asked // of another program
 	}
 	return report, failed
