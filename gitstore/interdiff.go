@@ -54,15 +54,7 @@ type mergeSide struct {
 
 // mergeSides merges three trees as git does. For each unmerged path it returns the base's side, ours and theirs.
 func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[string][3]mergeSide, error) {
-	root, err := r.scratchCommit(ctx, base)
-	if err != nil {
-		return "", nil, err
-	}
-	left, err := r.scratchCommit(ctx, ours, root)
-	if err != nil {
-		return "", nil, err
-	}
-	right, err := r.scratchCommit(ctx, theirs, root)
+	left, right, err := r.mergeHeads(ctx, base, ours, theirs)
 	if err != nil {
 		return "", nil, err
 	}

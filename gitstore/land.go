@@ -203,15 +203,7 @@ func (r *Repo) mergeOnto(ctx context.Context, base, ours, theirs ID) (ID, error)
 // (an option to name the base is newer than the git that we require), so the trees
 // get commits that no ref points to.
 func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error) {
-	root, err := r.scratchCommit(ctx, base)
-	if err != nil {
-		return "", err
-	}
-	left, err := r.scratchCommit(ctx, ours, root)
-	if err != nil {
-		return "", err
-	}
-	right, err := r.scratchCommit(ctx, theirs, root)
+	left, right, err := r.mergeHeads(ctx, base, ours, theirs)
 	if err != nil {
 		return "", err
 	}
@@ -238,6 +230,19 @@ func (r *Repo) LandConflicts(ctx context.Context, old ID, spec LandSpec) error {
 		_, err = r.mergeOnto(ctx, spec.Base, old, spec.Result)
 	}
 	return err
+}
+
+// mergeHeads commits ours and theirs on top of base, so that git finds the base of a three-way merge.
+func (r *Repo) mergeHeads(ctx context.Context, base, ours, theirs ID) (left, right ID, err error) {
+	root, err := r.scratchCommit(ctx, base)
+	if err != nil {
+		return "", "", err
+	}
+	if left, err = r.scratchCommit(ctx, ours, root); err != nil {
+		return "", "", err
+	}
+	right, err = r.scratchCommit(ctx, theirs, root)
+	return left, right, err
 }
 
 // scratchCommit commits a tree with fixed times, so that the same tree and parents give the same commit.

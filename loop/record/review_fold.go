@@ -103,7 +103,7 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 	}
 	open := r.Status == ReviewOpen
 	if open && eventType == EventReviewReleased.Name && r.Claim == nil ||
-		open && eventType == EventReviewClaimed.Name && !slices.Contains(r.Waiting(), Human) { // agents' turns are leases
+		open && eventType == EventReviewClaimed.Name && !r.mayTake(by.Actor) {
 		return refused
 	}
 	if by.tree != "" && r.answered(by.Actor, by.tree) { // two clones did it, each without knowing of the other
@@ -116,6 +116,12 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		return refused
 	}
 	return nil
+}
+
+// mayTake reports whether actor may claim a request that nobody has answered: a person, of a review that waits for one. Chats and
+// agents, which have no address, claim what was submitted, to address it; their own turns as reviewers are leases.
+func (r Review) mayTake(actor string) bool {
+	return slices.Contains(r.Waiting(), Human) && gitstore.ParseIdentity(actor).Email != ""
 }
 
 // ofReviewer reports whether an event of an open request is a step of whoever reviews it. A claim keeps other reviewers from
