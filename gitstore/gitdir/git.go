@@ -26,7 +26,7 @@ type Call struct {
 	Stdin io.Reader
 	Env   []string // added last, so it wins
 	Dir   string
-	// Bare leaves out --git-dir, --work-tree and the fixed options: for discovery, init and config only.
+	// Bare leaves out --git-dir, --work-tree and the fixed options: for discovery, init and reading settings.
 	Bare bool
 	// Unlocated hides the variables that name a repository, such as GIT_DIR, from discovery.
 	Unlocated bool
