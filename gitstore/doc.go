@@ -102,7 +102,7 @@
 // # Files
 //
 // The directory runr in the common git directory is for files that can be regenerated or
-// need not be shared. This package uses these:
+// need not be shared. Among others, this package uses these:
 //
 //	<name>.lock   a flock; the kernel frees it when its holder dies, the file stays
 //	refused.json  refs of remotes that could not be fetched, with their values and the reason
