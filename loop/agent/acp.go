@@ -19,8 +19,8 @@ import (
 	acp "github.com/coder/acp-go-sdk"
 )
 
-// ACP is the protocol by which a command is talked to as the Agent Client Protocol says,
-// https://agentclientprotocol.com: JSON-RPC on its standard streams, a line a message.
+// ACP is the value of Spec.Protocol for the Agent Client Protocol, https://agentclientprotocol.com:
+// JSON-RPC on the command's standard streams, one message a line.
 const ACP = "acp"
 
 const (
