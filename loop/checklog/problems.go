@@ -18,8 +18,8 @@ func problems(command string, lines []string) string {
 		brokenBuild)
 }
 
-// problemCounts are the lines in which tools count problems, by tool or kind of line. nouns name the pattern's groups. A
-// pattern without groups counts its lines.
+// problemCounts are the lines in which tools count problems, by tool or kind of line. nouns name the pattern's groups.
+// A pattern without groups counts its lines.
 var problemCounts = map[string][]problemCount{
 	"eslint": {{"error", "error warning error warning", // also stylelint, and pyright's "3 errors, 1 warning"
 		pattern(`\b\d+ problems? \((\d+) errors?, (\d+) warnings?|^\s*(\d+) errors?, (\d+) warnings?\b`)}},

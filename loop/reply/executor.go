@@ -107,7 +107,7 @@ func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2 || !startsWord(words[2]))
 }
 
-// startsWord tells a sentence, "Task complete the form", from a heading, "Task complete - form", by the third word.
+// startsWord reports whether s begins with a letter, as "the" in the sentence "Task complete the form".
 func startsWord(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsLetter(r)
