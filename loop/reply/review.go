@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// ParseReview reads a reviewer's answer. Only these can pass a change: the block tagged with nonce, "### Verdict: PASS",
-// "**Verdict:** PASS", the object with "success" and the object with "status". All other text, including text beside
+// ParseReview reads a reviewer's answer. Only these can pass a change: the block tagged with nonce,
+// "### Verdict: PASS", "**Verdict:** PASS", the object with "success" and the object with "status". All other text, including text beside
 // such a pass, can only refuse. If nonce is "", no tagged block is expected.
 //
 // Unreadable text is NEEDS_FIX in the format "unreadable", with the text as the summary. Of several verdicts the worst

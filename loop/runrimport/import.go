@@ -140,8 +140,8 @@ func beyond(imported []record.NewEvent, events []record.Event) []record.NewEvent
 	return imported[n:]
 }
 
-// TakeDirectory reads what runr stores beside a timeline: the run's id, which is the name of the directory, and the text
-// of its task. timeline is the file's path. Missing data leaves the field unchanged.
+// TakeDirectory reads what runr stores beside a timeline: the run's id, which is the name of the directory, and the
+// text of its task. timeline is the file's path. Missing data leaves the field unchanged.
 func (r *SourceRun) TakeDirectory(timeline string) {
 	file, err := filepath.Abs(timeline)
 	if err != nil || filepath.Base(file) != "timeline.jsonl" {

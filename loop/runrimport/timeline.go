@@ -54,8 +54,8 @@ type SourceRun struct {
 	lines hash.Hash
 }
 
-// SourceEvent is one line of a timeline: {seq, timestamp, type, source, payload}, or {event_type, timestamp, runId} with
-// the payload's fields beside them.
+// SourceEvent is one line of a timeline: {seq, timestamp, type, source, payload}, or {event_type, timestamp, runId}
+// with the payload's fields beside them.
 type SourceEvent struct {
 	SourceFields
 	At     time.Time // UTC; without one, that of the previous event, or the zero Time

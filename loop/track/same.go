@@ -51,7 +51,7 @@ func Alike(a, b reply.Finding) bool {
 	return near && endsAlike(x.File, y.File) && alike(x.words, y.words)
 }
 
-// alike reports whether two texts share half of the words of the shorter one. It is false if each has a name of its own.
+// alike reports whether two texts share half of the shorter one's words. It is false if each has a name of its own.
 func alike(a, b string) bool {
 	x, y := stems(a), stems(b)
 	n, m := names(a), names(b)
