@@ -229,7 +229,7 @@ func (p *process) launch() error {
 		err := spawn(p.cmd, p.Alone)
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // the state says it all
+			_ = p.cmd.Wait() // ProcessState holds the result
 			close(p.exited)
 		}
 	}()

@@ -10,11 +10,12 @@ import (
 )
 
 // ParseReview reads a reviewer's answer. Only these can pass a change: the block tagged with nonce,
-// "### Verdict: PASS", "**Verdict:** PASS", the object with "success" and the object with "status". All other text, including text beside
-// such a pass, can only refuse. If nonce is "", no tagged block is expected.
+// "### Verdict: PASS", "**Verdict:** PASS", the object with "success" and the object with "status".
+// All other text, including text beside such a pass, can only refuse. If nonce is "", no tagged block
+// is expected.
 //
-// Unreadable text is NEEDS_FIX in the format "unreadable", with the text as the summary. Of several verdicts the worst
-// counts.
+// Unreadable text is NEEDS_FIX in the format "unreadable", with the text as the summary. Of several
+// verdicts the worst counts.
 func ParseReview(text string, nonce string) Report {
 	log := &markdown.Warnings{}
 	clean, whole := markdown.Clean(text, log)
