@@ -74,7 +74,7 @@ func wordAt(words []string, i int) string {
 	return ""
 }
 
-// RequestKey returns the letters and digits of a text, in lower case.
+// RequestKey is the letters and digits of a text, in lower case.
 func RequestKey(text string) string {
 	return strings.Join(prose.Words(text), " ")
 }
