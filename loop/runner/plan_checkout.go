@@ -42,7 +42,7 @@ func placeFor(s *store.Store, plan *runplan.Plan) (*gitstore.Worktree, error) {
 		return nil, err
 	}
 	plan.InPlace, plan.Checkout = true, tree.ID()
-	_, free, err := workspace.LockCheckout(s, record.Run{Plan: *plan}) // only a test: the run itself locks it at its start
+	_, free, err := workspace.LockCheckout(s, record.Run{Plan: *plan}) // a test: the run locks it at its start
 	free()
 	return tree, err
 }
