@@ -113,7 +113,7 @@ type Entry struct {
 	Elapsed  duration.Duration `json:"elapsed_ms,omitzero"` // time since then, filled in on request
 	Line     string            `json:"last_line,omitempty"` // the last line that it wrote
 	Until    time.Time         `json:"until,omitzero"`      // later: when it is retried; elsewhere: when the lease lapses
-	By       string            `json:"leased_by,omitempty"` // elsewhere: the clone with the lease
+	By       string            `json:"leased_by,omitempty"` // elsewhere: whose clone it is
 	Failure  *record.Failure   `json:"failure,omitempty"`   // later and failed
 }
 
@@ -169,7 +169,7 @@ func (t *Entry) working(at atWork) {
 	}
 }
 
-// leases are those of other clones, as far as this one knows.
+// leases returns the leases of other clones that this one knows of.
 func (w *Worker) leases(ctx context.Context) (map[string]*share.LeasedError, error) {
 	if w.Remote == "" {
 		return nil, nil

@@ -16,7 +16,7 @@ var retryWaits = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute}
 func (w *Worker) fail(ctx context.Context, review record.Review, name string, failure record.Failure) error {
 	failure.Tries = 1
 	for _, f := range review.Failures {
-		if f.Reviewer == name && !w.foreign(f.Writer) && f.Transient && !w.Retry { // a retry by a person starts the count again
+		if f.Reviewer == name && !w.foreign(f.Writer) && f.Transient && !w.Retry { // a person's retry starts anew
 			failure.Tries = f.Tries + 1
 		}
 	}

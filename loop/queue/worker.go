@@ -44,10 +44,10 @@ type Worker struct {
 	ForAll      bool
 	Sync        func(ctx context.Context) error
 	Closing     closing.Rule                                    // which reviews close without a person
-	Heard       func(ctx context.Context, review record.Review) // if not nil, called for every review that got an answer
+	Heard       func(ctx context.Context, review record.Review) // if not nil, called for every answered review
 	Generated   bool                                            // review generated and vendored files as well
-	Instructed  bool                                            // give reviewers the project's own instructions: see reviewing.Inquiry
-	KeepChecked bool                                            // keep results without findings for hooks' commits in this clone, see record.KeepChecked
+	Instructed  bool                                            // pass on the project's instructions: see reviewing.Inquiry
+	KeepChecked bool                                            // keep clean results for hooks' commits in this clone: see record.KeepChecked
 	// Ask requests a review of a commit that no hook saw; nil means that none is requested.
 	Ask   func(ctx context.Context, commit gitstore.ID) error
 	Terms reviewing.Terms
