@@ -24,7 +24,7 @@ import (
 // Verifier checks open findings, and those only claimed to be fixed, against the current code.
 type Verifier struct {
 	Store    *store.Store                                       // required
-	Rules    role.Reviewer                                      // the built-in reviewer, whose rules judge their own findings; required
+	Rules    role.Reviewer                                      // the built-in reviewer, for its own findings; required
 	Judge    string                                             // the agent that judges the rest; "": none
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required with Judge
 	Terms    Terms

@@ -66,14 +66,14 @@ type Plan struct {
 	InPlace      bool            `json:"in_place,omitempty"`
 	CommitHooks  bool            `json:"commit_hooks,omitempty"`   // run the user's pre-commit hook as a check
 	KeepSessions bool            `json:"resume_session,omitempty"` // a fix continues its agent's session
-	Checkout     string          `json:"checkout,omitempty"`       // git's name of the linked worktree in which the run was started; "" is the main one
+	Checkout     string          `json:"checkout,omitempty"`       // git name of the linked worktree where the run started; "" is the main one
 	Context      *Context        `json:"context,omitempty"`        // an executor's finished work to start from
 	FromReview   string          `json:"from_review,omitempty"`    // a submitted review whose findings the run fixes
 	Findings     []reply.Finding `json:"findings,omitempty"`       // those findings
 	Part         bool            `json:"part,omitempty"`           // only them: the rest of the review is left alone
 	Requests     []string        `json:"requests,omitempty"`
 	Said         []reply.Words   `json:"said,omitempty"`          // its reviewers' own words
-	FailedChecks []string        `json:"failed_checks,omitempty"` // names of checks that failed in that review and must pass
+	FailedChecks []string        `json:"failed_checks,omitempty"` // checks that failed in that review and must pass
 	Imported     string          `json:"imported_from,omitempty"` // id of the run in another system's timeline
 }
 
@@ -83,8 +83,8 @@ type Context struct {
 	Files          []string    `json:"files_modified"`     // the executor's files that differ
 	Commit         gitstore.ID `json:"commit"`             // the work, as a commit on the run's base
 	Message        string      `json:"message,omitempty"`  // of Commit, if the executor made it
-	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout with the work; "" if it was committed already
-	Before         gitstore.ID `json:"before,omitempty"`   // the same with Files as they were before the executor; "" if Snapshot is
+	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout with the work; "" if it was committed
+	Before         gitstore.ID `json:"before,omitempty"`   // the same without the changes to Files; "" if Snapshot is
 }
 
 // Name returns the entity's identifier and title.
