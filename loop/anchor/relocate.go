@@ -338,7 +338,7 @@ func (r *Relocation) whyGone(want wanted) string {
 	return whyChanged
 }
 
-// span is a part of a text: indices of lines from, and up to but not including, to.
+// span is a range of lines: indices from (inclusive) to (exclusive).
 type span struct{ from, to int }
 
 // equalRun is a part that the comparison found in both texts.

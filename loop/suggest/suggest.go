@@ -127,7 +127,7 @@ func Pick(review record.Review, id string) (Change, error) {
 	return all[i], nil
 }
 
-// RefusedError is for a proposal that no commit can be made of.
+// RefusedError reports that a suggestion cannot be applied.
 type RefusedError struct {
 	ID    string
 	Why   string
