@@ -50,7 +50,7 @@ func (d Diagnosis) evidenceShown() []string {
 	return d.LastEvidenceProvided
 }
 
-// writeFacts writes what is known in one line each.
+// writeFacts writes the facts that fit on one line each.
 func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if d.LoopCount > 0 {
 		safetext.Fprintf(b, "  Loop count: %d\n", d.LoopCount)

@@ -23,7 +23,7 @@ type Place struct {
 	Width int    // of the terminal, in columns
 }
 
-// Action is one thing to type or to change.
+// Action is one command to type or one place to change.
 type Action struct {
 	Command     string `json:"command,omitempty"` // a line that runs as it is in sh, bash, zsh and fish
 	Edit        string `json:"edit,omitempty"`    // a path, with :LINE if known
@@ -89,8 +89,8 @@ type Diagnosis struct {
 	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
 	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
 	NextSteps         []record.NextStep `json:"next_steps"`
-	Accept            string            `json:"accept,omitempty"`       // a command that accepts the work, if NextSteps has none
-	PutBack           []string          `json:"put_back,omitempty"`     // commands that undo what an agent did outside its work
+	Accept            string            `json:"accept,omitempty"`       // command that accepts the work, if not in NextSteps
+	PutBack           []string          `json:"put_back,omitempty"`     // commands that undo an agent's changes outside its work
 	Intervention      string            `json:"intervention,omitempty"` // one line
 
 	FailingChecks []FailingCheck   `json:"failing_checks,omitempty"`
@@ -99,7 +99,7 @@ type Diagnosis struct {
 	Spending      spend.Spending   `json:"usage_by_agent,omitempty"` // of a run that a budget ended
 	Said          string           `json:"said,omitempty"`           // the words of the agent that caused the stop
 	SaidBy        string           `json:"said_by,omitempty"`        // that agent
-	Transcript    string           `json:"transcript,omitempty"`     // the run's file with everything that the agent wrote
+	Transcript    string           `json:"transcript,omitempty"`     // file of the run with all the agent wrote
 
 	intervention []string // the lines of Intervention as shown
 }

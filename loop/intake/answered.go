@@ -15,7 +15,7 @@ func Answered(
 	ctx context.Context, s *store.Store, request record.ReviewRequest, checks []runplan.Check, skipped []string,
 ) (_ record.Review, ok bool, err error) {
 	subject := request.Subject
-	if subject.Commit == "" || slices.Contains(request.Reviewers(), record.Human) { // people may have changed their minds
+	if subject.Commit == "" || slices.Contains(request.Reviewers(), record.Human) { // people may change their minds
 		return record.Review{}, false, nil
 	}
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
