@@ -20,7 +20,7 @@ func Links(getenv func(string) string) bool {
 	switch forced := getenv("FORCE_HYPERLINK"); {
 	case forced != "":
 		return forced != "0"
-	case getenv("TMUX") != "" || getenv("STY") != "" || getenv("SSH_CONNECTION") != "": // the real terminal is unknown, and so is the machine with the files
+	case getenv("TMUX") != "" || getenv("STY") != "" || getenv("SSH_CONNECTION") != "": // unknown terminal or machine
 		return false
 	}
 	switch getenv("TERM") {

@@ -23,7 +23,7 @@ const listed = 500
 
 // home is the content of the first page: waiting reviews, agents with requests, and runs.
 type home struct {
-	all     bool // also what is closed
+	all     bool // include what is closed
 	reviews []record.ReviewSummary
 	total   int
 	queue   []queue.Entry

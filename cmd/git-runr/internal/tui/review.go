@@ -31,7 +31,7 @@ type reviewed struct {
 	read    change
 	missing string // why there is no diff
 	said    *shown.Review
-	files   map[string]int                         // index of each file in the diff, from 1, by its new and its old name
+	files   map[string]int                         // index of each file in the diff, from 1, by both of its names
 	on      map[int]map[shown.Line][]*shown.Remark // by the index of the file, from 1, and the line above the remark
 	typed   []typed                                // comments that are not in the draft yet
 	ascii   bool

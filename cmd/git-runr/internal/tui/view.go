@@ -17,7 +17,7 @@ const gutter = 2
 type row struct {
 	text  string        // safe, with attributes; cut at the edge of the screen
 	draw  func() string // makes the text when the row is visible; may be nil
-	id    string        // identifies the item, so that the cursor stays on it; "" for a line of the diff or a row without an item
+	id    string        // identifies the item, to keep the cursor on it; "" for a line of the diff or without an item
 	cmd   string        // the command to type in this row
 	open  string        // the review or run that Enter opens
 	file  int           // index of its file, from 1; 0 for none
