@@ -31,7 +31,7 @@ type Text struct {
 	patch []string
 }
 
-// String is what the editor is given.
+// String returns the text for the editor.
 func (e Text) String() string { return e.text }
 
 // New returns the text for a patch from gitstore.Repo.Diff. notes are lines for the reader.

@@ -142,7 +142,7 @@ func (f *follower) turn(ctx context.Context) (over bool, err error) {
 	if f.run.ID == "" {
 		return false, nil
 	}
-	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID)) && f.run.Done() { // copy all output from before the end
+	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID)) && f.run.Done() { // copy all of it
 	}
 	return f.run.Done(), nil
 }
@@ -153,7 +153,7 @@ func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Eve
 		return news, nil
 	}
 	events, _, err := About(ctx, f.store, f.what)
-	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // a commit's events may include those of a run
+	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // a commit may have events of a run
 		f.run = run
 	}
 	return events, err
