@@ -89,8 +89,8 @@ type Diagnosis struct {
 	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
 	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
 	NextSteps         []record.NextStep `json:"next_steps"`
-	Accept            string            `json:"accept,omitempty"`       // command that accepts the work, if not in NextSteps
-	PutBack           []string          `json:"put_back,omitempty"`     // commands that undo an agent's changes outside its work
+	Accept            string            `json:"accept,omitempty"`       // command that accepts the work, or ""
+	PutBack           []string          `json:"put_back,omitempty"`     // commands to undo an agent's other changes
 	Intervention      string            `json:"intervention,omitempty"` // one line
 
 	FailingChecks []FailingCheck   `json:"failing_checks,omitempty"`

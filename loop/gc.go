@@ -29,7 +29,7 @@ type Garbage struct {
 	Runs         []RunGarbage           `json:"runs"`
 	Undo         []string               `json:"undo"`      // refs of operations that can no longer be undone afterwards
 	Checkouts    []string               `json:"checkouts"` // directories left by killed reviews
-	Typed        []string               `json:"typed"`     // files of texts typed for those reviews and runs, never submitted
+	Typed        []string               `json:"typed"`     // files of texts typed for those, but never submitted
 	// Lost are worktrees of repositories that no longer exist; they hold nothing that a person or an agent made. Kept
 	// are such worktrees that hold files: their repository may have been moved.
 	Lost []gitstore.LostTree `json:"lost"`

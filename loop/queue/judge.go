@@ -18,7 +18,7 @@ import (
 )
 
 // judge runs the turn of a review's judge, which rules on the agents' findings. Findings without a ruling stay open,
-// and if the judge cannot run all of them do.
+// and if the judge cannot run, all findings do.
 func (w *Worker) judge(ctx context.Context, review record.Review, name string, judge role.Reviewer, progress checking.Progress) (outcome, error) {
 	asked := review.Unruled()
 	findings := make([]reviewing.ExaminedFinding, len(asked))

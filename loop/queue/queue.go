@@ -112,7 +112,7 @@ type Entry struct {
 	Since    time.Time         `json:"since,omitzero"`      // when it started running
 	Elapsed  duration.Duration `json:"elapsed_ms,omitzero"` // time since then, filled in on request
 	Line     string            `json:"last_line,omitempty"` // the last line that it wrote
-	Until    time.Time         `json:"until,omitzero"`      // later: when it is retried; elsewhere: when the lease lapses
+	Until    time.Time         `json:"until,omitzero"`      // later: time of the retry; elsewhere: end of the lease
 	By       string            `json:"leased_by,omitempty"` // elsewhere: whose clone it is
 	Failure  *record.Failure   `json:"failure,omitempty"`   // later and failed
 }

@@ -46,8 +46,8 @@ type Worker struct {
 	Closing     closing.Rule                                    // which reviews close without a person
 	Heard       func(ctx context.Context, review record.Review) // if not nil, called for every answered review
 	Generated   bool                                            // review generated and vendored files as well
-	Instructed  bool                                            // pass on the project's instructions: see reviewing.Inquiry
-	KeepChecked bool                                            // keep clean results for hooks' commits in this clone: see record.KeepChecked
+	Instructed  bool                                            // pass on instructions: see reviewing.Inquiry
+	KeepChecked bool                                            // see record.KeepChecked
 	// Ask requests a review of a commit that no hook saw; nil means that none is requested.
 	Ask   func(ctx context.Context, commit gitstore.ID) error
 	Terms reviewing.Terms

@@ -10,7 +10,8 @@ import (
 )
 
 // AnswerFixed records which findings of the review that run addresses are fixed: those that the last round of the
-// completed run did not find again. The run's reviewer confirms them; rules confirm only what rules have found.
+// completed run did not find again. The run's reviewer confirms them; rules confirm only what rules have found. Nobody
+// confirms that a secret is fixed, because the commit still has it.
 func AnswerFixed(ctx context.Context, s *store.Store, run record.Run, actor string) error {
 	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
 		return nil
@@ -27,7 +28,7 @@ func AnswerFixed(ctx context.Context, s *store.Store, run record.Run, actor stri
 			continue
 		}
 		answer := record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID, Actor: actor}
-		if round != nil && (round.Looked != record.LookedRules || f.Rule != "") && f.Rule != record.RuleSecret { // the commit still has it
+		if round != nil && (round.Looked != record.LookedRules || f.Rule != "") && f.Rule != record.RuleSecret {
 			answer.ConfirmedBy = round.Reviewer
 		}
 		if _, err := s.AnswerFinding(ctx, review.ID, answer, false); err != nil {

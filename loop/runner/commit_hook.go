@@ -17,7 +17,7 @@ import (
 // commitHook is the name of the check that runs the user's pre-commit hook.
 const commitHook = "pre-commit"
 
-// hookOutput is how many bytes of a hook's output an attempt keeps.
+// hookOutput is the number of bytes of a hook's output that an attempt keeps.
 const hookOutput = 32 << 10
 
 // hookFiles match files in the checkout that configure hook managers.

@@ -35,8 +35,8 @@ type Runner struct {
 	Explain Explainer // nil: stops are not explained
 }
 
-// Explainer completes the stop of a run that is about to be stopped: it returns the stop with what its event says beyond
-// the reason, and the files to store with it, keyed by slash-separated path.
+// Explainer completes the stop of a run that is about to be stopped: it returns the stop with what its event says
+// beyond the reason, and the files to store with it, keyed by slash-separated path.
 type Explainer func(run record.Run, stop record.Stop) (explained record.Stop, files map[string][]byte)
 
 // execution is the work of one process on one run.

@@ -123,9 +123,9 @@ func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) err
 	return t.addFiles(&iv.Files, from, at)
 }
 
-// changedByPeople reports whether the working tree holds more than a failed attempt left there. It is true after a
-// killed attempt, unless spec is a proof: nobody knows what that attempt left, so the person takes responsibility for
-// all of it. A commit message also claims the work for the person.
+// changedByPeople reports whether the working tree holds more than a failed attempt left there. Nobody knows
+// what a killed attempt left, so the person takes responsibility for all changes since before it, unless spec is a
+// proof. A commit message also claims the work for the person.
 func (t *execution) changedByPeople(spec InterventionSpec) (bool, error) {
 	a := t.run.LastAttempt()
 	if spec.Message != "" || a == nil || !a.Failed() || t.run.ByPeople(len(t.run.Attempts)) != "" {

@@ -37,7 +37,7 @@ func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error 
 	for _, sub := range review.Submissions {
 		findings := sub.Findings()
 		todo := slices.DeleteFunc(slices.Clone(findings), review.SettledFinding)
-		elsewhere := slices.DeleteFunc(slices.Clone(findings), func(f reply.Finding) bool { // settled, or said elsewhere
+		elsewhere := slices.DeleteFunc(slices.Clone(findings), func(f reply.Finding) bool { // settled or in plan
 			return slices.ContainsFunc(plan.Findings, func(p reply.Finding) bool { return p.ID == f.ID })
 		})
 		asked := reply.RequestsBeside(sub.Requests(), elsewhere)

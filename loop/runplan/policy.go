@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// StepKind is what a step of a workflow does.
+// StepKind says what a step of a workflow does.
 type StepKind string
 
 const (
@@ -23,7 +23,7 @@ type WorkStep struct {
 	Name   string   `json:"name"`
 	Kind   StepKind `json:"kind"`
 	Agent  string   `json:"agent,omitempty"`  // overrides the run's implementer or reviewer
-	Prompt string   `json:"prompt,omitempty"` // goes before the task in an agent's prompt
+	Prompt string   `json:"prompt,omitempty"` // precedes the task in an agent's prompt
 	Checks []string `json:"checks,omitempty"` // names; empty means every configured check
 }
 

@@ -153,7 +153,7 @@ func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Eve
 		return news, nil
 	}
 	events, _, err := About(ctx, f.store, f.what)
-	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // a commit may have events of a run
+	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // a commit may list a run
 		f.run = run
 	}
 	return events, err

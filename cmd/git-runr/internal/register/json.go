@@ -230,7 +230,7 @@ func (t jsonText) insert(at hujson.Value, names []string, value any) {
 	added := slot{}
 	added.value, _ = hujson.Parse([]byte(encode(value, lead, t.unit()))) // it was just encoded
 	if len(slots) > 0 && slots[len(slots)-1].value.AfterExtra != nil {
-		added.value.AfterExtra = hujson.Extra{} // a comma, as behind the others
+		added.value.AfterExtra = hujson.Extra{} // a comma, as after the others
 	}
 	if at.Value.Kind() == '{' {
 		added.name.Value = hujson.String(names[0])

@@ -347,7 +347,7 @@ func (p *Plan) delete(path string) error {
 	_, known := p.made.Files[path]
 	delete(p.made.Files, path)
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
-		if known && !slices.Contains(p.made.Dirs, dir) { // an unrecorded file came with git, which removes empty directories
+		if known && !slices.Contains(p.made.Dirs, dir) { // git removes empty directories of a file that it brought
 			break
 		}
 		if os.Remove(p.abs(dir)) != nil {

@@ -16,7 +16,7 @@ import (
 // our entries are still found, but not whether an empty object around them existed before.
 type record struct {
 	Files map[string]madeFile `json:"files"`
-	Dirs  []string            `json:"dirs,omitempty"` // that were made
+	Dirs  []string            `json:"dirs,omitempty"` // directories that were made
 }
 
 // madeFile is a file that contains something of ours.

@@ -23,7 +23,7 @@ import (
 type field struct {
 	prompt string
 	line   bool            // a single line: a filter, a reason
-	keep   string          // name of the text: "comment ID …"; the text is kept in a file until submitted; "" keeps nothing
+	keep   string          // "comment ID …": names the file that keeps the text until it is submitted; "" for none
 	on     *record.Comment // the place of the comment being typed
 	text   []rune
 	at     int // cursor position in text
