@@ -100,7 +100,7 @@ func (d Diagnosis) limitLine() string {
 	return "Ended by " + d.Setting.String()
 }
 
-// spentLine says what the run's agents used, or returns "" if no budget ended the run.
+// spentLine returns what the run's agents used, or returns "" if no budget ended the run.
 func (d Diagnosis) spentLine() string {
 	if took := d.Spending.String(); took != "" {
 		return "The agents took " + oneLine(took)
@@ -108,7 +108,7 @@ func (d Diagnosis) spentLine() string {
 	return ""
 }
 
-// resumeLine says when the cause of the stop passes by itself, or returns "" if that is unknown.
+// resumeLine returns when the cause of the stop passes by itself, or returns "" if that is unknown.
 func (d Diagnosis) resumeLine() string {
 	if d.ResumeAfter.IsZero() {
 		return ""

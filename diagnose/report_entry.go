@@ -236,7 +236,7 @@ func (a ReportAttempt) lines() []string {
 	return append(lines, spentLines(a.Spent)...)
 }
 
-// spentLines says why other agents gave no answer, and the usage of all.
+// spentLines returns why other agents gave no answer, and the usage of all.
 func spentLines(spent spend.Spent) []string {
 	lines := spent.PassedOver()
 	if took := spent.Usage.String(); took != "" {
@@ -317,7 +317,7 @@ func findingLine(f reply.Finding) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue)))
 }
 
-// tookSuffix says how long a step took, or returns "".
+// tookSuffix returns how long a step took, or returns "".
 func (e ReportEntry) tookSuffix() string {
 	if e.Duration == 0 {
 		return ""

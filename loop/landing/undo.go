@@ -39,7 +39,7 @@ func (u Undone) Added(ctx context.Context, s *store.Store) map[string]bool {
 	return added
 }
 
-// Moved says where a branch moved, or "" if none did.
+// Moved returns where a branch moved, or "" if none did.
 func (u Undone) Moved(ctx context.Context, s *store.Store) string {
 	now, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
 	if err != nil || u.Took.Kind != gitstore.OpLand {

@@ -239,7 +239,7 @@ func (p *placer) read(ctx context.Context, id gitstore.ID) (version, error) {
 	return v, err
 }
 
-// isBinary is git's rule.
+// isBinary reports whether text is binary, by git's rule.
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
 // renames returns the renames between the comment's commit and the tree, or none if git cannot detect them because the

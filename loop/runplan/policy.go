@@ -27,7 +27,7 @@ type WorkStep struct {
 	Checks []string `json:"checks,omitempty"` // names; empty means every configured check
 }
 
-// DefaultWorkflow is implement, check, review.
+// DefaultWorkflow returns implement, check, review.
 func DefaultWorkflow() []WorkStep {
 	return []WorkStep{{Name: "implement", Kind: StepAgent}, {Name: "check", Kind: StepCheck}, {Name: "review", Kind: StepReview}}
 }

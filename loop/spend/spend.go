@@ -134,7 +134,7 @@ func (s Spent) Answered(agent string) []string {
 	return names
 }
 
-// By says who answered when agent was requested: "codex in place of claude". If nobody did, it returns agent.
+// By returns who answered when agent was requested: "codex in place of claude". If nobody did, it returns agent.
 func (s Spent) By(agent string) string {
 	names := s.Answered(agent)
 	switch {
@@ -146,7 +146,7 @@ func (s Spent) By(agent string) string {
 	return strings.Join(names, " and ") + " in place of " + agent
 }
 
-// PassedOver says why agents gave no answer before another one was asked, one line each.
+// PassedOver returns why agents gave no answer before another one was asked, one line each.
 func (s Spent) PassedOver() []string {
 	var lines []string
 	for i, c := range s.Calls {

@@ -77,7 +77,7 @@ func Run(ctx context.Context, out io.Writer, keep bool) error {
 	return d.tell(ctx)
 }
 
-// lookAround says how to get to the repository that was kept.
+// lookAround prints how to get to the repository that was kept.
 func lookAround(w io.Writer, dir string) {
 	if line, ok := safetext.CommandLine("cd", dir); ok {
 		safetext.Fprintf(w, "\nLook around:\n  %s\n", line)

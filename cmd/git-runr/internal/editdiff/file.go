@@ -58,7 +58,7 @@ func Open(ctx context.Context, store *store.Store, subject record.Subject, draft
 	return made, nil
 }
 
-// notes says what the diff is, and what it leaves out.
+// notes returns lines that say what the diff is, and what it leaves out.
 func notes(subject record.Subject, change reviewing.Change, draft store.Draft) []string {
 	lines := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
 	for _, m := range subject.Messages {

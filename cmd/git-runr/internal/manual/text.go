@@ -288,7 +288,7 @@ func List(w io.Writer, title string, rows [][2]string, columns int) {
 	}
 }
 
-// idsHelp says how to type an id, for a command that has one as an argument.
+// idsHelp returns how to type an id, for a command that has one as an argument.
 func idsHelp(c *cli.Command) string {
 	words := strings.FieldsFunc(c.ArgsUsage, func(r rune) bool { return r < 'A' || r > 'Z' })
 	if !slices.ContainsFunc(words, func(word string) bool { return word == "RUN" || word == "REVIEW" || word == "ID" }) {

@@ -156,7 +156,7 @@ func (m *model) back() tea.Cmd {
 	return m.reload(m.page())
 }
 
-// nothing is the load of a page whose content is known.
+// nothing returns the loader of a page that has nothing to read.
 func nothing() loader {
 	return func(context.Context) (func(), error) { return func() {}, nil }
 }
