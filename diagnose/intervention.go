@@ -35,8 +35,8 @@ func intervention(id, reason, note string, commands []Suggestion) []string {
 	return lines
 }
 
-// note returns, in the past tense, what the requests ask for, or else which checks the intervention runs, or returns "". It
-// copies only plain words from a reviewer's text.
+// note returns, in the past tense, what the requests ask for, or else which checks the intervention runs, or returns
+// "". It copies only plain words from a reviewer's text.
 func (d Diagnosis) note(checks matcher) string {
 	if note := d.requestsMet(checks); note != "" {
 		return note

@@ -66,7 +66,7 @@ type Plan struct {
 	InPlace      bool            `json:"in_place,omitempty"`
 	CommitHooks  bool            `json:"commit_hooks,omitempty"`   // run the user's pre-commit hook as a check
 	KeepSessions bool            `json:"resume_session,omitempty"` // a fix continues its agent's session
-	Checkout     string          `json:"checkout,omitempty"`       // name of the worktree where it started; "": the main one
+	Checkout     string          `json:"checkout,omitempty"`       // name of the linked worktree of its start, or ""
 	Context      *Context        `json:"context,omitempty"`        // an executor's finished work to start from
 	FromReview   string          `json:"from_review,omitempty"`    // a submitted review whose findings the run fixes
 	Findings     []reply.Finding `json:"findings,omitempty"`       // those findings
