@@ -51,8 +51,8 @@
 //	a rebase or the like was begun    mentioned, and never recommended
 //	the repository removed, replaced  the run ends with an error, and nothing is written
 //
-// The same rules apply to a reviewer, but what a person may have changed is not mentioned. gitstore.Alteration keeps the
-// earlier state; while a changed setting is in place, only those git commands are run that start no other program
+// The same rules apply to a reviewer, but what a person may have changed is not mentioned. gitstore.Alteration keeps
+// the earlier state; while a changed setting is in place, only those git commands are run that start no other program
 // (gitdir.Gate).
 //
 // Every step can be repeated. If a process was killed, the next one repeats its step from the events, the refs and the
