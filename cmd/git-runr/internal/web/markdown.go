@@ -34,6 +34,8 @@ type quotedLines struct {
 	file  string
 	start int
 	lines []string
+	// commit is where a link of a commit leads, "" for what is none; nil: commits are no links.
+	commit func(id string) string
 }
 
 // attrQuoted holds the quotedLines of a suggestion's block.
@@ -68,7 +70,9 @@ func markdownHTML(source string, quoted quotedLines) template.HTML {
 		return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(source) + "</pre>")
 	}
 	md, src := markdownParser(), []byte(source)
-	doc := md.Parser().Parse(mdtext.NewReader(src))
+	pc := parser.NewContext()
+	pc.Set(linksKey, quoted.commit)
+	doc := md.Parser().Parse(mdtext.NewReader(src), parser.WithContext(pc))
 	for node := range suggestions(doc, src) {
 		node.SetAttributeString(attrQuoted, quoted)
 	}
@@ -174,10 +178,13 @@ func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	raw := string(node.(*ast.Link).Destination)
 	dest, ok := safeURL(raw)
 	written := ""
+	_, own := node.AttributeString(attrOwn)
 	switch {
+	case own && entering:
+		written = `<a href="` + template.HTMLEscapeString(raw) + `">`
 	case ok && entering:
 		written = linkStart(dest)
-	case ok:
+	case ok, own:
 		written = "</a>"
 	case !entering:
 		written = ` <span class="nolink">(` + template.HTMLEscapeString(raw) + `)</span>`

@@ -91,6 +91,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"POST /review/{id}/reopen":   p.postState,
 		"POST /review/{id}/cancel":   p.postState,
 		"POST /review/{id}/answer":   p.postAnswer,
+		"POST /review/{id}/reply":    p.postReply,
 		"POST /reviews":              p.postBulk,
 		"GET /metrics":               p.metrics,
 		"GET /runs":                  p.runs,

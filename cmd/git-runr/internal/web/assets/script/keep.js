@@ -102,31 +102,37 @@ async function showDraft(id) {
   }
   const fresh = (await part(`/review/${reviewID}/remark?comment=${id}`)).querySelector(".remark");
   if ($(`.remark.draft[data-id="${id}"]`)) return $(`.remark.draft[data-id="${id}"]`).replaceWith(fresh);
-  const at = placeOf({ file: fresh.dataset.file, side: fresh.dataset.side, start: Number(fresh.dataset.start), end: Number(fresh.dataset.end) });
   countPending(1);
-  countIn(at.section, 1);
-  if (at.section && toLoad(at.section)) return;
-  if (at.rows.length) notesBehind(at.rows.at(-1)).append(fresh);
-  else (at.section && !Number(fresh.dataset.start) ? notesOn(at.section) : document.getElementById("general")).append(fresh);
-  if (at.section) tint(at.section);
+  placeRemark(fresh, fileOf(fresh.dataset.file));
 }
 
-// placeOf is the file and the rows that a comment is on; none where the diff does not show them.
-function placeOf(at) {
-  const section = $$(".file").find((f) => [f.dataset.path, f.dataset.old].includes(at.file));
-  const rows = section && at.start ? linesOf(section).filter((row) => {
+// placeRemark puts what came at its lines of a file; a file that is not here yet brings it itself.
+function placeRemark(fresh, section) {
+  const { side, start, end } = fresh.dataset;
+  countIn(section, 1);
+  if (section && toLoad(section)) return;
+  const rows = rowsOf(section, { side: side || "new", start: Number(start), end: Number(end) });
+  if (rows.length) notesBehind(rows.at(-1)).append(fresh);
+  else (section && !Number(start) ? notesOn(section) : document.getElementById("general")).append(fresh);
+  if (section) tint(section);
+}
+
+const fileOf = (name) => $$(".file").find((f) => [f.dataset.path, f.dataset.old].includes(name));
+
+// rowsOf are the first and the last row of a file that a comment is on; none where the diff does not show them.
+function rowsOf(section, at) {
+  return section && at.start ? linesOf(section).filter((row) => {
     const line = lineOf(cellOn(row, at.side));
     return line.side === at.side && (line.line === at.start || line.line === at.end);
   }) : [];
-  return { section, rows };
 }
 
 // openAt opens an editor on lines, on a file, or on the whole change where those are gone.
 async function openAt(at) {
-  const { section } = placeOf(at);
+  const section = fileOf(at.file);
   if (section && toLoad(section)) await load(section);
   if (section && !at.start) return writeOn(section);
-  const { rows } = placeOf(at);
+  const rows = rowsOf(section, at);
   if (!rows.length) return openIn(document.getElementById("general"), at);
   choose(at.side, rows[0], rows.at(-1));
   return write();
