@@ -45,13 +45,13 @@ export async function talk(browser, open, clean) {
   // A reply is shown where it was written; to the whole as well.
   const remark = page.locator(".diff .remark", { hasText: "second by" });
   await page.evaluate(() => (window.same = true));
-  await remark.locator(".reply summary", { hasText: "Reply" }).click();
+  await remark.locator(".respond summary", { hasText: "Reply" }).click();
   await remark.locator('[name="text"]').fill("I see, **but** why?");
   await remark.locator("button", { hasText: "Reply" }).click();
   await remark.locator(".said-back strong").waitFor();
   check((await remark.locator(".said-back").count()) === 1 && (await page.evaluate(() => window.same)), "a reply is shown in its thread");
   await page.click(".talk > summary");
-  const whole = page.locator(".talk > .pop > .reply");
+  const whole = page.locator(".talk > .pop > .respond");
   await whole.locator("summary").click();
   await whole.locator('[name="text"]').fill("In all: fine.");
   await whole.locator("button").click();
@@ -68,7 +68,7 @@ export async function talk(browser, open, clean) {
   run(dir, "git-runr", "inbox", "submit", id, "--as", "Bob", "--file", join("..", "talk.json"), "--request-changes");
   await page.locator('[data-path="b.txt"] tr.notes .remark', { hasText: "Bob was here" }).waitFor();
   await page.locator(".came-back, .talk > summary", { hasText: /2 answers/ }).first().waitFor();
-  await remark.locator(".reply summary", { hasText: "Reply" }).click();
+  await remark.locator(".respond summary", { hasText: "Reply" }).click();
   await remark.locator('[name="text"]').fill("half a");
   run(dir, "git-runr", "inbox", "answer", id, ids.second, "deferred", "-m", "later");
   await page.waitForFunction(() => document.getElementById("news").textContent.includes("news"));
@@ -82,7 +82,7 @@ export async function talk(browser, open, clean) {
   const bare = await open(plain, server.url);
   await bare.goto(`${url}/comments?show=all`);
   const thread = bare.locator(".thread", { hasText: "Bob was here" });
-  await thread.locator(".reply summary", { hasText: "Reply" }).click();
+  await thread.locator(".respond summary", { hasText: "Reply" }).click();
   await thread.locator('[name="text"]').fill("without a script");
   await thread.locator("button", { hasText: "Reply" }).click();
   await thread.locator(".said-back", { hasText: "without a script" }).waitFor();

@@ -93,6 +93,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"POST /review/{id}/answer":   p.postAnswer,
 		"POST /review/{id}/reply":    p.postReply,
 		"POST /reviews":              p.postBulk,
+		"POST /sync":                 p.postSync,
 		"GET /metrics":               p.metrics,
 		"GET /runs":                  p.runs,
 		"GET /run/{id}":              p.run,

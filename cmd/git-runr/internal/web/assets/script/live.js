@@ -22,12 +22,19 @@ function changed() {
   changing = setTimeout(watched === "*" ? refreshList : now ? refreshRun : reviewID ? refreshHead : offerReload, 300);
 }
 
+// showUnshared shows how much the remote does not have by now.
+function showUnshared(fresh) {
+  const [now, then] = [document.getElementById("sync"), fresh.getElementById("sync")];
+  if (then && !now.contains(document.activeElement)) now.replaceWith(document.adoptNode(then));
+}
+
 // refreshHead brings up to date what stands above the change, and what is said of it. A part in which the reader is at
 // work is left, and news are offered.
 async function refreshHead() {
   const answer = await fetch(location.pathname).catch(() => null);
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  showUnshared(fresh);
   for (const part of [".head > .pill", ".head > .actions", ".head > .verdict", ".about > .handed", ".about > .talked", ".about > .meta", ".about > .talk", ".state", ".came-back"]) {
     const [now, then] = [$(part), $(part, fresh)];
     if (now?.textContent === then?.textContent) continue;
@@ -76,7 +83,9 @@ async function refreshList() {
   if (now.contains(document.activeElement)) return offerReload();
   const answer = await fetch(location.href);
   if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#main > .narrow");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  showUnshared(page);
+  const fresh = $("#main > .narrow", page);
   if (fresh) now.replaceWith(document.adoptNode(fresh));
 }
 
