@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/agenthook"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/store"
@@ -58,7 +57,11 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	held, err := intake.Gate(s.ctx, store, commits, config.Level(conf.Hooks.PrePushRequire), conf.Hooks.Skip, branch)
+	bar := conf.Bar(conf.Hooks.PrePushRequire)
+	if bar.Base, _, err = store.Repo.BranchPoint(s.ctx); err != nil {
+		return "", err
+	}
+	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}

@@ -25,16 +25,16 @@ type Gated struct {
 // not read what refuses them.
 const Named = 10
 
-// Gate goes through commits and gives those that were not looked at as far as level, and those
+// Gate goes through commits and gives those that were not looked at as far as bar says, and those
 // that something refuses, oldest first. What is skipped is not looked at: a commit, or a file
 // of the repository, must not let itself through.
-func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, level lineage.Level, skip Skip, branch string) (held []Gated, err error) {
-	covered, err := lineage.Coverage(ctx, s, commits)
+func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string) (held []Gated, err error) {
+	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range slices.Backward(covered) {
-		if c.Meets(level) {
+		if c.Meets(bar.Level) {
 			continue
 		}
 		gated := Gated{Covered: c}

@@ -304,7 +304,7 @@ func (r *Review) reopen(Event, ActorPayload) {
 func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
 	if submission.Decision == Approve {
-		submission.Recorder = e.Actor
+		submission.Recorder, submission.Writer = e.Actor, e.Writer
 	}
 	r.took(submission.took(e))
 	taken := comment.IDs(r.Comments())

@@ -19,9 +19,9 @@ type ReviewSummary struct {
 	Status       ReviewStatus  `json:"status"`
 	Outcome      Outcome       `json:"outcome,omitempty"`
 	Looked       Looked        `json:"looked,omitempty"`
-	Approvers    [][2]string   `json:"approved_by,omitempty"` // as whom, and the identity that recorded it
-	Verdict      reply.Verdict `json:"verdict,omitempty"`     // the worst effective one that stands; "" while nobody gave one
-	Unreadable   bool          `json:"unreadable,omitempty"`  // that verdict is of answers that nobody could read
+	Approvers    []Approver    `json:"approved_by,omitempty"`
+	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that stands; "" while nobody gave one
+	Unreadable   bool          `json:"unreadable,omitempty"` // that verdict is of answers that nobody could read
 	Reviewer     string        `json:"reviewer"`
 	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
 	Kind         SubjectKind   `json:"kind"`

@@ -30,6 +30,7 @@ var (
 	commandKind   = valueKind[string]{"a command line for sh, or a list of words", parseCommand, textLast}
 	modelKind     = stringKind("the name of a model", isModel)
 	remoteKind    = stringKind("the name of a configured remote", isRemote)
+	peopleKind    = listKind("addresses or names of teams", isPersonOrTeam)
 	agentsKind    = fewKind("names of agents", isName)
 	dollarsKind   = valueKind[float64]{"an amount of US dollars such as 2.50, below a million", parseDollars, textLast}
 	tokensKind    = numberKind(0, 1_000_000_000_000)
@@ -50,16 +51,36 @@ func stringKind(wants string, ok func(string) bool) valueKind[string] {
 	return valueKind[string]{wants, parse, textLast}
 }
 
-// Levels are what --require and hooks.pre_push_require take: those of package lineage, and
-// an old word for reviewed.
-var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved), "passed"}
+// Levels are levels as they are typed most.
+var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved), "approved=2", "passed"}
 
-// Level is the level that one of Levels names.
-func Level(name string) lineage.Level {
-	if name == "passed" {
-		return lineage.LevelReviewed
+var levelKind = stringKind(`"checked", "reviewed", "approved", "approved=N" or "passed"`, IsLevel)
+
+// IsLevel reports whether text is one of the levels that --require and hooks.pre_push_require take: those of package
+// lineage, approved=N, and an old word for reviewed.
+func IsLevel(text string) bool { return bar(text).Level != "" }
+
+// bar reads a level. It has none where text is no level.
+func bar(text string) lineage.Bar {
+	level, number, counted := strings.Cut(text, "=")
+	if text == "passed" {
+		level = string(lineage.LevelReviewed)
 	}
-	return lineage.Level(name)
+	n, err := strconv.Atoi(number)
+	if !slices.Contains(lineage.Levels, lineage.Level(level)) || counted && (level != string(lineage.LevelApproved) || err != nil || n < 1 || n > maxApprovals) {
+		return lineage.Bar{}
+	}
+	return lineage.Bar{Level: lineage.Level(level), Approvals: n}
+}
+
+// maxApprovals is how many people a commit can be required to have approvals of.
+const maxApprovals = 100
+
+// Bar is how far commits must have been looked at where a level is required.
+func (c *Config) Bar(level string) lineage.Bar {
+	b := bar(level)
+	b.Owners, b.Verify, b.Signers, b.Teams = c.Review.Owners, lineage.Verify(c.Sync.Verify), c.Sync.Signers, c.Teams
+	return b
 }
 
 func oneOf(allowed ...string) valueKind[string] {
@@ -206,6 +227,9 @@ func textNumber(values []string) any {
 func isText(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
 }
+
+// isPersonOrTeam is text of one line, which a screen can show.
+func isPersonOrTeam(s string) bool { return isText(s) && s == safetext.Line(s) }
 
 // isPlace reports whether a pattern is one of paths below the top, of which none is git's own.
 func isPlace(s string) bool {
