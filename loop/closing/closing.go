@@ -217,6 +217,9 @@ func asksNoMore(old, newer record.Review) bool {
 	if old.Request.Kind != newer.Request.Kind {
 		return false
 	}
+	if slices.ContainsFunc(old.Request.People, func(p string) bool { return !newer.Request.Asks(p) }) {
+		return false
+	}
 	waiting, said := newer.Waiting(), newer.Standing()
 	answered := func(name string) bool {
 		return slices.Contains(newer.Request.Reviewers(), name) && !slices.Contains(waiting, name)

@@ -227,7 +227,7 @@ func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstor
 	if base == "" {
 		return fmt.Errorf("review.owners: the base, whose CODEOWNERS counts, is not in this clone")
 	}
-	rules, err := OwnersAt(ctx, s, base)
+	rules, err := OwnersAt(ctx, s.Repo, base)
 	if err != nil || rules == nil {
 		return err
 	}
@@ -242,9 +242,9 @@ func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstor
 }
 
 // OwnersAt reads the CODEOWNERS of a commit; nil where it has none.
-func OwnersAt(ctx context.Context, s *store.Store, at gitstore.ID) (*owners.Rules, error) {
+func OwnersAt(ctx context.Context, repo *gitstore.Repo, at gitstore.ID) (*owners.Rules, error) {
 	for _, place := range owners.Places {
-		text, err := s.Repo.Blob(ctx, at, place)
+		text, err := repo.Blob(ctx, at, place)
 		if errors.Is(err, gitstore.ErrNotFound) {
 			continue
 		}

@@ -42,6 +42,7 @@ type ReviewSummary struct {
 	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"`      // commits in which something of it is said to be fixed or gone
 	Asked        string        `json:"asked,omitempty"`         // the first request of a review without any
 	Others       []string      `json:"other_reviewers,omitempty"`
+	People       []string      `json:"people,omitempty"`      // who is asked where a person is; none: anybody
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Absent       []string      `json:"absent,omitempty"`      // of them, those without whom it is complete
 	Outvoted     bool          `json:"outvoted,omitempty"`    // agents found that it does not pass, fewer than the quorum
@@ -87,7 +88,7 @@ func (r Review) Summary() ReviewSummary {
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
-		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
+		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
 	}
 	s.Unreadable = r.Unreadable()
