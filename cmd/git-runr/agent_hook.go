@@ -57,8 +57,12 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bar := conf.Bar(conf.Hooks.PrePushRequire)
-	if bar.Base, _, err = store.Repo.BranchPoint(s.ctx); err != nil {
+	base, _, err := store.Repo.BranchPoint(s.ctx)
+	if err != nil {
+		return "", err
+	}
+	bar, err := s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
+	if err != nil {
 		return "", err
 	}
 	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
@@ -66,7 +70,7 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	writeHeldUp(&b, conf, len(commits), held)
+	writeHeldUp(&b, bar, len(commits), held)
 	b.WriteString("The push is refused until they are; do not go around that.\n")
 	return b.String(), nil
 }

@@ -76,8 +76,9 @@ func audit(s *session, store *store.Store) error {
 		if err != nil {
 			return err
 		}
-		bar = conf.Bar(require)
-		bar.Base = span.base
+		if bar, err = s.bar(store, conf, require, span.base, span.commits); err != nil {
+			return err
+		}
 	}
 	covered, err := lineage.CoverageBy(s.ctx, store, span.commits, bar)
 	if err != nil {

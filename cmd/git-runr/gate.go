@@ -66,8 +66,12 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	bar := conf.Bar(conf.Hooks.PrePushRequire)
-	if bar.Base, err = s.pushedOnto(store, refs); err != nil {
+	base, err := s.pushedOnto(store, refs)
+	if err != nil {
+		return err
+	}
+	bar, err := s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
+	if err != nil {
 		return err
 	}
 	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
@@ -75,7 +79,7 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 		return err
 	}
 	if len(held) > 0 {
-		writeHeldUp(s.out, conf, len(commits), held)
+		writeHeldUp(s.out, bar, len(commits), held)
 	}
 	if len(private) > 0 {
 		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), private)
@@ -86,6 +90,15 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	}
 	fmt.Fprintln(s.out, "Refused; to push all the same: git push --no-verify")
 	return exit.With(exit.NotPassed)
+}
+
+// bar is how far commits must have been looked at that level is required of. Where base is "" it is the parent of the oldest.
+func (s *session) bar(store *store.Store, conf *config.Config, level string, base gitstore.ID, commits []gitstore.LoggedCommit) (lineage.Bar, error) {
+	base, err := lineage.BaseOf(s.ctx, store, commits, base)
+	if err != nil {
+		return lineage.Bar{}, err
+	}
+	return conf.Bar(s.ctx, level, base)
 }
 
 // pushedOnto returns what the remote has of the first branch that is pushed: its files say who is who, and whose approval
@@ -157,8 +170,8 @@ func writePrivate(w io.Writer, remote string, named bool, refs []string) {
 }
 
 // writeHeldUp names the commits that are held up, why, and what to type.
-func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated) {
-	bar, refused := conf.Bar(conf.Hooks.PrePushRequire), 0
+func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
+	refused := 0
 	for _, c := range held {
 		if c.Refused {
 			refused++

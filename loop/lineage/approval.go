@@ -35,6 +35,9 @@ const (
 	VerifyRequire Verify = "require" // it does not count
 )
 
+// Verifies are all of them, each stricter than the one before it.
+var Verifies = []Verify{VerifyOff, VerifyWarn, VerifyRequire}
+
 // String returns the level as it is typed: approved=2.
 func (b Bar) String() string {
 	if b.Approvals > 1 {
@@ -149,7 +152,7 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	if len(approved) == 0 {
 		return a, nil
 	}
-	base, err := baseOf(ctx, s, commits, bar.Base)
+	base, err := BaseOf(ctx, s, commits, bar.Base)
 	if err != nil {
 		return a, err
 	}
@@ -162,10 +165,10 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	return a, a.readOwners(ctx, s, base, approved)
 }
 
-// baseOf returns the commit whose files say who is who: base, else the parent of the oldest of commits; "" where that is not here.
-func baseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, base gitstore.ID) (gitstore.ID, error) {
-	if oldest := commits[len(commits)-1]; base == "" && len(oldest.Parents) > 0 {
-		base = oldest.Parents[0]
+// BaseOf returns the commit whose files say who is who: base, else the parent of the oldest of commits; "" where that is not here.
+func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, base gitstore.ID) (gitstore.ID, error) {
+	if base == "" && len(commits) > 0 && len(commits[len(commits)-1].Parents) > 0 {
+		base = commits[len(commits)-1].Parents[0]
 	}
 	if base == "" {
 		return "", nil
@@ -301,7 +304,7 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 	}
 	result := &Approvals{Need: max(1, a.bar.Approvals)}
 	slices.SortStableFunc(all, func(a, b Approval) int {
-		return cmp.Or(cmp.Compare(min(len(a.Why), 1), min(len(b.Why), 1)), -cmp.Compare(min(len(a.who.Email), 1), min(len(b.who.Email), 1)))
+		return cmp.Compare(a.rank(), b.rank())
 	})
 	for _, one := range all {
 		if !slices.ContainsFunc(result.By, func(o Approval) bool { return onePerson(o.who, one.who) }) {
@@ -316,6 +319,16 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 		}
 	}
 	return result
+}
+
+// rank is the smaller the more an approval counts: of one person's the first stands.
+func (a Approval) rank() (rank int) {
+	for i, worse := range []bool{a.who.Email == "", a.unsigned(), a.Why != ""} {
+		if worse {
+			rank |= 1 << i
+		}
+	}
+	return rank
 }
 
 // weigh says whether an approval of commit counts.

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -76,11 +79,40 @@ func bar(text string) lineage.Bar {
 // maxApprovals is how many people a commit can be required to have approvals of.
 const maxApprovals = 100
 
-// Bar is how far commits must have been looked at where a level is required.
-func (c *Config) Bar(level string) lineage.Bar {
-	b := bar(level)
-	b.Owners, b.Verify, b.Signers, b.Teams = c.Review.Owners, lineage.Verify(c.Sync.Verify), c.Sync.Signers, c.Teams
-	return b
+// Bar is how far commits must have been looked at that a level is required of, and whose base is that commit; "" is none. What
+// the repository's file says of approvals counts as the base has it, so that a change cannot lower it; what the checkout's
+// asks for beyond that counts as well.
+func (c *Config) Bar(ctx context.Context, level string, base gitstore.ID) (lineage.Bar, error) {
+	b, at := bar(level), c
+	if b.Base = base; base != "" {
+		var err error
+		if at, err = c.at(ctx, base); err != nil {
+			return b, err
+		}
+	}
+	b.Owners = c.Review.Owners || at.Review.Owners
+	for _, verify := range lineage.Verifies {
+		if string(verify) == c.Sync.Verify || string(verify) == at.Sync.Verify {
+			b.Verify = verify
+		}
+	}
+	b.Signers, b.Teams = at.Sync.Signers, at.Teams
+	return b, nil
+}
+
+// at returns the configuration with the repository's file as a commit has it.
+func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
+	data, err := c.repo.Blob(ctx, commit, FileName)
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return nil, err
+	}
+	in := input{RepoFile: data, RepoPath: commit.Short() + ":" + FileName, Git: c.repo.Config}
+	for _, file := range c.files {
+		if path, user := strings.CutPrefix(file.layer, originUser); user {
+			in.UserPath, in.UserFile = path, file.data
+		}
+	}
+	return load(in)
 }
 
 func oneOf(allowed ...string) valueKind[string] {
