@@ -29,7 +29,7 @@ import (
 func (p *program) inboxClaimCommand() *cli.Command {
 	return &cli.Command{
 		Name: "claim", Usage: "take a review, open to review it or submitted to address it, so that nobody else does", ArgsUsage: "ID… | --all",
-		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. You are told apart by terminal; in a program\nset GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
+		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. A person is known by the address, whatever\nthe terminal; a program must set GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
 		Flags: append([]cli.Flag{
 			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others take over after `DURATION`, such as 2h (default: never)"}, forceFlag(),
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
@@ -171,7 +171,7 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 // acted is what a step by actor came to.
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
-	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
+	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	me, _ := s.person(store)

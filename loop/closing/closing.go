@@ -70,7 +70,7 @@ func end(ctx context.Context, s *store.Store, review record.Review, by record.Ho
 // answeredByHolder reports whether a claimed review's newest answer is its holder's.
 func answeredByHolder(review record.Review) bool {
 	n := len(review.Answers)
-	return review.Claim != nil && n > 0 && review.Answers[n-1].Actor == review.Claim.By
+	return review.Claim != nil && n > 0 && record.SameActor(review.Answers[n-1].Actor, review.Claim.By)
 }
 
 // whyDone says why nobody is needed for a review any more; "" while somebody is. A verdict

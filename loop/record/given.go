@@ -23,7 +23,7 @@ func (p Given) by() (who ActorPayload, held bool) {
 
 func (r *Review) give(e Event, p Given) {
 	if r.Claim != nil {
-		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != p.Actor)
+		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, !SameActor(r.Claim.By, p.Actor))
 		r.Claim = nil
 	}
 	r.Request.People = p.People

@@ -136,13 +136,9 @@ func changedDocument(r record.Review) changed {
 	return doc
 }
 
-// claim takes a review to address it, for as long as this process lives and a lease longer. A request that nobody has
-// answered is for people to claim.
+// claim takes a review for as long as this process lives and a lease longer.
 func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, error) {
-	if asked, err := c.Store.Review(ctx, in.id()); err == nil && asked.Status == record.ReviewOpen {
-		return outcome{}, &record.StateError{What: "review " + asked.ID, Status: string(asked.Status), Cannot: "claimed"}
-	}
-	review, provisional, err := c.Claim(ctx, in.id(), record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
+	review, provisional, err := c.ClaimSubmitted(ctx, in.id(), record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return outcome{}, err
 	}

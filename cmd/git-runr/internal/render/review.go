@@ -231,7 +231,11 @@ func writeMessages(w io.Writer, subject record.Subject) {
 
 // writeDecision is a person's verdict and what they said on the whole.
 func writeDecision(w io.Writer, sub record.Submission) {
-	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+	by := sub.Reviewer
+	if sub.Writer != "" {
+		by += fmt.Sprintf(" (writer %.7s)", sub.Writer)
+	}
+	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
 		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
 	}
