@@ -244,8 +244,8 @@ func coverText(c lineage.Covered) string {
 	if c.Claimed > 0 {
 		of += fmt.Sprintf(", %d claimed fixed", c.Claimed)
 	}
-	if c.ByAuthor {
-		of += ", approved by its author alone"
+	if words := c.ApprovalWords(); words != "" {
+		of += ", " + words
 	}
 	if c.LeftOut > 0 {
 		of += ", " + prose.Count(c.LeftOut, "file") + " left out"

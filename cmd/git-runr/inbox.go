@@ -34,7 +34,7 @@ func (p *program) inboxCommand() *cli.Command {
 	return &cli.Command{
 		Name: "inbox", Usage: "reviews: list, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.inRepo(inboxList),
 		Subcommands: []*cli.Command{
-			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
+			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(), p.inboxGiveCommand(),
 			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxApplyCommand(),
 		},
 	}
@@ -76,14 +76,14 @@ func (c *console) listStyle() render.ListStyle {
 
 // filterFlags choose among reviews, for a list and for --all.
 func filterFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"}}, changeFlags()...)
+	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME`, an agent or a person, was asked for"}}, changeFlags()...)
 }
 
 // changeFlags are filterFlags without that of the reviewer.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
-		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
+		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for, are asked for or hold"},
 		&cli.StringFlag{Name: "verdict", Usage: "only those with this `VERDICT`: critical, needs_fix, " +
 			"pass_with_notes, pass, checked, partial, commented, nothing, unreadable, or none while nobody gave one"},
 		&cli.StringFlag{Name: "branch", Usage: "only what was asked for on `BRANCH`"},

@@ -28,8 +28,8 @@ import (
 
 func (p *program) inboxClaimCommand() *cli.Command {
 	return &cli.Command{
-		Name: "claim", Usage: "take a submitted review to address it, so that nobody else does", ArgsUsage: "ID… | --all",
-		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. You are told apart by terminal; in a program\nset GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
+		Name: "claim", Usage: "take a review, open to review it or submitted to address it, so that nobody else does", ArgsUsage: "ID… | --all",
+		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. A person is known by the address, whatever\nthe terminal; a program must set GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
 		Flags: append([]cli.Flag{
 			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others take over after `DURATION`, such as 2h (default: never)"}, forceFlag(),
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
@@ -52,6 +52,42 @@ func inboxClaim(s *session, store *store.Store, id, actor string) (record.Review
 		}
 	}
 	return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
+}
+
+func (p *program) inboxGiveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "give", Usage: "ask other people for a review that nobody has answered", ArgsUsage: "ID NAME…",
+		Description: "NAME is as with git runr review --reviewer: a person's name or address, or a team. A claim ends by it.",
+		Flags:       []cli.Flag{asFlag(), forceFlag()},
+		Action: p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
+			return s.give(store, conf)
+		}),
+	}
+}
+
+func (s *session) give(store *store.Store, conf *config.Config) error {
+	if s.NArg() < 2 {
+		return exit.Problemf(exit.Usage, "missing arguments: REVIEW NAME")
+	}
+	actor, err := s.actor(store)
+	if err != nil {
+		return err
+	}
+	given := record.Given{Actor: actor, Force: s.Bool("force")}
+	for _, name := range s.Args().Tail() {
+		found, err := conf.FindPeople(s.ctx, name)
+		if err != nil {
+			return err
+		}
+		given.People = append(given.People, config.PeopleTexts(found)...)
+	}
+	review, err := store.GiveReview(s.ctx, s.Args().First(), given)
+	if err != nil {
+		return s.claimedHint(err, review)
+	}
+	return s.showAct(store, review, actor, nil, func(w io.Writer, done actorDone) {
+		safetext.Fprintf(w, "Given %s to %s.\n", done.ID, strings.Join(given.People, ", "))
+	})
 }
 
 func (p *program) inboxReleaseCommand() *cli.Command {
@@ -135,7 +171,7 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 // acted is what a step by actor came to.
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
-	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
+	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	me, _ := s.person(store)

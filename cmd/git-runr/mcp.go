@@ -61,7 +61,9 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
 		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
-		Ask:         conf.RequestOf,
+		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
+			return conf.RequestFor(s.ctx, names, kind)
+		},
 		StartWorker: func() error { return background.Work(store.Repo) },
 		Page:        func(review record.Review) string { return each.reviewURL(store, review.ID) },
 		Close:       func() { store.Repo.Close() },

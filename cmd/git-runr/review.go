@@ -36,7 +36,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
 			deepenFlag(),
-			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
+			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human, or a person by name, address or team; several look side by side: claude,bob"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
 			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
 			&cli.IntFlag{Name: "quorum", Usage: "how many of several must fail it for the same reason, `N`", DefaultText: "review.quorum"},
@@ -61,6 +61,7 @@ type requested struct {
 	URL      string   `json:"url"` // "" while no page is served
 	Reviewer string   `json:"reviewer"`
 	Others   []string `json:"other_reviewers,omitempty"`
+	People   []string `json:"people,omitempty"`
 	Status   string   `json:"status"`
 	Hint     string   `json:"hint"`
 }
@@ -127,7 +128,7 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	}
 	hint := "git runr show " + made.ID
 	url := s.reviewURL(store, made.ID)
-	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
+	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
 		for _, line := range requestedLines(made, url, hint) {
 			safetext.Fprintf(w, "%s\n", line)
 		}
@@ -187,6 +188,9 @@ func (c *console) showNothing(nothing *intake.NothingError) error {
 // requestedLines say that a review was asked for, in the words that chats know, and how to get at a page where none is served.
 func requestedLines(made record.Review, url, hint string) []string {
 	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
+	if len(made.Request.People) > 0 {
+		lines = append(lines, "asked: "+strings.Join(made.Request.People, ", "))
+	}
 	if url == "" {
 		lines[2] = "url: none, no page is served; read it with: " + hint
 	}
@@ -256,7 +260,7 @@ func (s *session) asked(conf *config.Config) (record.ReviewRequest, error) {
 			return record.ReviewRequest{}, err
 		}
 	}
-	request, err := conf.RequestOf(names, s.String("kind"))
+	request, err := conf.RequestFor(s.ctx, names, s.String("kind"))
 	request.Message = s.String("m")
 	return request, err
 }
@@ -286,6 +290,13 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config) (record
 	}
 	if request.Subject.Paths, err = pathsInside(store, paths); err == nil {
 		err = intake.CheckSubject(s.ctx, store, request.Subject)
+	}
+	if err != nil {
+		return request, err
+	}
+	unknown, err := conf.AskOwners(s.ctx, &request)
+	if len(unknown) > 0 {
+		s.say("not asked, as nobody is known by this name: %s of CODEOWNERS; [teams] can say who it is", strings.Join(unknown, ", "))
 	}
 	return request, err
 }

@@ -68,7 +68,7 @@ func end(ctx context.Context, s *store.Store, review record.Review, by record.Ho
 // answeredByHolder reports whether the newest answer of a claimed review is its holder's.
 func answeredByHolder(review record.Review) bool {
 	n := len(review.Answers)
-	return review.Claim != nil && n > 0 && review.Answers[n-1].Actor == review.Claim.By
+	return review.Claim != nil && n > 0 && record.SameActor(review.Answers[n-1].Actor, review.Claim.By)
 }
 
 // whyDone returns why a review needs nobody any more, or "" if it does. If a verdict did not pass, every finding needs
@@ -210,6 +210,9 @@ func sameContent(ctx context.Context, s *store.Store, review record.Review, b re
 // findings in it, has answered newer. No person answers for another one.
 func asksNoMore(old, newer record.Review) bool {
 	if old.Request.Kind != newer.Request.Kind {
+		return false
+	}
+	if slices.ContainsFunc(old.Request.People, func(p string) bool { return !newer.Request.Asks(p) }) {
 		return false
 	}
 	waiting, said := newer.Waiting(), newer.Standing()

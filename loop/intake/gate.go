@@ -24,15 +24,15 @@ type Gated struct {
 // Named is the maximum number of held commits that people are shown. Gate does not read the findings of the others.
 const Named = 10
 
-// Gate returns the commits that were not reviewed up to level, and those that a finding blocks, oldest first. A skipped
-// commit counts as not reviewed: neither a commit nor a file of the repository may let itself through.
-func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, level lineage.Level, skip Skip, branch string) (held []Gated, err error) {
-	covered, err := lineage.Coverage(ctx, s, commits)
+// Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first. A
+// skipped commit counts as not looked at: neither a commit nor a file of the repository may let itself through.
+func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string) (held []Gated, err error) {
+	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range slices.Backward(covered) {
-		if c.Meets(level) {
+		if c.Meets(bar.Level) {
 			continue
 		}
 		gated := Gated{Covered: c}

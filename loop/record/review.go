@@ -13,7 +13,7 @@ import (
 
 // sameAs reports whether a claim for good by by is the one that stands.
 func (c *Claim) sameAs(by ActorPayload) bool {
-	return c.By == by.Actor && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.Is(by.Claim))
+	return SameActor(c.By, by.Actor) && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.Is(by.Claim))
 }
 
 // FormatReviewMessage is comments as Markdown for whoever addresses them: see comment.Message.

@@ -19,9 +19,9 @@ type ReviewSummary struct {
 	Status       ReviewStatus  `json:"status"`
 	Outcome      Outcome       `json:"outcome,omitempty"`
 	Looked       Looked        `json:"looked,omitempty"`
-	Approvers    [][2]string   `json:"approved_by,omitempty"` // as whom, and the identity that recorded it
-	Verdict      reply.Verdict `json:"verdict,omitempty"`     // the worst effective one that stands; "" while nobody gave one
-	Unreadable   bool          `json:"unreadable,omitempty"`  // that verdict is of answers that nobody could read
+	Approvers    []Approver    `json:"approved_by,omitempty"`
+	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that stands; "" while nobody gave one
+	Unreadable   bool          `json:"unreadable,omitempty"` // that verdict is of answers that nobody could read
 	Reviewer     string        `json:"reviewer"`
 	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
 	Kind         SubjectKind   `json:"kind"`
@@ -42,6 +42,7 @@ type ReviewSummary struct {
 	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"`      // commits in which something of it is said to be fixed or gone
 	Asked        string        `json:"asked,omitempty"`         // the first request of a review without any
 	Others       []string      `json:"other_reviewers,omitempty"`
+	People       []string      `json:"people,omitempty"`      // who is asked where a person is; none: anybody
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Absent       []string      `json:"absent,omitempty"`      // of them, those without whom it is complete
 	Outvoted     bool          `json:"outvoted,omitempty"`    // agents found that it does not pass, fewer than the quorum
@@ -87,7 +88,7 @@ func (r Review) Summary() ReviewSummary {
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
-		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
+		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
 	}
 	s.Unreadable = r.Unreadable()

@@ -99,7 +99,7 @@ func (c call) writeClaim(b *strings.Builder, r record.Review) {
 	}
 	fmt.Fprintf(b, "claimed by: %s", line(r.Claim.By, 200))
 	switch {
-	case r.Claim.By == c.actor:
+	case record.SameActor(r.Claim.By, c.actor):
 		b.WriteString(" (you)")
 	case r.Claim.Lapsed(c.Store.Now()):
 		b.WriteString(" (lapsed: you may claim it)")

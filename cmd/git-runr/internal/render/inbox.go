@@ -142,9 +142,9 @@ func besideTitle(r record.ReviewSummary) string {
 	case r.Failure != "":
 		parts = append(parts, r.Failure)
 	case len(r.Waiting) > 0:
-		parts = append(parts, "for "+strings.Join(r.Waiting, ", "))
+		parts = append(parts, "for "+strings.Join(record.Named(r.Waiting, r.People), ", "))
 	}
-	if r.Status == record.ReviewClaimed {
+	if r.ClaimedBy != "" {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
 	}
 	if r.Claimed > 0 {

@@ -187,7 +187,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	if follows := doc.Request.Follows; follows != "" {
 		safetext.Fprintf(w, "asked again: follows review %s\n", follows)
 	}
-	if doc.Claim != nil && doc.Status == record.ReviewClaimed {
+	if doc.Claim != nil {
 		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, Until(doc.Claim))
 	}
 	if doc.ResolvedBy != "" {
@@ -200,7 +200,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
 	}
 	if len(doc.Waiting) > len(doc.Absent) && doc.ClosedAt.IsZero() {
-		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(doc.Waiting, ", "))
+		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(record.Named(doc.Waiting, doc.Request.People), ", "))
 	}
 	for _, line := range doc.SoFar {
 		safetext.Fprintf(w, "so far, %s\n", line)
@@ -231,7 +231,11 @@ func writeMessages(w io.Writer, subject record.Subject) {
 
 // writeDecision is a person's verdict and what they said on the whole.
 func writeDecision(w io.Writer, sub record.Submission) {
-	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+	by := sub.Reviewer
+	if sub.Writer != "" {
+		by += fmt.Sprintf(" (writer %.7s)", sub.Writer)
+	}
+	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
 		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
 	}

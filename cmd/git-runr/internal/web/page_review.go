@@ -151,7 +151,7 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 	v.Watched, v.Kept, v.SoFar = review.ID, p.keptDrafts(review), queue.SoFar(p.Store, review.ID)
 	v.Message = markdownHTML(review.Request.Message, quotedLines{commit: p.commits(ctx)})
 	if review.Claim != nil {
-		v.Mine, v.Lapsed = review.Claim.By == p.Actor, review.Claim.Lapsed(p.Now())
+		v.Mine, v.Lapsed = record.SameActor(review.Claim.By, p.Actor), review.Claim.Lapsed(p.Now())
 	}
 	remarks, err := p.remarks(ctx, &v)
 	if err != nil {
