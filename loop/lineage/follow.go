@@ -311,7 +311,7 @@ func (f *follower) supersede(ctx context.Context, review record.Review, to gitst
 			return err
 		}
 		if newer.Outcome() != "" {
-			_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, "superseded by "+r.ID)
+			_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, record.ByRound+r.ID)
 			return err
 		}
 	}

@@ -80,17 +80,17 @@ func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (revi
 	return reviews[at:], at, total, err
 }
 
-// wanted is the filter by names; nil without one.
+// wanted is the filter by names, and by whose turn it is.
 func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
-	if in.ClaimedBy == "" && in.Reviewer == "" {
-		return nil
-	}
 	claimer := in.ClaimedBy
 	if claimer == "me" {
 		claimer = c.actor
 	}
 	return func(r record.ReviewSummary) bool {
 		asked := in.Reviewer == "" || r.Reviewer == in.Reviewer || slices.Contains(r.Others, in.Reviewer)
+		if addressed := in.Status == "" || in.Status == "inbox"; addressed && len(r.BackTo) > 0 { // a person looks at it again
+			return false
+		}
 		return asked && (claimer == "" || r.ClaimedBy == claimer)
 	}
 }
@@ -224,6 +224,15 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 		fmt.Fprintf(&text, "\nResolved review %s: %s.", review.ID, review.Note)
 	}
 	return outcome{text: text.String(), doc: changedDocument(review)}, nil
+}
+
+// reply says something in a thread.
+func (s *Server) reply(ctx context.Context, c call, in replyArgs) (outcome, error) {
+	review, err := c.Store.Reply(ctx, in.id(), record.Reply{Finding: in.Finding, Text: in.Text, Actor: c.actor})
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{text: fmt.Sprintf("Replied to %s of review %s.", cmp.Or(in.Finding, "the whole"), review.ID), doc: changedDocument(review)}, nil
 }
 
 // checkedAnswer returns an answer as it is recorded, or says what it lacks.

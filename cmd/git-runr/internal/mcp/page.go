@@ -60,6 +60,7 @@ type found struct {
 	SaidBy   []string       `json:"said_by"`
 	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
 	Answer   string         `json:"answer,omitempty"` // what became of it
+	Replies  []string       `json:"replies,omitempty"`
 }
 
 // entry is a part of a review of which pages are made: what a reviewer said on the whole, or
@@ -99,6 +100,9 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	if text := together(r); text != "" {
 		entries = append(entries, entry{key: "together", text: text})
 	}
+	for i, p := range r.RepliesTo("") {
+		entries = append(entries, entry{key: "r" + strconv.Itoa(i+1), text: replied(p) + "\n", said: said{Reviewer: line(p.Actor, 200), At: p.At}})
+	}
 	for _, f := range r.Joined() {
 		e := entry{key: f.ID, finding: &f, doc: found{
 			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine, Fix: clip(safetext.Text(f.Fix), maxString),
@@ -119,6 +123,10 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 		if a, ok := r.AnswerTo(f.ID); ok {
 			e.doc.Answer = answered(a)
 			fmt.Fprintf(&extra, "  %s\n", e.doc.Answer)
+		}
+		for _, p := range r.RepliesTo(f.ID) {
+			e.doc.Replies = append(e.doc.Replies, replied(p))
+			fmt.Fprintf(&extra, "  %s\n", replied(p))
 		}
 		e.extra = extra.String()
 		entries = append(entries, e)

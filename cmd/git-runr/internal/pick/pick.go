@@ -59,6 +59,9 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	})
 	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, w.ClaimedBy) })
 	want(w.Mine != nil, func(r record.ReviewSummary) bool {
+		if len(r.BackTo) > 0 {
+			return r.IsBackTo(w.Mine.Person)
+		}
 		return r.RequestedBy == w.Mine.Identity || r.ClaimedBy == w.Mine.Actor || isActor(r.ClaimedBy, w.Mine.Person)
 	})
 	want(verdict != nil, verdict)
