@@ -219,7 +219,7 @@ func (s *session) diffEnds(store *store.Store, id, span string) (doc diffJSON, e
 		return doc, nil
 	}
 	review, noReview := store.Review(s.ctx, id)
-	if noReview != nil || id == record.Latest {
+	if noReview != nil {
 		return doc, err
 	}
 	rounds, err := store.Conversation(s.ctx, review)

@@ -244,7 +244,11 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		m.Unseen = f.unseenNow(ctx, review, m)
 		f.done.Carried++
 	} else {
-		if m.Again, err = f.ask(ctx, review, now); err != nil {
+		m.Again = review.SupersededBy() // the conversation has gone on
+		if m.Again == "" {
+			m.Again, err = f.ask(ctx, review, now)
+		}
+		if err != nil {
 			return err
 		}
 		f.done.Stale++

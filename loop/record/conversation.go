@@ -76,9 +76,14 @@ func (c Conversation) settle(earlier Review, j Joined) bool {
 // ByRound begins the note of a review whose place a later round took.
 const ByRound = "superseded by "
 
-// superseded reports whether a later round took the review's place. Its threads go on: they take answers.
-func (r Review) superseded() bool {
-	return r.Status == ReviewResolved && r.ResolvedBy == Itself && strings.HasPrefix(r.Note, ByRound)
+// SupersededBy returns the review that took the place of one; "" of others. The threads of such a review go on: they take
+// answers.
+func (r Review) SupersededBy() string {
+	later, superseded := strings.CutPrefix(r.Note, ByRound)
+	if r.Status != ReviewResolved || r.ResolvedBy != Itself || !superseded {
+		return ""
+	}
+	return later
 }
 
 // BackTo returns the people who asked for changes and have to say whether what is claimed fixed is, once all that was found
