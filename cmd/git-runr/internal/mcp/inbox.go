@@ -212,11 +212,15 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	}
 	var text strings.Builder
 	for i, answer := range answers {
-		if review, err = c.Answer(ctx, review.ID, answer, in.Force); err != nil {
+		thread, err := c.Answer(ctx, review.ID, answer, in.Force)
+		if err != nil {
 			return outcome{}, refusef("%sanswers[%d]: %v", text.String(), i, explain(err))
 		}
-		recorded, _ := review.AnswerTo(answer.Finding)
+		recorded, _ := thread.AnswerTo(answer.Finding)
 		fmt.Fprintf(&text, "Answered %s of review %s: %s.\n", answer.Finding, review.ID, recorded.What())
+	}
+	if review, err = c.Store.Review(ctx, review.ID); err != nil {
+		return outcome{}, err
 	}
 	fmt.Fprintf(&text, "%s left.", prose.Count(len(review.Unanswered()), "finding"))
 	if review.Status == record.ReviewResolved {
@@ -238,6 +242,10 @@ func (s *Server) reply(ctx context.Context, c call, in replyArgs) (outcome, erro
 // checkedAnswer returns an answer as it is recorded, or says what it lacks.
 func (c call) checkedAnswer(ctx context.Context, review record.Review, g given) (record.Answer, error) {
 	answer := record.Answer{Finding: g.Finding, Kind: record.AnswerKind(g.Answer), Reason: g.Reason, Actor: c.actor}
+	review, err := c.Store.ThreadOf(ctx, review, g.Finding)
+	if err != nil {
+		return answer, err
+	}
 	if _, known := review.Finding(g.Finding); !known {
 		return answer, &record.NotFoundError{What: "finding", ID: g.Finding, Where: "in review " + review.ID}
 	}
