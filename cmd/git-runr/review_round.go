@@ -18,11 +18,13 @@ func (s *session) follow(store *store.Store, request *record.ReviewRequest) erro
 	if request.Subject.Commit == "" || request.Part() {
 		return nil
 	}
-	if _, err := lineage.Follow(s.ctx, store); err != nil {
-		return err
-	}
 	again := s.Bool("again") && s.NArg() == 0
-	before, found, err := lineage.Continued(s.ctx, store, request.Subject, again)
+	if again { // else what was followed before counts
+		if _, err := lineage.Follow(s.ctx, store); err != nil {
+			return err
+		}
+	}
+	before, found, err := lineage.Continued(s.ctx, store, *request, again)
 	if err != nil || !found {
 		return err
 	}

@@ -11,16 +11,20 @@ import (
 )
 
 // Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that was
-// followed, or by more commits on the same base; ok is false without one. With commits on top, more commits on its branch will do.
-func Continued(ctx context.Context, s *store.Store, subject record.Subject, onTop bool) (found record.ReviewSummary, ok bool, err error) {
-	if subject.Commit == "" || len(subject.Paths) > 0 {
-		return found, false, nil
+// followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers. Again, more commits
+// on its branch will do, and it asked anybody but the built-in reviewer alone.
+func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest, again bool) (found record.ReviewSummary, ok bool, err error) {
+	subject := request.Subject
+	asks := func(r record.ReviewSummary) bool {
+		return slices.ContainsFunc(append(slices.Clone(r.Others), r.Reviewer), func(name string) bool {
+			return again && name != record.Builtin || !again && slices.Contains(request.Reviewers(), name)
+		})
 	}
 	replaced := func(r record.ReviewSummary) bool {
 		return slices.ContainsFunc(r.Moves, func(m record.Move) bool { return m.State == record.MoveStale && m.To == subject.Commit })
 	}
 	grown := func(r record.ReviewSummary) bool {
-		sameChange := onTop && r.Branch == subject.Branch || subject.Kind == record.SubjectRange && r.Base == subject.Base
+		sameChange := again && r.Branch == subject.Branch || subject.Kind == record.SubjectRange && r.Base == subject.Base
 		if at := r.At(); !sameChange || at == "" || at == subject.Commit {
 			return false
 		}
@@ -28,7 +32,7 @@ func Continued(ctx context.Context, s *store.Store, subject record.Subject, onTo
 		return err == nil && before
 	}
 	lines, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
-		return r.Run == "" && !r.Part() && r.Commit != "" && (replaced(r) || grown(r))
+		return r.Run == "" && !r.Part() && r.Commit != "" && asks(r) && (replaced(r) || grown(r))
 	}})
 	for _, r := range lines {
 		if !ok || r.Clock > found.Clock {
