@@ -46,6 +46,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			noChecksFlag(),
 			&cli.BoolFlag{Name: "again", Usage: "ask for the next round of a review, `ID`, or of the newest that HEAD goes on from; also who has answered the same"},
+			&cli.BoolFlag{Name: "since-mine", Usage: "show what is new on a branch, `BRANCH`, or in a review, ID, since you looked at it here or said something"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
 			&cli.BoolFlag{Name: "missing", Usage: "ask for each commit that nobody was asked for, as no hook saw it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --missing: only say what would be asked for"},
@@ -69,6 +70,9 @@ type requested struct {
 }
 
 func review(s *session, store *store.Store, conf *config.Config) error {
+	if s.Bool("since-mine") {
+		return s.sinceMine(store)
+	}
 	if s.Bool("missing") {
 		return s.reviewMissing(store, conf)
 	}

@@ -72,6 +72,7 @@ func (s *session) showPlaced(store *store.Store, review record.Review) error {
 	if err := cmp.Or(doc.Place(s.ctx, store), doc.Converse(s.ctx, store)); err != nil {
 		return err
 	}
+	_ = store.Look(review) // where nothing can be written, review --since-mine shows more than is new
 	return s.printPaged(doc, func(w io.Writer) { render.Review(w, doc) })
 }
 

@@ -199,7 +199,7 @@ func writeCarried(w io.Writer, doc ReviewDocument) {
 			place += " (outdated: " + c.Outdated + ")"
 		}
 		safetext.Fprintf(w, "\n%s\n", strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By, c.Round)))
-		safetext.Fprintf(w, "%s\n", indented(c.Issue))
+		safetext.Fprintf(w, "%s\n", Indented(c.Issue))
 		if c.Refuses {
 			fmt.Fprintln(w, "  refuses: the review is no pass while this is open or only claimed fixed")
 		}
@@ -321,7 +321,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, screen.Time(doc.ResolvedAt))
 	}
 	if doc.Note != "" {
-		safetext.Fprintf(w, "%s\n", indented(doc.Note))
+		safetext.Fprintf(w, "%s\n", Indented(doc.Note))
 	}
 	if run := doc.Request.Run; run != "" {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
@@ -333,7 +333,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "so far, %s\n", line)
 	}
 	if doc.Request.Message != "" {
-		safetext.Fprintf(w, "\n%s\n", indented(doc.Request.Message))
+		safetext.Fprintf(w, "\n%s\n", Indented(doc.Request.Message))
 	}
 }
 
@@ -349,7 +349,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 		} else {
 			safetext.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
 		}
-		safetext.Fprintf(w, "\n%s\n", indented(text))
+		safetext.Fprintf(w, "\n%s\n", Indented(text))
 	}
 	if len(subject.Messages) > 0 {
 		fmt.Fprintln(w)
@@ -360,7 +360,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 func writeDecision(w io.Writer, sub record.Submission) {
 	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))
 	}
 }
 
@@ -386,7 +386,7 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 // writeReplies quotes a thread: no line of it can be taken for one of the program's.
 func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 	for _, r := range replies {
-		text := "> " + strings.ReplaceAll(safetext.Text(string(indented(r.Text))), "\n", "\n"+indent+"> ")
+		text := "> " + strings.ReplaceAll(safetext.Text(string(Indented(r.Text))), "\n", "\n"+indent+"> ")
 		safetext.Fprintf(w, "%s> %s, %s:\n%s%s\n", indent, r.Actor, screen.Time(r.At), indent, safetext.Block(text))
 	}
 }
@@ -437,7 +437,7 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 		safetext.Fprintf(w, "told by the project: %s\n", sub.Told)
 	}
 	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))
 	}
 	for _, c := range sub.Checks {
 		writeCheck(w, "", c, sub.Event)
@@ -477,9 +477,9 @@ func placeOf(c record.Comment) string {
 	return cmp.Or(c.Place(), "general")
 }
 
-// indented is what somebody wrote, four columns in: none of its lines can be taken for one
+// Indented is what somebody wrote, four columns in: none of its lines can be taken for one
 // of the program's.
-func indented(text string) safetext.Block {
+func Indented(text string) safetext.Block {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := range lines {
 		if lines[i] != "" {
@@ -495,7 +495,7 @@ func Draft(w io.Writer, review string, draft store.Draft) {
 		safetext.Fprintf(w, "Your draft of %s has no comments.\n", review)
 	}
 	for _, c := range draft.Comments {
-		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indented(c.Comment))
+		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), Indented(c.Comment))
 	}
 }
 
