@@ -30,7 +30,7 @@ func (p *program) mcpCommand() *cli.Command {
 			"  gemini mcp add runr git runr mcp       gemini mcp remove runr\n" +
 			"  \"mcp\": {\"runr\": {\"type\": \"local\", \"command\": [\"git\", \"runr\", \"mcp\"]}}\n\n" +
 			"Tools that read: review_list, review_get, review_diff, review_wait, diagnose. Tools that record: review,\n" +
-			"review_claim, review_release, review_answer, review_resolve, review_comment, review_submit. An answer is\n" +
+			"review_claim, review_release, review_answer, review_reply, review_resolve, review_comment, review_submit. An answer is\n" +
 			"at most 20,000 tokens long; where there is more it says how to ask for it. An agent acts under a name of its own: it can comment, ask for changes and\n" +
 			"answer findings; it cannot approve, nor end a review that waits for a person.\n\n" +
 			"It works on the repository that it is started in. It never asks anything, and no tool waits for a person.",

@@ -42,8 +42,17 @@ func Close(ctx context.Context, s *store.Store, review record.Review, how Rule) 
 	if why == "" {
 		return review, nil
 	}
+	if carried, err := s.Carried(ctx, review); err != nil || len(carried) > 0 {
+		return review, err
+	}
 	quiet := len(review.Findings()) == 0 // the verdict says it
 	return end(ctx, s, review, record.Hold{Actor: record.Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
+}
+
+// Supersede ends a review in whose place a later round of its conversation comes, whoever holds it: what it found goes on there.
+func Supersede(ctx context.Context, s *store.Store, earlier, later record.Review) error {
+	_, err := end(ctx, s, earlier, record.Hold{Actor: record.Itself, Force: true}, record.ByRound+later.ID)
+	return err
 }
 
 // end closes a review on behalf of by: it cancels a request without an answer and resolves any other. It leaves a
@@ -75,7 +84,7 @@ func answeredByHolder(review record.Review) bool {
 // an answer. A person must look if the verdict asks for more than its findings, if not everything was seen, or if
 // somebody has not answered yet.
 func whyDone(review record.Review) string {
-	if !review.Complete() || len(review.Open()) > 0 {
+	if people, _ := review.BackTo(); !review.Complete() || len(review.Open()) > 0 || len(people) > 0 {
 		return ""
 	}
 	for _, sub := range review.Standing() {
@@ -160,7 +169,7 @@ func supersede(ctx context.Context, s *store.Store, review record.Review) error 
 			}
 		}
 		if again && !old.Reopened {
-			if _, err := end(ctx, s, old, record.Hold{Actor: record.Itself}, "superseded by "+review.ID); err != nil {
+			if _, err := end(ctx, s, old, record.Hold{Actor: record.Itself}, record.ByRound+review.ID); err != nil {
 				return err
 			}
 		}

@@ -344,13 +344,36 @@ func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover
 	}
 	var covers []cover
 	for _, r := range reviews {
-		covers = append(covers, reviewCovers(r)...)
+		own := reviewCovers(r)
+		if err := refuseCarried(ctx, s, r, own); err != nil {
+			return nil, err
+		}
+		covers = append(covers, own...)
 	}
 	runs, _, err := s.Runs(ctx, store.Filter{Mention: ids})
 	for _, r := range runs {
 		covers = append(covers, runCovers(r)...)
 	}
 	return covers, err
+}
+
+// refuseCarried has a round refuse that would pass, while something that refuses is carried into it from earlier rounds.
+func refuseCarried(ctx context.Context, s *store.Store, r record.ReviewSummary, covers []cover) error {
+	if r.Follows == "" || len(covers) == 0 || !covers[0].Passed {
+		return nil
+	}
+	review, err := s.Review(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	carried, err := s.Carried(ctx, review)
+	carried = slices.DeleteFunc(carried, func(t record.Thread) bool { return !t.Refuses })
+	for i := range covers {
+		if c := &covers[i]; c.Passed && len(carried) > 0 {
+			c.Passed, c.Refused, c.Outcome, c.Verdict, c.Open = false, true, record.OutcomeFailed, reply.NeedsFix, len(carried)
+		}
+	}
+	return err
 }
 
 // reviewCovers are what a review speaks for: what it was of, and where that went.

@@ -244,7 +244,11 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		m.Unseen = f.unseenNow(ctx, review, m)
 		f.done.Carried++
 	} else {
-		if m.Again, err = f.ask(ctx, review, now); err != nil {
+		m.Again = review.SupersededBy() // the conversation has gone on
+		if m.Again == "" {
+			m.Again, err = f.ask(ctx, review, now)
+		}
+		if err != nil {
 			return err
 		}
 		f.done.Stale++
@@ -311,7 +315,7 @@ func (f *follower) supersede(ctx context.Context, review record.Review, to gitst
 			return err
 		}
 		if newer.Outcome() != "" {
-			_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, "superseded by "+r.ID)
+			_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, record.ByRound+r.ID)
 			return err
 		}
 	}

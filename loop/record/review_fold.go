@@ -94,7 +94,7 @@ var (
 func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 	move := reviewMoves[eventType]
 	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
-	if !slices.Contains(move.from, r.Status) {
+	if !slices.Contains(move.from, r.Status) && !(eventType == EventReviewAnswered.Name && r.SupersededBy() != "") {
 		return refused
 	}
 	if eventType == EventReviewClaimed.Name && by.Actor == "" {

@@ -78,6 +78,10 @@ type ReviewSummary struct {
 	Usage     spend.Usage `json:"usage,omitzero"`
 
 	Spending spend.Spending `json:"usage_by_agent,omitempty"`
+
+	Follows string   `json:"follows,omitempty"`      // as ReviewRequest has it
+	BackTo  []string `json:"back_to,omitempty"`      // as Review.BackTo has it
+	Back    int      `json:"back_claimed,omitempty"` // what those have to look at
 }
 
 // Summary is r as one line of the inbox.
@@ -93,7 +97,8 @@ func (r Review) Summary() ReviewSummary {
 	}
 	s.Unreadable = r.Unreadable()
 	s.count(r.Open())
-	s.Claimed = len(r.Claimed())
+	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
+	s.BackTo, s.Back = r.BackTo()
 	for _, a := range r.Answers {
 		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
 		if settles && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
@@ -193,6 +198,8 @@ func (s ReviewSummary) Need() Need {
 	switch {
 	case !WaitingStatus(string(s.Status)):
 		return NeedClosed
+	case len(s.BackTo) > 0:
+		return needPerson
 	case s.Critical > 0 && !s.Outvoted:
 		return NeedCritical
 	case s.Warnings > 0 && !s.Outvoted, s.Outcome == OutcomeFailed && s.CommentCount == 0:

@@ -198,3 +198,8 @@ func answered(a record.Answer) string {
 	}
 	return text + " (" + line(a.Actor, 200) + ")"
 }
+
+// replied is what somebody said in a thread, in one line.
+func replied(p record.Reply) string {
+	return fmt.Sprintf("reply of %s at %s: %s", line(p.Actor, 200), isoTime(p.At), line(p.Text, maxString))
+}

@@ -80,17 +80,17 @@ func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (revi
 	return reviews[at:], at, total, err
 }
 
-// wanted is the filter by names; nil without one.
+// wanted is the filter by names, and by whose turn it is.
 func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
-	if in.ClaimedBy == "" && in.Reviewer == "" {
-		return nil
-	}
 	claimer := in.ClaimedBy
 	if claimer == "me" {
 		claimer = c.actor
 	}
 	return func(r record.ReviewSummary) bool {
 		asked := in.Reviewer == "" || r.Reviewer == in.Reviewer || slices.Contains(r.Others, in.Reviewer)
+		if addressed := in.Status == "" || in.Status == "inbox"; addressed && len(r.BackTo) > 0 { // a person looks at it again
+			return false
+		}
 		return asked && (claimer == "" || r.ClaimedBy == claimer)
 	}
 }
@@ -212,11 +212,15 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	}
 	var text strings.Builder
 	for i, answer := range answers {
-		if review, err = c.Answer(ctx, review.ID, answer, in.Force); err != nil {
+		thread, err := c.Answer(ctx, review.ID, answer, in.Force)
+		if err != nil {
 			return outcome{}, refusef("%sanswers[%d]: %v", text.String(), i, explain(err))
 		}
-		recorded, _ := review.AnswerTo(answer.Finding)
+		recorded, _ := thread.AnswerTo(answer.Finding)
 		fmt.Fprintf(&text, "Answered %s of review %s: %s.\n", answer.Finding, review.ID, recorded.What())
+	}
+	if review, err = c.Store.Review(ctx, review.ID); err != nil {
+		return outcome{}, err
 	}
 	fmt.Fprintf(&text, "%s left.", prose.Count(len(review.Unanswered()), "finding"))
 	if review.Status == record.ReviewResolved {
@@ -226,9 +230,22 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	return outcome{text: text.String(), doc: changedDocument(review)}, nil
 }
 
+// reply says something in a thread.
+func (s *Server) reply(ctx context.Context, c call, in replyArgs) (outcome, error) {
+	review, err := c.Store.Reply(ctx, in.id(), record.Reply{Finding: in.Finding, Text: in.Text, Actor: c.actor})
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{text: fmt.Sprintf("Replied to %s of review %s.", cmp.Or(in.Finding, "the whole"), review.ID), doc: changedDocument(review)}, nil
+}
+
 // checkedAnswer returns an answer as it is recorded, or says what it lacks.
 func (c call) checkedAnswer(ctx context.Context, review record.Review, g given) (record.Answer, error) {
 	answer := record.Answer{Finding: g.Finding, Kind: record.AnswerKind(g.Answer), Reason: g.Reason, Actor: c.actor}
+	review, err := c.Store.ThreadOf(ctx, review, g.Finding)
+	if err != nil {
+		return answer, err
+	}
 	if _, known := review.Finding(g.Finding); !known {
 		return answer, &record.NotFoundError{What: "finding", ID: g.Finding, Where: "in review " + review.ID}
 	}

@@ -8,11 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // gotten is the document of review_get: the facts, and what is on this page of it.
@@ -29,10 +32,12 @@ type gotten struct {
 	WaitingFor  []string            `json:"waiting_for"`
 	ClaimedBy   string              `json:"claimed_by,omitempty"`
 	ResolvedBy  string              `json:"resolved_by,omitempty"`
-	Submissions []said              `json:"submissions"`   // on this page
-	Findings    []found             `json:"findings"`      // on this page
-	Total       int                 `json:"total"`         // findings, on all pages
-	Open        int                 `json:"open_findings"` // of them, without an answer
+	Submissions []said              `json:"submissions"` // on this page
+	Findings    []found             `json:"findings"`    // on this page
+	Round       int                 `json:"round,omitempty"`
+	Since       *store.Since        `json:"since_previous,omitempty"` // what the author changed since the round before
+	Total       int                 `json:"total"`                    // findings, on all pages
+	Open        int                 `json:"open_findings"`            // of them, without an answer
 	More        string              `json:"more,omitempty"`
 	Next        string              `json:"next_cursor,omitempty"`
 	Done        *bool               `json:"done,omitempty"` // of review_wait: nobody is waited for any more, no person either
@@ -60,6 +65,8 @@ type found struct {
 	SaidBy   []string       `json:"said_by"`
 	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
 	Answer   string         `json:"answer,omitempty"` // what became of it
+	Round    int            `json:"round,omitempty"`  // from which it is carried into this one
+	Replies  []string       `json:"replies,omitempty"`
 }
 
 // entry is a part of a review of which pages are made: what a reviewer said on the whole, or
@@ -99,6 +106,9 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	if text := together(r); text != "" {
 		entries = append(entries, entry{key: "together", text: text})
 	}
+	for i, p := range r.RepliesTo("") {
+		entries = append(entries, entry{key: "r" + strconv.Itoa(i+1), text: replied(p) + "\n", said: said{Reviewer: line(p.Actor, 200), At: p.At}})
+	}
 	for _, f := range r.Joined() {
 		e := entry{key: f.ID, finding: &f, doc: found{
 			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine, Fix: clip(safetext.Text(f.Fix), maxString),
@@ -120,10 +130,52 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 			e.doc.Answer = answered(a)
 			fmt.Fprintf(&extra, "  %s\n", e.doc.Answer)
 		}
+		for _, p := range r.RepliesTo(f.ID) {
+			e.doc.Replies = append(e.doc.Replies, replied(p))
+			fmt.Fprintf(&extra, "  %s\n", replied(p))
+		}
 		e.extra = extra.String()
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// carried are what is carried into a review from earlier rounds, and fills in what doc and facts say of the rounds.
+func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *string) (entries []entry, err error) {
+	rounds, err := c.Store.Conversation(ctx, r)
+	at := rounds.Place(r.ID)
+	if err != nil || at < 1 {
+		return nil, err
+	}
+	doc.Round = at + 1
+	*facts += fmt.Sprintf("round: %d, after review %s\n", at+1, rounds[at-1].ID)
+	if since, err := c.Store.Since(ctx, rounds[at-1].Request.Subject, r.Request.Subject); err == nil {
+		doc.Since = &since
+		*facts += fmt.Sprintf("since then the author changed %s (+%d -%d)\n", prose.Count(since.Files, "file"), since.Added, since.Removed)
+	}
+	remarks, err := shown.Carried(ctx, c.Store, rounds, at)
+	for _, m := range remarks {
+		extra := fmt.Sprintf("  from round %d, by %s; answer it here\n", m.Round, line(m.Author, 200))
+		e := entry{key: m.ID, text: safetext.Text(m.Text), open: true, doc: found{
+			ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End, SaidBy: lines([]string{m.Author}), Round: m.Round,
+		}}
+		e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start, EndLine: m.End, Issue: m.Text}}
+		if m.Outdated {
+			e.doc.Now = "outdated: " + m.Why
+			extra += "  " + line(e.doc.Now, 500) + "\n"
+		}
+		if last, ok := m.Last(); ok {
+			e.doc.Answer = answered(last)
+			extra += "  " + e.doc.Answer + "\n"
+		}
+		for _, p := range m.Replies {
+			e.doc.Replies = append(e.doc.Replies, replied(p))
+			extra += "  " + replied(p) + "\n"
+		}
+		e.extra = extra
+		entries = append(entries, e)
+	}
+	return entries, gitstore.IgnoreNotFound(err)
 }
 
 // byID is the finding as one of the list of ids.
@@ -263,10 +315,15 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 	if err != nil {
 		return doc, "", err
 	}
+	doc, facts := c.facts(review, in.Cursor == "")
+	carried, err := c.carried(ctx, review, &doc, &facts)
+	if err != nil {
+		return doc, "", err
+	}
+	entries = append(entries, carried...)
 	for i := range entries {
 		entries[i].skip = in.Unanswered && !entries[i].open
 	}
-	doc, facts := c.facts(review, in.Cursor == "")
 	page, next, err := pageOf(entries, in.Cursor, in.Limit, maxAnswer-aroundPage-tokens(facts)-jsonSize(doc))
 	if err != nil {
 		return doc, "", err

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -55,6 +56,11 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 	made, err := c.Store.RequestReview(ctx, request, "mcp")
 	if err != nil {
 		return outcome{}, err
+	}
+	if before.ID != "" {
+		if err := closing.Supersede(ctx, c.Store, before, made); err != nil {
+			return outcome{}, err
+		}
 	}
 	if err := steps.Pin(ctx, c.Store, made); err != nil {
 		return outcome{}, err

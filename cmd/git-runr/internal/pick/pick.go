@@ -60,6 +60,9 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	})
 	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, w.ClaimedBy) })
 	want(w.Mine != nil, func(r record.ReviewSummary) bool {
+		if len(r.BackTo) > 0 {
+			return r.IsBackTo(w.Mine.Person)
+		}
 		asked := len(r.People) > 0 && record.ReviewRequest{People: r.People}.Asks(w.Mine.Person)
 		return asked || r.RequestedBy == w.Mine.Identity || record.SameActor(r.ClaimedBy, w.Mine.Actor) || isActor(r.ClaimedBy, w.Mine.Person)
 	})
