@@ -66,6 +66,17 @@ func (s *Store) Elected() Audience {
 	return s.AudienceOf(remote)
 }
 
+// RemoteOf returns the remote at which an audience is; "" for nobody, and where the home remote is gone.
+func (s *Store) RemoteOf(a Audience) string {
+	switch {
+	case a.Private:
+		return ""
+	case a.Remote != "":
+		return a.Remote
+	}
+	return s.origins().home
+}
+
 // others are the audiences beside the elected remote for which this clone has an id, by what was configured when it was opened
 // and what this process has made since. They are asked for each event of long lists.
 func (s *Store) others() []Audience {
@@ -126,7 +137,7 @@ func (s *Store) Audience(writer string) Audience {
 			return a
 		}
 	}
-	if writer == s.Writer() {
+	if writer == "" || writer == s.Writer() {
 		return Audience{}
 	}
 	from, noted := s.origins().of[writer]

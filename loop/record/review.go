@@ -126,6 +126,7 @@ type Review struct {
 	Claim         *Claim         `json:"claim,omitempty"`
 	Ended         []EndedClaim   `json:"ended_claims,omitempty"` // oldest first
 	Judgements    []Judgement    `json:"judgements,omitempty"`
+	Audience      string         `json:"audience,omitempty"` // who sees it: "private", a remote's name, "" for all; filled in by the store
 	Verifications []Verification `json:"verifications,omitempty"`
 	Answers       []Answer       `json:"answers,omitempty"`  // what became of findings and comments, oldest first
 	Replies       []Reply        `json:"replies,omitempty"`  // what was said in threads, oldest first

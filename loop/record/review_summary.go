@@ -31,6 +31,7 @@ type ReviewSummary struct {
 	Message      string        `json:"message,omitempty"`
 	Source       string        `json:"source"`
 	Writer       string        `json:"writer"`
+	Audience     string        `json:"audience,omitempty"` // as Review has it; filled in by the store
 	RequestedBy  string        `json:"requested_by"`
 	Branch       string        `json:"branch,omitempty"`
 	Author       string        `json:"author,omitempty"` // of the commit

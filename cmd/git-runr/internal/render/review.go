@@ -168,11 +168,22 @@ func NextSteps(w io.Writer, f record.Failure) {
 	}
 }
 
+// Audience says who sees a review that not everybody at the elected remote does.
+func Audience(name string) string {
+	if name == "private" {
+		return "private: it stays in this clone"
+	}
+	return "for those at " + name
+}
+
 // writeReviewHead says what the review is of and where it stands.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
 	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), prose.OneLine(subject.Title)))))
+	if doc.Audience != "" {
+		safetext.Fprintf(w, "%s\n", Audience(doc.Audience))
+	}
 	writeMessages(w, subject)
 	if kind := doc.Request.Kind; kind != "" {
 		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)
