@@ -94,21 +94,35 @@ func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry git
 	if err != nil {
 		return record.Event{}, err
 	}
-	attachments := map[string][]byte{}
-	roles, err := s.Repo.Attachments(ctx, entry.ID)
+	attachments, err := s.attachments(ctx, entry.ID)
 	if err != nil {
 		return record.Event{}, err
 	}
+	return s.appendCopy(ctx, to, old, entry, attachments, func(*record.Event) error { return nil })
+}
+
+// attachments reads all that goes along with an event.
+func (s *Store) attachments(ctx context.Context, event gitstore.ID) (map[string][]byte, error) {
+	attachments := map[string][]byte{}
+	roles, err := s.Repo.Attachments(ctx, event)
 	for _, role := range roles {
-		if attachments[role], err = s.Repo.Attachment(ctx, entry.ID, role); err != nil {
-			return record.Event{}, err
+		if err == nil {
+			attachments[role], err = s.Repo.Attachment(ctx, event, role)
 		}
 	}
+	return attachments, err
+}
+
+// appendCopy appends an event of an entry once more, with its author and time, as change leaves it.
+func (s *Store) appendCopy(ctx context.Context, to gitstore.Audience, old record.Event, entry gitstore.Entry, attachments map[string][]byte, change func(*record.Event) error) (record.Event, error) {
 	recorded, err := s.Repo.AppendFor(ctx, to, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
 		again := old
 		again.Writer = writer
 		var err error
 		if again.Clock, err = s.nextClock(ctx, tips); err != nil {
+			return gitstore.Record{}, err
+		}
+		if err := change(&again); err != nil {
 			return gitstore.Record{}, err
 		}
 		message, err := again.CommitText("")

@@ -282,6 +282,11 @@ func (s *Store) MoveReview(ctx context.Context, id string, m record.Move) (recor
 // SaidOf is what the notes of a review say, for what is carried: the newest of it.
 func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, error) {
 	events, err := s.ReviewEvents(ctx, review)
+	if now, failed := s.ReviewByID(ctx, review); failed == nil && len(now.Redactions) > 0 {
+		for i := range events {
+			events[i] = now.Redact(events[i])
+		}
+	}
 	return record.NewestSayings(events), err
 }
 
