@@ -20,10 +20,7 @@ func (s *Store) Project(ctx context.Context) error { return s.project(ctx, false
 
 // ProjectRead is Project where some of what the logs say was collected already.
 func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
-	if y.redacts { // what it takes back is elsewhere
-		return s.project(ctx, false, nil)
-	}
-	return s.project(ctx, false, &y.Heard)
+	return s.project(ctx, false, y.forNotes())
 }
 
 // RebuildNotes derives all notes from the logs again.
@@ -124,6 +121,14 @@ func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (rec
 	}
 	p.Actor = s.redacted(actor)
 	return s.reviewEvent(ctx, review.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, p))
+}
+
+// forNotes returns what was heard, nil where some of it takes back what other events said: the logs are read for that.
+func (y *Heard) forNotes() *notes.Heard {
+	if y.redacts {
+		return nil
+	}
+	return &y.Heard
 }
 
 // BeginNotes makes the notes where there are none: git warns of a ref that it is to
