@@ -79,7 +79,7 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	maps.Copy(keys, is)
 	var executing []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if slices.Equal(was[key], is[key]) || isWriterKey(key) {
+		if slices.Equal(was[key], is[key]) || IsWriterKey(key) {
 			continue
 		}
 		c.Settings = append(c.Settings, key)
@@ -92,8 +92,8 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	return len(c.Settings) > 0
 }
 
-// isWriterKey reports whether a key is one that this program sets at its first write for an audience.
-func isWriterKey(key string) bool {
+// IsWriterKey reports whether a key is one that this program sets at its first write for an audience.
+func IsWriterKey(key string) bool {
 	named := strings.HasPrefix(key, "remote.") && strings.HasSuffix(strings.ToLower(key), ".runrwriter")
 	return named || strings.EqualFold(key, "runr.writer") || strings.EqualFold(key, "runr.privateWriter")
 }
