@@ -79,7 +79,7 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	maps.Copy(keys, is)
 	var executing []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if slices.Equal(was[key], is[key]) || key == "runr.writer" {
+		if slices.Equal(was[key], is[key]) || IsWriterKey(key) {
 			continue
 		}
 		c.Settings = append(c.Settings, key)
@@ -90,6 +90,12 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	}
 	c.Executes = strings.Join(executing, ", ")
 	return len(c.Settings) > 0
+}
+
+// IsWriterKey reports whether a key is one that this program sets at its first write for an audience.
+func IsWriterKey(key string) bool {
+	named := strings.HasPrefix(key, "remote.") && strings.HasSuffix(strings.ToLower(key), ".runrwriter")
+	return named || strings.EqualFold(key, "runr.writer") || strings.EqualFold(key, "runr.privateWriter")
 }
 
 // judgeHook marks a new or changed hook as executed, unless it is this program's, git-lfs's, or the same as in the

@@ -36,6 +36,7 @@ func (p *program) inboxCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(), p.inboxGiveCommand(),
 			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxReplyCommand(), p.inboxApplyCommand(),
+			p.inboxShareCommand(), p.inboxRedactCommand(),
 		},
 	}
 }

@@ -374,17 +374,27 @@ func (s *session) steps(store *store.Store) steps.Taker {
 	return steps.Taker{
 		Store: store, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
-			if remote := s.sharedRemote(store); remote != "" {
+			asked, err := store.Review(ctx, id)
+			if err != nil {
+				return asked, "", err
+			}
+			if remote := s.sharedRemote(store, asked); remote != "" {
 				return share.Claim(ctx, store, remote, id, by)
 			}
-			if !s.Bool("local") && len(store.Repo.Remotes()) > 0 {
+			if asked.Audience == "private" {
+				provisional = "the review is private"
+			} else if !s.Bool("local") && len(store.Repo.Remotes()) > 0 {
 				provisional = "nothing was synced with a remote so far"
 			}
 			review, err = store.ClaimReview(ctx, id, by)
 			return review, provisional, err
 		},
 		Held: func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error) {
-			if remote := s.sharedRemote(store); remote != "" {
+			asked, err := store.Review(ctx, id)
+			if err != nil {
+				return asked, err
+			}
+			if remote := s.sharedRemote(store, asked); remote != "" {
 				return share.CheckClaim(ctx, store, remote, id, by, ask)
 			}
 			return record.Review{}, nil
@@ -422,18 +432,27 @@ func (s *session) claim(store *store.Store, id string, by record.Hold) (record.R
 	return review, err
 }
 
-// sharedRemote is the remote where clones decide who has a review: one that was
+// sharedRemote is the remote where clones decide who has a review: that of its audience, if it was
 // synced with. "" where there is none, or it is not to be asked.
-func (s *session) sharedRemote(store *store.Store) string {
-	if s.Bool("local") || len(store.Repo.Remotes()) == 0 {
-		return ""
-	}
+func (s *session) sharedRemote(store *store.Store, review record.Review) string {
+	return s.syncedWith(store, store.Repo.RemoteOf(store.Repo.Audience(review.Writer)))
+}
+
+// electedRemote is the remote that is elected, if it was synced with.
+func (s *session) electedRemote(store *store.Store) string {
 	conf, err := s.configuration(store)
 	if err != nil {
 		return ""
 	}
 	remote, err := store.Repo.ElectRemote(conf.Sync.Remote)
 	if err != nil {
+		return ""
+	}
+	return s.syncedWith(store, remote)
+}
+
+func (s *session) syncedWith(store *store.Store, remote string) string {
+	if s.Bool("local") || remote == "" {
 		return ""
 	}
 	synced, err := store.Repo.Refs(s.ctx, "refs/runr-remotes/"+remote+"/")
@@ -446,7 +465,7 @@ func (s *session) sharedRemote(store *store.Store) string {
 // unshare gives the claim on the remote back. Where that fails it lapses, or the
 // next one who claims forces it.
 func (s *session) unshare(store *store.Store, review record.Review, by record.Hold) {
-	remote := s.sharedRemote(store)
+	remote := s.sharedRemote(store, review)
 	if remote == "" {
 		return
 	}

@@ -51,6 +51,8 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "missing", Usage: "ask for each commit that nobody was asked for, as no hook saw it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --missing: only say what would be asked for"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "with --missing: the newest `N` of them"},
+			&cli.StringFlag{Name: "remote", Usage: "ask those at another `REMOTE` than the elected one; nobody else sees it"},
+			privateFlag(),
 			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
 		},
 		Action: p.withConfig(review),
@@ -68,6 +70,26 @@ type requested struct {
 	Follows  string   `json:"follows,omitempty"`
 	Status   string   `json:"status"`
 	Hint     string   `json:"hint"`
+	Audience string   `json:"audience,omitempty"` // "private", or the remote that was named
+}
+
+func privateFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "private", Usage: "record it where it never leaves this clone; git runr inbox share ID shares it"}
+}
+
+// asksFor has what is asked from now on go to the audience that the flags name.
+func (s *session) asksFor(store *store.Store) error {
+	remote := s.String("remote")
+	if remote != "" && s.Bool("private") {
+		return exit.Problemf(exit.Usage, "use either --remote or --private, not both")
+	}
+	store.Asks.Private = s.Bool("private")
+	if remote == "" {
+		return nil
+	}
+	remote, err := store.Repo.ElectRemote(remote)
+	store.Asks = store.Repo.AudienceOf(remote)
+	return err
 }
 
 func review(s *session, store *store.Store, conf *config.Config) error {
@@ -79,6 +101,9 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	}
 	if s.Bool("dry-run") || s.IsSet("limit") {
 		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").WithHint("git runr review --missing --dry-run")
+	}
+	if err := s.asksFor(store); err != nil {
+		return err
 	}
 	var request record.ReviewRequest
 	before, again, err := s.reviewAgain(store)
@@ -151,7 +176,7 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	url := s.reviewURL(store, made.ID)
 	doc := requested{
 		ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People, Round: round,
-		Follows: request.Follows, Status: string(made.Status), Hint: hint,
+		Follows: request.Follows, Status: string(made.Status), Hint: hint, Audience: made.Audience,
 	}
 	return s.print(doc, func(w io.Writer) {
 		for _, line := range requestedLines(made, round, url, hint) {
@@ -215,6 +240,9 @@ func requestedLines(made record.Review, round int, url, hint string) []string {
 	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
 	if len(made.Request.People) > 0 {
 		lines = append(lines, "asked: "+strings.Join(made.Request.People, ", "))
+	}
+	if made.Audience != "" {
+		lines[0] = "Review requested (deferred), " + render.Audience(made.Audience) + "."
 	}
 	if url == "" {
 		lines[2] = "url: none, no page is served; read it with: " + hint

@@ -403,7 +403,7 @@ func (s *session) holdReview(store *store.Store, id string) (letGo func(), err e
 	}
 	review = claimed
 	hold.Claim = review.Claim.ID
-	remote := s.sharedRemote(store)
+	remote := s.sharedRemote(store, review)
 	stop := queue.Renew(context.WithoutCancel(s.ctx), hold.Lease, func(ctx context.Context) (lost bool) {
 		state := new(record.StateError)
 		return errors.As(share.RenewClaim(ctx, store, remote, review.ID, hold), &state)

@@ -365,8 +365,16 @@ func (s *session) showNewest(store *store.Store, n int) error {
 
 // printEvents prints events, and what cannot be read.
 func (s *session) printEvents(store *store.Store, docs []render.EventDocument, bad []error) error {
+	events := make([]record.Event, len(docs))
 	for i := range docs {
-		docs[i].Event = store.Titled(s.ctx, docs[i].Event)
+		events[i] = docs[i].Event
+	}
+	events, err := store.WithoutRedacted(s.ctx, events)
+	if err != nil {
+		return err
+	}
+	for i := range docs {
+		docs[i].Event = store.Titled(s.ctx, events[i])
 		docs[i].Title = docs[i].Event.Title
 	}
 	doc := logJSON{Events: docs, Unreadable: []string{}}

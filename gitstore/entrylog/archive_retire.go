@@ -42,7 +42,7 @@ func (s *Store) SharedLogs(ctx context.Context, remote string) (int, error) {
 // somebody else has moved the archive: fetch and adopt again.
 func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Retired, error) {
 	var done Retired
-	if err := s.checkRemote(remote); err != nil {
+	if err := s.checkRemote(remote); err != nil || s.AudienceOf(remote) != (Audience{}) { // an archive here goes to the home remote
 		return done, err
 	}
 	base, err := s.retireFrom(ctx, remote)

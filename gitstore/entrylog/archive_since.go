@@ -83,7 +83,10 @@ func (s *Store) mayHaveLog(ctx context.Context, own string, since time.Time, lef
 // writerMadePath is the file that says when this clone made its id.
 func (s *Store) writerMadePath() string { return filepath.Join(s.dir.StateDir(), "writer-made") }
 
-func (s *Store) noteWriterMade(id string) error {
+func (s *Store) noteWriterMade(a Audience, id string) error {
+	if a != (Audience{}) { // only the home remote has archives
+		return nil
+	}
 	return safefile.WriteFile(s.writerMadePath(), []byte(id+" "+time.Now().UTC().Format(time.RFC3339)+"\n"), 0o666)
 }
 

@@ -53,7 +53,7 @@ func (s *Store) named(a Audience) (string, error) {
 			return "", nil
 		}
 	} else if a != (Audience{}) {
-		given = fmt.Sprintf("%.60s/for/%x", given, sha256.Sum256([]byte(a.String())))[:min(maxWriterName, len(given)+20)]
+		given = fmt.Sprintf("%.60s/for/%x", given, sha256.Sum256([]byte(a.key())))[:min(maxWriterName, len(given)+20)]
 	}
 	id, err := writerID(given)
 	if err != nil {
@@ -82,20 +82,38 @@ func (s *Store) WriterFor(a Audience) string {
 // ensureWriter gives the writer's id for an audience and makes it at the first write. The caller
 // holds the log's lock, so no two processes make one.
 func (s *Store) ensureWriter(ctx context.Context, a Audience) (string, error) {
-	if _, err := s.named(a); err != nil {
+	named, err := s.named(a)
+	if err != nil {
 		return "", err
 	}
-	if id := s.WriterFor(a); id != "" {
+	if id := s.WriterFor(a); id != "" && (named == "" || a.Remote == "") {
 		return id, nil
 	}
 	id, err := s.storedWriter(ctx, a)
 	if err == nil && id == "" {
 		return s.newWriter(ctx, a)
 	}
-	if id != "" {
+	if err == nil {
+		err = s.noteOwn(id, a)
+	}
+	if err == nil {
 		s.writers.Store(a, id)
 	}
 	return id, err
+}
+
+// noteOwn records that a log of ours belongs to another remote: whoever removes the remote removes its writer's id as well.
+func (s *Store) noteOwn(id string, a Audience) error {
+	if a.Remote == "" {
+		return nil
+	}
+	if err := s.checkRemote(a.Remote); err != nil {
+		return err
+	}
+	if err := s.noteHome(a.Remote); err != nil {
+		return err
+	}
+	return s.noteOrigin(id, a.Remote, false)
 }
 
 // EnsureWriter is Writer, and makes the id where this clone has written nothing yet.
@@ -144,7 +162,10 @@ func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 	var random [writerDigits / 2]byte
 	rand.Read(random[:]) // never fails
 	id := hex.EncodeToString(random[:])
-	if err := s.noteWriterMade(id); err != nil {
+	if err := s.noteOwn(id, a); err != nil {
+		return "", fmt.Errorf("make a writer: %w", err)
+	}
+	if err := s.noteWriterMade(a, id); err != nil {
 		return "", fmt.Errorf("make a writer: %w", gitdir.ReadOnly(err))
 	}
 	if _, err := s.dir.Git(ctx, "config", "--local", a.key(), id); err != nil {

@@ -32,11 +32,14 @@ func stagedPrefix(remote string) string { return remotesPrefix + remote + "/log/
 func stagedNotes(remote string) string { return remotesPrefix + remote + "/notes" }
 
 // ElectRemote chooses the remote to share with: name if it is given, else
-// runr.remote, else origin, else the only one. It is ErrNotFound, with the names that
+// sync.remote, else origin, else the only one. It is ErrNotFound, with the names that
 // there are, when that is none. A URL is not taken: only what the user configured.
 func (s *Store) ElectRemote(name string) (string, error) {
 	have := s.dir.Remotes()
-	switch name = cmp.Or(name, s.dir.Config.Get("runr.remote")); {
+	if set := s.elects.Load(); set != nil {
+		name = cmp.Or(name, *set)
+	}
+	switch name = cmp.Or(name, s.dir.Config.Get("runr.remote"), s.dir.Config.Get("runr.sync.remote")); {
 	case name != "":
 	case slices.Contains(have, "origin"):
 		name = "origin"

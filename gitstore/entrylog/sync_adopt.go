@@ -51,6 +51,9 @@ type adoption struct {
 // here, the others are taken over all the same.
 func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) error) (Adopted, error) {
 	var adopted Adopted
+	if err := s.noteHome(remote); err != nil {
+		return adopted, err
+	}
 	to := s.AudienceOf(remote)
 	own, err := s.storedWriter(ctx, to)
 	if err != nil {
@@ -110,6 +113,10 @@ func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adop
 	if err != nil {
 		return nil, err
 	}
+	private, err := s.refs.Refs(ctx, privatePrefix)
+	if err != nil {
+		return nil, err
+	}
 	tips := maps.Clone(live)
 	if err := s.addArchived(ctx, tips, archive); err != nil {
 		return nil, err
@@ -117,7 +124,7 @@ func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adop
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
 		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
 		a.old, a.ref = tips[a.writer], live[a.writer]
-		if a.new == a.old || a.writer == own || s.Owns(a.writer) {
+		if a.new == a.old || a.writer == own || s.Owns(a.writer) || private[privatePrefix+a.writer] != "" {
 			continue
 		}
 		logs = append(logs, a)

@@ -133,8 +133,12 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 	if err != nil {
 		return nil, err
 	}
+	goesThere, err := s.goers(ctx, remote)
+	if err != nil {
+		return nil, err
+	}
 	for writer, tip := range logs {
-		if !s.goesTo(writer, remote) || archived[writer] == tip {
+		if !goesThere(writer) || archived[writer] == tip {
 			delete(logs, writer)
 			continue
 		}

@@ -31,15 +31,16 @@ const interruptedRelease = 10 * time.Second
 // which shares the result. For a review of this clone, an unreachable remote is no error.
 func (w *Worker) lease(ctx context.Context, review record.Review) (release func(context.Context) error, err error) {
 	none := func(context.Context) error { return nil }
-	if w.Remote == "" {
+	remote := w.Store.Repo.RemoteOf(w.Store.Repo.Audience(review.Writer))
+	if w.Remote == "" || remote == "" { // nobody else sees it
 		return none, nil
 	}
 	if !w.ForAll {
-		if published, err := share.Published(ctx, w.Store, w.Remote, review.ID); err != nil || !published {
+		if published, err := share.Published(ctx, w.Store, remote, review.ID); err != nil || !published {
 			return none, err
 		}
 	}
-	lease, err := share.TakeLease(ctx, w.Store, w.Remote, review.ID)
+	lease, err := share.TakeLease(ctx, w.Store, remote, review.ID)
 	if err == nil {
 		if err = w.Sync(ctx); err != nil { // if this fails, the next worker drops the lease
 			_ = share.DropLease(context.WithoutCancel(ctx), w.Store, lease)

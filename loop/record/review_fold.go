@@ -200,6 +200,9 @@ func (r *Review) Apply(e Event) error {
 		move.fold(r, e, payload)
 		r.UpdatedAt = e.Timestamp
 	}
+	if err == nil && len(r.Redactions) > 0 {
+		*r, err = r.redacted()
+	}
 	return err
 }
 

@@ -31,6 +31,8 @@ type ReviewSummary struct {
 	Message      string        `json:"message,omitempty"`
 	Source       string        `json:"source"`
 	Writer       string        `json:"writer"`
+	Redacted     bool          `json:"redacted,omitempty"` // something of it was taken back
+	Audience     string        `json:"audience,omitempty"` // as Review has it; filled in by the store
 	RequestedBy  string        `json:"requested_by"`
 	Branch       string        `json:"branch,omitempty"`
 	Author       string        `json:"author,omitempty"` // of the commit
@@ -89,7 +91,7 @@ func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
-		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
+		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
 		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),

@@ -63,6 +63,7 @@ type Config struct {
 	}
 	Sync struct {
 		Remote  string
+		Private []string // globs of branches
 		Notes   bool
 		Verify  string            // off, warn or require
 		Signers string            // a path in the base

@@ -258,8 +258,10 @@ var sharingKeys = []key{
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
 		func(c *Config, _ string, v duration.Duration) { c.Inbox.Retention = v }),
 
-	keyOf("sync.remote", remoteKind, "", "the configured remote to share with; by default origin, else the only one",
+	keyOf("sync.remote", remoteKind, "", "the configured remote where reviews live, which may be a repository of its own; by default origin, else the only one",
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
+	keyOf("sync.private", textsKind, "[]", "globs of branches, such as secret/*: reviews and runs that begin there stay in this clone, as with --private",
+		func(c *Config, _ string, v []string) { c.Sync.Private = v }),
 	keyOf("sync.notes", boolKind, "true", "push the readable notes as well",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
 	keyOf("sync.checked", boolKind, "true", "share that rules and checks found nothing in a commit; false keeps that in the clone whose hook had it looked at, where audit and the gate know it; any other clone can look again",
@@ -293,6 +295,8 @@ type gitSetting struct{ name, means string }
 // gitOnly are the settings of git config that other parts read.
 var gitOnly = []gitSetting{
 	{"runr.program", "where git-runr is, for hooks of other tools that do not find it on PATH"},
+	{"runr.home", "the remote to which what was recorded before goes, where another one is elected now: git runr help files"},
+	{"runr.privateWriter", "the id under which this clone records what never leaves it"},
 	{"runr.remote", "short for runr.sync.remote"},
 	{"runr.serve", "false: git runr review starts no server by itself"},
 	{"runr.serveIdle", "how long such a server lives that nobody asks anything: 1h, 30m"},

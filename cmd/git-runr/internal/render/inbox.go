@@ -145,6 +145,11 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	case len(r.Waiting) > 0:
 		parts = append(parts, "for "+strings.Join(record.Named(r.Waiting, r.People), ", "))
 	}
+	if r.Audience == "private" {
+		parts = append(parts, r.Audience)
+	} else if r.Audience != "" {
+		parts = append(parts, "at "+r.Audience)
+	}
 	if r.ClaimedBy != "" {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
 	}

@@ -294,11 +294,31 @@ func NextSteps(w io.Writer, f record.Failure) {
 	}
 }
 
+// Audience says who sees a review that not everybody at the elected remote does.
+func Audience(name string) string {
+	if name == "private" {
+		return "private: it stays in this clone"
+	}
+	return "for those at " + name
+}
+
+// redactedLine says who took something of a review back.
+func redactedLine(p record.Redaction) string {
+	what := map[string]string{"": "all that was said", "text": "what had a text in it"}[p.What]
+	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "what was said of "+p.What), p.At.UTC().Format("2006-01-02 15:04:05Z"))
+}
+
 // writeReviewHead says what the review is of and where it stands.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
 	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), prose.OneLine(subject.Title)))))
+	if doc.Audience != "" {
+		safetext.Fprintf(w, "%s\n", Audience(doc.Audience))
+	}
+	for _, p := range doc.Redactions {
+		safetext.Fprintf(w, "%s\n", redactedLine(p))
+	}
 	writeMessages(w, subject)
 	if kind := doc.Request.Kind; kind != "" {
 		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)

@@ -229,6 +229,11 @@ func Removals(ctx context.Context, records *store.Store, conf *config.Config, re
 	}
 	r.file(ctx, repo, was)
 	whole := known || refs && len(r.todo) > 0
+	for key := range repo.Config {
+		if refs && gitstore.IsWriterKey(key) && key != "runr.writer" {
+			r.add("the id of this clone ("+key+")", func() error { return repo.UnsetKey(ctx, key) })
+		}
+	}
 	if repo.Config.Get("runr.writer") != "" && !bytes.Contains(was.Config, []byte("writer")) {
 		r.add("the id of this clone (runr.writer)", func() error { return repo.UnsetKey(ctx, "runr.writer") })
 	}
