@@ -138,7 +138,7 @@ func changedDocument(r record.Review) changed {
 
 // claim takes a review for as long as this process lives and a lease longer.
 func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, error) {
-	review, provisional, err := c.ClaimSubmitted(ctx, in.id(), record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
+	review, provisional, err := c.Claim(ctx, in.id(), record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return outcome{}, err
 	}

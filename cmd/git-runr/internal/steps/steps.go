@@ -34,14 +34,6 @@ type Taker struct {
 	Closed func()
 }
 
-// ClaimSubmitted is Claim of a review to address it, by a program: a request that nobody has answered is for people to claim.
-func (t Taker) ClaimSubmitted(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
-	if review, err = t.Store.Review(ctx, id); err == nil && review.Status == record.ReviewOpen {
-		return review, "", &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "claimed"}
-	}
-	return t.Claim(ctx, id, by)
-}
-
 // Submit is Store.SubmitPerson.
 func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
 	defer t.Store.Together()()

@@ -291,7 +291,7 @@ func (s *Server) claim(r *http.Request, in struct {
 	Force     bool   `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
-	review, provisional, err := s.ClaimSubmitted(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
+	review, provisional, err := s.Claim(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return nil, err
 	}
