@@ -129,8 +129,8 @@ func (s *Store) moveRefs(ctx context.Context, refs []refdb.Moved) error {
 	return s.refs.SwapAll(ctx, refs)
 }
 
-// settleArchived drops the refs of logs that the archives here hold and the remote has no
-// refs for any more: what a killed process has left, and what this clone had before.
+// settleArchived deletes the refs of logs that the archives here hold and for which the remote has no refs any more:
+// leftovers of a killed process, and refs this clone had before.
 func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 	live, here, err := s.logRefs(ctx)
 	if err != nil || len(here) == 0 {
@@ -138,7 +138,7 @@ func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 	}
 	held, err := s.archived(ctx, here)
 	if err != nil {
-		return nil // a fetch mends it
+		return nil // a fetch repairs it
 	}
 	staged, _, err := s.sharedTips(ctx, remote)
 	if err != nil {
@@ -160,8 +160,7 @@ func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 	return s.moveRefs(ctx, drop)
 }
 
-// wroteHere reports whether a log is one that processes of this clone write: it keeps its
-// ref.
+// wroteHere reports whether processes of this clone write a log; such a log keeps its ref.
 func (s *Store) wroteHere(ctx context.Context, writer string) bool {
 	kept, err := s.refs.Ref(ctx, keptPrefix+writer)
 	if err != nil || kept != "" {
