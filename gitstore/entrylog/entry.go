@@ -22,7 +22,7 @@ type Record struct {
 	Attachments map[string][]byte // by slash-separated path; may be nil
 }
 
-// Entry is a record as it stands in a log.
+// Entry is a record in a log.
 type Entry struct {
 	ID      odb.ID
 	Writer  string // "" when only the id was known
@@ -33,11 +33,10 @@ type Entry struct {
 	Message string
 }
 
-// Tips are the last entries of all logs, by writer.
+// Tips maps each writer to the last entry of its log.
 type Tips map[string]odb.ID
 
-// Tips gives the last entries of all logs, this clone's own and those taken over, retired
-// ones too.
+// Tips returns the last entries of all logs: this clone's own, those of others, and retired ones.
 func (s *Store) Tips(ctx context.Context) (Tips, error) {
 	tips, archive, err := s.logRefs(ctx)
 	if err == nil {
@@ -52,7 +51,7 @@ func (s *Store) Tips(ctx context.Context) (Tips, error) {
 	return tips, nil
 }
 
-// Entry reads one entry. Its writer is not known from the id.
+// Entry reads one entry and leaves its Writer empty: the commit does not name it.
 func (s *Store) Entry(ctx context.Context, id odb.ID) (Entry, error) {
 	data, err := s.objects.ReadKind(ctx, id, "commit")
 	if err != nil {
