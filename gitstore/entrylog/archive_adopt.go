@@ -90,8 +90,8 @@ func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, chec
 	return err
 }
 
-// takeArchives moves this clone's archives to those that came. What only the old ones held
-// gets a ref before.
+// takeArchives moves this clone's archives to the staged ones. Logs that only the old archives held get refs of their
+// own first.
 func (s *Store) takeArchives(ctx context.Context, t *takeover, adopted *Adopted) error {
 	var keep, drop []refdb.Moved
 	newer := map[string]bool{}
