@@ -121,8 +121,8 @@ func blockRows(before, after []string) (rows []blockRow) {
 	return rows
 }
 
-// orderHeadings lowers the level of headings that skip a level, for screen readers: a document may begin at any level.
-// Their look does not change.
+// orderHeadings sets aria-level on headings that skip a level, so that they are one step below the heading before
+// them: a document may begin at any level. Their look does not change.
 func orderHeadings(rows []blockRow) {
 	level := 3 // of the file's own
 	order := func(block template.HTML) template.HTML {
