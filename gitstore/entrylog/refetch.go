@@ -127,7 +127,7 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 	if err != nil {
 		return err
 	}
-	scratch := filepath.Join(s.dir.StateDir(), "refetch.git") // under a lock, so leftovers of a killed process can be removed
+	scratch := filepath.Join(s.dir.StateDir(), "refetch.git") // used under a lock: leftovers can be removed
 	unlock, err := s.dir.Lock(ctx, "refetch")
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 			continue
 		}
 		stays, goes := one, r
-		if one.Status == record.ReviewOpen && r.Commit != to && r.CreatedAt.Before(one.CreatedAt) { // it was carried here too
+		if one.Status == record.ReviewOpen && r.Commit != to && r.CreatedAt.Before(one.CreatedAt) { // carried here too
 			stays, goes = r, one
 		}
 		if err := f.withdraw(ctx, goes, why+stays.ID); err != nil {

@@ -60,7 +60,7 @@ func (s *Server) fitCall(params *sdk.CallToolParamsRaw) (why string, err error) 
 	return why, err
 }
 
-// inboxTool is a tool of earlier versions that did the work of several, chosen by an action. It works but is not listed.
+// inboxTool is a tool of earlier versions that did several things, by an action. It works, but is not listed.
 const inboxTool = "review_inbox"
 
 var inboxActions = []string{"list", "get", "claim", "release", "resolve", "answer"}

@@ -106,7 +106,7 @@ func (c call) writeClaim(b *strings.Builder, r record.Review) {
 	b.WriteString("\n")
 }
 
-// together summarises several reviewers and the judge; it returns "" for one reviewer.
+// together summarises the opinions of several reviewers, and the judge's counts if there are any.
 func together(r record.Review) string {
 	var b strings.Builder
 	if opinions := r.Opinions(); len(opinions) > 1 {

@@ -104,7 +104,8 @@ func idOf(message []byte) json.RawMessage {
 	return m.ID
 }
 
-// carried reports whether the protocol's library returns the same id: it holds a number as a 64-bit integer.
+// carried reports whether the protocol's library returns the same id: it reads a number as a 64-bit float and makes
+// that an integer.
 func carried(id json.RawMessage) bool {
 	number, err := strconv.ParseFloat(string(id), 64)
 	if err != nil && (len(id) == 0 || id[0] == '"' || id[0] == 'n') {

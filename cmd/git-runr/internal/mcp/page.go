@@ -35,7 +35,7 @@ type gotten struct {
 	Open        int                 `json:"open_findings"` // of them, without an answer
 	More        string              `json:"more,omitempty"`
 	Next        string              `json:"next_cursor,omitempty"`
-	Done        *bool               `json:"done,omitempty"` // of review_wait: the review waits for nobody, not even a person
+	Done        *bool               `json:"done,omitempty"` // of review_wait: it waits for nobody, not even a person
 }
 
 // said is the overall statement of one reviewer, or of several together.
