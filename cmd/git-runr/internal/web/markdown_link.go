@@ -11,10 +11,10 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// bareLinks turns addresses in the text into links.
+// bareLinks makes links of addresses that stand in the text.
 type bareLinks struct{}
 
-// Transform is called once for the whole document.
+// Transform is called once, for the whole document.
 func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, _ parser.Context) {
 	var texts []*ast.Text
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
