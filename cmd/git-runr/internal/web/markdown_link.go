@@ -36,7 +36,7 @@ func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, _ parser.Con
 	}
 }
 
-// isContinued reports whether text begins where the text before it ends.
+// isContinued reports whether text goes on where the one before it ends.
 func isContinued(text *ast.Text) bool {
 	before, ok := text.PreviousSibling().(*ast.Text)
 	return ok && goesOn(before, text)
@@ -46,7 +46,7 @@ func goesOn(a, b *ast.Text) bool {
 	return a.Segment.Stop == b.Segment.Start && !a.SoftLineBreak() && !a.HardLineBreak() && a.Segment.Padding == 0 && b.Segment.Padding == 0
 }
 
-// joinTexts joins the texts after text to it: unmatched emphasis marks split it.
+// joinTexts takes in what goes on behind text: marks of emphasis that are none divide it.
 func joinTexts(text *ast.Text) {
 	for {
 		next, ok := text.NextSibling().(*ast.Text)
@@ -60,7 +60,8 @@ func joinTexts(text *ast.Text) {
 	}
 }
 
-// linkFirst makes a link of the first address in text and returns the text after it, or nil.
+// linkFirst makes a link of the first address in text, and returns the text behind
+// it; nil when there is none.
 func linkFirst(text *ast.Text, source []byte) *ast.Text {
 	value := string(text.Segment.Value(source))
 	from, to := findAddress(value)
@@ -82,8 +83,8 @@ func linkFirst(text *ast.Text, source []byte) *ast.Text {
 	return rest
 }
 
-// findAddress finds the first http or https address in s, without punctuation after it. It returns -1 if there is
-// none.
+// findAddress finds the first http or https address in s, without the punctuation of
+// the sentence behind it; -1 for none.
 func findAddress(s string) (from, to int) {
 	for at := 0; ; {
 		i := strings.Index(s[at:], "http")
@@ -102,7 +103,7 @@ func findAddress(s string) (from, to int) {
 	}
 }
 
-// addressEnd returns the end of an address; s begins after its slashes.
+// addressEnd is where an address ends whose part behind the slashes s begins with.
 func addressEnd(s string) int {
 	end := strings.IndexAny(s, " \t\n<>\"`{}|\\^")
 	if end < 0 {
