@@ -18,7 +18,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// gotten is the document of review_get: the facts, and what is on this page of it.
+// gotten is the document of review_get: the facts of a review, and the content of this page.
 type gotten struct {
 	ID          string              `json:"review_id"`
 	Status      record.ReviewStatus `json:"status"`
@@ -28,7 +28,7 @@ type gotten struct {
 	AppliesTo   string              `json:"applies_to"`
 	RequestedBy string              `json:"requested_by"`
 	CreatedAt   time.Time           `json:"created_at"`
-	Message     string              `json:"message,omitempty"` // of the request
+	Message     string              `json:"message,omitempty"` // the message of the request
 	WaitingFor  []string            `json:"waiting_for"`
 	ClaimedBy   string              `json:"claimed_by,omitempty"`
 	ResolvedBy  string              `json:"resolved_by,omitempty"`
@@ -40,12 +40,12 @@ type gotten struct {
 	Open        int                 `json:"open_findings"`            // of them, without an answer
 	More        string              `json:"more,omitempty"`
 	Next        string              `json:"next_cursor,omitempty"`
-	Done        *bool               `json:"done,omitempty"` // of review_wait: nobody is waited for any more, no person either
+	Done        *bool               `json:"done,omitempty"` // of review_wait: it waits for nobody, not even a person
 }
 
-// said is what one reviewer says on the whole, or several together.
+// said is the overall statement of one reviewer, or of several together.
 type said struct {
-	Reviewer string    `json:"reviewer,omitempty"` // "" of several
+	Reviewer string    `json:"reviewer,omitempty"` // "" for several
 	Verdict  string    `json:"verdict,omitempty"`
 	At       time.Time `json:"at,omitzero"`
 	Text     string    `json:"text"` // Markdown
@@ -69,24 +69,24 @@ type found struct {
 	Replies  []string       `json:"replies,omitempty"`
 }
 
-// entry is a part of a review of which pages are made: what a reviewer said on the whole, or
-// a finding. Its text may be cut and go on on the next page.
+// entry is a part of a review that pages consist of: a reviewer's overall statement, or a finding. Its text may be cut
+// and continue on the next page.
 type entry struct {
 	key     string // "s1", "s2", … or the id of a finding
 	text    string // safe to show
 	said    said
 	finding *record.Joined
-	comment *record.Comment // the finding, when a person made it
+	comment *record.Comment // the finding, if a person made it
 	open    bool            // nobody has answered it
-	skip    bool            // it is not asked for
-	extra   string          // lines that stand below the finding
+	skip    bool            // not requested
+	extra   string          // lines below the finding
 	doc     found
 }
 
 // maxQuoted is how much of the lines under a comment is quoted with it, in characters.
 const maxQuoted = 2000
 
-// entries are the parts of a review in order.
+// entries returns the parts of a review in order.
 func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	comments := map[string]record.Comment{}
 	all := r.Comments()
@@ -189,7 +189,7 @@ func (e entry) byID() string {
 	return b.String() + e.extra
 }
 
-// size is how many tokens the entry takes on a page, in text and document.
+// size returns how many tokens the entry needs on a page, as text and in the document.
 func (e entry) size() int {
 	if e.finding == nil {
 		e.said.Text = e.text
@@ -203,16 +203,15 @@ func (e entry) size() int {
 	return n
 }
 
-// shown is the comment with as much of its text as is on the page.
+// shown returns the comment with the part of its text that is on the page.
 func (e entry) shown() record.Comment {
 	comment := *e.comment
 	comment.Comment = e.text
 	return comment
 }
 
-// pageOf are the entries from a cursor on that fit into room tokens, at most limit findings
-// (0: any number), and the cursor of what comes then; "" at the end. A text that does not fit
-// is cut, unless it fits the next page.
+// pageOf returns the entries from cursor on that fit into room tokens, at most limit findings (0: any number), and the
+// cursor of the next page, "" at the end. It cuts a text that does not fit, unless the text fits on the next page.
 func pageOf(entries []entry, cursor string, limit, room int) (page []entry, next string, err error) {
 	at, from, err := findCursor(entries, cursor)
 	if err != nil {
@@ -250,14 +249,13 @@ func pageOf(entries []entry, cursor string, limit, room int) (page []entry, next
 	return page, "", nil
 }
 
-// cutMark stands where a text goes on on the next page.
+// cutMark marks where a text continues on the next page.
 const cutMark = "[…] [%d bytes more of it on the next page]"
 
-// leastPart is the shortest beginning of a text that is worth a place on a page, in bytes.
+// leastPart is the shortest beginning of a text that is worth showing, in bytes.
 const leastPart = 1000
 
-// fitting is as much of the beginning of an entry's text as fits into room tokens; "" where
-// that is too little.
+// fitting returns the beginning of an entry's text that fits into room tokens, or "" if that is too little.
 func fitting(e entry, room int) string {
 	text := e.text
 	part := longest(text, func(part string) bool {
@@ -270,7 +268,7 @@ func fitting(e entry, room int) string {
 	return part
 }
 
-// cursorAt is the cursor of an entry, from a byte of its text on.
+// cursorAt returns the cursor of an entry, from a byte of its text on.
 func cursorAt(key string, from int) string {
 	if from == 0 {
 		return key
@@ -278,7 +276,7 @@ func cursorAt(key string, from int) string {
 	return key + "@" + strconv.Itoa(from)
 }
 
-// findCursor is where a cursor points to: an entry, and a byte of its text.
+// findCursor returns the entry and the byte of its text that a cursor points to.
 func findCursor(entries []entry, cursor string) (at, from int, err error) {
 	if cursor == "" {
 		return 0, 0, nil
@@ -294,10 +292,10 @@ func findCursor(entries []entry, cursor string) (at, from int, err error) {
 	return at, from, nil
 }
 
-// maxFacts is the most tokens of what is said of the request.
+// maxFacts is the most tokens of the facts about the request.
 const maxFacts = 2500
 
-// aroundPage is what is said around the entries of a page, in tokens, text and document.
+// aroundPage is how many tokens surround the entries of a page, in text and document.
 const aroundPage = 600
 
 func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
@@ -309,7 +307,7 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	return outcome{text: text, doc: doc}, err
 }
 
-// page gives a page of a review as document and as text.
+// page returns a page of a review as document and as text.
 func (s *Server) page(ctx context.Context, c call, review record.Review, in getArgs) (doc gotten, text string, err error) {
 	entries, err := c.entries(ctx, review)
 	if err != nil {
@@ -350,8 +348,8 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 	return doc, strings.TrimRight(text, "\n"), nil
 }
 
-// facts are what is said of a review on each of its pages, as document and as text; on the
-// first one also all about the request.
+// facts returns the facts of a review that every page has, as document and as text; the first page also has all about
+// the request.
 func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	doc = gotten{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), Looked: r.Looked(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
@@ -378,7 +376,7 @@ func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	return doc, bounded(b.String(), maxFacts)
 }
 
-// lines are foreign names, each on a line of its own; not nil.
+// lines makes foreign names safe, each on one line; the result is not nil.
 func lines(names []string) []string {
 	safe := []string{}
 	for _, name := range names {
@@ -387,8 +385,8 @@ func lines(names []string) []string {
 	return safe
 }
 
-// pageText is a page as text: what reviewers said, the comments of people in the form that
-// agents know, then every finding with its id.
+// pageText returns a page as text: overall statements, the comments of people in the form that agents know, then every
+// finding with its id.
 func pageText(facts string, page []entry) string {
 	var words, ids strings.Builder
 	var comments []record.Comment
@@ -414,7 +412,7 @@ func pageText(facts string, page []entry) string {
 	return facts + "\n" + safetext.Fence(words.String())
 }
 
-// openOf are the ids of the findings on a page that nobody has answered.
+// openOf returns the ids of the unanswered findings on a page.
 func openOf(page []entry) (ids []string) {
 	for _, e := range page {
 		if e.open {
@@ -424,7 +422,7 @@ func openOf(page []entry) (ids []string) {
 	return ids
 }
 
-// moreOf says what is left from the cursor next on, and how to ask for it.
+// moreOf says what remains from the cursor next on, and how to get it.
 func moreOf(entries []entry, id, next string, in getArgs) string {
 	at, _, _ := findCursor(entries, next)
 	left := 0
