@@ -16,33 +16,33 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// AuditClass says by what a commit is accounted for.
+// AuditClass says how a commit is accounted for.
 type AuditClass string
 
 const (
-	AuditCheckpoint   AuditClass = "checkpoint"   // a run made it, as its events or its trailers say
-	AuditIntervention AuditClass = "intervention" // a person made it for a run that had stopped
-	AuditAttributed   AuditClass = "attributed"   // it names its run, or a review of it was submitted
-	AuditInferred     AuditClass = "inferred"     // it looks like a run's work, or speaks of a run
-	AuditGap          AuditClass = "gap"          // nothing is known of it
+	AuditCheckpoint   AuditClass = "checkpoint"   // a run made it, according to its events or the commit's trailers
+	AuditIntervention AuditClass = "intervention" // a person made it for a stopped run
+	AuditAttributed   AuditClass = "attributed"   // it names its run, or it has a submitted review
+	AuditInferred     AuditClass = "inferred"     // it looks like a run's work, or mentions a run
+	AuditGap          AuditClass = "gap"          // nothing is known about it
 )
 
-// auditMarks are what stands before each line.
+// auditMarks are the marks at the start of each line.
 var auditMarks = map[AuditClass]string{AuditCheckpoint: "✓", AuditIntervention: "!", AuditAttributed: "·", AuditInferred: "~", AuditGap: "?"}
 
-// Audit is what `git runr audit --json` prints after "v":1. Coverage is in percent,
-// rounded down to one decimal; 100 where there is nothing to audit.
+// Audit is the output of `git runr audit --json` after "v":1. Coverage is in percent, rounded down to one decimal; it
+// is 100 if there is nothing to audit.
 type Audit struct {
-	Range    string              `json:"range"` // what was audited, as it was asked for
+	Range    string              `json:"range"` // as the user gave it
 	Run      string              `json:"run_id,omitempty"`
 	Commits  []AuditedCommit     `json:"commits"` // newest first
 	Counts   AuditCounts         `json:"counts"`
 	Coverage AuditCoverage       `json:"coverage"`
 	Reviews  lineage.CoverCounts `json:"reviews"`
-	Failed   bool                `json:"failed"` // less than --fail-under or --require asks for
+	Failed   bool                `json:"failed"` // coverage is below --fail-under or --require
 }
 
-// AuditedCommit is one commit and why it counts as it does.
+// AuditedCommit is one commit and the reason for its class.
 type AuditedCommit struct {
 	Commit  gitstore.ID     `json:"commit"`
 	Subject string          `json:"subject"`
@@ -51,11 +51,11 @@ type AuditedCommit struct {
 	Why     string          `json:"why"` // in words
 	Run     string          `json:"run_id,omitempty"`
 	Attempt int             `json:"attempt,omitempty"`
-	Review  string          `json:"review_id,omitempty"` // that accounts for it
-	Covered lineage.Covered `json:"reviewed"`            // what reviewers said of it
+	Review  string          `json:"review_id,omitempty"` // the review that accounts for it
+	Covered lineage.Covered `json:"reviewed"`            // its review coverage
 }
 
-// AuditCounts are the commits by class.
+// AuditCounts are the numbers of commits by class.
 type AuditCounts struct {
 	Total        int `json:"total"`
 	Checkpoint   int `json:"checkpoint"`
@@ -71,14 +71,14 @@ type AuditCoverage struct {
 	WithInferred float64 `json:"with_inferred"`
 }
 
-// auditor knows what runs and reviews say of commits.
+// auditor knows what runs and reviews say about commits.
 type auditor struct {
-	recorded map[gitstore.ID]AuditedCommit // by the events of runs
+	recorded map[gitstore.ID]AuditedCommit // according to the events of runs
 	runs     map[string]bool
 	looks    map[string]string // subject and files → run
 }
 
-// NewAudit classifies commits, which are newest first; covered is what stands on each.
+// NewAudit classifies commits, newest first; covered is the review coverage of each.
 func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []lineage.Covered) Audit {
 	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, runs: map[string]bool{}, looks: map[string]string{}}
 	for _, run := range runs {
@@ -95,8 +95,8 @@ func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []line
 	return audit
 }
 
-// addRun takes in what the events of one run say. What an attempt or a person made
-// counts before where it landed, which may be the same commit.
+// addRun adds what the events of one run say. An attempt or a person's work has precedence over the landing, which may
+// be the same commit.
 func (a *auditor) addRun(run record.Run) {
 	a.runs[run.ID] = true
 	for _, at := range run.Attempts {
@@ -118,11 +118,11 @@ func (a *auditor) addRun(run record.Run) {
 	}
 }
 
-// strength orders classes: the strongest claim on a commit counts.
+// strength orders classes: the strongest class of a commit counts.
 var strength = map[AuditClass]int{AuditCheckpoint: 3, AuditIntervention: 2, AuditAttributed: 1}
 
-// record keeps the first claim of the strongest kind. A commit that a run made
-// stays the run's when a later intervention lists it among what it found.
+// record keeps the first claim of the strongest class. A commit that a run made stays the run's even if a later
+// intervention lists it.
 func (a *auditor) record(id gitstore.ID, c AuditedCommit) {
 	if id == "" || strength[a.recorded[id].Class] >= strength[c.Class] {
 		return
@@ -137,17 +137,17 @@ func (a *auditor) look(run record.Run, files []string) {
 	}
 }
 
-// looksLike joins a subject, which may have been cut, and the files changed.
+// looksLike joins a subject, which may be shortened, and the changed files into a key.
 func looksLike(subject string, files []string) string {
 	return store.NameForMatch(subject) + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
 }
 
-// namedRun is the run that trailers name.
+// namedRun returns the run that trailers name.
 func namedRun(trailers map[string]string) string {
 	return oneLine(cmp.Or(trailers["runr-run"], trailers["runr-run-id"]))
 }
 
-// RunsFor are the runs by which an audit of commits goes, and what cannot be read of the logs.
+// RunsFor returns the runs that an audit of commits needs, and errors for unreadable records.
 func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedCommit) ([]record.Run, []error, error) {
 	var ids []gitstore.ID
 	var names, runs []string
@@ -160,8 +160,8 @@ func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedC
 	return store.RunsAbout(ctx, ids, names, runs)
 }
 
-// CommitsOf are a run's commits and those that people made for it, newest first; none where its start has
-// not arrived here. limit is how many at most, 0 for all.
+// CommitsOf returns a run's commits and those that people made for it, newest first, or none if the start of the run
+// has not arrived in this clone. limit is the maximum number; 0 means all.
 func CommitsOf(ctx context.Context, store *store.Store, run record.Run, limit int) ([]gitstore.LoggedCommit, error) {
 	if run.Head() == "" {
 		return nil, nil
@@ -222,7 +222,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	return audited
 }
 
-// coverText says in words what stands on a commit.
+// coverText describes the review coverage of a commit.
 func coverText(c lineage.Covered) string {
 	of := "review " + c.Review
 	if c.Review == "" {
@@ -244,8 +244,8 @@ func coverText(c lineage.Covered) string {
 	if c.Claimed > 0 {
 		of += fmt.Sprintf(", %d claimed fixed", c.Claimed)
 	}
-	if c.ByAuthor {
-		of += ", approved by its author alone"
+	if words := c.ApprovalWords(); words != "" {
+		of += ", " + words
 	}
 	if c.LeftOut > 0 {
 		of += ", " + prose.Count(c.LeftOut, "file") + " left out"
@@ -270,8 +270,7 @@ func coverText(c lineage.Covered) string {
 	return of
 }
 
-// Unmet names the commits that were not looked at as far as level, and those that something
-// refuses, and why.
+// Unmet describes the commits that were not reviewed up to level, and those that a finding blocks.
 func (a Audit) Unmet(level lineage.Level) []string {
 	var unmet []string
 	for _, c := range a.Commits {
@@ -282,7 +281,7 @@ func (a Audit) Unmet(level lineage.Level) []string {
 	return unmet
 }
 
-// infer looks for a run that a commit may come from.
+// infer looks for a run from which a commit may come.
 func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
 	if run := a.named(c.Message); run != "" {
 		return AuditedCommit{Class: AuditInferred, Run: run, Why: "its message names run " + run}
@@ -293,7 +292,7 @@ func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
 	return AuditedCommit{Class: AuditGap, Why: "nothing is recorded of it"}
 }
 
-// named is the first known run that a text speaks of.
+// named returns the first known run that a text mentions.
 func (a *auditor) named(text string) string {
 	isPart := func(r rune) bool { return r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' }
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isPart(r) }) {
@@ -306,12 +305,12 @@ func (a *auditor) named(text string) string {
 
 func number(s string) int {
 	n := 0
-	_, _ = fmt.Sscanf(s, "%d", &n) // 0 when it is none
+	_, _ = fmt.Sscanf(s, "%d", &n) // 0 if s is not a number
 	return n
 }
 
-// trailersOf are the trailers of a commit message by name in lower case, the last
-// one of each: the lines of the last paragraph, which is not the subject.
+// trailersOf returns the trailers of a commit message, by name in lower case; of equal names the last counts. Trailers
+// are the lines of the last paragraph, unless that is the subject.
 func trailersOf(message string) map[string]string {
 	message = strings.TrimSpace(strings.ReplaceAll(message, "\r\n", "\n"))
 	at := strings.LastIndex(message, "\n\n")
@@ -350,8 +349,8 @@ func (c AuditCounts) coverage() AuditCoverage {
 	return AuditCoverage{Explicit: percentDown(c.explicit(), c.Total), WithInferred: percentDown(c.explicit()+c.Inferred, c.Total)}
 }
 
-// percentDown is n of total in percent, rounded down to one decimal so that 100 is
-// all of it; all of nothing is 100.
+// percentDown returns n of total in percent, rounded down to one decimal so that 100 means all. It returns 100 if total
+// is 0.
 func percentDown(n, total int) float64 {
 	if total == 0 {
 		return 100
@@ -359,8 +358,8 @@ func percentDown(n, total int) float64 {
 	return math.Floor(1000*float64(n)/float64(total)) / 10
 }
 
-// Below reports whether the share of commits that are accounted for, or with those
-// inferred, is less than percent. Of no commits it never is.
+// Below reports whether the share of commits that are accounted for, optionally with inferred ones, is less than
+// percent. It is false if there are no commits.
 func (c AuditCounts) Below(percent float64, inferred bool) bool {
 	n := c.explicit()
 	if inferred {
@@ -369,7 +368,7 @@ func (c AuditCounts) Below(percent float64, inferred bool) bool {
 	return float64(n)*100 < percent*float64(c.Total)
 }
 
-// Text is the audit for a terminal: one line a commit, then the coverage.
+// Text formats the audit for a terminal: one line for each commit, then the coverage.
 func (a Audit) Text() string {
 	if a.Counts.Total == 0 {
 		return fmt.Sprintf("Nothing to audit: there are no commits in %s.\n", oneLine(a.Range))
@@ -407,5 +406,5 @@ func CoverLine(n lineage.CoverCounts) string {
 	return line
 }
 
-// decimal is a percentage with at most one decimal.
+// decimal formats a percentage with at most one decimal.
 func decimal(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }

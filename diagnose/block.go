@@ -11,8 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Block is what git runr diagnose shows: the layout that runr's users know, and what
-// else is known.
+// Block formats the diagnosis for git runr diagnose: runr's layout, with more information.
 func (d Diagnosis) Block(place Place) string {
 	var b strings.Builder
 	if d.RunID != "" {
@@ -43,8 +42,7 @@ func (d Diagnosis) Block(place Place) string {
 	return b.String()
 }
 
-// evidenceShown is left out for a review loop, whose unmet checks say the same in
-// the words that runr's users know.
+// evidenceShown returns the evidence to show: none for a review loop, whose unmet checks say the same in runr's words.
 func (d Diagnosis) evidenceShown() []string {
 	if d.Family == record.FamilyReview {
 		return nil
@@ -52,7 +50,7 @@ func (d Diagnosis) evidenceShown() []string {
 	return d.LastEvidenceProvided
 }
 
-// writeFacts writes what is known in one line each.
+// writeFacts writes the facts that fit on one line each.
 func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if d.LoopCount > 0 {
 		safetext.Fprintf(b, "  Loop count: %d\n", d.LoopCount)
@@ -77,7 +75,7 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	}
 }
 
-// writeWords writes what the stop is about beyond what can be said in a line.
+// writeWords writes the details that need more than a line.
 func (d Diagnosis) writeWords(b *strings.Builder, place Place) {
 	var words strings.Builder
 	d.writeSaid(&words, "  ", max(place.Width, 40))
@@ -87,8 +85,7 @@ func (d Diagnosis) writeWords(b *strings.Builder, place Place) {
 	}
 }
 
-// writeFates lists the requests where one line cannot tell of all: there is more
-// than one, or there was more than one round.
+// writeFates lists the requests if there is more than one, or if there was more than one round.
 func (d Diagnosis) writeFates(b *strings.Builder, width int) {
 	var lines []string
 	rounds := 0
@@ -102,7 +99,7 @@ func (d Diagnosis) writeFates(b *strings.Builder, width int) {
 	writeItems(b, "Requests:", lines)
 }
 
-// actionLine is one suggested action as a list shows it.
+// actionLine formats one suggested action for a list.
 func (d Diagnosis) actionLine(a Action, i int, place Place) string {
 	if a.Edit != "" {
 		return fmt.Sprintf("Edit: %s  %s", a.Edit, prose.CutColumns(oneLine(a.Description), max(place.Width, 40)))

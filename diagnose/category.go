@@ -7,12 +7,11 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// category is a kind of check that reviewers ask for in words of their own,
-// whatever the repository calls it.
+// category is a kind of check that reviewers ask for in their own words, whatever name the repository gives it.
 type category struct {
 	name string
-	asks []phrase // what a request says that means it
-	is   []phrase // words in a check's name, match words or command by which it is one of these
+	asks []phrase // phrases in a request that mean it
+	is   []phrase // words in a check's name, match words or command that make it one of these
 }
 
 // Categories in the order in which unmet checks are listed.
@@ -27,8 +26,8 @@ const (
 	catSecurity  = "security"
 )
 
-// categories are all of them. Of two that a request names at the same place the
-// longer phrase counts, so "test coverage" is no word about tests alone.
+// categories returns all of them. If a request names two at the same place, the longer phrase counts, so "test
+// coverage" does not mean tests.
 var categories = sync.OnceValue(func() []category {
 	return []category{
 		{
@@ -82,13 +81,13 @@ var categories = sync.OnceValue(func() []category {
 	}
 })
 
-// ask is a phrase by which requests mean a category.
+// ask is a phrase with which requests mean a category.
 type ask struct {
 	category *category
 	phrase   phrase
 }
 
-// asksByWord are the phrases of all categories by their first words.
+// asksByWord returns the phrases of all categories by their first words.
 var asksByWord = sync.OnceValue(func() map[string][]ask {
 	index := map[string][]ask{}
 	all := categories()
@@ -100,15 +99,14 @@ var asksByWord = sync.OnceValue(func() map[string][]ask {
 	return index
 })
 
-// How well a check is known to be of a category: by its name, by its match words,
-// or by its command.
+// How certain it is that a check belongs to a category: by its name, its match words or its command.
 const (
 	byCommand = iota + 1
 	byMatch
 	byName
 )
 
-// member is by what check is of category c; 0 when it is not.
+// member returns how check belongs to category c, or 0 if it does not.
 func (c category) member(check runplan.Check) int {
 	switch {
 	case c.spokenOf(check.Name):
@@ -121,7 +119,7 @@ func (c category) member(check runplan.Check) int {
 	return 0
 }
 
-// spokenOf reports whether text has one of c's words.
+// spokenOf reports whether text contains one of c's words.
 func (c category) spokenOf(text string) bool {
 	words := wordsOf(text)
 	for i := range words {

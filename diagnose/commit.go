@@ -11,14 +11,14 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// About is what speaks of a commit: the first of these that there is, or nothing.
+// About is what is known about a commit: the first of these that exists.
 type About struct {
-	Runs   []record.Run   // those that stopped, or, where no review asks for anything, all
-	Review *record.Review // asks for something
-	Note   string         // the commit's own, where of what it names nothing is in this clone
+	Runs   []record.Run   // the stopped ones, or all if no review is open
+	Review *record.Review // an open review
+	Note   string         // the commit's note, if this clone has nothing that it names
 }
 
-// OfCommit finds what speaks of a commit, by its note or else by all events.
+// OfCommit finds what is known about a commit, by its note or else by all events.
 func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (about About, err error) {
 	note, err := store.Note(ctx, commit)
 	if err != nil {
@@ -58,7 +58,7 @@ func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (abou
 	return about, err
 }
 
-// knownRuns are those of ids that are in this clone and fit, each once.
+// knownRuns returns the runs among ids that are in this clone and satisfy fits, each once.
 func knownRuns(ctx context.Context, store *store.Store, ids []string, fits func(record.Run) bool) (known []record.Run, err error) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
@@ -66,7 +66,7 @@ func knownRuns(ctx context.Context, store *store.Store, ids []string, fits func(
 		}
 		run, err := store.RunByID(ctx, id)
 		switch {
-		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // a note may hold anything
+		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // a note may contain anything
 		case err != nil:
 			return nil, err
 		case fits(run):
@@ -76,7 +76,7 @@ func knownRuns(ctx context.Context, store *store.Store, ids []string, fits func(
 	return known, nil
 }
 
-// namedIn are the runs and reviews that a note names, the newest first.
+// namedIn returns the runs and reviews that a note names, newest first.
 func namedIn(note string) (runs, reviews []string) {
 	for _, line := range slices.Backward(strings.Split(note, "\n")) {
 		fields := strings.Fields(line)

@@ -8,22 +8,22 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// What is known of a criterion.
+// States of a criterion.
 const (
 	CriterionMet      = "met"
 	CriterionNotMet   = "not_met"
 	CriterionNotKnown = "not_known"
 )
 
-// Criterion is one thing that a task file lists as a done criterion, and what a check shows of it.
+// Criterion is one of a task file's done criteria, and what a check shows about it.
 type Criterion struct {
 	Text  string `json:"text"`
 	State string `json:"state"`           // met, not_met or not_known
 	Check string `json:"check,omitempty"` // the check that shows it
 }
 
-// Criteria compares the done criteria of a completed run's task with the newest results of its checks
-// on the run's head. It returns nil where the run is not completed or its task lists no criteria.
+// Criteria compares the done criteria of a completed run's task with the newest results of its checks on the run's
+// head. It returns nil if the run is not completed or its task lists no criteria.
 func Criteria(run record.Run) []Criterion {
 	if run.Status != record.RunCompleted {
 		return nil
@@ -58,8 +58,8 @@ func criterion(run record.Run, text string) Criterion {
 	return c
 }
 
-// asksForMore reports whether a criterion says more than that a check passes, by the text before and behind the
-// check's name or command.
+// asksForMore reports whether a criterion requires more than that a check passes. before and behind are the text around
+// the check's name or command.
 func asksForMore(before, behind string) bool {
 	const quotes = "`\"'"
 	switch strings.TrimRight(strings.ToLower(before), quotes) {
@@ -75,8 +75,8 @@ func asksForMore(before, behind string) bool {
 	return true
 }
 
-// checkAskedFor returns the check whose name or exact command is all that a criterion asks for. A criterion
-// that says more, such as what the tests cover, asks for something that the check does not show.
+// checkAskedFor returns the check whose name or exact command is all that a criterion requires. A criterion that says
+// more, such as what the tests cover, requires something that the check does not show.
 func checkAskedFor(checks []runplan.Check, text string) (runplan.Check, bool) {
 	text = prose.OneRow(text)
 	for _, check := range checks {
@@ -90,7 +90,7 @@ func checkAskedFor(checks []runplan.Check, text string) (runplan.Check, bool) {
 	return runplan.Check{}, false
 }
 
-// says is the state in words, with the check that shows it.
+// says returns the state in words, with the check that shows it.
 func (c Criterion) says() string {
 	switch c.State {
 	case CriterionMet:
@@ -101,5 +101,5 @@ func (c Criterion) says() string {
 	return "not known"
 }
 
-// String is the criterion and what is known of it, on one line.
+// String returns the criterion and its state on one line.
 func (c Criterion) String() string { return oneLine(c.Text) + ": " + oneLine(c.says()) }

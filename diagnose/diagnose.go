@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Of diagnoses run, which stopped, or is about to stop, for stop.
+// Of diagnoses run, which stopped or is about to stop, because of stop.
 func Of(run record.Run, stop record.Stop) Diagnosis {
 	reason, known, checks := stop.Explained(), proofOf(run), newMatcher(run.Plan.Checks)
 	d := Diagnosis{
@@ -35,7 +35,7 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		d.activity(run, stop)
 	}
 	d.SuggestedCommands = suggestions(run.Plan, checks, d.LastReviewRequests, known)
-	if run.Status == record.RunAborted || run.Status == record.RunSkipped { // there is nothing left to act on
+	if run.Status == record.RunAborted || run.Status == record.RunSkipped { // nothing is left to act on
 		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
 	} else if d.Checkpoint != nil && !slices.Contains(reason.Next, record.StepAccept) {
 		d.Accept = record.StepAccept.For(run.ID)
@@ -50,8 +50,8 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 	return d
 }
 
-// requests are what the reviewer still wants: what the stop says, else what the
-// newest review that did not pass asked for.
+// requests returns what the reviewer still asks for: the stop's unmet requests, else those of the newest review that
+// did not pass.
 func requests(run record.Run, stop record.Stop) []string {
 	if len(stop.Unmet) > 0 {
 		return stop.Unmet
@@ -82,8 +82,8 @@ func checkpointOf(run record.Run) *Checkpoint {
 	return c
 }
 
-// filesAtStop are the paths that a stop is about: those outside the scope, those that
-// could not be put back, or those that nobody claims.
+// filesAtStop returns the paths that caused a stop: those outside the scope, those that could not be restored, or those
+// that nobody claims.
 func filesAtStop(run record.Run, stop record.Stop) []string {
 	last := run.LastAttempt()
 	switch {
@@ -98,8 +98,7 @@ func filesAtStop(run record.Run, stop record.Stop) []string {
 	return nil
 }
 
-// activity fills in when something was last heard of whoever worked, and how long
-// before the stop that was.
+// activity fills in the time of the last sign of activity, and how long before the stop that was.
 func (d *Diagnosis) activity(run record.Run, stop record.Stop) {
 	at, end := stop.LastActivity, stop.At
 	if end.IsZero() {
@@ -115,8 +114,7 @@ func (d *Diagnosis) activity(run record.Run, stop record.Stop) {
 	d.TimeSinceActivity = max(end.Sub(at).Milliseconds(), 0)
 }
 
-// lastEvent is when something last happened in run, other than that it ended or
-// that an agent failed.
+// lastEvent returns when something last happened in run, other than its end or an agent's failure.
 func lastEvent(run record.Run) time.Time {
 	newest := run.CreatedAt
 	add := func(at time.Time) {
@@ -144,9 +142,8 @@ func lastEvent(run record.Run) time.Time {
 	return newest
 }
 
-// suggestions are the checks that requests and done criteria speak of and that did
-// not pass on the newest tree, and those that failed: a command always comes from
-// the configuration, never from a reviewer's text.
+// suggestions returns the checks that requests or done criteria mention and that did not pass on the newest tree, and
+// those that failed. A command always comes from the configuration, never from a reviewer's text.
 func suggestions(plan runplan.Plan, checks matcher, asked []string, known proof) []Suggestion {
 	wanted := checks.commands(asked...)
 	for _, command := range checks.commands(doneChecks(plan)...) {
@@ -175,7 +172,7 @@ func suggestions(plan runplan.Plan, checks matcher, asked []string, known proof)
 	return found
 }
 
-// checkWith is the check that is configured with command; the zero Check where none is.
+// checkWith returns the check configured with command, or the zero Check.
 func checkWith(checks []runplan.Check, command string) runplan.Check {
 	for _, c := range checks {
 		if c.Command == command {
@@ -185,25 +182,24 @@ func checkWith(checks []runplan.Check, command string) runplan.Check {
 	return runplan.Check{}
 }
 
-// afterwards are the next steps for a run that somebody gave up.
+// afterwards are the next steps for an abandoned run.
 var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr show --steps RUN", What: "see what each attempt did"}}
 
-// nextSteps are those of the registry, for this run: the list of the footer and, with d.Accept, of the diagnosis.
+// nextSteps returns the registry's next steps for this run: the footer's list and, with d.Accept, the diagnosis's.
 func (d Diagnosis) nextSteps(reason record.Reason) []record.NextStep {
 	steps := []record.NextStep{}
 	for _, s := range reason.Next {
-		if d.Checkpoint != nil || s != record.StepAccept && s != record.StepAudit { // of no work
+		if d.Checkpoint != nil || s != record.StepAccept && s != record.StepAudit { // these steps need work to act on
 			steps = append(steps, record.NextStep{Command: s.For(d.RunID), What: s.What})
 		}
 	}
 	return steps
 }
 
-// editsShown is how many places are offered for editing.
+// editsShown is the maximum number of places suggested for editing.
 const editsShown = 10
 
-// edits are the places to change: the files that the stop is about, and where the
-// open findings are.
+// edits returns the places to change: the files that caused the stop, and the places of open findings.
 func edits(run record.Run, stop record.Stop, files []string) []Action {
 	why := map[string]string{
 		record.ReasonScope:          "outside of the run's scope: undo the change, or allow it under [scope] in .runr.toml",
@@ -226,8 +222,8 @@ func edits(run record.Run, stop record.Stop, files []string) []Action {
 	return actions[:min(len(actions), editsShown)]
 }
 
-// Explain fills in what a stop's event says of its diagnosis, and gives the files
-// that a stop leaves behind: stop_diagnostics.json and review_digest.md.
+// Explain adds the diagnosis to a stop's event, and returns the files stored with a stop: stop_diagnostics.json and
+// review_digest.md.
 func Explain(run record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
 	d := Of(run, stop)
 	stop.Unmet, stop.UnmetChecks, stop.Intervention = d.LastReviewRequests, d.UnmetChecks, d.Intervention
@@ -245,7 +241,7 @@ func Explain(run record.Run, stop record.Stop) (record.Stop, map[string][]byte) 
 	}
 }
 
-// document is d as a file of JSON.
+// document formats d as a JSON file.
 func (d Diagnosis) document() []byte {
 	versioned := struct {
 		V int `json:"v"`

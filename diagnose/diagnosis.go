@@ -15,38 +15,37 @@ import (
 	"github.com/git-runr/git-runr/loop/track"
 )
 
-// Place is where a run keeps its things, as paths that the user can type.
+// Place is where a run's files are, as paths that the user can type.
 type Place struct {
-	Files string // the directory of its files, "" where it has none here
-	Tree  string // its working tree, "" where it has none here
-	Dir   string // where its checks are to be run, "" where that is the current directory or not here
+	Files string // the directory of its files; "" if this clone has none
+	Tree  string // its working tree; "" if this clone has none
+	Dir   string // where its checks run; "" if that is the current directory or not here
 	Width int    // of the terminal, in columns
 }
 
-// Action is one thing to type or to change.
+// Action is one command to type or one place to change.
 type Action struct {
 	Command     string `json:"command,omitempty"` // a line that runs as it is in sh, bash, zsh and fish
-	Edit        string `json:"edit,omitempty"`    // a path, with :LINE where that is known
+	Edit        string `json:"edit,omitempty"`    // a path, with :LINE if known
 	Description string `json:"description"`
 
-	label string // what a list puts before the command
+	label string // the word before the command in a list
 }
 
 // labelRun is the label of a check's command.
 const labelRun = "Run"
 
-// Suggestion is a configured check that would show a request to be met.
+// Suggestion is a configured check that would show that a request is met.
 type Suggestion struct {
 	Check   string `json:"check"`
-	Command string `json:"command"` // as it is configured: text for sh -c
-	Was     string `json:"was"`     // what it said last: "3 errors", "exit 1", "never run"
+	Command string `json:"command"` // as configured: text for sh -c
+	Was     string `json:"was"`     // its last result: "3 errors", "exit 1", "never run"
 
-	line string // the command as it is pasted
-	log  string // the file among the run's own that its output is read from as evidence
+	line string // the command in a form to paste
+	log  string // the run's file from which its output is read as evidence
 }
 
-// Checkpoint is the work that stands: a commit, and the attempt or intervention
-// that made it.
+// Checkpoint is the work that remains valid: a commit, and the attempt or intervention that made it.
 type Checkpoint struct {
 	Commit       gitstore.ID `json:"commit"`
 	Attempt      int         `json:"attempt,omitempty"`
@@ -54,17 +53,17 @@ type Checkpoint struct {
 	Intervention int         `json:"intervention,omitempty"` // a person's work on top
 }
 
-// FailingCheck is a check that counts against the work, and where its output is.
+// FailingCheck is a check that counts against the work, and where to find its output.
 type FailingCheck struct {
 	Check    string   `json:"check"`
 	State    string   `json:"state"`              // "exit 1 (3 errors)"
 	Failures []string `json:"failures,omitempty"` // what failed, how and where, the first few
 	More     int      `json:"more,omitempty"`
-	Log      string   `json:"log,omitempty"` // a line to type that shows the whole output
+	Log      string   `json:"log,omitempty"` // a command that shows the whole output
 }
 
-// Diagnosis is why a run stopped and what to do about it. Its first fields are
-// those of runr's StopDiagnostics; times are UTC.
+// Diagnosis says why a run stopped and what to do about it. Its first fields are those of runr's StopDiagnostics; times
+// are UTC.
 type Diagnosis struct {
 	StopReason           string    `json:"stop_reason"`
 	Explanation          string    `json:"explanation"`
@@ -74,7 +73,7 @@ type Diagnosis struct {
 	LastEvidenceProvided []string  `json:"last_evidence_provided,omitempty"`
 	UnmetChecks          []string  `json:"unmet_checks,omitempty"` // codes: see UnmetCodes
 	LastActivityAt       time.Time `json:"last_activity_at,omitzero"`
-	TimeSinceActivity    int64     `json:"time_since_activity_ms,omitempty"` // from then to the stop
+	TimeSinceActivity    int64     `json:"time_since_activity_ms,omitempty"` // from LastActivityAt to the stop
 	SuggestedActions     []Action  `json:"suggested_actions"`
 
 	RunID             string            `json:"run_id,omitempty"`
@@ -86,29 +85,29 @@ type Diagnosis struct {
 	Round             int               `json:"round,omitempty"`
 	MaxRounds         int               `json:"max_rounds,omitempty"`
 	Checkpoint        *Checkpoint       `json:"checkpoint,omitempty"`
-	Files             []string          `json:"files,omitempty"`    // that the stop is about
+	Files             []string          `json:"files,omitempty"`    // that caused the stop
 	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
 	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
 	NextSteps         []record.NextStep `json:"next_steps"`
-	Accept            string            `json:"accept,omitempty"`       // a line to type that accepts the work, where NextSteps have none
-	PutBack           []string          `json:"put_back,omitempty"`     // lines to type that undo what an agent did outside of its work
+	Accept            string            `json:"accept,omitempty"`       // command that accepts the work, or ""
+	PutBack           []string          `json:"put_back,omitempty"`     // commands to undo an agent's other changes
 	Intervention      string            `json:"intervention,omitempty"` // one line
 
 	FailingChecks []FailingCheck   `json:"failing_checks,omitempty"`
 	Setting       *runplan.Setting `json:"setting,omitempty"`        // the configured value that ended the run
-	ResumeAfter   time.Time        `json:"resume_after,omitzero"`    // when what ended the run is over by itself
+	ResumeAfter   time.Time        `json:"resume_after,omitzero"`    // when the cause of the stop passes by itself
 	Spending      spend.Spending   `json:"usage_by_agent,omitempty"` // of a run that a budget ended
-	Said          string           `json:"said,omitempty"`           // the words of whoever the run stopped for
-	SaidBy        string           `json:"said_by,omitempty"`        // the agent whose words they are
-	Transcript    string           `json:"transcript,omitempty"`     // file among the run's own with all that the agent wrote
+	Said          string           `json:"said,omitempty"`           // the words of the agent that caused the stop
+	SaidBy        string           `json:"said_by,omitempty"`        // that agent
+	Transcript    string           `json:"transcript,omitempty"`     // file of the run with all the agent wrote
 
-	intervention []string // Intervention in the lines that are shown
+	intervention []string // the lines of Intervention as shown
 }
 
-// oneLine is foreign text on one line, with nothing in it that a terminal acts on.
+// oneLine returns untrusted text on one line, without anything that a terminal interprets.
 func oneLine(s string) string { return safetext.Line(prose.OneRow(s)) }
 
-// runs are the commands that would show what is unmet to be met.
+// runs returns the commands of the checks that would show that requests are met.
 func (d Diagnosis) runs() []Action {
 	var actions []Action
 	for _, s := range d.SuggestedCommands {
@@ -117,7 +116,7 @@ func (d Diagnosis) runs() []Action {
 	return actions
 }
 
-// steps are the next steps, but for an intervention that is suggested in full: that has lines of its own.
+// steps returns the next steps, except an intervention that is suggested in full, which has lines of its own.
 func (d Diagnosis) steps() []Action {
 	var actions []Action
 	next := slices.Clone(d.NextSteps)
@@ -136,14 +135,13 @@ func (d Diagnosis) steps() []Action {
 	return actions
 }
 
-// plain reports whether a stop is told in words of its own, and not by what a reviewer
-// asked for.
+// plain reports whether a stop is explained in its own words, rather than by a reviewer's requests.
 func (d Diagnosis) plain() bool {
 	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0
 }
 
-// failing are the checks to list. Where a reviewer asked for something, the codes of what
-// is unmet say already that they fail.
+// failing returns the checks to list. If a reviewer asked for something, the codes of what is unmet already say which
+// checks fail.
 func (d Diagnosis) failing() []FailingCheck {
 	if d.plain() {
 		return d.FailingChecks
@@ -151,7 +149,7 @@ func (d Diagnosis) failing() []FailingCheck {
 	return slices.DeleteFunc(slices.Clone(d.FailingChecks), func(c FailingCheck) bool { return c.Log == "" && len(c.Failures) == 0 })
 }
 
-// header is the line that names the stop.
+// header returns the line that names the stop.
 func header(stop record.Stop) string {
 	text := "STOPPED: " + oneLine(stop.Reason)
 	if stop.Round > 0 {
@@ -160,7 +158,7 @@ func header(stop record.Stop) string {
 	return text
 }
 
-// fateOf is how a request fared, in words.
+// fateOf describes what happened to a request.
 func fateOf(t track.Request) string {
 	switch t.State {
 	case track.Met:
@@ -189,7 +187,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// fate is how request fared over the rounds, in parentheses; "" where that is not known.
+// fate describes in parentheses what happened to request over the rounds, or returns "" if that is unknown.
 func (d Diagnosis) fate(request string) string {
 	for _, t := range d.Requests {
 		if t.Text == request && t.State != track.Met && t.State != track.NotAsked {

@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/track"
 )
 
-// Digest is review_digest.md: the diagnosis as Markdown. What people and agents
-// wrote shows as they wrote it and is no markup of the page's.
+// Digest returns the diagnosis as Markdown, for review_digest.md. Text by people and agents shows as they wrote it and
+// never becomes markup.
 func (d Diagnosis) Digest() string {
 	var b strings.Builder
 	safetext.Fprintf(&b, "# Review digest: %s\n\n", markdown(cmp.Or(d.Title, d.RunID+d.ReviewID)))
@@ -115,7 +115,7 @@ func digestList(b *strings.Builder, title string, items []string) {
 	}
 }
 
-// digestCode fences lines of shell, with a fence longer than any in them.
+// digestCode writes shell lines in a fence longer than any fence in them.
 func digestCode(b *strings.Builder, title string, lines []string) {
 	if len(lines) == 0 {
 		return

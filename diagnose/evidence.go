@@ -10,32 +10,32 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// state is what the newest evidence says about a check.
+// state is the meaning of the newest evidence about a check.
 type state int
 
 const (
 	neverRun state = iota
 	passed
 	failed
-	failedBefore // as it does on the run's base
-	stale        // it ran on another tree than the one that the run ended with
-	shown        // its output was left by a person: how it ended is not known
+	failedBefore // as on the run's base
+	stale        // it ran on another tree than the run's last one
+	shown        // a person left its output; how it ended is unknown
 )
 
 // evidence is the newest result of one check.
 type evidence struct {
 	state  state
 	result record.CheckResult
-	was    string // what it said, in short
+	was    string // the result in a few words
 }
 
-// proof is the newest evidence of each configured check, by name.
+// proof is the newest evidence about each configured check, by name.
 type proof map[string]evidence
 
-// never is what a check said that nobody tried to run.
+// never describes a check that nobody tried to run.
 const never = "never run"
 
-// of is the evidence of check, which was perhaps never run.
+// of returns the evidence about check, even if it never ran.
 func (p proof) of(check runplan.Check) evidence {
 	if e, ran := p[check.Name]; ran {
 		return e
@@ -43,17 +43,16 @@ func (p proof) of(check runplan.Check) evidence {
 	return evidence{was: never}
 }
 
-// dated is a result and where in the run it belongs.
+// dated is a result and its position in the run.
 type dated struct {
 	record.CheckResult
 	tree     gitstore.ID
-	attempts int // that there were before it
+	attempts int // number of attempts before it
 	at       int64
-	left     *record.Evidence // the output that a person left, nil for a command that was run
+	left     *record.Evidence // the output that a person left; nil for a command that was run
 }
 
-// results are all results of a run, oldest first: those of check steps, and of
-// commands that people ran.
+// results returns all results of a run, oldest first: those of check steps, and of commands that people ran.
 func results(run record.Run) []dated {
 	var all []dated
 	for _, step := range run.Checks {
@@ -78,7 +77,7 @@ func results(run record.Run) []dated {
 	return all
 }
 
-// proofOf reads what is known of run's checks.
+// proofOf collects the evidence about run's checks.
 func proofOf(run record.Run) proof {
 	known := proof{}
 	for _, r := range results(run) {
@@ -112,14 +111,14 @@ func judge(run record.Run, r dated) evidence {
 		e.state = stale
 		e.was += ", " + before(run, r.tree)
 	}
-	if r.tree == "" && r.attempts < lastEnded(run) { // imported evidence says no tree
+	if r.tree == "" && r.attempts < lastEnded(run) { // imported evidence has no tree
 		e.state = stale
 		e.was += ", before the last attempt"
 	}
 	return e
 }
 
-// lastEnded is the number of the newest attempt that ended; 0 without one.
+// lastEnded returns the number of the newest attempt that ended, or 0.
 func lastEnded(run record.Run) int {
 	for _, a := range slices.Backward(run.Attempts) {
 		if !a.EndedAt.IsZero() {
@@ -129,7 +128,7 @@ func lastEnded(run record.Run) int {
 	return 0
 }
 
-// saidOf is what a check said, in a few words.
+// saidOf describes a check's result in a few words.
 func saidOf(c record.CheckResult) string {
 	switch {
 	case c.NotRun != "":
@@ -137,14 +136,14 @@ func saidOf(c record.CheckResult) string {
 	case c.Said != "":
 		return oneLine(c.Said)
 	case c.Reason != "":
-		return oneLine(c.Reason) // of a log that anybody may have written
+		return oneLine(c.Reason) // from a log that anybody may have written
 	case c.OK():
 		return "ok"
 	}
 	return fmt.Sprintf("exit %d", c.ExitCode)
 }
 
-// before says what came after tree, on which a check ran.
+// before describes what changed after the tree on which a check ran.
 func before(run record.Run, tree gitstore.ID) string {
 	for _, a := range run.Attempts {
 		if a.Commit == tree && a.Reverted != nil {
@@ -159,9 +158,8 @@ func before(run record.Run, tree gitstore.ID) string {
 	return "before the last attempt"
 }
 
-// provided is what the last attempt was able to show: what each check said, what
-// the implementer says that it verified, and the files that it named but did not
-// change.
+// provided returns the evidence of the last attempt: each check's result, the implementer's account of its
+// verification, and files that it claimed but did not change.
 func provided(run record.Run, known proof) []string {
 	var lines []string
 	for _, c := range run.Plan.Checks {
@@ -187,10 +185,10 @@ func provided(run record.Run, known proof) []string {
 	return lines
 }
 
-// claimWidth is how much of an implementer's own report is repeated.
+// claimWidth is the maximum number of characters quoted from an implementer's report.
 const claimWidth = 200
 
-// shorten is s in at most width characters; that something was cut off is marked.
+// shorten cuts s to width characters, with a mark at the cut.
 func shorten(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width {

@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// failuresShown is how many failures of one check a diagnosis repeats.
+// failuresShown is the maximum number of a check's failures in a diagnosis.
 const failuresShown = 5
 
 func failingChecks(results []record.CheckResult, event gitstore.ID) []FailingCheck {
@@ -35,8 +35,7 @@ func failingChecks(results []record.CheckResult, event gitstore.ID) []FailingChe
 	return failing
 }
 
-// transcriptOf is the file among the run's own in which everything is that the agent wrote
-// which the run stopped for; "" where it is about none.
+// transcriptOf returns the run's file with the whole output of the agent that caused the stop, or "".
 func transcriptOf(run record.Run, family record.Family) string {
 	if family != record.FamilyAgent && family != record.FamilyLimit {
 		return ""
@@ -50,7 +49,7 @@ func transcriptOf(run record.Run, family record.Family) string {
 	return ""
 }
 
-// writeSaid repeats whose words are the reason, each line quoted.
+// writeSaid quotes the words of the agent that caused the stop.
 func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 	if d.Said == "" {
 		return
@@ -68,7 +67,7 @@ func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 	b.WriteString("\n")
 }
 
-// writeFailing lists the checks that fail, and of each what failed and where.
+// writeFailing lists the failing checks, and for each what failed and where.
 func (d Diagnosis) writeFailing(b *strings.Builder, indent string) {
 	failing := d.failing()
 	if len(failing) == 0 {
@@ -93,7 +92,7 @@ func (d Diagnosis) writeFailing(b *strings.Builder, indent string) {
 	b.WriteString("\n")
 }
 
-// limitLine says which setting ended the run, "" where none did.
+// limitLine names the setting that ended the run, or returns "".
 func (d Diagnosis) limitLine() string {
 	if d.Setting == nil {
 		return ""
@@ -101,7 +100,7 @@ func (d Diagnosis) limitLine() string {
 	return "Ended by " + d.Setting.String()
 }
 
-// spentLine says what the run's agents took; "" for a run that no budget ended.
+// spentLine returns what the run's agents used, or returns "" if no budget ended the run.
 func (d Diagnosis) spentLine() string {
 	if took := d.Spending.String(); took != "" {
 		return "The agents took " + oneLine(took)
@@ -109,7 +108,7 @@ func (d Diagnosis) spentLine() string {
 	return ""
 }
 
-// resumeLine says when what ended the run is over by itself, "" where that is not known.
+// resumeLine returns when the cause of the stop passes by itself, or returns "" if that is unknown.
 func (d Diagnosis) resumeLine() string {
 	if d.ResumeAfter.IsZero() {
 		return ""
@@ -117,7 +116,7 @@ func (d Diagnosis) resumeLine() string {
 	return fmt.Sprintf("Resume it after %s: git runr resume %s", d.ResumeAfter.UTC().Format(time.DateTime+"Z"), d.RunID)
 }
 
-// transcriptLine says where everything is that the agent wrote, "" where that is not here.
+// transcriptLine names the file with the agent's whole output, or returns "" if it is not in this clone.
 func (d Diagnosis) transcriptLine(place Place) string {
 	if d.Transcript == "" || place.Files == "" {
 		return ""

@@ -10,18 +10,17 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// requestsShown is how many requests a footer lists.
+// requestsShown is the maximum number of requests in a footer.
 const requestsShown = 3
 
-// putBackTitle stands above the lines that show, undo or accept what changed beside an agent's work.
+// putBackTitle is the title above the commands that show, undo or accept changes outside an agent's work.
 const putBackTitle = "To see what changed, put it back, or accept it"
 
-// ruleWidth is how wide the rules of a footer are where there is room.
+// ruleWidth is the maximum width of the rules around a footer.
 const ruleWidth = 49
 
-// Footer is what the terminal shows when run has stopped, in the layout that runr's users
-// know. What people and agents wrote is cut to the width of place; commands never are. ""
-// for a run that did not stop.
+// Footer returns what the terminal shows when run has stopped, in runr's layout. It cuts the text of people and agents
+// to the width of place, but never a command. It returns "" if the run did not stop.
 func Footer(run record.Run, place Place) string {
 	if run.Stop == nil {
 		return ""
@@ -64,7 +63,7 @@ func (d Diagnosis) checkpoint(run record.Run) string {
 	}
 }
 
-// paragraph is what the stop means and what is known of this one.
+// paragraph returns the explanation and the detail of the stop.
 func (d Diagnosis) paragraph(width int) string {
 	text := wrap(oneLine(d.Explanation), width)
 	if d.Detail != "" {
@@ -88,8 +87,8 @@ func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
 	b.WriteString("\n")
 }
 
-// writeEnding says which setting ended the run, and where the agent's words are. A
-// limit that nobody set stands in the header's round.
+// writeEnding writes which setting ended the run, and where the agent's words are. It omits a default limit that the
+// header's round shows.
 func (d Diagnosis) writeEnding(b *strings.Builder, place Place) {
 	var lines []string
 	if d.Setting != nil && (d.plain() || d.Setting.From != runplan.SettingDefault) {
@@ -130,7 +129,7 @@ func (d Diagnosis) writeCommands(b *strings.Builder, place Place) {
 	b.WriteString("\n")
 }
 
-// commandLines are the suggested commands with what they said last, one below the other.
+// commandLines returns the suggested commands with their last results, aligned.
 func (d Diagnosis) commandLines() []string {
 	widest := 0
 	for _, s := range d.SuggestedCommands {
@@ -143,8 +142,8 @@ func (d Diagnosis) commandLines() []string {
 	return lines
 }
 
-// writeIntervention writes the three lines below title; a backslash at the end of a
-// line joins it with the next one in sh, bash, zsh and fish.
+// writeIntervention writes the three lines below title. A backslash at the end of a line joins it with the next one in
+// sh, bash, zsh and fish.
 func (d Diagnosis) writeIntervention(b *strings.Builder, title, indent string) {
 	if len(d.intervention) == 0 {
 		return

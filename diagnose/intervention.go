@@ -8,15 +8,14 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// A suggested note tells of so many requests and is so long at most, in bytes.
+// Limits of a suggested note: number of requests, and length in bytes.
 const (
 	requestsInNote = 2
 	noteWidth      = 72
 )
 
-// intervention is the line by which a person tells the loop what they did, in parts that are
-// shown one below the other. nil when one of its words must not be shown, and where
-// nothing can be noted but what nobody did.
+// intervention returns the command with which a person tells the loop what they did, in parts to show one below the
+// other. It returns nil if a word of it must not be shown, or if there is no note.
 func intervention(id, reason, note string, commands []Suggestion) []string {
 	first, ok := safetext.CommandLine("git", "runr", "intervene", id, "--reason", reason)
 	word, noteOK := safetext.ShellWord(note)
@@ -36,9 +35,8 @@ func intervention(id, reason, note string, commands []Suggestion) []string {
 	return lines
 }
 
-// note says in the past tense what the requests ask for, or else which checks the
-// intervention runs; "" where there is neither. Nothing but plain words comes out of a
-// reviewer's text.
+// note returns, in the past tense, what the requests ask for, or else which checks the intervention runs, or returns
+// "". It copies only plain words from a reviewer's text.
 func (d Diagnosis) note(checks matcher) string {
 	if note := d.requestsMet(checks); note != "" {
 		return note
@@ -56,7 +54,7 @@ func (d Diagnosis) note(checks matcher) string {
 	return "Ran the checks"
 }
 
-// joined is a list as a sentence has it.
+// joined formats a list for a sentence.
 func joined(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -64,8 +62,8 @@ func joined(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// requestsMet says that what the requests ask for was done: those that have a command
-// where any do. "" when it cannot be said shortly or safely.
+// requestsMet says that what the requests ask for was done; it prefers requests that have a command. It returns "" if
+// it cannot say that shortly and safely.
 func (d Diagnosis) requestsMet(checks matcher) string {
 	var asked []string
 	for _, r := range d.LastReviewRequests {
@@ -93,8 +91,7 @@ func (d Diagnosis) requestsMet(checks matcher) string {
 	return strings.ToUpper(note[:1]) + note[1:]
 }
 
-// noteOf is one request as something that was done, in lower case; "" when it
-// cannot be said so.
+// noteOf rewrites one request as something that was done, in lower case, or returns "" if it cannot.
 func noteOf(checks matcher, request string) string {
 	if commands := checks.mentions(request); asksForEvidence(request) && len(commands) > 0 && commands[0].check != nil {
 		return plainNote("ran " + commands[0].check.Name + " manually")
@@ -125,16 +122,16 @@ func noteOf(checks matcher, request string) string {
 	return plainNote(strings.Join(words, " "))
 }
 
-// finite are the verbs by which reviewers state something and ask for nothing: "Lint
-// fails in 2 files" begins with a noun. Forms that are nouns as well are not among them.
+// finite are verbs with which reviewers state something instead of asking for it: "Lint fails in 2 files" begins with a
+// noun. Forms that are also nouns are missing.
 var finite = prose.WordSet(`is are was were be been has have had does do did don't doesn't isn't aren't wasn't can cannot can't could should must will would won't may might
 	needs fails fail failed breaks broke crashes crashed panics hangs throws returns leaks reports complains shows says finds found exits misses lacks remains
 	passes works differs ignores uses seems looks gives takes makes goes stops blocks causes violates depends`)
 
-// opening begin a part of a sentence whose verbs are its own: "Fix the test that fails".
+// opening are words that begin a clause with verbs of its own: "Fix the test that fails".
 var opening = prose.WordSet(`that which who what how why so when if because to whether where while until unless after before since as it`)
 
-// isStatement reports whether the words after the first make a statement of it.
+// isStatement reports whether the words after the first one make the sentence a statement.
 func isStatement(words []string) bool {
 	for _, w := range words {
 		w = strings.ToLower(strings.Trim(w, ",;:.!?()"))
@@ -148,7 +145,7 @@ func isStatement(words []string) bool {
 	return false
 }
 
-// plainNote is text if it can stand between double quotes as it is.
+// plainNote returns text if it can be put between double quotes unchanged, else "".
 func plainNote(text string) string {
 	if word, ok := safetext.ShellWord(text); !ok || word != `"`+text+`"` {
 		return ""
@@ -156,19 +153,19 @@ func plainNote(text string) string {
 	return text
 }
 
-// irregular are the past forms of verbs that do not just take -ed.
+// irregular are the past forms of verbs that do not just add -ed.
 var irregular = map[string]string{
 	"run": "ran", "rerun": "reran", "write": "wrote", "rewrite": "rewrote", "make": "made", "split": "split", "drop": "dropped",
 	"wrap": "wrapped", "set": "set", "put": "put", "missing": "added", "get": "got", "keep": "kept", "stop": "stopped", "log": "logged", "trim": "trimmed",
 }
 
-// regular are the other verbs by which requests begin.
+// regular are the other verbs with which requests begin.
 var regular = prose.WordSet(`add address adjust apply avoid bump change check clarify clean complete correct cover create delete document ensure escape
 	explain export extend extract fix format guard handle implement import improve include increase inline lint mark migrate mock move provide
 	quote raise reduce refactor remove rename repair replace report resolve restore revert review sanitise sanitize simplify sort test tighten
 	update use validate verify`)
 
-// pastOf is the past of an imperative.
+// pastOf returns the past tense of an imperative.
 func pastOf(verb string) (string, bool) {
 	verb = strings.ToLower(verb)
 	if past := irregular[verb]; past != "" {

@@ -10,21 +10,21 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// matcher knows by which words requests mean checks: a check's command, match words or
-// name, or a common word for its kind of check.
+// matcher knows the words with which requests mean checks: a check's command, match words or name, or a common word for
+// its kind.
 type matcher []checkWords
 
-// checkWords is a check and the words by which it is meant.
+// checkWords is a check and the words that mean it.
 type checkWords struct {
 	runplan.Check
 	name     phrase
 	match    []phrase
-	commands []phrase     // of two words or more
-	apart    []phrase     // for each command, the words that set it apart
-	of       []membership // the kinds of checks that it is, the surest first
+	commands []phrase     // only those of two words or more
+	apart    []phrase     // for each command, the words that distinguish it
+	of       []membership // the kinds of the check, the most certain first
 }
 
-// membership is that a check is of a kind, and by what that is known.
+// membership says that a check is of a kind, and how certain that is.
 type membership struct {
 	category *category
 	by       int
@@ -62,8 +62,7 @@ func newCheckWords(check runplan.Check) checkWords {
 	return c
 }
 
-// kind is the kind of check that c is known best as, "" where it is of none.
-// Coverage is something that tests report.
+// kind returns the most certain kind of c, or "". It skips coverage, which tests report.
 func (c checkWords) kind() string {
 	for _, m := range c.of {
 		if m.category.name != catCoverage {
@@ -73,7 +72,7 @@ func (c checkWords) kind() string {
 	return ""
 }
 
-// member is by what c is known to be of a category; 0 when it is not.
+// member returns how certain it is that c belongs to a category, or 0 if it does not.
 func (c checkWords) member(category string) int {
 	for _, m := range c.of {
 		if m.category.name == category {
@@ -83,9 +82,8 @@ func (c checkWords) member(category string) int {
 	return 0
 }
 
-// commands are those of the checks that requests mean, in the order of their mention, each
-// once. They come from checks only, as they are configured; one that cannot be shown
-// safely is left out.
+// commands returns the commands of the checks that requests mean, in the order of mention, each once. They come from
+// the configuration only; a command that cannot be shown safely is left out.
 func (m matcher) commands(requests ...string) []string {
 	var commands []string
 	for _, r := range requests {
@@ -101,15 +99,15 @@ func (m matcher) commands(requests ...string) []string {
 	return commands
 }
 
-// mention is a place in a request that speaks of a check or of a kind of check.
+// mention is a place in a request that mentions a check or a kind of check.
 type mention struct {
-	from, to int         // words
+	from, to int         // indices of words
 	named    bool        // the check by its name, which may also be the word for its kind
-	category string      // "" where the check is of no known kind
-	check    *checkWords // nil where no check of that kind is configured
+	category string      // "" if the check is of no known kind
+	check    *checkWords // nil if no check of that kind is configured
 }
 
-// mentions are the checks that request asks for, in the order of their mention, each once.
+// mentions returns the checks that request asks for, in the order of mention, each once.
 func (m matcher) mentions(request string) []mention {
 	text := wordsOf(request)
 	found := categoryMentions(text)
@@ -119,14 +117,14 @@ func (m matcher) mentions(request string) []mention {
 	for i := range found {
 		m.settle(&found[i], text)
 	}
-	if slices.ContainsFunc(found, func(m mention) bool { return m.category == catCoverage }) { // which tests report
+	if slices.ContainsFunc(found, func(m mention) bool { return m.category == catCoverage }) { // tests report coverage
 		found = slices.DeleteFunc(found, func(m mention) bool { return m.category == catTest })
 	}
 	slices.SortStableFunc(found, func(a, b mention) int { return cmp.Compare(a.from, b.from) })
 	return firstOfEach(found)
 }
 
-// mentions are the places where text speaks of c by its own words.
+// mentions returns the places where text mentions c by its own words.
 func (c *checkWords) mentions(request string, text []word) []mention {
 	var found []mention
 	for i, w := range text {
@@ -155,24 +153,24 @@ func (c *checkWords) mentions(request string, text []word) []mention {
 	return found
 }
 
-// verbs are names of checks that are more often a verb or a word for "everything".
+// verbs are names of checks that are more often verbs or words for "everything".
 var verbs = prose.WordSet(`check verify validate ensure run fix make all main default quick full`)
 
-// mereVerb tells "check the return value" from "make `check` pass".
+// mereVerb distinguishes "check the return value" from "make `check` pass".
 func (c *checkWords) mereVerb(request string) bool {
 	return verbs.Has(strings.ToLower(c.Name)) && !strings.Contains(request, "`"+c.Name+"`")
 }
 
-// runners are words of commands that say nothing about what is run.
+// runners are words of commands that do not say what is run.
 var runners = prose.WordSet(`npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh
 	node bundle rake gradle gradlew mvn mvnw dotnet composer vendor bin php ruby mix docker compose env sudo time c js ts rb mjs cjs pl ps1`)
 
-// simpleCommands takes a command line apart where one command ends and another begins.
+// simpleCommands splits a command line into its commands.
 func simpleCommands(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;\n()", r) })
 }
 
-// firstOfAll is where the first of words stands in text, if text has them all; else -1.
+// firstOfAll returns the index of the first of words in text if text has them all, else -1.
 func firstOfAll(text, words []word) int {
 	first := -1
 	for _, w := range words {
@@ -187,7 +185,7 @@ func firstOfAll(text, words []word) int {
 	return first
 }
 
-// categoryMentions are the places where text speaks of kinds of checks in common words.
+// categoryMentions returns the places where text mentions kinds of checks in common words.
 func categoryMentions(text []word) []mention {
 	var found []mention
 	for i, w := range text {
@@ -200,9 +198,8 @@ func categoryMentions(text []word) []mention {
 	return found
 }
 
-// settle finds the check for a category, the category for a check, and a better
-// check where the name of one is also the word for its kind: of test and test-e2e,
-// "e2e tests" are the second.
+// settle finds the check for a category and the category for a check. If a check's name is also the word for its kind,
+// it may find a better check: with the checks test and test-e2e, "e2e tests" means the second.
 func (m matcher) settle(found *mention, text []word) {
 	if found.category == "" {
 		found.category = found.check.meant(text[found.from:found.to])
@@ -215,8 +212,8 @@ func (m matcher) settle(found *mention, text []word) {
 	}
 }
 
-// meant is what kind of check words about c mean: one that they name, else what c
-// is best known as, "" where it is only of a kind by its command.
+// meant returns the kind of check that words about c mean: one that they name, else c's most certain kind, or "" if
+// only c's command suggests a kind.
 func (c *checkWords) meant(words []word) string {
 	named := categoryMentions(words)
 	for _, of := range c.of {
@@ -230,8 +227,7 @@ func (c *checkWords) meant(words []word) string {
 	return ""
 }
 
-// best is the check of a category that most of the request's words speak of, or one
-// that serves instead; nil when there is none.
+// best returns the check of a category that matches the request's words best, or a substitute, or nil.
 func (m matcher) best(category string, text []word) *checkWords {
 	if best := m.bestMember(category, text); best != nil {
 		return best
@@ -260,8 +256,8 @@ func (m matcher) bestMember(category string, text []word) *checkWords {
 	return best
 }
 
-// fit is how well a check's name and the request go together. The word for its
-// kind tells less than others: of test and e2e, "e2e tests" are the second.
+// fit scores how well a check's name matches the request. The word for its kind counts less than others: with test and
+// e2e, "e2e tests" means the second.
 func (c *checkWords) fit(category string, text []word) int {
 	score := 0
 	for _, w := range c.name {

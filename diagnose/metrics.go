@@ -13,29 +13,28 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// topShown is how many rules and files are listed.
+// topShown is the number of rules and files that are listed.
 const topShown = 5
 
-// Metrics is what the runs and reviews of a period came to: what `git runr metrics
-// --json` prints after "v":1. A run or review belongs to the period that it was
-// begun in. Durations are milliseconds, shares are percent; p50 and p90 are values
-// that occurred (nearest rank).
+// Metrics summarises the runs and reviews of a period: the output of `git runr metrics --json` after "v":1. A run or
+// review belongs to the period in which it began. Durations are in milliseconds, shares in percent; p50 and p90 are
+// values that occurred (nearest rank).
 type Metrics struct {
 	Since         time.Time             `json:"since"`
 	Until         time.Time             `json:"until"` // exclusive
 	Runs          RunMetrics            `json:"runs"`
-	Stops         []Tally               `json:"stops"` // by reason, resumed ones included
+	Stops         []Tally               `json:"stops"` // by reason, including those of resumed runs
 	Steps         map[string]TimeSpread `json:"steps"` // implement, check and review
 	Findings      FindingMetrics        `json:"findings"`
 	Interventions []Tally               `json:"interventions"` // by reason
 	Reviews       ReviewMetrics         `json:"reviews"`
-	Agents        spend.Spending        `json:"agents"` // what calls of each took
+	Agents        spend.Spending        `json:"agents"` // usage of each agent's calls
 }
 
 // RunMetrics counts runs.
 type RunMetrics struct {
 	Total       int      `json:"total"`
-	Ended       int      `json:"ended"` // all but those that run
+	Ended       int      `json:"ended"` // all but the running ones
 	Running     int      `json:"running"`
 	Completed   int      `json:"completed"`
 	Reviewing   int      `json:"reviewing"`
@@ -44,30 +43,29 @@ type RunMetrics struct {
 	Aborted     int      `json:"aborted"`
 	Landed      int      `json:"landed"`
 	FirstReview int      `json:"passed_at_first_review"`
-	SuccessRate *float64 `json:"success_rate"`    // completed of ended; null while none has ended
+	SuccessRate *float64 `json:"success_rate"`    // completed of ended; null if none has ended
 	Rounds      Spread   `json:"rounds_to_pass"`  // of runs that a review passed
-	PassedIn    []int    `json:"passed_in_round"` // how many of them passed in the first round, in the second, …
+	PassedIn    []int    `json:"passed_in_round"` // how many of them passed in the first round, the second, …
 	Attempts    Spread   `json:"attempts_per_run"`
 }
 
-// FindingMetrics counts findings, each once in a run or review however often it
-// came back.
+// FindingMetrics counts findings, each once for a run or review, however often it came back.
 type FindingMetrics struct {
 	Total int `json:"total"`
 	SeverityCounts
 	Rules []Tally `json:"top_rules"`
 	Files []Tally `json:"top_files"`
-	Weeks []Week  `json:"weeks"` // those with findings, in order
+	Weeks []Week  `json:"weeks"` // weeks with findings, in order
 }
 
-// Week is what was found in one.
+// Week counts the findings of one week.
 type Week struct {
 	Begins   time.Time      `json:"begins"` // its Monday, UTC
 	Findings int            `json:"findings"`
-	Rules    map[string]int `json:"rules"` // findings by the rule that they name
+	Rules    map[string]int `json:"rules"` // findings by rule
 }
 
-// WeekOf is the beginning of the week that a time is in.
+// WeekOf returns the beginning of the week of t.
 func WeekOf(t time.Time) time.Time {
 	day := t.UTC().Truncate(24 * time.Hour)
 	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
@@ -77,10 +75,10 @@ func WeekOf(t time.Time) time.Time {
 type ReviewMetrics struct {
 	Requested int        `json:"requested"`
 	Open      int        `json:"open"`
-	Submitted int        `json:"submitted"` // at any time, also those resolved since
+	Submitted int        `json:"submitted"` // at any time, including those resolved since
 	Resolved  int        `json:"resolved"`
 	Cancelled int        `json:"cancelled"`
-	Failed    int        `json:"failed"` // open, and the reviewer could not be run
+	Failed    int        `json:"failed"` // open, and the reviewer could not run
 	Passed    int        `json:"passed"`
 	NotPassed int        `json:"not_passed"`
 	Nothing   int        `json:"nothing_to_review"`
@@ -88,13 +86,13 @@ type ReviewMetrics struct {
 	ToResolve TimeSpread `json:"time_to_resolve"` // from the submission
 }
 
-// Tally is how often something was there.
+// Tally is how often something occurred.
 type Tally struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 }
 
-// Spread is how numbers lie; all zero where there are none.
+// Spread describes the distribution of numbers; all zero if there are none.
 type Spread struct {
 	Count int     `json:"count"`
 	P50   int     `json:"p50"`
@@ -103,7 +101,7 @@ type Spread struct {
 	Mean  float64 `json:"mean"` // rounded to two decimals
 }
 
-// TimeSpread is how durations lie; all zero where there are none.
+// TimeSpread describes the distribution of durations; all zero if there are none.
 type TimeSpread struct {
 	Count int               `json:"count"`
 	P50   duration.Duration `json:"p50_ms"`
@@ -112,8 +110,7 @@ type TimeSpread struct {
 	Total duration.Duration `json:"total_ms"`
 }
 
-// NewMetrics counts the runs and reviews that were begun at or after since and
-// before until.
+// NewMetrics counts the runs and reviews that began at or after since and before until.
 func NewMetrics(since, until time.Time, runs []RunHistory, reviews []record.Review) Metrics {
 	c := newCounter()
 	m := Metrics{Since: since, Until: until}
@@ -132,17 +129,17 @@ func NewMetrics(since, until time.Time, runs []RunHistory, reviews []record.Revi
 	return m
 }
 
-// Empty reports whether there was nothing to count.
+// Empty reports whether there is nothing to count.
 func (m Metrics) Empty() bool { return m.Runs.Total == 0 && m.Reviews.Requested == 0 }
 
-// counter collects what is put in order at the end.
+// counter collects values until finish sorts them.
 type counter struct {
 	rounds, attempts                   []int
 	steps                              map[string][]duration.Duration
 	toSubmit, toResolve                []duration.Duration
 	stops, interventions, rules, files map[string]int
 	weeks                              map[time.Time]*Week
-	seen                               map[string]bool // findings
+	seen                               map[string]bool // ids of findings
 	findings                           FindingMetrics
 	spending                           spend.Spending
 }
@@ -222,7 +219,7 @@ func (m *RunMetrics) add(run record.Run) {
 	}
 }
 
-// answeredRounds are the rounds in which the reviewer saw something and answered.
+// answeredRounds returns the number of rounds in which the reviewer saw something and answered.
 func answeredRounds(run record.Run) int {
 	n := 0
 	for _, round := range run.Rounds {
@@ -233,8 +230,7 @@ func answeredRounds(run record.Run) int {
 	return n
 }
 
-// stopReasons are the reasons of all stops of a run, those that it was resumed from
-// included.
+// stopReasons returns the reasons of all stops of a run, including those after which it was resumed.
 func stopReasons(h RunHistory) []string {
 	lost := map[gitstore.ID]bool{}
 	for _, l := range h.Run.Lost {
@@ -252,7 +248,7 @@ func stopReasons(h RunHistory) []string {
 	return reasons
 }
 
-// count counts the findings that one run or review has not had yet, which came at a time.
+// count counts the findings at a time that a run or review did not have before.
 func (c *counter) count(of string, at time.Time, findings []reply.Finding) {
 	for _, f := range findings {
 		key := of + "\x00" + cmp.Or(f.ID, string(f.Severity)+"\x00"+f.File+"\x00"+f.Issue)
@@ -337,7 +333,7 @@ func (c *counter) finish(m *Metrics) {
 	m.Reviews.ToSubmit, m.Reviews.ToResolve = newTimeSpread(c.toSubmit), newTimeSpread(c.toResolve)
 }
 
-// tallies are counts, the highest first and then by name; limit 0 is all.
+// tallies returns counts, highest first and then by name; limit 0 means all.
 func tallies(counts map[string]int, limit int) []Tally {
 	list := []Tally{}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -350,7 +346,7 @@ func tallies(counts map[string]int, limit int) []Tally {
 	return list
 }
 
-// rank is the place of a percentile in n sorted values, by nearest rank.
+// rank returns the index of a percentile in n sorted values, by nearest rank.
 func rank(n, percent int) int { return (n*percent+99)/100 - 1 }
 
 func newSpread(values []int) Spread {

@@ -8,15 +8,14 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// RunHistory is a run and the events that it was folded from, in order.
+// RunHistory is a run and its events, in order.
 type RunHistory struct {
 	Run    record.Run
 	Events []record.Event
 }
 
-// Histories folds the runs and reviews that events, which are in order, speak of, in
-// the order of their first event. keep chooses by id; nil is all. A run or review
-// whose beginning is not among the events is left out.
+// Histories folds the runs and reviews in events, which are in order, and returns them in the order of their first
+// event. keep selects by id; nil selects all. A run or review whose first event is missing is left out.
 func Histories(events []record.Event, keep func(id string) bool) ([]RunHistory, []record.Review) {
 	runs, reviews := newGrouping(keep), newGrouping(keep)
 	for _, e := range events {
@@ -38,7 +37,7 @@ func Histories(events []record.Event, keep func(id string) bool) ([]RunHistory, 
 	return histories, folded
 }
 
-// grouping divides events by what they speak of.
+// grouping groups events by run or review.
 type grouping struct {
 	keep   func(string) bool
 	at     map[string]int
@@ -62,7 +61,7 @@ func (g *grouping) add(id string, e record.Event) {
 	g.groups[i] = append(g.groups[i], e)
 }
 
-// Measure folds what was begun in the period.
+// Measure computes the metrics of what began in the period.
 func Measure(ctx context.Context, records *store.Store, since, until time.Time) (Metrics, error) {
 	events, chosen, err := records.EventsOf(ctx, store.Filter{CreatedSince: since, CreatedUntil: until})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Text is the metrics for a terminal.
+// Text formats the metrics for a terminal.
 func (m Metrics) Text() string {
 	if m.Empty() {
 		return fmt.Sprintf("No runs or reviews %s.\n", m.period())
@@ -36,7 +36,7 @@ func (m Metrics) Text() string {
 	return b.String()
 }
 
-// agentLines are the calls of each agent, and what they took as far as its tool tells it.
+// agentLines returns the calls of each agent and their usage as reported.
 func agentLines(spending spend.Spending) []string {
 	var lines []string
 	for _, agent := range spending.Agents() {
@@ -50,12 +50,12 @@ func agentLines(spending spend.Spending) []string {
 	return lines
 }
 
-// period is in the time zone that it was asked for in; its end is exclusive.
+// period formats the period in the time zone of the request; its end is exclusive.
 func (m Metrics) period() string {
 	return "from " + moment(m.Since) + " to " + moment(m.Until)
 }
 
-// moment leaves the time of day out at midnight.
+// moment formats a time, without the time of day at midnight.
 func moment(t time.Time) string {
 	if t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
 		return t.Format(time.DateOnly)
@@ -91,7 +91,7 @@ type counted struct {
 	what string
 }
 
-// countsText lists what there is any of.
+// countsText lists the counts that are not zero.
 func countsText(counts []counted) string {
 	var parts []string
 	for _, c := range counts {
@@ -105,12 +105,12 @@ func countsText(counts []counted) string {
 	return strings.Join(parts, ", ")
 }
 
-// String is the spread in a line.
+// String formats the spread on a line.
 func (s Spread) String() string {
 	return fmt.Sprintf("p50 %d, p90 %d, max %d, mean %s", s.P50, s.P90, s.Max, strconv.FormatFloat(s.Mean, 'f', -1, 64))
 }
 
-// String is the spread in a line.
+// String formats the spread on a line.
 func (s TimeSpread) String() string {
 	return fmt.Sprintf("p50 %s, p90 %s, total %s (%s)", took(s.P50), took(s.P90), took(s.Total), prose.Count(s.Count, "turn"))
 }
@@ -143,7 +143,7 @@ func (m FindingMetrics) lines() []string {
 	return lines
 }
 
-// tallyLines is one line a name, the counts in a column.
+// tallyLines returns one line for each name, with the counts in a column.
 func tallyLines(list []Tally) []string {
 	if len(list) == 0 {
 		return []string{"none"}
@@ -183,7 +183,7 @@ func (m ReviewMetrics) lines() []string {
 	return lines
 }
 
-// words is the spread without its sum, which says nothing of waiting.
+// words formats the spread without its sum, which is meaningless for waiting times.
 func (s TimeSpread) words() string {
 	return fmt.Sprintf("p50 %s, p90 %s, max %s", took(s.P50), took(s.P90), took(s.Max))
 }

@@ -10,11 +10,11 @@ import (
 // word is one word of a request.
 type word struct {
 	text string // in lower case
-	one  string // the same for a word and its plural
+	one  string // without a plural ending
 	code bool   // part of a path or an identifier, which names a place and asks for nothing
 }
 
-// phrase is words that stand next to each other.
+// phrase is a sequence of adjacent words.
 type phrase []word
 
 func phraseOf(s string) phrase {
@@ -25,7 +25,7 @@ func phraseOf(s string) phrase {
 	return p
 }
 
-// phrases reads a list with commas in it.
+// phrases parses a comma-separated list.
 func phrases(list string) []phrase {
 	var all []phrase
 	for p := range strings.SplitSeq(list, ",") {
@@ -39,7 +39,7 @@ func (p phrase) leads(text []word) bool {
 	return len(p) > 0 && len(p) <= len(text) && slices.EqualFunc(p, text[:len(p)], func(a, b word) bool { return a.one == b.one })
 }
 
-// wordsOf are the words of a request in order.
+// wordsOf returns the words of a request in order.
 func wordsOf(request string) phrase {
 	var list phrase
 	for _, t := range prose.Tokens(request, "") {
@@ -52,7 +52,7 @@ func wordsOf(request string) phrase {
 	return list
 }
 
-// isPlace tells a path, an address or an identifier from a word of prose.
+// isPlace reports whether t is a path, an address or an identifier instead of a word of prose.
 func isPlace(t prose.Token) bool {
 	bare := strings.Trim(t.Text, "`,;:.!?*()")
 	if strings.ContainsAny(bare, "/_\\=$") || strings.Contains(bare, "::") || strings.Contains(t.Raw, "()") {

@@ -12,35 +12,33 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Report is what a run did and how long it took: what `git runr show --steps --json`
-// prints after "v":1. Durations are milliseconds, never negative. Names that runr's
-// report has too (its KPI, version 1) are used as there: run_id, outcome,
-// checkpoint_sha, the times and durations, phases, verify, reliability, stop_reason,
-// next_action and suggested_command.
+// Report is what a run did and how long it took: the output of `git runr show --steps --json` after "v":1. Durations
+// are in milliseconds and never negative. Names that runr's report has too (its KPI, version 1) have the same meaning:
+// run_id, outcome, checkpoint_sha, the times and durations, phases, verify, reliability, stop_reason, next_action and
+// suggested_command.
 type Report struct {
 	RunID       string           `json:"run_id"`
 	Entity      runplan.Entity   `json:"entity"`
-	Outcome     record.RunStatus `json:"outcome"` // the run's status; "unknown" while its start has not arrived here
+	Outcome     record.RunStatus `json:"outcome"` // the run's status; "unknown" if its start has not arrived here
 	Result      string           `json:"result,omitempty"`
-	Live        bool             `json:"live"` // a process on this machine carries it out
+	Live        bool             `json:"live"` // a process on this machine is working on it
 	Implementer string           `json:"implementer,omitempty"`
 	Reviewer    string           `json:"reviewer,omitempty"`
 	Branch      string           `json:"branch,omitempty"`
 	Base        gitstore.ID      `json:"base_sha,omitempty"`
-	Checkpoint  gitstore.ID      `json:"checkpoint_sha,omitempty"` // where the run's branch stands
+	Checkpoint  gitstore.ID      `json:"checkpoint_sha,omitempty"` // tip of the run's branch
 	Landed      gitstore.ID      `json:"landed_sha,omitempty"`
 
 	StopReason  string `json:"stop_reason,omitempty"`
 	Explanation string `json:"stop_explanation,omitempty"`
-	// NextAction is none, land, resume, intervene, answer, fix_config,
-	// resolve_scope_violation or inspect_logs.
+	// NextAction is none, land, resume, intervene, answer, fix_config, resolve_scope_violation or inspect_logs.
 	NextAction string `json:"next_action"`
 	Suggested  string `json:"suggested_command,omitempty"`
 
 	StartedAt    time.Time              `json:"started_at,omitzero"`
-	EndedAt      time.Time              `json:"ended_at,omitzero"` // of its end or its newest stop; none while it runs
-	Total        duration.Duration      `json:"total_duration_ms"` // to its end, or to the newest event
-	Waiting      duration.Duration      `json:"waiting_ms"`        // stopped, until it went on
+	EndedAt      time.Time              `json:"ended_at,omitzero"` // its end or its newest stop; none while it runs
+	Total        duration.Duration      `json:"total_duration_ms"` // until its end, or until the newest event
+	Waiting      duration.Duration      `json:"waiting_ms"`        // time between a stop and the resumption
 	Unattributed duration.Duration      `json:"unattributed_ms"`   // neither in a phase nor waiting
 	Phases       map[string]ReportPhase `json:"phases"`            // implement, check and review
 	Verify       ReportVerify           `json:"verify"`
@@ -49,35 +47,35 @@ type Report struct {
 	Usage        spend.Usage            `json:"usage,omitzero"` // of all calls of agents
 	Spending     spend.Spending         `json:"usage_by_agent,omitempty"`
 
-	Changes  []gitstore.FileStat `json:"changes"` // from where it began to where it stands
+	Changes  []gitstore.FileStat `json:"changes"` // from the run's base to its tip
 	Timeline []ReportEntry       `json:"timeline"`
 	Evidence []ReportEvidence    `json:"evidence"`
 }
 
-// ReportPhase is the time that one kind of step took.
+// ReportPhase is the time that steps of one kind took.
 type ReportPhase struct {
 	Duration duration.Duration `json:"duration_ms"`
 	Count    int               `json:"count"`
 }
 
-// ReportVerify is what the check steps came to.
+// ReportVerify summarises the check steps.
 type ReportVerify struct {
 	Attempts int               `json:"attempts"` // turns of a check step
 	Retries  int               `json:"retries"`  // turns that followed a turn with a failed check
 	Total    duration.Duration `json:"total_duration_ms"`
 }
 
-// ReportReliability counts what went wrong around the work.
+// ReportReliability counts problems around the work.
 type ReportReliability struct {
 	AgentFailures int `json:"agent_failures"`          // turns that ended without an answer
-	Stalls        int `json:"stalls_triggered"`        // of these, time and idle limits
-	Interrupted   int `json:"interrupted_attempts"`    // begun and never finished
+	Stalls        int `json:"stalls_triggered"`        // those that hit a time or idle limit
+	Interrupted   int `json:"interrupted_attempts"`    // started and never finished
 	LateResults   int `json:"late_results_ignored"`    // events that came when the run no longer allowed them
 	Unreadable    int `json:"unreadable_events"`       // events whose payload could not be read
-	ParseWarnings int `json:"parse_warnings"`          // of agents' answers
+	ParseWarnings int `json:"parse_warnings"`          // about agents' answers
 	Conflicts     int `json:"revert_conflicts"`        // files that a revert left alone
-	Unclaimed     int `json:"unclaimed_files"`         // changed, but not said
-	Unchanged     int `json:"claimed_files_unchanged"` // said, but not changed
+	Unclaimed     int `json:"unclaimed_files"`         // changed but not reported
+	Unchanged     int `json:"claimed_files_unchanged"` // reported but not changed
 }
 
 // ReportTotals counts what happened.
@@ -95,10 +93,10 @@ type ReportTotals struct {
 	Deleted       int `json:"lines_deleted"`
 }
 
-// outcomeUnknown is that of a run whose start is not in this clone.
+// outcomeUnknown is the outcome of a run whose start is not in this clone.
 const outcomeUnknown = record.RunStatus("unknown")
 
-// NewReport makes the report of a run.
+// NewReport returns the report of a run.
 func NewReport(in ReportInput) Report {
 	run := in.Run
 	r := Report{
@@ -131,14 +129,14 @@ func NewReport(in ReportInput) Report {
 	return r
 }
 
-// Kinds of steps, as phases are called.
+// Kinds of steps, used as names of phases.
 const (
 	phaseImplement = "implement"
 	phaseCheck     = "check"
 	phaseReview    = "review"
 )
 
-// phaseOf is the phase that an entry's time belongs to; "" for none.
+// phaseOf returns the phase to which an entry's time belongs, or "".
 func phaseOf(kind string) string {
 	switch kind {
 	case entryAttempt:
@@ -151,7 +149,7 @@ func phaseOf(kind string) string {
 	return ""
 }
 
-// addTimes divides the run's time among its steps, waiting and the rest.
+// addTimes divides the run's time into its steps, waiting and the rest.
 func (r *Report) addTimes(in ReportInput) {
 	end := r.StartedAt
 	var stoppedAt time.Time
@@ -186,7 +184,7 @@ func (r *Report) addTimes(in ReportInput) {
 	r.Verify.Total = r.Phases[phaseCheck].Duration
 }
 
-// count fills in what is counted over the timeline.
+// count fills in the counts over the timeline.
 func (r *Report) count(run record.Run) {
 	failedBefore := false
 	for _, e := range r.Timeline {
@@ -247,13 +245,12 @@ func (r *Report) countFailure(f *record.Failure) {
 	}
 }
 
-// countChecks counts the results of configured checks and reports whether one of
-// them failed.
+// countChecks counts the results of configured checks and reports whether one of them failed.
 func (r *Report) countChecks(checks []ReportCheck) bool {
 	failed := 0
 	for _, c := range checks {
 		if c.Name == "" {
-			continue // another command, which a person ran
+			continue // a command by a person, not a check
 		}
 		if c.NotRun == "" {
 			r.Totals.ChecksRun++
@@ -266,7 +263,7 @@ func (r *Report) countChecks(checks []ReportCheck) bool {
 	return failed > 0
 }
 
-// nextAction is what to do with run now, and the command that begins it.
+// nextAction returns what to do with run now, and the command for it.
 func nextAction(run record.Run, live bool) (action, command string) {
 	switch {
 	case run.ID == "", run.Status == record.RunRunning && live:
@@ -292,7 +289,7 @@ func nextAction(run record.Run, live bool) (action, command string) {
 	return actionOf(command), command
 }
 
-// actionOf names what a command of ours does.
+// actionOf returns the action of one of this program's commands.
 func actionOf(command string) string {
 	words := strings.Fields(command)
 	if slices.Contains(words, "--commit") {

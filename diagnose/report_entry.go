@@ -30,26 +30,26 @@ const (
 	entryLanded     = "landed"
 	entryUnlanded   = "unlanded"
 	entryAborted    = "aborted"
-	entryNotCounted = "not_counted" // the run's state did not allow it any more
+	entryNotCounted = "not_counted" // the run's state no longer allowed it
 	entryUnreadable = "unreadable"
-	entryOther      = "other" // of a newer program
+	entryOther      = "other" // from a newer version of this program
 )
 
-// ReportEntry is one thing that happened in a run. Kind is started, attempt, checks,
-// review, reverted, stopped, resumed, intervention, answered, completed, landed,
-// unlanded, aborted, not_counted, unreadable or other; the field of that name holds more.
+// ReportEntry is one event of a run's timeline. Kind is started, attempt, checks, review, reverted, stopped, resumed,
+// intervention, answered, completed, landed, unlanded, aborted, not_counted, unreadable or other; the field with the
+// name of the kind has the details.
 type ReportEntry struct {
 	Kind        string            `json:"kind"`
 	At          time.Time         `json:"at"`          // when it began
 	Offset      duration.Duration `json:"offset_ms"`   // from the run's start
-	Duration    duration.Duration `json:"duration_ms"` // 0 for what takes no time
+	Duration    duration.Duration `json:"duration_ms"` // 0 for an event without a duration
 	Event       gitstore.ID       `json:"event"`
 	By          string            `json:"by,omitempty"` // agent or person
-	Title       string            `json:"title"`        // all of it in one line, safe to show
+	Title       string            `json:"title"`        // a summary on one line, safe to show
 	Attachments []string          `json:"attachments,omitempty"`
 
 	Attempt      *ReportAttempt      `json:"attempt,omitempty"`
-	Checks       []ReportCheck       `json:"checks,omitempty"` // also the commands of an intervention
+	Checks       []ReportCheck       `json:"checks,omitempty"` // or the commands of an intervention
 	Review       *ReportRound        `json:"review,omitempty"`
 	Reverted     *record.Reverted    `json:"reverted,omitempty"`
 	Stop         *record.Stop        `json:"stop,omitempty"`
@@ -59,8 +59,7 @@ type ReportEntry struct {
 	details []string
 }
 
-// ReportAttempt is one turn of an implementer. Where its commit is not in this clone,
-// files have no counts of lines.
+// ReportAttempt is one turn of an implementer. If its commit is not in this clone, the files have no line counts.
 type ReportAttempt struct {
 	Number    int                  `json:"attempt"`
 	Mode      record.AttemptMode   `json:"mode"`
@@ -68,7 +67,7 @@ type ReportAttempt struct {
 	Finished  bool                 `json:"finished"` // false: it was killed
 	Commit    gitstore.ID          `json:"commit,omitempty"`
 	Files     []gitstore.FileStat  `json:"files"`
-	Counted   bool                 `json:"counted"` // the files' lines are
+	Counted   bool                 `json:"counted"` // the files have line counts
 	Added     int                  `json:"lines_added"`
 	Deleted   int                  `json:"lines_deleted"`
 	Claimed   []string             `json:"claimed,omitempty"`
@@ -83,15 +82,15 @@ type ReportAttempt struct {
 
 // ReportCheck is one command's result.
 type ReportCheck struct {
-	Name     string            `json:"name,omitempty"` // "" for a command that is no configured check
+	Name     string            `json:"name,omitempty"` // "" for a command that is not a configured check
 	Command  string            `json:"command"`
 	OK       bool              `json:"ok"`
 	Fails    bool              `json:"fails"` // it counts against the work
 	State    string            `json:"state"` // how it ended, in a few words
 	ExitCode int               `json:"exit_code"`
 	Reason   string            `json:"reason,omitempty"`
-	NotRun   string            `json:"not_run,omitempty"` // why it says nothing
-	Said     string            `json:"said,omitempty"`    // what its output says in a few words
+	NotRun   string            `json:"not_run,omitempty"` // why there is no result
+	Said     string            `json:"said,omitempty"`    // its output in a few words
 	Tree     string            `json:"tree,omitempty"`
 	Log      string            `json:"log,omitempty"` // EVENT:PATH of its output, for git show
 	Duration duration.Duration `json:"duration_ms"`
@@ -103,7 +102,7 @@ type ReportRound struct {
 	Attempt  int             `json:"attempt"`
 	Reviewer string          `json:"reviewer"`
 	Verdict  reply.Verdict   `json:"verdict,omitempty"` // effective
-	Said     string          `json:"said"`              // the verdict of the reviewer, and beside it the checks that failed
+	Said     string          `json:"said"`              // the reviewer's verdict and the failed checks
 	Severity SeverityCounts  `json:"severities"`
 	Findings []reply.Finding `json:"findings"`
 	Requests []string        `json:"requests,omitempty"` // of a review without findings
@@ -113,7 +112,7 @@ type ReportRound struct {
 	spend.Spent
 }
 
-// ReportIntervention is what a person did. Its commands are the entry's checks.
+// ReportIntervention is a person's intervention. Its commands are the entry's checks.
 type ReportIntervention struct {
 	Number     int           `json:"intervention"`
 	Reason     string        `json:"reason"`
@@ -123,14 +122,14 @@ type ReportIntervention struct {
 	Checkpoint gitstore.ID   `json:"checkpoint,omitempty"`
 }
 
-// SeverityCounts are findings by severity.
+// SeverityCounts counts findings by severity.
 type SeverityCounts struct {
 	Critical int `json:"critical"`
 	Warning  int `json:"warning"`
 	Note     int `json:"note"`
 }
 
-// add counts one finding. A severity of a newer program counts as a note.
+// add counts one finding. An unknown severity counts as a note.
 func (s *SeverityCounts) add(severity reply.Severity) {
 	switch severity {
 	case reply.Critical:
@@ -142,7 +141,7 @@ func (s *SeverityCounts) add(severity reply.Severity) {
 	}
 }
 
-// String is "1 critical, 2 warnings", without what there is none of.
+// String formats the counts as "1 critical, 2 warnings", without zeros.
 func (s SeverityCounts) String() string {
 	var parts []string
 	if s.Critical > 0 {
@@ -160,7 +159,7 @@ func (s SeverityCounts) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// goesOn reports whether a stopped run is not waiting any more with e.
+// goesOn reports whether e ends the waiting of a stopped run.
 func (e ReportEntry) goesOn() bool {
 	switch e.Kind {
 	case entryAttempt, entryChecks, entryReview, entryReverted, entryResumed, entryCompleted, entryAborted:
@@ -169,7 +168,7 @@ func (e ReportEntry) goesOn() bool {
 	return false
 }
 
-// ends reports whether e may be how the run ended.
+// ends reports whether e may be the end of the run.
 func (e ReportEntry) ends() bool {
 	switch e.Kind {
 	case entryStopped, entryCompleted, entryAborted, entryAnswered:
@@ -178,10 +177,10 @@ func (e ReportEntry) ends() bool {
 	return false
 }
 
-// detailsShown is how many files or findings of one step a report for people lists.
+// detailsShown is the maximum number of files or findings of a step in a report for people.
 const detailsShown = 10
 
-// took is a duration for people: three digits say enough.
+// took formats a duration for people, with about three digits.
 func took(d duration.Duration) string {
 	t := time.Duration(d)
 	switch {
@@ -237,7 +236,7 @@ func (a ReportAttempt) lines() []string {
 	return append(lines, spentLines(a.Spent)...)
 }
 
-// spentLines are why others gave no answer, and what all of them took.
+// spentLines returns why other agents gave no answer, and the usage of all.
 func spentLines(spent spend.Spent) []string {
 	lines := spent.PassedOver()
 	if took := spent.Usage.String(); took != "" {
@@ -246,7 +245,7 @@ func spentLines(spent spend.Spent) []string {
 	return lines
 }
 
-// fileLine is one file with its counts.
+// fileLine formats one file with its line counts.
 func fileLine(f gitstore.FileStat, counted bool) string {
 	name := f.Path
 	if f.OldPath != "" {
@@ -318,7 +317,7 @@ func findingLine(f reply.Finding) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue)))
 }
 
-// tookSuffix says how long a step took, where it took time.
+// tookSuffix returns how long a step took, or returns "".
 func (e ReportEntry) tookSuffix() string {
 	if e.Duration == 0 {
 		return ""
@@ -326,10 +325,10 @@ func (e ReportEntry) tookSuffix() string {
 	return " (" + took(e.Duration) + ")"
 }
 
-// between is the time from one moment to another; 0 where a clock went backwards.
+// between returns the time from one moment to another, or 0 if a clock went backwards.
 func between(from, to time.Time) duration.Duration { return duration.Duration(max(0, to.Sub(from))) }
 
-// addDurations is a + b, where what a log claims must not overflow.
+// addDurations returns a + b, or the maximum instead of an overflow: a log may claim any number.
 func addDurations(a, b duration.Duration) duration.Duration {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
@@ -344,7 +343,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// person is an actor without the address, which belongs in no pull request.
+// person returns an actor without the address, which does not belong in a pull request.
 func person(actor string) string {
 	return cmp.Or(record.PersonName(actor), actor)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// ReadReport is what a run and its events are reported from, with what only the repository knows. Commits that are not in this
-// clone have no counts of lines: the logs travel without them.
+// ReadReport collects the input of a report: a run, its events, and what the repository knows. Commits that are not in
+// this clone have no line counts: logs travel without them.
 func ReadReport(ctx context.Context, store *store.Store, run record.Run, events []record.Event) (ReportInput, error) {
 	in := ReportInput{
 		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(store, run.ID),
@@ -53,7 +53,7 @@ func leavesFiles(event string) bool {
 	return false
 }
 
-// diffStat is nil when a commit is missing here, or was never made.
+// diffStat returns nil if a commit is missing in this clone or was never made.
 func diffStat(ctx context.Context, store *store.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
 	if from == "" || to == "" {
 		return nil, nil

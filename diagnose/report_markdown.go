@@ -6,7 +6,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Markdown is the report for a pull request.
+// Markdown formats the report for a pull request.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	title := r.Entity.Name()
@@ -47,8 +47,8 @@ func (r Report) Markdown() string {
 	return b.String()
 }
 
-// markdown is foreign text as one line of Markdown that shows what it says: no
-// markup, no HTML, nobody mentioned and no issue linked.
+// markdown returns untrusted text as one line of Markdown that displays as written: without markup, HTML, mentions or
+// issue links.
 func markdown(s string) string {
 	s = oneLine(s)
 	var b strings.Builder
@@ -68,14 +68,13 @@ func markdown(s string) string {
 		}
 		b.WriteRune(r)
 		if r == '@' || r == '#' || startsOrderedList(s, i, r) {
-			b.WriteString("&#8203;") // nothing to see, and no name or number begins behind it
+			b.WriteString("&#8203;") // invisible; keeps the next word from being a name or a number
 		}
 	}
 	return b.String()
 }
 
-// startsOrderedList reports whether r, at i of s, would make the line an item of a
-// numbered list.
+// startsOrderedList reports whether r, at i of s, would make the line an item of a numbered list.
 func startsOrderedList(s string, i int, r rune) bool {
 	return (r == '.' || r == ')') && i > 0 && strings.Trim(s[:i], "0123456789") == ""
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// outcomeLine is how the run stands.
+// outcomeLine describes the state of the run.
 func (r Report) outcomeLine() string {
 	line := string(r.Outcome)
 	switch {
@@ -29,7 +29,7 @@ func (r Report) outcomeLine() string {
 	return line
 }
 
-// timeLine divides the run's time.
+// timeLine formats the parts of the run's time.
 func (r Report) timeLine() string {
 	line := took(r.Total)
 	for _, name := range []string{phaseImplement, phaseCheck, phaseReview} {
@@ -38,7 +38,7 @@ func (r Report) timeLine() string {
 	return line + fmt.Sprintf(", waiting %s, other %s", took(r.Waiting), took(r.Unattributed))
 }
 
-// totalLines are the counts, a label and a value each.
+// totalLines returns the counts, each with a label.
 func (r Report) totalLines() [][2]string {
 	t := r.Totals
 	lines := [][2]string{
@@ -58,7 +58,7 @@ func (r Report) totalLines() [][2]string {
 	return lines
 }
 
-// line lists what went wrong; "" when nothing did.
+// line lists the problems, or returns "" if there are none.
 func (r ReportReliability) line() string {
 	var parts []string
 	for _, p := range []struct {
@@ -75,7 +75,7 @@ func (r ReportReliability) line() string {
 	return strings.Join(parts, ", ")
 }
 
-// line is one check's newest state.
+// line describes one check's newest result.
 func (e ReportEvidence) line() string {
 	line := e.Was
 	if e.Stale {
@@ -84,7 +84,7 @@ func (e ReportEvidence) line() string {
 	return line
 }
 
-// Text is the report for a terminal.
+// Text formats the report for a terminal.
 func (r Report) Text() string {
 	var b strings.Builder
 	safetext.Fprintf(&b, "Run %s  %s\n", r.RunID, oneLine(r.outcomeLine()))

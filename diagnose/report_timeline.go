@@ -13,12 +13,12 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// timeline collects entries from events.
+// timeline builds entries from events.
 type timeline struct {
 	in      ReportInput
 	start   time.Time
 	lost    map[gitstore.ID]string
-	begun   map[int]int // attempt number → entry that waits for its end
+	begun   map[int]int // attempt number → entry without an end
 	entries []ReportEntry
 }
 
@@ -36,7 +36,7 @@ func newTimeline(in ReportInput, start time.Time) *timeline {
 	return t
 }
 
-// finish fills in what is said of an entry when all is known of it.
+// finish fills in the parts of an entry that depend on all of it.
 func (e *ReportEntry) finish(start time.Time) {
 	e.Duration = max(0, e.Duration)
 	e.Offset = between(start, e.At)
@@ -46,7 +46,7 @@ func (e *ReportEntry) finish(start time.Time) {
 	e.Title = oneLine(e.Title)
 }
 
-// add is one step of the timeline.
+// add adds one event to the timeline.
 func (t *timeline) add(e record.Event) {
 	entry := ReportEntry{Kind: entryOther, At: e.Timestamp, Event: e.ID, By: e.Actor, Title: e.Title, Attachments: t.in.Attachments[e.ID]}
 	if why, lost := t.lost[e.ID]; lost {
@@ -64,14 +64,14 @@ func (t *timeline) add(e record.Event) {
 	}
 }
 
-// entryReader fills in an entry by an event of one type. One that leaves Kind empty has put
-// what the event says into an earlier entry.
+// entryReader fills in an entry from an event of one type. If it leaves Kind empty, it has added the event to an
+// earlier entry.
 type entryReader struct {
 	eventType string
 	fill      func(*timeline, *ReportEntry, record.Event) error
 }
 
-// entryReaders are for every type of event that a run is folded from.
+// entryReaders has a reader for every type of event in a run.
 var entryReaders = []entryReader{
 	reads(record.EventRunStarted, (*timeline).started),
 	reads(record.EventAttemptStarted, (*timeline).attemptStarted),
@@ -110,8 +110,7 @@ func (t *timeline) attemptStarted(entry *ReportEntry, _ record.Event, a record.A
 	t.begun[a.Number] = len(t.entries)
 }
 
-// attemptCompleted completes the entry of the attempt's start, which is where it
-// stands in time.
+// attemptCompleted completes the entry of the attempt's start, which keeps its position in the timeline.
 func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event, a record.Attempt) {
 	target := entry
 	at, known := t.begun[a.Number]
@@ -180,8 +179,7 @@ func (t *timeline) checks(entry *ReportEntry, e record.Event, run record.CheckRu
 	entry.Title += ": " + state
 }
 
-// fillChecks takes results over; logOf is the path of a result's output among the
-// event's attachments.
+// fillChecks copies results to entry; logOf returns the path of a result's output among the event's attachments.
 func (t *timeline) fillChecks(entry *ReportEntry, results []record.CheckResult, logOf func(int, record.CheckResult) string) {
 	entry.Duration = 0
 	for i, c := range results {
@@ -303,14 +301,13 @@ type ReportEvidence struct {
 	Command string      `json:"command"`
 	State   string      `json:"state"`
 	Was     string      `json:"was"`             // in a few words
-	Stale   bool        `json:"stale"`           // it ran on another commit than the run's branch stands on
+	Stale   bool        `json:"stale"`           // it ran on another commit than the tip of the run's branch
 	Tree    string      `json:"tree,omitempty"`  // what it ran on
-	Event   gitstore.ID `json:"event,omitempty"` // that holds it
-	Log     string      `json:"log,omitempty"`   // EVENT:PATH of its whole output, for git show; "" when it wrote nothing
+	Event   gitstore.ID `json:"event,omitempty"` // the event that contains it
+	Log     string      `json:"log,omitempty"`   // EVENT:PATH of its whole output, for git show; "" if there is none
 }
 
-// reportEvidence is the newest result of each check, in the order of the
-// configuration and then of appearance.
+// reportEvidence returns the newest result of each check, in the order of the configuration and then of appearance.
 func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 	evidence, at := []ReportEvidence{}, map[string]int{}
 	slot := func(name string) *ReportEvidence {
@@ -330,7 +327,7 @@ func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 	for _, entry := range entries {
 		for _, c := range entry.Checks {
 			if c.Name == "" {
-				continue // a command of a person's, not a check
+				continue // a person's command, not a check
 			}
 			e := slot(c.Name)
 			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.State, Tree: c.Tree, Event: entry.Event, Log: c.Log}
@@ -343,15 +340,14 @@ func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 	return evidence
 }
 
-// ReportInput is what a report is made of. Nothing but Run and Events must be there.
+// ReportInput is the input of a report. Only Run and Events are required.
 type ReportInput struct {
 	Run    record.Run
 	Events []record.Event // of the run, in order
-	// Attempts are the files of each attempt by its number, for those whose commits
-	// are in this clone.
+	// Attempts has the files of each attempt, by number, if its commits are in this clone.
 	Attempts map[int][]gitstore.FileStat
-	Changes  []gitstore.FileStat // from where the run began to where it stands
-	// Attachments are the paths of what each event left behind.
+	Changes  []gitstore.FileStat // from the run's base to its tip
+	// Attachments has the paths of each event's attachments.
 	Attachments map[gitstore.ID][]string
-	Live        bool // a process on this machine carries the run out
+	Live        bool // a process on this machine is working on the run
 }

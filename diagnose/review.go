@@ -9,10 +9,10 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// OfReview diagnoses a review that could not be done, saw nothing or asks for
-// changes that nobody answered; checks are those that are configured now, and fix is the line that lets an
-// implementer go on, or says how there may be one. It is false when there is
-// nothing to say: nobody has reviewed yet, nothing was found, or all of it is answered.
+// OfReview diagnoses a review whose reviewer could not run, that saw nothing, or that asks for changes nobody has
+// answered. checks are the currently configured ones; fix is the command that has an implementer continue, or says how
+// to get one. It returns false if there is nothing to say: nobody has reviewed yet, nothing was found, or everything is
+// answered.
 func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnosis, bool) {
 	reason, detail, ok := reviewReason(review)
 	if !ok {
@@ -36,7 +36,7 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 	return d, true
 }
 
-// retrySteps are what to type to have a reviewer asked again.
+// retrySteps returns the commands that have a reviewer asked again.
 func retrySteps(f record.Failure) []record.NextStep {
 	steps := []record.NextStep{}
 	for _, command := range f.Next().Commands {
@@ -60,11 +60,10 @@ func Asks(review record.Review) bool {
 	return ok
 }
 
-// unfinished reports whether it is for want of a reviewer who could not be run that nothing
-// can be said yet.
+// unfinished reports whether the review has no result because a reviewer could not run.
 func unfinished(review record.Review) bool { return review.Failure != nil && !review.Complete() }
 
-// reviewReason is what is wrong with a review, as a code of the registry.
+// reviewReason returns the problem of a review as a code of the registry.
 func reviewReason(review record.Review) (code, detail string, ok bool) {
 	found := review.Findings()
 	switch {
@@ -82,8 +81,8 @@ func reviewReason(review record.Review) (code, detail string, ok bool) {
 	return "", "", false
 }
 
-// reviewAsRun is a run that has come as far as the review: what its submissions say that nobody answered
-// is one round, and their evidence is of the commit under review.
+// reviewAsRun returns a run at the state of the review: the unanswered parts of its submissions are one round, and
+// their check results belong to the commit under review.
 func reviewAsRun(review record.Review, checks []runplan.Check) record.Run {
 	subject := review.Request.Subject
 	run := record.Run{Plan: runplan.Plan{
@@ -101,7 +100,7 @@ func reviewAsRun(review record.Review, checks []runplan.Check) record.Run {
 		}
 		step := record.CheckRun{At: sub.At}
 		for _, c := range sub.Checks {
-			c.Tree = "" // it is the tree under review by another id
+			c.Tree = "" // the same tree by another id
 			step.Results = append(step.Results, c)
 		}
 		run.Checks = append(run.Checks, step)

@@ -6,8 +6,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// wrap is s in lines of at most width columns, each with a line feed; a word that is
-// longer has a line of its own.
+// wrap breaks s into lines of at most width columns, each with a line feed. A longer word gets a line of its own.
 func wrap(s string, width int) string {
 	var b strings.Builder
 	used := 0

@@ -14,15 +14,14 @@ import (
 	"github.com/git-runr/git-runr/loop/track"
 )
 
-// UnmetCode is one code of Diagnosis.UnmetChecks and what it means. In codes,
-// CHECK stands for typecheck, test, build, lint, format, docs or security, or for
-// the name of a check that is of no such kind, and PATH for a path.
+// UnmetCode is one code of Diagnosis.UnmetChecks and its meaning. In codes, CHECK is typecheck, test, build, lint,
+// format, docs or security, or the name of a check of another kind, and PATH is a path.
 type UnmetCode struct {
 	Code    string `json:"code"`
 	Meaning string `json:"meaning"`
 }
 
-// Endings of the codes that speak of one check.
+// Endings of the codes about one check.
 const (
 	outputMissing = "_output_missing"
 	outputStale   = "_output_stale"
@@ -36,7 +35,7 @@ const (
 	evidenceIncomplete = "evidence_incomplete"
 )
 
-// UnmetCodes are all codes.
+// UnmetCodes returns all codes.
 func UnmetCodes() []UnmetCode {
 	return []UnmetCode{
 		{"CHECK" + outputMissing, "asked for, and the check was never run"},
@@ -57,8 +56,8 @@ type unmet struct {
 	codes  []string
 }
 
-// unmetOf are the codes of what requests and the task's done criteria ask for and
-// the evidence does not show, and of every check that fails.
+// unmetOf returns the codes of everything that requests and the task's done criteria ask for without evidence, and of
+// every failing check.
 func unmetOf(run record.Run, checks matcher, requests []string, known proof) []string {
 	u := &unmet{run: run, checks: checks, known: known}
 	for _, r := range requests {
@@ -82,7 +81,7 @@ func (u *unmet) add(code string) {
 	}
 }
 
-// ask adds what one request misses.
+// ask adds the codes of one request.
 func (u *unmet) ask(request string) {
 	mapped := u.askChecks(request)
 	for _, file := range filesToCreate(request) {
@@ -96,8 +95,8 @@ func (u *unmet) ask(request string) {
 	}
 }
 
-// fates returns what was asked for over the rounds. What the newest round does not ask for again is met where the newest
-// evidence shows that: the check that was the finding passes, or the one whose output was asked for.
+// fates returns the requests over all rounds. A request that the newest round does not repeat is met if the newest
+// evidence shows that: the check that was the finding passes, or the check whose output was requested.
 func fates(run record.Run, checks matcher, known proof) []track.Request {
 	tracked := run.Requests()
 	for i, t := range tracked {
@@ -116,8 +115,7 @@ func (m matcher) shows(request string, known proof) bool {
 	})
 }
 
-// filesMade are the paths that the run's attempts and people changed, whether or not
-// their work is in this clone.
+// filesMade returns the paths that the run's attempts and people changed, even if their work is not in this clone.
 func filesMade(run record.Run) []string {
 	files := run.Files()
 	for _, a := range run.Attempts {
@@ -128,8 +126,8 @@ func filesMade(run record.Run) []string {
 	return files
 }
 
-// askChecks adds what the checks that request mentions do not show, and reports
-// whether it mentions any.
+// askChecks adds codes for the checks that request mentions, as far as evidence is missing, and reports whether it
+// mentions any.
 func (u *unmet) askChecks(request string) bool {
 	mentions := u.checks.mentions(request)
 	for _, m := range mentions {
@@ -141,7 +139,7 @@ func (u *unmet) askChecks(request string) bool {
 		if m.check != nil {
 			name, e = u.name(*m.check), u.known.of(m.check.Check)
 		} else if !slices.Contains([]string{catTypecheck, catTest, catBuild, catLint}, name) {
-			continue // words about documents or security are seldom about a check
+			continue // words about documents or security seldom mean a check
 		}
 		switch e.state {
 		case neverRun:
@@ -155,7 +153,7 @@ func (u *unmet) askChecks(request string) bool {
 	return len(mentions) > 0
 }
 
-// failed adds why a check fails.
+// failed adds the code for a failing check.
 func (u *unmet) failed(check checkWords) {
 	was := u.known.of(check.Check).was
 	if strings.Contains(was, "%") && strings.Contains(was, "need") && check.member(catCoverage) > 0 {
@@ -165,8 +163,8 @@ func (u *unmet) failed(check checkWords) {
 	u.add(u.name(check) + checkFailed)
 }
 
-// coverage adds what a request about coverage misses beyond that the check fails.
-// check is nil when none is configured that could tell.
+// coverage adds codes for a request about coverage, other than that the check fails. check is nil if no configured
+// check reports coverage.
 func (u *unmet) coverage(check *checkWords) {
 	if check == nil {
 		u.add(coverageMissing)
@@ -182,8 +180,7 @@ func (u *unmet) coverage(check *checkWords) {
 	}
 }
 
-// name is what codes call a check: its kind, or its own name where it is of none
-// or several are of that kind.
+// name returns the name of a check in codes: its kind, or its own name if it has none or shares it with another check.
 func (u *unmet) name(check checkWords) string {
 	own, kind := codeName(check.Name), check.kind()
 	if kind == "" {
@@ -201,11 +198,11 @@ func (u *unmet) name(check checkWords) string {
 	return kind
 }
 
-// codeName is a check's name with nothing in it that a script must quote.
+// codeName returns a check's name without characters that a script must quote.
 func codeName(name string) string { return strings.Join(prose.Words(name), "_") }
 
-// codeRank is the place of a code in the list: kinds in the order of categories, then
-// other checks, files, and what is left.
+// codeRank returns the position of a code in the list: kinds in the order of categories, then other checks, files, and
+// the rest.
 func codeRank(code string) int {
 	order := []string{catTypecheck, catTest, catBuild, catLint, catFormat, catDocs, catSecurity}
 	switch {
@@ -224,16 +221,15 @@ func codeRank(code string) int {
 	return 50
 }
 
-// doneChecks are what a task's done criteria ask for one by one.
+// doneChecks returns what a task's done criteria require one by one.
 func doneChecks(plan runplan.Plan) []string {
 	if strings.TrimSpace(plan.DoneCriteria) == strings.TrimSpace(plan.Task) || plan.FromReview != "" {
-		return nil // not structured: the whole task, or the findings once more
+		return nil // not structured: the whole task, or the findings again
 	}
 	return runner.DoneChecks(plan.DoneCriteria)
 }
 
-// asksForEvidence reports whether a request wants to see something rather than to
-// have something changed.
+// asksForEvidence reports whether a request asks to see something instead of to have something changed.
 func asksForEvidence(request string) bool {
 	text := wordsOf(request)
 	has := func(words prose.Set) bool {
@@ -251,11 +247,11 @@ var (
 	beforePath = prose.WordSet(`a an the new file files called named and missing empty test tests module script page at`)
 )
 
-// filesToCreate are the paths that a request wants to exist.
+// filesToCreate returns the paths of files that a request asks to create.
 func filesToCreate(request string) []string {
 	fields := strings.Fields(withoutPlace(request))
 	var files []string
-	creating := false // a verb of creation was read, and since then only words that may stand before a path
+	creating := false // a verb of creation was read, and since then only words that may precede a path
 	for i, field := range fields {
 		bare := barePath(field)
 		word := strings.ToLower(strings.Trim(field, ".,;:()`'\"*"))
@@ -273,7 +269,7 @@ func filesToCreate(request string) []string {
 	return files
 }
 
-// saidMissing reports whether what follows a path says that it is not there.
+// saidMissing reports whether the words after a path say that it does not exist.
 func saidMissing(after []string) bool {
 	text := strings.Join(prose.Words(strings.Join(after[:min(len(after), 4)], " ")), " ") + " "
 	return slices.ContainsFunc(absences, func(said string) bool { return strings.HasPrefix(text, said+" ") })
@@ -285,7 +281,7 @@ func barePath(field string) string {
 	return strings.TrimPrefix(strings.TrimRight(strings.Trim(field, "`'\"*()[],;:"), ".!?,;:`'\""), "./")
 }
 
-// isFile reports whether s is a path that can be shown and that ends in the name of a file.
+// isFile reports whether s is a path that can be shown and that ends in a file name.
 func isFile(s string) bool {
 	base := path.Base(s)
 	ext := path.Ext(base)
@@ -293,7 +289,7 @@ func isFile(s string) bool {
 	return named && safetext.Line(s) == s && !strings.Contains(s, "://") && !strings.ContainsAny(s, "*$<>|(){}=") && !path.IsAbs(s)
 }
 
-// withoutPlace is a request without the place of its finding: "a.go:12: add a check".
+// withoutPlace removes the place of a finding from a request: "a.go:12: add a check".
 func withoutPlace(request string) string {
 	place, rest, ok := strings.Cut(request, ": ")
 	if ok && !strings.Contains(place, " ") && strings.ContainsAny(place, "./:") {

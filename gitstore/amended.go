@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// maxReflogTail is how much of a reflog is read to find its last line, in bytes.
+// maxReflogTail is how many bytes are read from a reflog's end to find its last line.
 const maxReflogTail = 8 << 10
 
-// Amended reports whether head took its place by git commit --amend, as the last line of
-// HEAD's reflog says. It starts no process, for it is on the hook's path; where the reflog is
-// no file it is false.
+// Amended reports whether head was made by git commit --amend, according to the last line of
+// HEAD's reflog. It starts no process, because the hook needs a fast answer. It returns false if
+// the reflog is not a file.
 func (r *Repo) Amended(head ID) bool {
 	f, err := os.Open(filepath.Join(r.GitDir, "logs", "HEAD"))
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Attributes are the values that .gitattributes files of treeish, and those of the user,
-// give to names for each of paths: set, unset, or as it is written. What they say nothing
-// of is left out. The paths need not be in the tree. It is no git process where the tree
-// has no such file on their way.
+// Attributes returns the values that .gitattributes give to names, for each of paths: "set",
+// "unset", or the value as written. Unspecified attributes are left out. The files come from
+// treeish; the paths need not be in it. If the tree has no .gitattributes on the way to any of
+// the paths, the result is nil and no git process is started.
 func (r *Repo) Attributes(ctx context.Context, treeish ID, paths []string, names ...string) (map[string]map[string]string, error) {
 	index, err := r.attributeFiles(ctx, treeish, paths)
 	if err != nil || len(index) == 0 {
@@ -50,8 +50,8 @@ func (r *Repo) Attributes(ctx context.Context, treeish ID, paths []string, names
 	return values, nil
 }
 
-// attributeFiles are the .gitattributes in the directories of paths, as update-index
-// --index-info -z reads them.
+// attributeFiles returns the .gitattributes in the directories of paths, in the format of
+// update-index --index-info -z.
 func (r *Repo) attributeFiles(ctx context.Context, treeish ID, paths []string) ([]byte, error) {
 	var index bytes.Buffer
 	looked := map[string]bool{}

@@ -11,20 +11,20 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// LoggedCommit is a commit in a list.
+// LoggedCommit is one commit in a list.
 type LoggedCommit struct {
 	ID      ID
 	Parents []ID
-	When    time.Time // of the committer, UTC
-	Author  string    // name, address and the time of its work in seconds, which a rewrite keeps: "Ada <ada@x> 1767323045"
+	When    time.Time // the committer's time, UTC
+	Author  string    // name, address and author time in seconds, which a rewrite keeps: "Ada <ada@x> 1767323045"
 	Subject string    // the first paragraph of the message in one line
 	Message string    // whole, in UTF-8
-	Files   []string  // changed, sorted, a rename under both names; none for a merge, and from Commits
+	Files   []string  // changed files, sorted, a rename under both names; empty for a merge, and from Commits
 }
 
-// LogMessages lists the commits that to has and from has not, newest first, with their
-// files; from "" or the empty tree gives all. max limits their number; 0 is no limit. It is
-// one git process however many there are.
+// LogMessages lists the commits of to that are not in from, newest first, with their files. If
+// from is "" or the empty tree, it lists all commits of to. max limits their number; 0 is no
+// limit. It always takes one git process.
 func (r *Repo) LogMessages(ctx context.Context, from, to ID, max int) ([]LoggedCommit, error) {
 	return r.logBetween(ctx, from, to, max, "--name-only")
 }
@@ -40,7 +40,7 @@ func (r *Repo) logBetween(ctx context.Context, from, to ID, max int, files strin
 		revs = append(revs, "^"+from)
 	}
 	if max <= 0 {
-		max = -1 // for git none at all is 0
+		max = -1 // 0 would list nothing
 	}
 	commits, err := r.logMessages(ctx, revs, "--max-count="+strconv.Itoa(max), files)
 	if err != nil {
@@ -49,8 +49,8 @@ func (r *Repo) logBetween(ctx context.Context, from, to ID, max int, files strin
 	return commits, nil
 }
 
-// LogOnly is LogMessages for certain commits, in the order given. What is not a
-// commit here is left out.
+// LogOnly is LogMessages for the given commits, in their order. It leaves out ids that are
+// not commits here.
 func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
 	var known []ID
 	for _, id := range ids {
@@ -71,7 +71,7 @@ func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
 	return commits, nil
 }
 
-// loggedFormat is six fields, each behind a NUL, and one more NUL.
+// loggedFormat prints six fields, each after a NUL, and one more NUL.
 const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%an <%ae> %at%x00%s%x00%B%x00"
 
 func (r *Repo) logMessages(ctx context.Context, revs []ID, choice, files string) ([]LoggedCommit, error) {
@@ -91,9 +91,9 @@ func (r *Repo) logMessages(ctx context.Context, revs []ID, choice, files string)
 	return r.parseLogged(string(out))
 }
 
-// parseLogged reads what git log -z makes of loggedFormat: an empty field, the six,
-// an empty field that ends the format, and the files, the first one behind a newline.
-// No file name is empty, so the next empty field begins the next commit.
+// parseLogged parses the output of git log -z with loggedFormat: an empty field, the six fields,
+// an empty field that ends the format, and the files, the first one after a newline.
+// No file name is empty, so the next empty field starts the next commit.
 func (r *Repo) parseLogged(out string) ([]LoggedCommit, error) {
 	var commits []LoggedCommit
 	for fields := strings.Split(out, "\x00"); len(fields) > 1; {

@@ -87,8 +87,7 @@ func TestLogMessagesTakesOnlyIDs(t *testing.T) {
 	}
 }
 
-// TestLogMessagesIgnoresConfiguration: what a repository configures for the eyes of
-// its user must not get between the fields.
+// TestLogMessagesIgnoresConfiguration checks that configured output options for people do not change the fields.
 func TestLogMessagesIgnoresConfiguration(t *testing.T) {
 	repo := newTestRepo(t)
 	for key, value := range map[string]string{

@@ -13,24 +13,24 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Blame is who wrote a line, and the commit that it came with.
+// Blame is the commit that last changed a line, and its author.
 type Blame struct {
 	Commit  ID
 	Author  string // Name <email>
 	When    time.Time
 	Summary string // the first line of the commit's message
-	OrOlder bool   // history is cut off there: the line may be older
+	OrOlder bool   // the history of this clone ends at Commit: the line may be older
 }
 
-// Bounds of what one call of Blame asks git for.
+// Limits of one call of Repo.Blame.
 const (
 	blameTimeout  = 10 * time.Second
 	blameMaxBytes = 32 << 20
 )
 
-// Blame tells where the lines of a file as commit has it came from, by their numbers from 1 on, for
-// ranges of first and last lines that the file has. Renames are followed, and revisions that the
-// user's configuration ignores are passed over, as git blame does. After ten seconds it is a
+// Blame returns where lines of a file of commit came from, by line number from 1. ranges are
+// pairs of a first and a last line, which the file must have. Like git blame, it follows renames
+// and skips revisions that the user's configuration ignores. After ten seconds it returns
 // context.DeadlineExceeded.
 func (r *Repo) Blame(ctx context.Context, commit ID, path string, ranges [][2]int) (map[int]*Blame, error) {
 	if !r.objects.ValidID(commit) {
@@ -56,13 +56,13 @@ func (r *Repo) Blame(ctx context.Context, commit ID, path string, ranges [][2]in
 		return nil, fmt.Errorf("blame %q in %s: %w", path, commit.Short(), err)
 	}
 	for _, b := range lines {
-		b.OrOlder = b.OrOlder && r.objects.Shallow() // git says it of every first commit
+		b.OrOlder = b.OrOlder && r.objects.Shallow() // git marks every root commit as a boundary
 	}
 	return lines, nil
 }
 
-// parseBlame reads git's porcelain: for each line ID WAS NUMBER and perhaps a count, what is known of
-// the commit where it was not told before, and the line itself behind a tab.
+// parseBlame parses git's porcelain format. For each line there are ID, old number, new number and
+// perhaps a count, then headers of a commit that is new in the output, then a tab and the line.
 func parseBlame(text []byte) (map[int]*Blame, error) {
 	lines, known := map[int]*Blame{}, map[ID]*Blame{}
 	var at *Blame
@@ -105,7 +105,7 @@ func parseBlame(text []byte) (map[int]*Blame, error) {
 	return lines, nil
 }
 
-// BlameFailure is what git said when it could not tell who wrote the lines, or that it took too long.
+// BlameFailure returns a line for people about an error of Blame: git's message, or that it took too long.
 func BlameFailure(err error) string {
 	var git *GitError
 	switch {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// blamed is who wrote lines, as "commit author summary", and a mark where history is cut off.
+// blamed returns who wrote lines, as "commit author summary", and a mark where history is cut off.
 func blamed(t *testing.T, repo *Repo, at ID, path string, ranges ...[2]int) map[int]string {
 	t.Helper()
 	lines, err := repo.Blame(context.Background(), at, path, ranges)
@@ -83,7 +83,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// Revisions that the user ignores are passed over, and a list of them that is not there is told.
+// TestBlameIgnoresRevisions checks that ignored revisions are skipped, and that a missing list of them is reported.
 func TestBlameIgnoresRevisions(t *testing.T) {
 	repo := newTestRepo(t)
 	first := commitFiles(t, repo, map[string]string{"f": "one\n"})

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// BranchPoint is where the branch at HEAD left what it will be merged into, and the name
-// of that: the default branch of the elected remote, or else main or master here; for
-// that branch itself, its upstream. Both are "" where there is no such thing, or where
-// the branch has left it by no commit.
+// BranchPoint returns the commit at which the branch at HEAD left the branch that it will be merged
+// into, and the name of that branch: the first of the default branches of the remotes, the
+// upstream, and main or master here or on origin that HEAD is not contained in. Both are "" if
+// there is no such branch.
 func (r *Repo) BranchPoint(ctx context.Context) (point ID, name string, err error) {
 	head, err := r.Head(ctx)
 	if errors.Is(err, ErrUnborn) {
@@ -26,7 +26,7 @@ func (r *Repo) BranchPoint(ctx context.Context) (point ID, name string, err erro
 	return r.BranchPointOf(ctx, branch, head)
 }
 
-// BranchPointOf is BranchPoint of a branch, by its ref, as it was at head.
+// BranchPointOf is BranchPoint for the branch with a full ref name, as it was at head.
 func (r *Repo) BranchPointOf(ctx context.Context, branch string, head ID) (point ID, name string, err error) {
 	for _, ref := range r.trunks(ctx, branch) {
 		tip, err := r.refs.Ref(ctx, ref)
@@ -47,7 +47,7 @@ func (r *Repo) BranchPointOf(ctx context.Context, branch string, head ID) (point
 	return "", "", nil
 }
 
-// trunks are the full names of what a branch may be merged into, the likeliest
+// trunks returns the full names of refs that a branch may be merged into, the likeliest
 // first. They need not exist.
 func (r *Repo) trunks(ctx context.Context, branch string) []string {
 	var found []string

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBranchPointOfItsUpstream: where nothing says which branch is the remote's default, a branch
-// is measured against what it follows.
+// TestBranchPointOfItsUpstream checks that a branch is compared with its upstream if the remote has no known
+// default branch.
 func TestBranchPointOfItsUpstream(t *testing.T) {
 	there := newTestRepo(t)
 	testGit(t, there.WorkTree, "checkout", "-qb", "release/1")

@@ -13,14 +13,13 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Span is the change from one commit or tree to another; From "" is the empty tree.
+// Span is a change from one commit or tree to another. If From is "", it is from the empty tree.
 type Span struct{ From, To ID }
 
-// ChangeIDs names changes by what they do: two have the same id exactly if they do the
-// same to the same paths, from the same content to the same content. So who knows one
-// knows the other, whatever else is in the trees. Only paths count where there are any.
-// NoChange is the id of a span without a difference, and "" that of one that cannot be
-// read here.
+// ChangeIDs returns an id for each change by its content: two changes have the same id exactly if
+// they change the same paths from the same content to the same content, whatever else is in the
+// trees. If paths are given, only changes to them count. The id of a span without a difference is
+// NoChange, and that of a span that cannot be read here is "".
 func (r *Repo) ChangeIDs(ctx context.Context, spans []Span, paths ...string) ([]string, error) {
 	ids := make([]string, len(spans))
 	for i, span := range spans {
@@ -32,10 +31,10 @@ func (r *Repo) ChangeIDs(ctx context.Context, spans []Span, paths ...string) ([]
 	return ids, ctx.Err()
 }
 
-// NoChange is the ChangeID of nothing.
+// NoChange is the id of a span without a difference.
 const NoChange = "none"
 
-// changeID hashes those of the changes that are within paths.
+// changeID hashes the changes that are within paths.
 func (r *Repo) changeID(changes []Change, paths []string) string {
 	hash, id := sha256.New(), NoChange
 	for _, c := range changes {
@@ -47,7 +46,7 @@ func (r *Repo) changeID(changes []Change, paths []string) string {
 	return cmp.Or(id, hex.EncodeToString(hash.Sum(nil))[:40])
 }
 
-// within reports whether a path is one of paths or below one; all are within none.
+// within reports whether path is one of paths or below one. If paths is empty, it returns true.
 func within(path string, paths []string) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool {
 		p = strings.TrimSuffix(p, "/")
@@ -55,9 +54,9 @@ func within(path string, paths []string) bool {
 	})
 }
 
-// PatchIDs are git's stable patch ids of commits against their first parents, which stay
-// the same where the lines around a change are others: by commit, none for a merge, a
-// commit without a change, and what is not here.
+// PatchIDs returns git's stable patch ids of commits against their first parents, by commit. A
+// patch id does not depend on line numbers. Merges, commits without a change and commits that are
+// not here have no id.
 func (r *Repo) PatchIDs(ctx context.Context, commits []ID) (map[ID]string, error) {
 	var stdin bytes.Buffer
 	for _, id := range commits {
@@ -89,11 +88,11 @@ func (r *Repo) PatchIDs(ctx context.Context, commits []ID) (map[ID]string, error
 	return ids, nil
 }
 
-// maxPatches is the most that patch ids are made of at once, in bytes.
+// maxPatches is how many bytes of patches one call reads; it drops the rest.
 const maxPatches = 64 << 20
 
-// Unreachable are those of commits that no branch, tag, remote branch or worktree's HEAD
-// holds any more. What is not here at all is left out.
+// Unreachable returns the commits that no branch, tag, remote branch or worktree's HEAD
+// contains any more. It leaves out commits that are not here.
 func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
 	if len(commits) == 0 {
 		return nil, ctx.Err()
@@ -105,8 +104,8 @@ func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
 	return r.NotIn(ctx, commits, tips...)
 }
 
-// NotIn are those of commits that none of tips has in its history. What is not here at all is left out. It is one
-// git process.
+// NotIn returns the commits that are in the history of none of tips. It leaves out commits that are not here. It takes
+// one git process.
 func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error) {
 	var stdin bytes.Buffer
 	asked := map[ID]bool{}
@@ -135,7 +134,7 @@ func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error
 	return gone, nil
 }
 
-// codeTips are the ends of branches, tags, remote branches and worktrees' HEADs.
+// codeTips returns the commits of branches, tags, remote branches and worktrees' HEADs that are here, sorted.
 func (r *Repo) codeTips(ctx context.Context) ([]ID, error) {
 	seen := map[ID]bool{}
 	for _, prefix := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
@@ -164,9 +163,9 @@ func (r *Repo) codeTips(ctx context.Context) ([]ID, error) {
 	return tips, nil
 }
 
-// NewCommits lists the commits that branches, remote branches and worktrees' HEADs hold
-// beyond those that hold seen, newest first and at most max of them, and the tips that
-// are seen now. Tips that are not here any more count as never seen.
+// NewCommits lists the commits that tags, branches, remote branches and worktrees' HEADs contain
+// and seen do not, newest first and at most max. It also returns the current tips, for the next
+// call. It ignores commits in seen that are not here any more.
 func (r *Repo) NewCommits(ctx context.Context, seen []ID, max int) ([]LoggedCommit, []ID, error) {
 	tips, err := r.codeTips(ctx)
 	if err != nil || slices.Equal(tips, seen) {
@@ -193,8 +192,9 @@ func (r *Repo) NewCommits(ctx context.Context, seen []ID, max int) ([]LoggedComm
 	return commits, tips, nil
 }
 
-// Between are the commits that to has and from has not, newest first, at most max; from ""
-// or the empty tree gives all. Where from is not here it is to alone, and none where to is not.
+// Between returns the commits of to that are not in from, newest first and at most max. If from is
+// "" or the empty tree, it returns all commits of to; if from is not here, only to; if to is not
+// here, none.
 func (r *Repo) Between(ctx context.Context, from, to ID, max int) ([]ID, error) {
 	if _, err := r.ReadCommit(ctx, to); err != nil {
 		return nil, ctx.Err()

@@ -14,23 +14,22 @@ import (
 
 const strayPrefix = "refs/runr-local/stray/"
 
-// CommitSpec says how to commit a working tree.
+// CommitSpec describes a commit of a working tree.
 type CommitSpec struct {
 	Message string
 	Author  Identity
 	When    time.Time
-	Parent  ID     // the commit that the work began from; "" when it began from nothing
+	Parent  ID     // the commit from which the work started; "" if there was none
 	Ref     string // the branch to move, "refs/heads/…"; "" moves a detached HEAD
 }
 
-// CommitAll commits what `git add -A` and `git commit` would, without hooks, and
-// returns the branch's new commit. Commits that somebody made on top of Parent are
-// kept, and only the rest is committed on top of them. When HEAD or the branch was
-// moved to where Parent is not, or a commit after Parent holds what Furnish put into the worktree, the whole tree
-// is committed on Parent, and what would be lost is kept under refs/runr-local/stray/; in the user's own checkout
-// that is ErrConflict instead. changed is false when the branch ends where it
-// began, at Parent. Afterwards HEAD is on the branch and the index matches it.
-// ErrLostRace: the branch moved meanwhile.
+// CommitAll commits what `git add -A` and `git commit` would, without hooks, and returns the
+// branch's new commit. It builds on commits that somebody made on top of Parent. But if HEAD or the
+// branch was moved to a commit without Parent in its history, or if a commit after Parent contains
+// files that Furnish put into the worktree, it commits the whole tree on Parent and keeps the other
+// commits under refs/runr-local/stray/. In the user's own checkout it returns ErrConflict instead.
+// changed is false if the branch ends at Parent. Afterwards HEAD is on the branch and the index
+// matches it. It returns ErrLostRace if the branch moved meanwhile.
 func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, changed bool, err error) {
 	defer wrap(&err, "commit files of %q", w.Dir)
 	at, err := w.position(ctx, spec.Ref)
@@ -76,8 +75,8 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 	return id, id != spec.Parent, w.adoptIndex(ctx, before, path)
 }
 
-// adoptIndex makes a changed copy of the index the index. When somebody wrote to
-// the index meanwhile, as `git status` does, the change is made there again.
+// adoptIndex replaces the index by a changed copy of it. If somebody wrote to the index meanwhile,
+// as `git status` does, it makes the change there again.
 func (w *Worktree) adoptIndex(ctx context.Context, before indexFile, path string) error {
 	after, err := readIndexFile(path)
 	if err != nil {
@@ -90,11 +89,11 @@ func (w *Worktree) adoptIndex(ctx context.Context, before indexFile, path string
 	return err
 }
 
-// position is where a worktree stands.
+// position is where a worktree's branch and HEAD are.
 type position struct {
-	ref    string // the branch to move, "" for HEAD itself
-	tip    ID     // what ref is at
-	head   ID     // what HEAD is at
+	ref    string // the branch to move; "" for HEAD itself
+	tip    ID     // the commit of ref
+	head   ID     // the commit of HEAD
 	branch string // the branch that HEAD is on
 }
 
@@ -110,7 +109,7 @@ func (w *Worktree) position(ctx context.Context, ref string) (at position, err e
 	return at, err
 }
 
-// commitBase is the commit to build on: the newest that comes from parent.
+// commitBase returns the commit to build on: HEAD or the branch if it descends from parent, else parent.
 func (r *Repo) commitBase(ctx context.Context, at position, parent ID) (ID, error) {
 	if parent == "" {
 		return at.head, nil
@@ -126,8 +125,8 @@ func (r *Repo) commitBase(ctx context.Context, at position, parent ID) (ID, erro
 	return parent, nil
 }
 
-// commitOn commits what c holds on top of a commit, by the user as the committer; top
-// itself when nothing changed.
+// commitOn commits c on top of a commit, with the user as the committer. If the tree is unchanged
+// it returns top.
 func (r *Repo) commitOn(ctx context.Context, top ID, c Commit, sign bool) (ID, error) {
 	c.Parents = nil
 	if top != "" {
@@ -147,7 +146,7 @@ func (r *Repo) commitOn(ctx context.Context, top ID, c Commit, sign bool) (ID, e
 	return r.objects.WriteCommit(ctx, c)
 }
 
-// committer is the user, and without one the author.
+// committer returns the user's identity, or author if there is none.
 func (r *Repo) committer(ctx context.Context, author Identity) (Identity, error) {
 	id, err := r.Identity(ctx)
 	if errors.Is(err, ErrNoIdentity) {
@@ -156,9 +155,9 @@ func (r *Repo) committer(ctx context.Context, author Identity) (Identity, error)
 	return id, err
 }
 
-// moveTo moves the branch (or HEAD itself) to a commit, and HEAD onto the branch.
-// Files and index are not touched. In the user's checkout HEAD stays where it is:
-// there ErrConflict.
+// moveTo moves the branch (or HEAD itself) to a commit, and points HEAD to the branch. It does not
+// touch files and index. In the user's checkout it returns ErrConflict if HEAD is not on the
+// branch.
 func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) error {
 	if !w.Own && at.branch != at.ref {
 		return fmt.Errorf("HEAD is on %q, not on %q: %w", at.branch, at.ref, ErrConflict)
@@ -178,7 +177,7 @@ func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) e
 	return err
 }
 
-// keepStray keeps those commits that a new one does not come from.
+// keepStray keeps those of commits that are not in the history of to.
 func (w *Worktree) keepStray(ctx context.Context, to ID, commits ...ID) error {
 	for _, id := range commits {
 		if id == "" || id == to {
@@ -201,9 +200,9 @@ func (w *Worktree) keepStray(ctx context.Context, to ID, commits ...ID) error {
 	return nil
 }
 
-// MoveBranch sets a branch that nobody has checked out, whatever it is at. What it was
-// at is kept under refs/runr-local/stray/ when the branch does not come from it any
-// more; off is a commit that is meant to go.
+// MoveBranch moves a branch that is not checked out, wherever it is. If the old commit is not in
+// the history of to, it is kept under refs/runr-local/stray/, unless it is off, a commit that is
+// dropped on purpose.
 func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 	old, err := r.Ref(ctx, ref)
 	if err != nil || old == to {
@@ -221,8 +220,8 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 	return r.SwapRef(ctx, ref, to, old)
 }
 
-// endOperation forgets a merge, rebase or the like that was begun in a worktree of
-// ours; in the user's it is left.
+// endOperation removes the state of an unfinished merge, rebase or the like from a worktree of
+// this tool. It does nothing in the user's checkout.
 func (w *Worktree) endOperation() error {
 	if !w.Own {
 		return nil
@@ -239,11 +238,10 @@ func (w *Worktree) endOperation() error {
 	return nil
 }
 
-// ResetTo takes a commit off the branch of a worktree of the tool's own: the branch
-// is moved back to another commit, HEAD is put on it, and the index made to match.
-// Files are not touched: Revert has restored them. Doing it twice is doing it once.
-// Commits that somebody made meanwhile, which the branch does not come from any more,
-// are kept under refs/runr-local/stray/.
+// ResetTo takes commit off from the branch of a worktree of this tool: it moves the branch back to
+// commit to, points HEAD to the branch, and updates the index. It does not touch files, because
+// Revert has restored them. It may be repeated. Other commits that somebody made meanwhile and
+// that are not in the history of to are kept under refs/runr-local/stray/.
 func (w *Worktree) ResetTo(ctx context.Context, branchRef string, to, off ID) error {
 	if !w.Own {
 		return fmt.Errorf("reset %q: %w", w.Dir, errNotOwn)
@@ -276,7 +274,7 @@ func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, off ID) er
 	return w.refreshIndex(ctx)
 }
 
-// refreshIndex tells the index which files are unchanged.
+// refreshIndex updates the index's record of which files are unchanged.
 func (w *Worktree) refreshIndex(ctx context.Context) error {
 	return w.changeIndex(ctx, func(index string) error {
 		_, err := w.gitIndex(ctx, index, nil, "update-index", "--unmerged", "--refresh")

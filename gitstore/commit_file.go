@@ -11,9 +11,9 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// CommitFile commits other content of one file on top of a commit, as the user commits, and
-// without a working tree: nothing refers to the commit yet. It gives top itself where the file
-// holds that already. The file keeps its mode; one that is not there is ErrNotFound.
+// CommitFile commits new content of one file on top of a commit, in the user's name and
+// without a working tree. No ref points to the commit yet. It returns top if the file has that
+// content already. The file keeps its mode. A missing file is ErrNotFound.
 func (r *Repo) CommitFile(ctx context.Context, top ID, path string, content []byte, message string, when time.Time) (id ID, err error) {
 	defer wrap(&err, "commit %q on %s", path, top.Short())
 	author, err := r.Identity(ctx)
@@ -34,11 +34,11 @@ func (r *Repo) CommitFile(ctx context.Context, top ID, path string, content []by
 	return r.landCommit(ctx, top, Commit{Tree: tree, Author: author, AuthorWhen: when, Message: message}, when)
 }
 
-// maxNamePart is how long a part of a branch's name may be, in bytes, so that its lock has a name too.
+// maxNamePart limits a component of a branch's name, in bytes, so that its lock file can have a name too.
 const maxNamePart = 240
 
-// CheckBranch is ErrRefName for a name that no branch should get, though git would take some: those
-// that mean something else wherever they are typed.
+// CheckBranch returns ErrRefName for a name that is unsuitable for a branch. It also refuses some
+// names that git allows, because they mean something else on a command line.
 func CheckBranch(name string) error {
 	long := slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return len(part) > maxNamePart })
 	if long || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "refs/") || name == "HEAD" || name == "@" {
@@ -47,8 +47,9 @@ func CheckBranch(name string) error {
 	return refdb.CheckRefName("refs/heads/" + name)
 }
 
-// AdvanceBranch moves a branch that nobody has checked out from one commit to another, recorded
-// so that it can be taken back; from "" makes it. ErrLostRace: it is elsewhere by now.
+// AdvanceBranch moves a branch that is not checked out from one commit to another and records the
+// move, so that it can be undone. If from is "", it creates the branch. It returns ErrLostRace if
+// the branch is elsewhere by now.
 func (r *Repo) AdvanceBranch(ctx context.Context, op Operation, ref string, to, from ID) (Recorded, error) {
 	if err := r.notCheckedOut(ctx, ref); err != nil {
 		return Recorded{}, err
@@ -56,7 +57,7 @@ func (r *Repo) AdvanceBranch(ctx context.Context, op Operation, ref string, to, 
 	return r.moveRecorded(ctx, op, ref, to, from)
 }
 
-// withBlob is a tree in which the file at a slash-separated path, as odb.Named has it, holds blob.
+// withBlob returns a tree in which the file at a slash-separated path holds blob. odb.Named matches the path.
 func (r *Repo) withBlob(ctx context.Context, tree ID, path string, blob ID) (ID, error) {
 	name, rest, nested := strings.Cut(path, "/")
 	entries, err := r.objects.ReadTree(ctx, tree)

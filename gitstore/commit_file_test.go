@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestCommitFile: one file of a commit is another, with its mode, and nothing else changed; two who
-// move a branch at once are told apart, and who lost takes no record of the other's away.
+// TestCommitFile checks that only one file of a commit changes and keeps its mode. When two move a branch at
+// once, the second gets ErrLostRace and does not remove the first one's record.
 func TestCommitFile(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	shell(t, repo.WorkTree, "mkdir -p d/e; echo one >d/e/f; chmod +x d/e/f; ln -s f d/e/l; git add -A; git commit -qm more")

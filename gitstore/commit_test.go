@@ -47,8 +47,8 @@ func history(t *testing.T, dir, rev string) string {
 	return testGit(t, dir, "log", "--format=%s", rev)
 }
 
-// Each case lets an agent do something in a worktree of the tool's own, on branch
-// work at the second of two commits.
+// TestCommitAll lets an agent do something in a worktree of this tool, on branch work at the second of two
+// commits.
 func TestCommitAll(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -223,7 +223,7 @@ func TestResetTo(t *testing.T) {
 	if _, err := w.Revert(ctx, base, end); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time by somebody who does not know of the first
+	for range 2 { // the second call knows nothing of the first
 		if err := w.ResetTo(ctx, "refs/heads/work", start, id); err != nil {
 			t.Fatal(err)
 		}
@@ -239,8 +239,7 @@ func TestResetTo(t *testing.T) {
 	}
 }
 
-// What a person committed on top of what is taken off stays: as a stray commit, and in
-// the files.
+// TestResetToKeepsLaterCommits checks that later commits of a person stay: as a stray commit, and in the files.
 func TestResetToKeepsLaterCommits(t *testing.T) {
 	repo := newTestRepo(t)
 	ctx := context.Background()
@@ -283,7 +282,7 @@ func TestMoveBranchKeepsWhatItLeaves(t *testing.T) {
 	}
 }
 
-// Files that are not as in the commit keep what they have.
+// TestResetToLeavesFiles checks that files that differ from the commit keep their content.
 func TestResetToLeavesFiles(t *testing.T) {
 	repo := newTestRepo(t)
 	w := addTestWorktree(t, repo)

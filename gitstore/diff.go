@@ -16,17 +16,17 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// DiffSpec is a difference of two trees or commits, or a part of it.
+// DiffSpec describes a difference of two trees or commits, or a part of it.
 type DiffSpec struct {
-	From, To ID       // From "": the empty tree
-	Paths    []string // from the top of the tree, taken literally; none: all
-	Exclude  []string // globs that are left out: see Globs
+	From, To ID       // From "" is the empty tree
+	Paths    []string // from the top of the tree, literal; empty: all
+	Exclude  []string // globs of paths to leave out: see Globs
 	Context  int      // unchanged lines around a change; 0: three, as git does
 	MaxBytes int64    // of the patch; 0: no limit
-	// IgnoreSpace takes lines that differ in white space alone for the same, in a patch that is
-	// read: what is counted, recorded or reviewed has every line.
+	// IgnoreSpace ignores lines that differ only in white space. It is for patches that people
+	// read: counts, records and reviews include every line.
 	IgnoreSpace bool
-	NoRenames   bool // a file that moved is one that goes and one that comes, with all its lines
+	NoRenames   bool // show a moved file as a deletion and an addition, with all its lines
 }
 
 // FileStat is one file of a difference.
@@ -43,11 +43,11 @@ type FileStat struct {
 type Change struct {
 	Status           string // A, M, D or T
 	Path             string
-	OldMode, NewMode string // "" on the side that does not have the path, as its id
+	OldMode, NewMode string // "" on a side without the path; so is the id
 	OldID, NewID     ID
 }
 
-// pathspecs are git's pathspecs for the spec, with magic.
+// pathspecs returns git's pathspecs for Paths and Exclude.
 func (d DiffSpec) pathspecs() []string {
 	var specs []string
 	for _, p := range d.Paths {
@@ -64,10 +64,10 @@ func (d DiffSpec) pathspecs() []string {
 	return specs
 }
 
-// diffTree compares two trees and writes the answer to out. Trees have no filters, no
-// text conversion and no hooks, so nothing that a repository configures is run. The
-// .gitattributes files of the project do not count either: a change must not be able
-// to hide a file from its review by calling it binary.
+// diffTree compares two trees and writes git's output to out. Trees have no filters, no
+// text conversion and no hooks, so git runs nothing that the repository configures. The
+// project's .gitattributes files are ignored: a change must not be able
+// to hide a file from its review by declaring it binary.
 func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, options ...string) error {
 	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
 	if spec.NoRenames {
@@ -81,26 +81,26 @@ func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, optio
 	return nil
 }
 
-// noAttributes gives git an index that does not exist, for that is where it would
-// read .gitattributes from.
+// noAttributes points git to an index that does not exist, because git would read .gitattributes
+// from the index.
 func (r *Repo) noAttributes() []string {
 	return []string{"GIT_INDEX_FILE=" + filepath.Join(r.StateDir(), "no-index")}
 }
 
-// Diff is the difference as a unified patch with full object ids and a/ and b/
-// before the paths. When it is longer than MaxBytes it is cut after a line, and
+// Diff returns the difference as a unified patch with full object ids and with a/ and b/
+// before the paths. If the patch is longer than MaxBytes, it is cut after a line and
 // truncated is true.
 func (r *Repo) Diff(ctx context.Context, spec DiffSpec) (patch []byte, truncated bool, err error) {
 	out := &gitdir.LimitWriter{Left: cmp.Or(max(spec.MaxBytes, 0), math.MaxInt64)}
 	err = r.WriteDiff(ctx, spec, out)
-	if out.Full { // git was stopped, so its status says nothing
+	if out.Full { // git was stopped, so its status means nothing
 		return lastLine(out.Kept.Bytes()), true, nil
 	}
 	return out.Kept.Bytes(), false, err
 }
 
-// WriteDiff writes the patch of Diff to out, whatever its length, until out refuses more: that
-// stops git, which is an error.
+// WriteDiff writes the patch of Diff to out, whatever its length. If out fails, git is stopped and
+// WriteDiff returns an error.
 func (r *Repo) WriteDiff(ctx context.Context, spec DiffSpec, out io.Writer) error {
 	lines := cmp.Or(max(spec.Context, 0), 3)
 	options := []string{"-p", "--full-index", "-U" + strconv.Itoa(lines), "--src-prefix=a/", "--dst-prefix=b/"}
@@ -110,10 +110,10 @@ func (r *Repo) WriteDiff(ctx context.Context, spec DiffSpec, out io.Writer) erro
 	return r.diffTree(ctx, out, spec, options...)
 }
 
-// lastLine cuts after the last whole line.
+// lastLine cuts text after its last complete line.
 func lastLine(text []byte) []byte { return text[:bytes.LastIndexByte(text, '\n')+1] }
 
-// DiffStat lists the files of the difference with their counts of lines.
+// DiffStat lists the files of the difference with their numbers of lines.
 func (r *Repo) DiffStat(ctx context.Context, spec DiffSpec) ([]FileStat, error) {
 	var out bytes.Buffer
 	if err := r.diffTree(ctx, &out, spec, "--numstat", "-z"); err != nil {
@@ -122,8 +122,8 @@ func (r *Repo) DiffStat(ctx context.Context, spec DiffSpec) ([]FileStat, error) 
 	return parseNumstat(out.String())
 }
 
-// Differs reports whether there is any difference. Only trees are read for it, no files, but in
-// a partial clone: what its remote does not give is an error, as it would be for DiffStat.
+// Differs reports whether there is any difference. It reads only trees, except in a partial clone:
+// there it runs DiffStat, so that an object that the remote does not provide is an error.
 func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
 	if r.Config.Get("extensions.partialclone") != "" || len(r.promisors()) > 0 {
 		stats, err := r.DiffStat(ctx, spec)
@@ -138,13 +138,13 @@ func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
 	return out.Len() > 0, err
 }
 
-// promisors are the remotes that have what a partial clone left out.
+// promisors returns the remotes that provide the objects that a partial clone left out.
 func (r *Repo) promisors() []string {
 	return slices.DeleteFunc(r.Remotes(), func(remote string) bool { return !r.Config.Bool("remote." + remote + ".promisor") })
 }
 
-// parseNumstat reads `--numstat -z`: ADDED TAB DELETED TAB PATH NUL, where a rename
-// has an empty path and its two names behind.
+// parseNumstat parses `--numstat -z`: ADDED TAB DELETED TAB PATH NUL. A rename has an empty path,
+// followed by its two names.
 func parseNumstat(listing string) ([]FileStat, error) {
 	stats := []FileStat{}
 	items := strings.Split(strings.TrimSuffix(listing, "\x00"), "\x00")
@@ -165,7 +165,7 @@ func parseNumstat(listing string) ([]FileStat, error) {
 	return stats, nil
 }
 
-// HeadOrEmpty is HEAD's commit, or the empty tree where there is none yet.
+// HeadOrEmpty returns HEAD's commit, or the empty tree if there is none yet.
 func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 	head, err := r.Head(ctx)
 	if errors.Is(err, ErrUnborn) {
@@ -193,15 +193,15 @@ func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {
 	return r.refs.TreeOf(ctx, id)
 }
 
-// DiffLook is how a difference looks to a person.
+// DiffLook is the format in which DiffShown shows a difference.
 type DiffLook struct {
-	Colours bool // as color.diff and diff.colorMoved have them
-	Stat    bool // a line a file
-	Columns int  // of what shows a Stat
+	Colours bool // as configured by color.diff and diff.colorMoved
+	Stat    bool // one line for each file
+	Columns int  // width of a Stat
 }
 
-// DiffShown is the difference as git shows it to its user, whose settings count: context, prefixes,
-// algorithm, order of files. It has the same lines with colours and without.
+// DiffShown returns the difference as git shows it to its user. The user's settings apply: context,
+// prefixes, algorithm, order of files. The lines are the same with colours and without.
 func (r *Repo) DiffShown(ctx context.Context, spec DiffSpec, look DiffLook) ([]byte, error) {
 	args := []string{"--no-literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-relative"}
 	if look.Colours {

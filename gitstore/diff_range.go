@@ -15,10 +15,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Range reads what a user names as the changes to look at: "A..B", "A...B" (from
-// their merge base), where a missing end is HEAD, or one revision, which means its
-// changes against its first parent. from is the empty tree for a first commit. What
-// does not exist is ErrNotFound with its name.
+// Range resolves the changes that a user names: "A..B", "A...B" (from their merge base), where a
+// missing end is HEAD, or one revision, which means its changes against its first parent. from is
+// the empty tree for a root commit. It returns ErrNotFound, with the name, for a revision that
+// does not exist.
 func (r *Repo) Range(ctx context.Context, spec string) (from, to ID, err error) {
 	left, right, symmetric, isRange := cutRange(spec)
 	if !isRange {
@@ -36,7 +36,7 @@ func (r *Repo) Range(ctx context.Context, spec string) (from, to ID, err error) 
 	return from, to, err
 }
 
-// cutRange cuts A..B and A...B into their ends; what is no range is left.
+// cutRange splits A..B or A...B into its ends. isRange is false for anything else.
 func cutRange(spec string) (left, right string, symmetric, isRange bool) {
 	if left, right, symmetric = strings.Cut(spec, "..."); symmetric {
 		return left, right, true, true
@@ -45,7 +45,7 @@ func cutRange(spec string) (left, right string, symmetric, isRange bool) {
 	return left, right, false, isRange
 }
 
-// Whole checks the commits of a range in a shallow clone: the error is a *MissingError where more of it is not here.
+// Whole returns a *MissingError if the commits of a range include one at which a shallow clone is cut off.
 func (r *Repo) Whole(spec string, commits []LoggedCommit) error {
 	cut := r.objects.CutOff()
 	if !slices.ContainsFunc(commits, func(c LoggedCommit) bool { return slices.Contains(cut, c.ID) }) {
@@ -54,8 +54,8 @@ func (r *Repo) Whole(spec string, commits []LoggedCommit) error {
 	return odb.NewMissing("more of "+spec+" is not in this clone, which is shallow", "git fetch --unshallow", ErrNotFound, nil)
 }
 
-// FetchEnds fetches what a revision or a range begins with where it is not here: a branch of the remote, such as
-// origin/main, or a whole id. In a shallow clone it fetches no history of them. It reports whether any came.
+// FetchEnds fetches the ends of a revision or range that are not here: a branch of the remote, such as origin/main,
+// or a full id. In a shallow clone it fetches no history of them. It reports whether it got any.
 func (r *Repo) FetchEnds(ctx context.Context, remote, spec string) (came bool, err error) {
 	left, right, _, _ := cutRange(spec)
 	for _, end := range []string{left, right} {
@@ -73,7 +73,7 @@ func (r *Repo) FetchEnds(ctx context.Context, remote, spec string) (came bool, e
 	return came, nil
 }
 
-// ownRange is the range of one commit.
+// ownRange returns the range of one commit: from its first parent to itself.
 func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error) {
 	if to, err = r.Resolve(ctx, rev); err != nil {
 		return "", "", err
@@ -88,10 +88,10 @@ func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error
 	return commit.Parents[0], to, nil
 }
 
-// EmptyTree writes the tree without entries, and returns its id.
+// EmptyTree writes the tree without entries and returns its id.
 func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.objects.WriteTree(ctx, nil) }
 
-// OnRemote reports whether a remote is known to have a commit: one of its branches here contains it.
+// OnRemote reports whether a commit is known to be on a remote: a remote-tracking branch here contains it.
 func (r *Repo) OnRemote(ctx context.Context, id ID) (bool, error) {
 	return r.contained(ctx, id, "refs/remotes/")
 }
@@ -105,9 +105,9 @@ func (r *Repo) contained(ctx context.Context, id ID, prefix string) (bool, error
 	return len(out) > 0, nil
 }
 
-// Operation names what git has begun and not ended in this worktree: rebase, am,
-// merge, cherry-pick, revert, bisect, or "". A rebase comes before the
-// cherry-pick that it is made of.
+// Operation returns what git has begun and not finished in this worktree: rebase, am, merge,
+// cherry-pick, revert, bisect, or "". During a rebase it is "rebase", even while git picks a
+// commit.
 func (r *Repo) Operation() string { return operationIn(r.GitDir) }
 
 func operationIn(gitDir string) string {
@@ -127,8 +127,8 @@ func operationIn(gitDir string) string {
 	return ""
 }
 
-// Rebase returns what a rebase that is under way here, or that runs post-rewrite at its end, puts the
-// commits on, and the branch's commit before it; "" and "" without one.
+// Rebase returns the commit on which a rebase puts the commits, and the branch's commit before it. The rebase must be
+// in progress here, or be running post-rewrite at its end. Otherwise both are "".
 func (r *Repo) Rebase() (onto, was ID) {
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
 		onto, ontoErr := os.ReadFile(filepath.Join(r.GitDir, dir, "onto"))
@@ -140,7 +140,7 @@ func (r *Repo) Rebase() (onto, was ID) {
 	return "", ""
 }
 
-// FilesWith is the files of a commit or tree that hold every one of the lines, whatever white space stands around them.
+// FilesWith returns the files of a commit or tree that contain every one of lines, ignoring white space around them.
 func (r *Repo) FilesWith(ctx context.Context, tree ID, lines []string) ([]string, error) {
 	args := []string{"grep", "-z", "-I", "--name-only", "--full-name", "--no-recurse-submodules", "-F", "--all-match"}
 	for i, line := range lines {
@@ -150,7 +150,7 @@ func (r *Repo) FilesWith(ctx context.Context, tree ID, lines []string) ([]string
 		args = append(args, "-e", strings.TrimSpace(line))
 	}
 	out, err := r.dir.Git(ctx, append(args, string(tree))...)
-	if gitdir.ExitStatus(err) == 1 { // it found none
+	if gitdir.ExitStatus(err) == 1 { // no match
 		return nil, nil
 	}
 	if err != nil {

@@ -125,9 +125,7 @@ func TestDiffContext(t *testing.T) {
 	}
 }
 
-// Nothing that is configured runs or counts: not an external diff, not a text
-// conversion, not an attribute by which a change hides a file.
-// White space is left out of a patch that is read, and of nothing that is counted.
+// TestDiffIgnoresSpace checks that white space is ignored in a patch for people, but not in counts.
 func TestDiffIgnoresSpace(t *testing.T) {
 	repo := newTestRepo(t)
 	a := commitFiles(t, repo, map[string]string{"s": "one\n", "t": "one\ntwo\n"})
@@ -143,6 +141,8 @@ func TestDiffIgnoresSpace(t *testing.T) {
 	}
 }
 
+// TestDiffIgnoresConfiguration checks that nothing configured is run or applied: no external diff, no text
+// conversion, and no attribute with which a change hides a file.
 func TestDiffIgnoresConfiguration(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree
@@ -267,7 +267,7 @@ func TestOperation(t *testing.T) {
 		"merge": {"merge", "side"}, "rebase": {"rebase", "side"}, "cherry-pick": {"cherry-pick", "side"},
 		"revert": {"revert", "--no-edit", "HEAD~1"}, "am": {"am", filepath.Join(repo.GitDir, "patch")}, "bisect": {"bisect", "start"},
 	} {
-		_, _ = testGitError(dir, args...) // stops half way
+		_, _ = testGitError(dir, args...) // stops before the end
 		if got := repo.Operation(); got != want {
 			t.Errorf("after git %s: %q", args, got)
 		}

@@ -29,8 +29,8 @@ func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
 	return d.changes, nil
 }
 
-// ChangedOnDisk lists what Changed does, for trees that record files as they are on disk. Where core.fileMode is
-// false a mode on disk is no change, as for git.
+// ChangedOnDisk is Changed for trees that record files as they are on disk. Like git, it ignores the mode of a file
+// if core.fileMode is false.
 func (r *Repo) ChangedOnDisk(ctx context.Context, a, b ID) ([]Change, error) {
 	changes, err := r.Changed(ctx, a, b)
 	if r.Config.Get("core.filemode") == "" || r.Config.Bool("core.filemode") {
@@ -57,7 +57,7 @@ func (d *treeDiff) treeOf(id ID) (ID, error) {
 	return d.repo.refs.TreeOf(d.ctx, id)
 }
 
-// read returns the entries of a tree; "" stands for a directory that one side lacks.
+// read returns the entries of a tree. The id "" means a directory that one side lacks.
 func (d *treeDiff) read(tree ID) ([]odb.TreeEntry, error) {
 	if tree == "" || tree == d.repo.objects.EmptyTreeID() {
 		return nil, nil
@@ -65,8 +65,8 @@ func (d *treeDiff) read(tree ID) ([]odb.TreeEntry, error) {
 	return d.repo.objects.ReadTree(d.ctx, tree)
 }
 
-// compare appends what differs below two directories whose path is dir, "" or with a
-// slash at its end. Both are in git's order, so that one pass pairs their entries.
+// compare appends the differences below two directories with the path dir, which is "" or ends in a
+// slash. Both are in git's order, so that one pass pairs their entries.
 func (d *treeDiff) compare(dir string, from, to ID) error {
 	if from == to {
 		return d.ctx.Err()
@@ -103,9 +103,9 @@ func (d *treeDiff) compare(dir string, from, to ID) error {
 	return nil
 }
 
-// entry appends what differs between two entries of one name; the zero entry stands for
-// a name that one side lacks. A file and a directory of one name never meet here, for
-// git's order tells them apart.
+// entry appends the differences of two entries with the same name. The zero entry means that one
+// side lacks the name. A file and a directory of one name are never paired, because git's order
+// separates them.
 func (d *treeDiff) entry(dir string, was, is odb.TreeEntry) error {
 	path := dir + cmp.Or(was.Name, is.Name)
 	if was.IsTree() || is.IsTree() {
@@ -128,8 +128,8 @@ func (d *treeDiff) entry(dir string, was, is odb.TreeEntry) error {
 	return nil
 }
 
-// blobMode returns the mode that git shows for an entry that is no directory: old
-// programs wrote other permissions, such as 100664. "" stays "".
+// blobMode returns the mode that git shows for an entry that is not a directory. Old programs
+// wrote other permissions, such as 100664. "" stays "".
 func blobMode(mode string) string {
 	bits, err := strconv.ParseUint(mode, 8, 32)
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestChangedIsGits compares random trees, in which a name may be a file, a link, a
-// submodule, a directory or missing, and wants git's own answer.
+// submodule, a directory or missing, and expects git's own answer.
 func TestChangedIsGits(t *testing.T) {
 	repo := newTestRepo(t)
 	rng := rand.New(rand.NewPCG(1, 2))

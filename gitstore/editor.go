@@ -12,15 +12,15 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// ErrEditor is an editor that cannot be started, or that gave up.
+// ErrEditor reports an editor that cannot be started or that failed.
 var ErrEditor = errors.New("editor")
 
-// NoEditor is the editor of those who want none: git takes the text as it is.
+// NoEditor is the setting with which git leaves a text as it is.
 const NoEditor = ":"
 
-// Editor is the command, for a shell, by which git lets this user edit text:
-// GIT_EDITOR, core.editor, VISUAL, EDITOR, or what git was built with. It is ErrEditor
-// where git knows of none that works, and where that is not there.
+// Editor returns the shell command with which this user edits text in git: GIT_EDITOR,
+// core.editor, VISUAL, EDITOR, or git's built-in default. It returns ErrEditor if git has none
+// that works, or if the command does not exist.
 func (r *Repo) Editor(ctx context.Context) (string, error) {
 	c := gitdir.Call{Args: []string{"var", "GIT_EDITOR"}}
 	if editor := os.Getenv("GIT_EDITOR"); editor != "" {
@@ -38,16 +38,16 @@ func (r *Repo) Editor(ctx context.Context) (string, error) {
 	return editor, err
 }
 
-// Terminal is where an editor talks with its user.
+// Terminal is the input and output of an interactive program.
 type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// EditFile runs an editor on a file, by the shell as git does, and waits until the
+// EditFile runs an editor on a file, through the shell as git does, and waits until the
 // user is done. ctx does not end it: an interrupt at the keyboard is for the editor,
-// and what was typed in it must not be lost. It is ErrEditor when it ends with a status
-// other than 0.
+// and what the user typed must not be lost. It returns ErrEditor if the editor ends with a
+// status other than 0.
 func (r *Repo) EditFile(ctx context.Context, editor, path string, terminal Terminal) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", "-c", editor+` "$@"`, editor, path)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = r.WorkTree, terminal.In, terminal.Out, terminal.Err
@@ -64,8 +64,7 @@ func (r *Repo) EditFile(ctx context.Context, editor, path string, terminal Termi
 	return nil
 }
 
-// Shell carries out a line as the shell does when it is typed, where the user's files are. ctx
-// does not end it, as it does not end EditFile.
+// Shell runs a line in the shell, in the working tree. Like EditFile, it is not ended by ctx.
 func (r *Repo) Shell(ctx context.Context, line string, terminal Terminal) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", "-c", line)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = r.WorkTree, terminal.In, terminal.Out, terminal.Err

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// wrap says in the error of a function, when it returns, what failed.
+// wrap adds a description of what failed to a function's error. Use it with defer.
 func wrap(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
 }
 
-// UnfinishedError is a merge or the like that somebody has begun in a working tree,
-// where nothing else can be done before it has ended.
+// UnfinishedError reports an unfinished merge or the like in a working tree. Nothing else
+// can be done there before it has ended.
 type UnfinishedError struct {
-	Operation string // as Repo.Operation names it
-	While     string // it was begun while an agent worked, and nobody has accepted it; "" for one of a person's
+	Operation string // as returned by Repo.Operation
+	While     string // what an agent did when it was begun, if nobody has accepted it; else ""
 }
 
 func (e *UnfinishedError) Error() string {
@@ -28,13 +28,13 @@ func (e *UnfinishedError) Error() string {
 	return "this checkout is in the middle of a " + e.Operation
 }
 
-// Unfinished is an *UnfinishedError while git has begun an operation in this worktree, nil without one.
+// Unfinished returns an *UnfinishedError if git has an unfinished operation in this worktree, else nil.
 func (r *Repo) Unfinished() *UnfinishedError {
 	e := &UnfinishedError{Operation: r.Operation()}
 	if e.Operation == "" {
 		return nil
 	}
-	all, _ := r.noted() // what cannot be read names nothing
+	all, _ := r.noted() // unreadable records count as none
 	for _, a := range all {
 		if slices.Contains(a.Begun, Begun{r.GitDir, e.Operation}) {
 			e.While = a.While
@@ -49,7 +49,7 @@ type PathsError struct {
 	Paths []string
 }
 
-// Error names the first paths.
+// Error lists the first few paths.
 func (e *PathsError) Error() string {
 	const shown = 5
 	names := make([]string, 0, shown)
@@ -63,5 +63,5 @@ func (e *PathsError) Error() string {
 	return text
 }
 
-// Unwrap gives the kind of error.
+// Unwrap returns the kind of error.
 func (e *PathsError) Unwrap() error { return e.Err }

@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// scratch is an empty repository, and what removes it.
+// scratch returns an empty repository and a function that removes it.
 func scratch(ctx context.Context) (*gitstore.Repo, func()) {
 	dir, err := os.MkdirTemp("", "gitstore-example")
 	if err != nil {
@@ -24,7 +24,7 @@ func scratch(ctx context.Context) (*gitstore.Repo, func()) {
 	return repo, func() { os.RemoveAll(dir) }
 }
 
-// An entry is decided on with the tips of all logs in hand, under the lock of the clone.
+// Append calls the function with the tips of all logs, under the lock of the clone.
 func ExampleRepo_Append() {
 	ctx := context.Background()
 	repo, remove := scratch(ctx)
@@ -63,7 +63,7 @@ func ExampleRepo_Append() {
 	// a.go:1: undefined: x
 }
 
-// A ref moves only from the value that its caller decided on.
+// A ref moves only from the value that its caller expects.
 func ExampleRepo_SwapRef() {
 	ctx := context.Background()
 	repo, remove := scratch(ctx)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// FinishReverts does what a killed Revert of this worktree left undone. Call it
-// before anything else is done to the worktree. There is mostly nothing to do.
+// FinishReverts completes or takes back what a killed Revert or landing of this worktree left undone.
+// Call it before any other change of the worktree. Usually there is nothing to do.
 func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 	journals, err := w.repo.Refs(ctx, journalPrefix)
 	if err != nil || len(journals) == 0 {
@@ -34,8 +34,8 @@ func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 	return finished, nil
 }
 
-// Unfinished are the operations that FinishReverts would end; none while somebody is at
-// work on the files.
+// Unfinished returns the operations that FinishReverts would end. It returns none while another
+// process works on the files.
 func (w *Worktree) Unfinished(ctx context.Context) (list []Operation, err error) {
 	journals, err := w.repo.Refs(ctx, journalPrefix)
 	if err != nil || len(journals) == 0 {
@@ -43,7 +43,7 @@ func (w *Worktree) Unfinished(ctx context.Context) (list []Operation, err error)
 	}
 	unlock, free, err := w.repo.TryLock(w.filesLock())
 	if err != nil || !free {
-		return nil, nil // who cannot lock cannot end them either
+		return nil, nil // a caller that cannot lock cannot end them either
 	}
 	defer unlock()
 	for _, ref := range slices.Sorted(maps.Keys(journals)) {
@@ -58,8 +58,8 @@ func (w *Worktree) Unfinished(ctx context.Context) (list []Operation, err error)
 	return list, nil
 }
 
-// finishRevert does one journal; it is not ours when it is another worktree's, or
-// when its revert was alive and has ended.
+// finishRevert completes one journal. ours is false if it belongs to another worktree, or
+// if its process was alive and has ended by now.
 func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted, ours bool, err error) {
 	journal, err := w.repo.Ref(ctx, journalPrefix+name)
 	if err != nil || journal == "" {
@@ -81,7 +81,7 @@ func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted
 	return done, true, w.repo.refs.SwapAny(ctx, journalPrefix+name, "", journal)
 }
 
-// finishJob does the rest of what a killed process began.
+// finishJob completes what a killed process began.
 func (w *Worktree) finishJob(ctx context.Context, job revertJob) (done Reverted, err error) {
 	op := parseOperation(job.why)
 	if op.Kind == opLanding {
@@ -100,9 +100,8 @@ func (w *Worktree) finishJob(ctx context.Context, job revertJob) (done Reverted,
 	return w.revertRecorded(ctx, job)
 }
 
-// finishLanding ends a killed landing: it is recorded when its branch had moved, and
-// else taken back. When HEAD is elsewhere by now, what there is may be anything, and
-// is left alone.
+// finishLanding ends a killed landing: it records the landing if its branch had moved, and
+// otherwise takes it back. If HEAD is elsewhere by now, it leaves everything as it is.
 func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Reverted, err error) {
 	op := job.operation()
 	landed, err := w.hasLanded(ctx, job)
@@ -123,7 +122,7 @@ func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Rever
 	return done, err
 }
 
-// hasLanded reports whether the branch of a landing has its commit.
+// hasLanded reports whether the branch of a landing contains its commit.
 func (w *Worktree) hasLanded(ctx context.Context, job revertJob) (bool, error) {
 	at := job.end.HeadRef
 	if at == "" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestGitSyncsWorktrees: git has what it writes for a working tree on disk when it
-// returns, also for a user who has switched that off.
+// TestGitSyncsWorktrees checks that git syncs the files that it writes in a working tree, even for a user
+// who has disabled that.
 func TestGitSyncsWorktrees(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	testGit(t, repo.WorkTree, "config", "core.fsync", "none")

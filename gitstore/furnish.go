@@ -17,17 +17,17 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// What a worktree of the tool's own was given beside its commit is kept in its git directory.
+// These files in the git directory of a worktree of this tool record what the worktree got in addition to its commit.
 const (
-	placedFile = "runr-placed" // a state, and the paths that are no part of any change, each ended by NUL
-	readyFile  = "runr-ready"  // the key of the setup that succeeded last
+	placedFile = "runr-placed" // a state, and the paths that belong to no change, each ended by NUL
+	readyFile  = "runr-ready"  // the key of the last setup that succeeded
 
 	placedBegun = "begun"
 	placedAll   = "all"
 )
 
-// UserCheckout returns the user's checkout that the repository was opened in; in a worktree of the tool's own it is
-// the main working tree. It is ErrBare where there is none.
+// UserCheckout returns the user's checkout in which the repository was opened. In a worktree of this tool, it returns
+// the main working tree. It returns ErrBare if there is none.
 func (r *Repo) UserCheckout(ctx context.Context) (*Worktree, error) {
 	if !r.IsOwnWorktree() {
 		return r.Checkout()
@@ -39,14 +39,14 @@ func (r *Repo) UserCheckout(ctx context.Context) (*Worktree, error) {
 	return r.worktreeAt(top, r.CommonDir), nil
 }
 
-// Furnish puts files of the user's checkout that git does not track there into a worktree of the tool's own, once:
-// those that copies match by copy, those that links match by hard links. Patterns are those of filepath.Match, from
-// the top. A directory is made anew, and symbolic links in it are copied as they are, so that nothing that is removed
-// in the worktree is removed in the checkout. What is in the worktree already stays. From then on the paths are left
-// out of every tree and snapshot of the worktree, ignored or not.
+// Furnish copies files from the user's checkout that git does not track there into a worktree of this tool, once. It
+// copies those that match copies and hard-links those that match links. The patterns are those of filepath.Match,
+// from the top. A directory is created anew and its symbolic links are copied as links, so that removing something in
+// the worktree removes nothing in the checkout. Existing files of the worktree stay. From then on every tree and
+// snapshot of the worktree leaves the paths out, ignored or not.
 //
-// A pattern, a symbolic link in the checkout and one in the worktree's commit can all be a stranger's: what would be
-// read or written through one is refused, and refused says why, a line each.
+// Patterns, symbolic links in the checkout and those in the worktree's commit may all come from strangers. Furnish
+// does not read or write through a link that leads elsewhere; refused has one line for each such path.
 func (w *Worktree) Furnish(ctx context.Context, from *Worktree, copies, links []string) (refused []string, err error) {
 	defer wrap(&err, "furnish worktree %q", w.Dir)
 	if !w.Own {
@@ -56,7 +56,7 @@ func (w *Worktree) Furnish(ctx context.Context, from *Worktree, copies, links []
 	if state == placedAll {
 		return nil, nil
 	}
-	for _, path := range paths { // of a call that was killed
+	for _, path := range paths { // left by a call that was killed
 		if !w.realParent(filepath.Dir(path), map[string]bool{}) {
 			continue
 		}
@@ -86,7 +86,7 @@ func (w *Worktree) Furnish(ctx context.Context, from *Worktree, copies, links []
 	return f.refused, w.writePlaced(placedAll)
 }
 
-// IgnoredBy returns those of the patterns, which are as in Furnish, that match a file that git ignores in the worktree.
+// IgnoredBy returns the patterns, in the form of Furnish, that match a file that git ignores in the worktree.
 func (w *Worktree) IgnoredBy(ctx context.Context, patterns ...string) (found []string, err error) {
 	for _, pattern := range patterns {
 		matched, err := w.glob(pattern)
@@ -105,7 +105,7 @@ func (w *Worktree) IgnoredBy(ctx context.Context, patterns ...string) (found []s
 	return found, nil
 }
 
-// glob returns the paths from the top that a pattern matches.
+// glob returns the paths, relative to the top, that match a pattern.
 func (w *Worktree) glob(pattern string) (paths []string, err error) {
 	names, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(w.Dir), filepath.FromSlash(pattern)))
 	for _, name := range names {
@@ -114,23 +114,23 @@ func (w *Worktree) glob(pattern string) (paths []string, err error) {
 	return paths, err
 }
 
-// furnisher finds what Furnish puts into a worktree, and puts it there.
+// furnisher finds the files for Furnish and puts them into a worktree.
 type furnisher struct {
 	to, from       *Worktree
-	dirs, fromDirs map[string]bool // which are real directories, see realParent
-	tracked        map[string]bool // in the user's checkout
+	dirs, fromDirs map[string]bool // whether a directory is a real one: see realParent
+	tracked        map[string]bool // paths tracked in the user's checkout
 	items          []furnishItem
 	refused        []string
 }
 
 // furnishItem is one path that is not in the worktree yet.
 type furnishItem struct {
-	path   string // from the top
-	source string // absolute, where a symbolic link leads
-	link   bool   // by hard links
+	path   string // relative to the top
+	source string // absolute, with symbolic links resolved
+	link   bool   // make a hard link
 }
 
-// find adds what the patterns match.
+// find adds the files that match the patterns.
 func (f *furnisher) find(ctx context.Context, patterns []string, link bool) error {
 	var matched []string
 	for _, pattern := range patterns {
@@ -156,7 +156,7 @@ func (f *furnisher) find(ctx context.Context, patterns []string, link bool) erro
 	return nil
 }
 
-// add adds a path, or what below it the worktree does not have.
+// add adds a path, or, if the worktree has that directory, the missing paths below it.
 func (f *furnisher) add(path string, link bool) {
 	known := slices.ContainsFunc(f.items, func(i furnishItem) bool { return i.path == path || strings.HasPrefix(path, i.path+"/") })
 	if known || f.tracked[path] || unsafePath(path) {
@@ -175,7 +175,7 @@ func (f *furnisher) add(path string, link bool) {
 	info, err := os.Lstat(filepath.Join(f.to.Dir, path))
 	switch {
 	case err == nil && info.IsDir():
-		entries, _ := os.ReadDir(source) // what cannot be read has nothing to give, and is no directory perhaps
+		entries, _ := os.ReadDir(source) // a source that cannot be read, or is not a directory, adds nothing
 		for _, entry := range entries {
 			f.add(path+"/"+entry.Name(), link)
 		}
@@ -187,7 +187,7 @@ func (f *furnisher) add(path string, link bool) {
 	}
 }
 
-// parentsReal reports whether those directories above a path that the worktree has are real ones.
+// parentsReal reports whether the existing directories above a path in the worktree are not symbolic links.
 func (f *furnisher) parentsReal(path string) bool {
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(f.to.Dir, dir)); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -201,8 +201,8 @@ func (f *furnisher) refuse(path, why string) {
 	f.refused = append(f.refused, fmt.Sprintf("not put into the worktree: %q: %s", path, why))
 }
 
-// place puts the file or directory source at target, which is not there. What is neither of them nor a symbolic link
-// below source is left out, and so is what git tracks there.
+// place copies or links the file or directory source to target, which does not exist. Below source it skips tracked
+// files and anything that is not a file, a directory or a symbolic link.
 func (f *furnisher) place(source, target, path string, link bool) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 		return err
@@ -233,14 +233,14 @@ func (f *furnisher) place(source, target, path string, link bool) error {
 			if link && os.Link(name, to) == nil {
 				return nil
 			}
-			return copyFile(name, to) // also where hard links cannot be made: on another file system
+			return copyFile(name, to) // also if a hard link cannot be made, as on another file system
 		}
 		return nil
 	})
 }
 
-// copyFile copies a file with its permissions and its time. On Linux the kernel makes it a reflink where the file
-// system has them.
+// copyFile copies a file with its permissions and modification time. On Linux the kernel makes a reflink if the
+// file system supports it.
 func copyFile(source, target string) (err error) {
 	from, err := os.Open(source)
 	if err != nil {
@@ -259,7 +259,7 @@ func copyFile(source, target string) (err error) {
 	return errors.Join(err, to.Chmod(info.Mode().Perm()), to.Close(), os.Chtimes(target, info.ModTime(), info.ModTime()))
 }
 
-// readPlaced reads which paths are no part of any change in the worktree.
+// readPlaced reads the paths of the worktree that belong to no change.
 func (w *Worktree) readPlaced() (state string, paths []string) {
 	data, err := os.ReadFile(filepath.Join(w.GitDir, placedFile))
 	if err != nil {
@@ -276,13 +276,13 @@ func (w *Worktree) writePlaced(state string) error {
 	return safefile.WriteFile(filepath.Join(w.GitDir, placedFile), joinNUL(append([]string{state}, w.placed...)), 0o666)
 }
 
-// isPlaced reports whether a path is no part of any change, as it was put into the worktree or made by its setup.
+// isPlaced reports whether a path belongs to no change, because Furnish or the setup put it into the worktree.
 func (w *Worktree) isPlaced(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	return slices.ContainsFunc(w.placed, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// trackedPlaced lists the paths of an index that are no part of any change: somebody added them all the same.
+// trackedPlaced lists the paths of an index that belong to no change: somebody added them nevertheless.
 func (w *Worktree) trackedPlaced(ctx context.Context, c gitdir.Call) ([]string, error) {
 	if len(w.placed) == 0 {
 		return nil, nil
@@ -290,7 +290,7 @@ func (w *Worktree) trackedPlaced(ctx context.Context, c gitdir.Call) ([]string, 
 	return w.listed(c, append([]string{"ls-files", "-z", "--cached", "--"}, w.placed...)...)(ctx)
 }
 
-// CommittedPlaced reports whether a commit that tip has and base has not touches a path that is no part of any change.
+// CommittedPlaced reports whether a commit in base..tip touches a path that belongs to no change.
 func (w *Worktree) CommittedPlaced(ctx context.Context, base, tip ID) (bool, error) {
 	if len(w.placed) == 0 || base == "" || tip == "" {
 		return false, nil
@@ -302,17 +302,17 @@ func (w *Worktree) CommittedPlaced(ctx context.Context, base, tip ID) (bool, err
 	return len(out) > 0, nil
 }
 
-// IsFurnished reports whether Furnish has done its work in the worktree.
+// IsFurnished reports whether Furnish has completed in the worktree.
 func (w *Worktree) IsFurnished() bool {
 	state, _ := w.readPlaced()
 	return state == placedAll
 }
 
-// Placed lists the paths that are no part of any change in the worktree.
+// Placed lists the paths of the worktree that belong to no change.
 func (w *Worktree) Placed() []string { return slices.Clone(w.placed) }
 
-// SetUp has run make the worktree ready, and notes key when it did. What it makes that git neither tracks nor ignores
-// is no part of any change from then on: made.
+// SetUp calls run to prepare the worktree, and records key if run succeeds. New paths that git neither tracks nor
+// ignores belong to no change from then on; SetUp returns them.
 func (w *Worktree) SetUp(ctx context.Context, key func() (string, error), run func() (ok bool, err error)) (made []string, err error) {
 	before, err := w.untracked(ctx)
 	if err != nil {
@@ -345,13 +345,13 @@ func (w *Worktree) untracked(ctx context.Context) ([]string, error) {
 	return w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")(ctx)
 }
 
-// IsReady reports whether a setup with that key was the last that succeeded in the worktree.
+// IsReady reports whether the last successful setup of the worktree had that key.
 func (w *Worktree) IsReady(key string) bool {
 	is, err := os.ReadFile(filepath.Join(w.GitDir, readyFile))
 	return err == nil && string(is) == key
 }
 
-// InputsKey returns a hash of name and of those files of the worktree that globs match and git does not ignore.
+// InputsKey returns a hash of name and of the files of the worktree that match globs and that git does not ignore.
 func (w *Worktree) InputsKey(ctx context.Context, name string, globs []string) (string, error) {
 	files, err := w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--cached", "--others", "--exclude-standard")(ctx)
 	if err != nil {
@@ -364,7 +364,7 @@ func (w *Worktree) InputsKey(ctx context.Context, name string, globs []string) (
 		if !match.Match(file) || w.isPlaced(file) || !w.realParent(filepath.Dir(file), map[string]bool{}) {
 			continue
 		}
-		text, err := safefile.ReadFile(filepath.Join(w.Dir, file)) // what cannot be read, or is no file, counts by its name
+		text, err := safefile.ReadFile(filepath.Join(w.Dir, file)) // an unreadable file counts only by its name
 		fmt.Fprintf(hash, "%s\x00%t %d\x00%s", file, err == nil, len(text), text)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil

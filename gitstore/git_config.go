@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Version is that of the git that is run, such as 2 and 39.
+// Version returns the version of git, such as 2 and 39.
 func (r *Repo) Version(ctx context.Context) (major, minor int, err error) {
 	line, err := r.dir.GitLine(ctx, "version")
 	if err != nil {
@@ -22,8 +22,8 @@ func (r *Repo) Version(ctx context.Context) (major, minor int, err error) {
 	return major, minor, nil
 }
 
-// UnsetConfig takes a section out of the repository's own configuration; one that is not
-// there is out.
+// UnsetConfig removes a section from the repository's own configuration. A missing section is not
+// an error.
 func (r *Repo) UnsetConfig(ctx context.Context, section string) error {
 	inSection := func(key string, _ []string) bool { return strings.HasPrefix(key, section+".") }
 	known := len(r.Config)
@@ -37,7 +37,7 @@ func (r *Repo) UnsetConfig(ctx context.Context, section string) error {
 	return nil
 }
 
-// UnsetKey takes a key out of the repository's own configuration; one that is not there is out.
+// UnsetKey removes a key from the repository's own configuration. A missing key is not an error.
 func (r *Repo) UnsetKey(ctx context.Context, key string) error {
 	if r.Config.Get(key) == "" {
 		return nil
@@ -49,7 +49,7 @@ func (r *Repo) UnsetKey(ctx context.Context, key string) error {
 	return nil
 }
 
-// UnsetValue takes one value of a key out of the repository's own configuration.
+// UnsetValue removes one value of a key from the repository's own configuration.
 func (r *Repo) UnsetValue(ctx context.Context, key, value string) error {
 	if !slices.Contains(r.Config[strings.ToLower(key)], value) {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// Globs are patterns of paths from the top of the tree, with the signs of git's own:
-// * and ? stand for no slash, ** between slashes for any number of directories, and
-// [a-z] or [!a-z] for one character. As in .gitignore, a name without a slash is
-// looked for in every directory, a slash in front means the top, and a name without
-// signs is that of a directory as well, with all that is in it.
+// Globs matches paths, relative to the top of the tree, against patterns in git's syntax:
+// * and ? do not match a slash, ** between slashes matches any number of directories, and
+// [a-z] or [!a-z] matches one character. As in .gitignore, a name without a slash matches
+// in every directory, and a leading slash means the top. A name without wildcards also matches
+// a directory with everything below it.
 type Globs []*regexp.Regexp
 
-// anchored is glob as git's pathspecs with the magic "glob" have it: from the top,
-// and a directory's contents by a pattern of their own.
+// anchored translates glob into git's pathspecs with the magic "glob": relative to the top,
+// with a second pattern for a directory's contents.
 func anchored(glob string) []string {
 	g := strings.TrimSuffix(glob, "/")
 	if top, ok := strings.CutPrefix(g, "/"); ok {
@@ -34,7 +34,7 @@ func anchored(glob string) []string {
 	return []string{g, g + "/**"}
 }
 
-// CompileGlobs makes a matcher of globs. One that is malformed matches nothing.
+// CompileGlobs compiles globs. A malformed glob matches nothing.
 func CompileGlobs(globs []string) Globs {
 	var patterns Globs
 	for _, glob := range globs {
@@ -52,8 +52,8 @@ func (g Globs) Match(path string) bool {
 	return slices.ContainsFunc(g, func(re *regexp.Regexp) bool { return re.MatchString(path) })
 }
 
-// globPattern is an anchored glob as a regular expression, which takes time in
-// proportion to the path however many stars there are. It is invalid where the glob is.
+// globPattern translates an anchored glob into a regular expression, which matches in time
+// proportional to the path however many stars there are. It is invalid if the glob is.
 func globPattern(glob string) string {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
@@ -88,8 +88,8 @@ func globPattern(glob string) string {
 	return b.String() + `\z`
 }
 
-// globClass is the class of characters that s begins with, and its length. A class
-// without an end is one that no expression has.
+// globClass returns the character class at the start of s, and its length. For a class
+// without an end it returns an invalid expression.
 func globClass(s string) (class string, n int) {
 	class, n = "[", 1
 	if n < len(s) && (s[n] == '!' || s[n] == '^') {
@@ -111,7 +111,7 @@ func globClass(s string) (class string, n int) {
 	return "[", len(s)
 }
 
-// UnmatchedGlobs are those of globs that match no file of a tree or commit.
+// UnmatchedGlobs returns the globs that match no file of a tree or commit.
 func (r *Repo) UnmatchedGlobs(ctx context.Context, treeish ID, globs []string) ([]string, error) {
 	if len(globs) == 0 {
 		return nil, nil
@@ -126,7 +126,7 @@ func (r *Repo) UnmatchedGlobs(ctx context.Context, treeish ID, globs []string) (
 	}), nil
 }
 
-// LazyGlobs are globs that are compiled when they are first asked for.
+// LazyGlobs returns a function that compiles globs at its first call.
 func LazyGlobs(globs ...string) func() Globs {
 	return sync.OnceValue(func() Globs { return CompileGlobs(globs) })
 }

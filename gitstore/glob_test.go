@@ -12,8 +12,8 @@ var globPaths = []string{
 	"src/[id]/p.ts", "src/go.lock", "README.md", "docs/a b.md", "a+b.txt", "a.b/c.d", "x/src/a.go", "star*name.txt", "1.txt", "[1].txt", "é.txt",
 }
 
-// Which paths a pattern leaves out, by git, which reads a difference with it, and
-// by Globs, which knows paths only.
+// TestGlobs compares which paths a pattern leaves out in git, which reads a difference with it, and in Globs,
+// which gets only paths.
 func TestGlobs(t *testing.T) {
 	repo := newTestRepo(t)
 	ctx := context.Background()
@@ -83,7 +83,7 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
-// Patterns that a matcher that tries every way never finishes.
+// TestGlobsInLinearTime uses patterns on which a backtracking matcher never finishes.
 func TestGlobsInLinearTime(t *testing.T) {
 	deep := strings.Repeat("a/", 2000) + "a"
 	for _, glob := range []string{strings.Repeat("**/", 200) + "b", strings.Repeat("*a", 500) + "b", strings.Repeat("**/a/", 200) + "b"} {

@@ -19,95 +19,94 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// ErrTampered is for a repository in which git is not run any more, for what it is told to
-// do was changed by an agent.
+// ErrTampered reports that git is not run in the repository any more, because an agent changed
+// what configures it.
 var ErrTampered = gitdir.ErrTampered
 
-// Guard is what an agent must leave alone in a repository, as it was before its turn: refs,
-// hooks and what git is configured by.
+// Guard records what an agent must leave alone in a repository, as it was before the agent's turn:
+// refs, hooks and the files that configure git. After the turn it finds what changed.
 type Guard struct {
 	guardState
 	repo  *Repo
 	place fs.FileInfo // of the repository's directory
-	file  string      // where the state lies on disk
-	free  func()      // lets go of the lock that says that this process has it
+	file  string      // holds the state on disk
+	free  func()      // releases the lock that shows that this process has the guard open
 }
 
-// guardState is what a guard knows from before. It lies on disk while the guard is open: where this process is
-// killed, the next one compares.
+// guardState is what a guard recorded when it was opened. It is on disk while the guard is open, so that
+// another process can compare if this one is killed.
 type guardState struct {
-	While   string   // what goes on
+	While   string   // what happens meanwhile
 	GitDir  string   // of the agent's working tree
-	Own     []string // full names of the branches that may move
-	Config  []string // files that git is configured by, there or not
-	Hooks   []string // directories
+	Own     []string // full names of the branches that the agent may move
+	Config  []string // files that configure git; they need not exist
+	Hooks   []string // directories of hooks
 	Before  map[string]guarded
 	Tips    map[string]ID     // refs
-	Others  map[string]head   // HEADs of other working trees, by their git directory
-	Entries []Stashed         // of the stash
-	Under   map[string]string // operations of git that were under way, by git directory
-	Staged  map[string]string // hashes of what the indexes of other working trees say, by git directory
-	Tracing string            // directory of the trace, "" for none
+	Others  map[string]head   // HEADs of other working trees, by git directory
+	Entries []Stashed         // entries of the stash
+	Under   map[string]string // unfinished operations of git, by git directory
+	Staged  map[string]string // hashes of the index contents of other working trees, by git directory
+	Tracing string            // directory of the trace, or ""
 }
 
-// guarded is a file as it was; with mode 0 there was none.
+// guarded is the recorded state of a file. Mode 0 means that it did not exist.
 type guarded struct {
 	Mode fs.FileMode
-	Link string // where a symbolic link leads
-	At   string // the path without links among the directories
-	Real string // and without any
-	Data []byte // of a link of what it leads to
-	Part bool   // Data is not what the file holds, which is too large or no regular file
+	Link string // target of a symbolic link
+	At   string // the path with symbolic links in its directories resolved
+	Real string // the path with all symbolic links resolved
+	Data []byte // for a link, the content of its target
+	Part bool   // Data is not the content: the file is too large or not a regular file
 }
 
 func (g guarded) same(as guarded) bool {
 	return g.Mode == as.Mode && g.Link == as.Link && bytes.Equal(g.Data, as.Data)
 }
 
-// FileChange is a file that an agent must leave alone and that changed.
+// FileChange is a change of a file that an agent must leave alone.
 type FileChange struct {
 	Path     string      `json:"path"`
-	At       string      `json:"at"`       // before: without symbolic links among its directories
-	Real     string      `json:"real"`     // and without any
-	Was      []byte      `json:"was"`      // nil where there was none; at most guardedSize bytes
-	Is       []byte      `json:"is"`       // nil where there is none
-	WasLink  string      `json:"was_link"` // where it led as a symbolic link, "" for none
-	IsLink   string      `json:"is_link"`  // where it leads
-	Mode     fs.FileMode `json:"mode"`     // before; of Is where there was none
-	Part     bool        `json:"part"`     // Was is not what the file held, which is too large or no regular file
+	At       string      `json:"at"`       // before, with symbolic links in its directories resolved
+	Real     string      `json:"real"`     // before, with all symbolic links resolved
+	Was      []byte      `json:"was"`      // nil if the file did not exist; at most guardedSize bytes
+	Is       []byte      `json:"is"`       // nil if the file does not exist
+	WasLink  string      `json:"was_link"` // target before, if it was a symbolic link
+	IsLink   string      `json:"is_link"`  // target now, if it is a symbolic link
+	Mode     fs.FileMode `json:"mode"`     // before; if the file did not exist, now
+	Part     bool        `json:"part"`     // Was is not the content: the file was too large or not a regular file
 	IsMode   fs.FileMode `json:"is_mode"`  // now
-	Kind     FileKind    `json:"kind"`     // what it is to git
-	Outside  bool        `json:"outside"`  // it does not lie in the repository
-	Executes string      `json:"executes"` // what git, or this tool, would run or follow because of it; "" for nothing
-	Settings []string    `json:"settings"` // the keys that changed, of a configuration
+	Kind     FileKind    `json:"kind"`     // its role
+	Outside  bool        `json:"outside"`  // it is outside of the repository
+	Executes string      `json:"executes"` // what git or this tool would run or follow because of the change, or ""
+	Settings []string    `json:"settings"` // the changed keys of a configuration file
 }
 
-// FileKind is what a guarded file is to git.
+// FileKind is the role of a guarded file.
 type FileKind string
 
 const (
 	KindConfig FileKind = "config"
 	KindHook   FileKind = "hook"
-	KindOwn    FileKind = "own" // this tool's: the user's configuration, what is trusted
+	KindOwn    FileKind = "own" // of this tool: the user's configuration, the list of what is trusted
 	KindOther  FileKind = "other"
 )
 
-// RefChange is a ref that moved. Old or New is "" where there was, or is, none, and
-// "ref: REF" where it was or is symbolic.
+// RefChange is a ref that moved. Old or New is "" if the ref did not, or does not, exist, and
+// "ref: REF" if it was, or is, symbolic.
 type RefChange struct {
 	Ref     string `json:"ref"`
 	Old     ID     `json:"old"`
 	New     ID     `json:"new"`
-	ByAgent bool   `json:"by_agent"` // its own git says so, or no person's work looks like it; else it may have been anybody
+	ByAgent bool   `json:"by_agent"` // shown by a trace of its git, or by a move that people do not make; else anybody may have moved it
 }
 
-// HeadChange is a working tree whose HEAD changed: what it said and says, a full ref name or
-// a commit.
+// HeadChange is a change of a working tree's HEAD. Was and Is are full ref names or commits.
 type HeadChange struct {
 	GitDir  string `json:"git_dir"`
 	Was     string `json:"was"`
 	Is      string `json:"is"`
-	ByAgent bool   `json:"by_agent"` // no git checked it out
+	ByAgent bool   `json:"by_agent"` // the reflog has no checkout
 }
 
 // Stashed is an entry of the stash.
@@ -116,17 +115,17 @@ type Stashed struct {
 	Message string `json:"message"`
 }
 
-// head is what a HEAD says, and its reflog.
+// head is the content of a HEAD and its reflog.
 type head struct{ Says, Log string }
 
 const (
-	guardedSize  = 1 << 20 // bytes of a file that are compared
-	guardedFiles = 1000    // of a directory of hooks
-	tracedRefs   = 2000    // with more, the trace of a git that lists them is too long
+	guardedSize  = 1 << 20 // how many bytes of a file are compared
+	guardedFiles = 1000    // how many files of a directory of hooks are compared
+	tracedRefs   = 2000    // with more refs, the trace of a git that lists them is too long
 )
 
-// Guard notes what an agent that works in tree must leave alone, and while what: "implementer NAME worked". own
-// are the full names of branches that it may move. The caller closes it.
+// Guard records what an agent that works in tree must leave alone. while says what happens meanwhile, such as
+// "implementer NAME worked". own are the full names of branches that the agent may move. The caller closes the guard.
 func (r *Repo) Guard(ctx context.Context, tree *Worktree, while string, own ...string) (*Guard, error) {
 	g := &Guard{repo: r, guardState: guardState{While: while, GitDir: tree.GitDir, Own: own}}
 	var err error
@@ -135,7 +134,7 @@ func (r *Repo) Guard(ctx context.Context, tree *Worktree, while string, own ...s
 	}
 	g.Hooks, _ = filepath.Glob(filepath.Join(gitdir.GlobQuote(r.CommonDir), "modules", "*", "hooks"))
 	g.Hooks = append(g.Hooks, filepath.Join(r.CommonDir, "hooks"))
-	if dir, err := r.HooksDir(ctx); err == nil && dir.Path != os.DevNull { // else git finds none either
+	if dir, err := r.HooksDir(ctx); err == nil && dir.Path != os.DevNull { // otherwise git finds none either
 		g.Hooks = append(g.Hooks, dir.Path)
 	}
 	for _, dir := range slices.Clone(g.Hooks) {
@@ -162,7 +161,7 @@ func (r *Repo) Guard(ctx context.Context, tree *Worktree, while string, own ...s
 	return g, nil
 }
 
-// Close removes what the guard had on disk.
+// Close removes the guard's files.
 func (g *Guard) Close() {
 	g.forget()
 	if g.Tracing != "" {
@@ -170,8 +169,7 @@ func (g *Guard) Close() {
 	}
 }
 
-// Trace is the file in which the agent's git says which refs it moves, when GIT_TRACE_REFS
-// names it; "" for none.
+// Trace returns the file in which the agent's git records moves of refs if GIT_TRACE_REFS names it, or "".
 func (g *Guard) Trace() string {
 	if g.Tracing == "" {
 		return ""
@@ -179,7 +177,7 @@ func (g *Guard) Trace() string {
 	return filepath.Join(g.Tracing, "refs")
 }
 
-// configFiles are the files by which git is configured in this repository, there or not.
+// configFiles returns the paths of all files that configure git in this repository. They need not exist.
 func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error) {
 	out, err := r.dir.Git(ctx, "config", "--list", "--show-origin", "--name-only", "-z")
 	if err != nil {
@@ -194,7 +192,7 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(r.GitDir, path)
 		}
-		if !gitdir.Below(path, tree.Dir) || !tree.Own { // what is in its own files, it may change
+		if !gitdir.Below(path, tree.Dir) || !tree.Own { // the agent may change files of its own worktree
 			files = append(files, filepath.Clean(path))
 		}
 	}
@@ -207,7 +205,7 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 		found, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(r.CommonDir), filepath.FromSlash(pattern)))
 		files = append(files, found...)
 	}
-	registered, _ := r.registrations() // without them there are none to guard
+	registered, _ := r.registrations() // on an error no worktree is guarded
 	for _, g := range registered {
 		files = append(files, filepath.Join(g.gitDir, "config.worktree"), filepath.Join(g.gitDir, "commondir"))
 		if g.dir != "" && !g.own() {
@@ -226,7 +224,7 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 	return slices.Compact(files), nil
 }
 
-// look reads what is guarded as it is now.
+// look reads the current state of all guarded files.
 func (g *Guard) look() map[string]guarded {
 	now := map[string]guarded{}
 	for _, path := range g.Config {
@@ -240,7 +238,7 @@ func (g *Guard) look() map[string]guarded {
 	return now
 }
 
-// filesIn are the files of a directory and of those in it.
+// filesIn returns the files in a directory, down to two levels of subdirectories, without *.sample.
 func filesIn(dir string) (files []string) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch rel, _ := filepath.Rel(dir, path); {
@@ -248,7 +246,7 @@ func filesIn(dir string) (files []string) {
 			return fs.SkipDir
 		case entry.IsDir() && strings.Count(rel, string(filepath.Separator)) >= 2:
 			return fs.SkipDir
-		case !entry.IsDir() && !strings.HasSuffix(path, ".sample"): // which git does not run
+		case !entry.IsDir() && !strings.HasSuffix(path, ".sample"): // git does not run samples
 			files = append(files, path)
 		}
 		return nil
@@ -273,7 +271,7 @@ func lookAt(path string) guarded {
 		if to, err := filepath.EvalSymlinks(path); err == nil {
 			g.Real = to
 		}
-		data, _ := os.ReadFile(path) // what git reads
+		data, _ := os.ReadFile(path) // git reads the target
 		g.Data, g.Part = data[:min(len(data), guardedSize)], len(data) > guardedSize
 	case info.Mode().IsRegular() && info.Size() <= guardedSize:
 		g.Data, _ = os.ReadFile(path)
@@ -283,7 +281,7 @@ func lookAt(path string) guarded {
 	return g
 }
 
-// Gone reports whether the repository was removed, replaced, or is none any more.
+// Gone reports whether the repository was removed or replaced, or has no HEAD any more.
 func (g *Guard) Gone() bool {
 	now, err := os.Lstat(g.repo.CommonDir)
 	if err != nil || !os.SameFile(now, g.place) {
@@ -293,7 +291,7 @@ func (g *Guard) Gone() bool {
 	return err != nil
 }
 
-// Files are the guarded files that changed, but for what this program itself wrote.
+// Files returns the guarded files that changed, except for changes that this program makes.
 func (g *Guard) Files(ctx context.Context) []FileChange {
 	changes := []FileChange{}
 	now := g.look()
@@ -345,7 +343,7 @@ func settingsOf(ctx context.Context, file []byte) (Config, error) {
 	return gitdir.ParseConfig(string(out)), err
 }
 
-// Stop keeps this process from running git in the repository again: every call is
+// Stop prevents this process from running git in the repository again: every call returns
 // ErrTampered.
 func (r *Repo) Stop() { r.dir.Gate.Shut.Store(true) }
 
@@ -366,7 +364,7 @@ func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
 	return all, nil
 }
 
-// stashed are the entries of the stash, oldest first; none where reflogs are no files.
+// stashed returns the entries of the stash, oldest first. It returns none if reflogs are not files.
 func (r *Repo) stashed() (entries []Stashed) {
 	log, _ := os.ReadFile(filepath.Join(r.CommonDir, "logs", "refs", "stash"))
 	for line := range strings.Lines(string(log)) {
@@ -378,8 +376,8 @@ func (r *Repo) stashed() (entries []Stashed) {
 	return entries
 }
 
-// Dropped are the entries of the stash that are gone, oldest first. byAgent says that the
-// agent's git dropped one.
+// Dropped returns the entries of the stash that are gone, oldest first. byAgent is true if the
+// agent's git dropped an entry.
 func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 	now := g.repo.stashed()
 	for _, s := range g.Entries {
@@ -391,9 +389,9 @@ func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 	return gone, traceStash().Match(trace)
 }
 
-// Refs are the refs that moved, but for those that the agent may move, and a branch that
-// it made and that its own working tree is on. What only others may have moved is left out
-// of refs/runr and of the branches of other runs.
+// Refs returns the refs that moved. It leaves out refs that the agent may move, and a new branch
+// that its own working tree is on. Below refs/runr and in the branches of other runs, it leaves
+// out moves that are not by the agent.
 func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	now, err := g.repo.guardedRefs(ctx)
 	if err != nil {
@@ -417,9 +415,9 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	return changes, nil
 }
 
-// past reports whether a ref was moved as no person does while an agent works: a replaced object,
-// a branch that became symbolic, one that was moved past git or back by nothing
-// that says what it is.
+// past reports whether a ref moved in a way in which people do not move refs while an agent works:
+// an object was replaced, a branch became symbolic, a branch moved without a line in its reflog, or
+// it moved back without a message there.
 func (g *Guard) past(ctx context.Context, c RefChange) bool {
 	switch branch := strings.HasPrefix(c.Ref, "refs/heads/"); {
 	case strings.HasPrefix(c.Ref, "refs/replace/"), branch && !isCommit(c.New) && c.New != "":
@@ -429,22 +427,22 @@ func (g *Guard) past(ctx context.Context, c RefChange) bool {
 	}
 	log, err := os.ReadFile(filepath.Join(g.repo.CommonDir, "logs", filepath.FromSlash(c.Ref)))
 	if err != nil || len(log) == 0 {
-		return false // none is kept
+		return false // there is no reflog
 	}
 	lines := strings.Split(strings.TrimRight(string(log), "\n"), "\n")
 	who, message, _ := strings.Cut(lines[len(lines)-1], "\t")
 	if fields := strings.Fields(who); len(fields) > 1 && fields[1] == string(c.Old) {
-		return true // the last that git knows is what it was before
+		return true // the last move that git recorded led to the old value
 	}
-	if message != "" { // every command that people type has one
+	if message != "" { // every command for people writes one
 		return false
 	}
 	forward, err := g.repo.IsAncestor(ctx, c.Old, c.New)
 	return err != nil || !forward
 }
 
-// costs reports whether somebody could lose work, or get something else, by the change: not by a new branch,
-// and not by a tag or a remote-tracking branch, which every fetch may bring.
+// costs reports whether the change may lose somebody's work or replace it. A new branch does not, and
+// neither does a tag or a remote-tracking branch, which any fetch may move.
 func (c RefChange) costs() bool {
 	return c.Old != "" && !strings.HasPrefix(c.Ref, "refs/tags/") && !strings.HasPrefix(c.Ref, "refs/remotes/")
 }
@@ -458,13 +456,13 @@ var (
 	traceDelete = lazyPattern(`^\S+ \S+ +(refs/\S+)$`)
 )
 
-// lazyPattern is compiled at its first use: most processes never look.
+// lazyPattern returns a function that compiles expr at its first call: most processes never need it.
 func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// readTrace reads which refs a git moved, and to where; "" is a deletion. A format that is
-// not known says nothing.
+// readTrace returns the refs that a git moved, and their new values; "" is a deletion. It ignores
+// lines in an unknown format.
 func readTrace(path string) map[string][]ID {
 	moved := map[string][]ID{}
 	data, err := os.ReadFile(path)
@@ -488,7 +486,7 @@ func readTrace(path string) map[string][]ID {
 	return moved
 }
 
-// readHeads are the HEADs of the working trees but the agent's.
+// readHeads returns the HEADs of the user's working trees, without the agent's.
 func (g *Guard) readHeads() map[string]head {
 	heads := map[string]head{}
 	linked, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(g.repo.CommonDir), "worktrees", "*"))
@@ -502,8 +500,8 @@ func (g *Guard) readHeads() map[string]head {
 	return heads
 }
 
-// Heads are the working trees whose HEAD says something else than before, by git directory.
-// What git checks out is in the reflog, but for a branch that has no commit yet.
+// Heads returns the working trees whose HEAD changed, sorted by git directory. It blames the agent if the
+// reflog has no line for the change, unless the new branch has no commit yet.
 func (g *Guard) Heads(ctx context.Context) (changed []HeadChange) {
 	now := g.readHeads()
 	for _, dir := range slices.Sorted(maps.Keys(now)) {
@@ -521,9 +519,9 @@ func (g *Guard) Heads(ctx context.Context) (changed []HeadChange) {
 	return changed
 }
 
-// readIndexes hashes the entries of the indexes of the working trees but the agent's, flags included and without what
-// git notes of the files themselves, which every git status writes. No lock is taken. An index that git cannot read
-// is not compared.
+// readIndexes returns a hash of the entries of the index of each of the user's working trees. The hash includes flags
+// but not the cached file data, which every git status writes. It takes no lock. It leaves out an index that git
+// cannot read.
 func (g *Guard) readIndexes(ctx context.Context) map[string]string {
 	hashes := map[string]string{}
 	for dir := range g.readHeads() {
@@ -535,8 +533,8 @@ func (g *Guard) readIndexes(ctx context.Context) map[string]string {
 	return hashes
 }
 
-// Restaged returns the git directories of working trees whose index changed, sorted. Where git noted in the reflog of
-// HEAD that it committed, checked out or reset something there, the index went with that and is left out.
+// Restaged returns the git directories of working trees whose index changed, sorted. It leaves out an index if the
+// reflog of HEAD changed too: a commit, checkout or reset changes the index.
 func (g *Guard) Restaged(ctx context.Context) (changed []string) {
 	heads, now := g.readHeads(), g.readIndexes(ctx)
 	for _, dir := range slices.Sorted(maps.Keys(now)) {
@@ -548,7 +546,7 @@ func (g *Guard) Restaged(ctx context.Context) (changed []string) {
 	return changed
 }
 
-// operations are what git has begun in the working trees but those of this tool, by git directory.
+// operations returns git's unfinished operations in the user's working trees, by git directory.
 func (g *Guard) operations() map[string]string {
 	begun := map[string]string{}
 	for dir := range g.readHeads() {
@@ -559,7 +557,7 @@ func (g *Guard) operations() map[string]string {
 	return begun
 }
 
-// Begun are the operations of git that were begun since, in working trees that are not this tool's.
+// Begun returns git's operations that were begun since, in working trees that are not this tool's.
 func (g *Guard) Begun() (begun []Begun) {
 	now := g.operations()
 	for _, dir := range slices.Sorted(maps.Keys(now)) {
@@ -570,8 +568,8 @@ func (g *Guard) Begun() (begun []Begun) {
 	return begun
 }
 
-// PutBackOwn puts a ref of this tool's own back to what it was, unless its new commits follow
-// that one; what it was moved to is kept. It reports whether it did.
+// PutBackOwn moves a ref of this tool back to its old value, unless the new value descends from it. It
+// keeps the new commit. It reports whether it moved the ref.
 func (r *Repo) PutBackOwn(ctx context.Context, c RefChange) (bool, error) {
 	if !strings.HasPrefix(c.Ref, "refs/runr/") || c.Old == "" || !isCommit(c.Old) || !isCommit(c.New) {
 		return false, nil
@@ -588,7 +586,7 @@ func (r *Repo) PutBackOwn(ctx context.Context, c RefChange) (bool, error) {
 	return err == nil, err
 }
 
-// KeepCommit keeps a commit that no ref may hold any more.
+// KeepCommit keeps a commit from gc, in case no ref contains it any more.
 func (r *Repo) KeepCommit(ctx context.Context, id ID) error {
 	if _, err := r.ReadCommit(ctx, id); err != nil {
 		if errors.Is(err, ErrNotFound) {

@@ -18,18 +18,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// Alteration is what changed in a repository, beside the files of a working tree, while an agent, a check or a
-// hook ran, and what nobody has accepted or put back yet.
+// Alteration is a set of changes that were made in a repository, apart from files of a working tree, while an agent,
+// a check or a hook ran, and that nobody has accepted or put back yet.
 type Alteration struct {
 	While string       `json:"while"` // "implementer NAME worked"
 	At    time.Time    `json:"at"`
 	Files []FileChange `json:"files,omitempty"`
 	Refs  []RefChange  `json:"refs,omitempty"`
 	Heads []HeadChange `json:"heads,omitempty"`
-	Stash []Stashed    `json:"stash,omitempty"` // dropped, oldest first
+	Stash []Stashed    `json:"stash,omitempty"` // dropped entries, oldest first
 	Begun []Begun      `json:"begun,omitempty"`
-	// Staged are git directories of working trees whose index changed. Who did it is not known, and the index that
-	// was there is not kept.
+	// Staged are git directories of working trees whose index changed. Who changed it is unknown, and the old index
+	// is not kept.
 	Staged []string `json:"staged,omitempty"`
 
 	StashByAgent bool `json:"stash_by_agent,omitempty"`
@@ -40,7 +40,7 @@ func (a Alteration) Empty() bool {
 	return len(a.Files)+len(a.Refs)+len(a.Heads)+len(a.Stash)+len(a.Begun)+len(a.Staged) == 0
 }
 
-// WithoutPeople leaves out what may have been a person, and stops nothing.
+// WithoutPeople returns a without the changes that may come from a person and that stop nothing.
 func (a Alteration) WithoutPeople() Alteration {
 	a.Files = slices.DeleteFunc(a.Files, func(c FileChange) bool { return c.Executes == "" })
 	a.Refs = slices.DeleteFunc(a.Refs, func(c RefChange) bool { return !c.ByAgent })
@@ -51,19 +51,20 @@ func (a Alteration) WithoutPeople() Alteration {
 	return a
 }
 
-// Begun is an operation of git that was not there before, such as a rebase. Who began it is not known.
+// Begun is an operation of git that was begun meanwhile, such as a rebase. Who began it is unknown.
 type Begun struct {
 	GitDir    string `json:"git_dir"`
 	Operation string `json:"operation"`
 }
 
-// maxAlterations is how many are kept of those that stopped nothing, the newest.
+// maxAlterations is how many of the alterations that stop nothing are kept, the newest.
 const maxAlterations = 20
 
-// AlteredError is for a repository in which something stands that git would run or follow, and that came while
-// an agent, a check or a hook ran. It is ErrTampered. Only calls of git that run nothing are made meanwhile.
+// AlteredError reports that git would run or follow something that was changed in the repository while an agent, a
+// check or a hook ran, and that nobody has accepted. It is ErrTampered. Until then only git calls run that execute
+// nothing configured.
 type AlteredError struct {
-	What  []string // .git/config (core.sshCommand)
+	What  []string // for example .git/config (core.sshCommand)
 	While string
 }
 
@@ -73,13 +74,13 @@ func (e *AlteredError) Error() string {
 
 func (e *AlteredError) Unwrap() error { return ErrTampered }
 
-// stands reports whether git would still run or follow what the change says in calls of this tool. These run no
-// hooks; and a file outside of the repository counts in all of them, so it closes none.
+// stands reports whether git would still run or follow the change in calls of this tool. These calls run no hooks, so
+// a hook does not count. Nor does a file outside of the repository: it applies to all repositories and blocks none.
 func (c FileChange) stands() bool {
 	return c.Executes != "" && !c.Outside && c.Kind != KindHook && c.isAs()
 }
 
-// PlaceName is a path as it can be told to others, without what belongs to this machine: .git/config, ~/.gitconfig.
+// PlaceName shortens a path so that it reveals nothing about this machine: .git/config, ~/.gitconfig.
 func (r *Repo) PlaceName(path string) string {
 	if rel, err := filepath.Rel(r.CommonDir, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(filepath.Join(".git", rel))
@@ -90,8 +91,8 @@ func (r *Repo) PlaceName(path string) string {
 	return path
 }
 
-// Alterations are what changed while agents, checks and hooks ran, oldest first, and nobody has accepted or
-// put back.
+// Alterations returns the changes that were made while agents, checks and hooks ran, and that nobody has accepted or
+// put back, oldest first.
 func (r *Repo) Alterations(ctx context.Context) (all []Alteration, err error) {
 	if err := r.takeUpKilled(ctx); err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (r *Repo) Alterations(ctx context.Context) (all []Alteration, err error) {
 	return r.noted()
 }
 
-// noted are the alterations on disk.
+// noted returns the alterations recorded on disk.
 func (r *Repo) noted() (all []Alteration, err error) {
 	data, err := safefile.ReadFile(r.AlterationsFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,8 +115,8 @@ func (r *Repo) noted() (all []Alteration, err error) {
 	return all, nil
 }
 
-// Altered is an *AlteredError where something that was changed in the repository, and that git or this tool would
-// run or follow, is still as it was made, and nobody has accepted it.
+// Altered returns an *AlteredError if a recorded change that git or this tool would run or follow is still in place
+// and nobody has accepted it.
 func (r *Repo) Altered(ctx context.Context) error {
 	all, err := r.Alterations(ctx)
 	if err != nil {
@@ -135,8 +136,8 @@ func (r *Repo) Altered(ctx context.Context) error {
 	return nil
 }
 
-// AlteredBelow reports whether a file below dir is as it was made while an agent, a check or a hook ran, would be
-// run, and nobody has accepted it.
+// AlteredBelow reports whether a file below dir is still as it was changed while an agent, a check or a hook ran,
+// would be executed, and nobody has accepted it.
 func (r *Repo) AlteredBelow(ctx context.Context, dir string) bool {
 	all, err := r.Alterations(ctx)
 	for _, a := range all {
@@ -147,7 +148,7 @@ func (r *Repo) AlteredBelow(ctx context.Context, dir string) bool {
 	return err != nil
 }
 
-// NoteAlteration keeps an alteration until it is accepted or put back.
+// NoteAlteration records an alteration until it is accepted or put back.
 func (r *Repo) NoteAlteration(ctx context.Context, a Alteration) error {
 	return r.editAlterations(ctx, func(all []Alteration) []Alteration {
 		all = append(all, a)
@@ -167,14 +168,14 @@ func (r *Repo) NoteAlteration(ctx context.Context, a Alteration) error {
 	})
 }
 
-// stops reports whether git or this tool would run or follow something of it, or an agent made it.
+// stops reports whether git or this tool would run or follow a change in a, or whether an agent made one.
 func (a Alteration) stops() bool {
 	return slices.ContainsFunc(a.Files, func(c FileChange) bool { return c.Executes != "" }) ||
 		slices.ContainsFunc(a.Refs, func(c RefChange) bool { return c.ByAgent }) ||
 		slices.ContainsFunc(a.Heads, func(h HeadChange) bool { return h.ByAgent }) || a.StashByAgent && len(a.Stash) > 0
 }
 
-// AcceptAlterations forgets all that was noted: it is to stay as it is.
+// AcceptAlterations removes all records: the changes stay as they are.
 func (r *Repo) AcceptAlterations(ctx context.Context) error {
 	return r.editAlterations(ctx, func([]Alteration) []Alteration { return nil })
 }
@@ -185,7 +186,7 @@ func (r *Repo) editAlterations(ctx context.Context, edit func([]Alteration) []Al
 		return err
 	}
 	defer unlock()
-	all, _ := r.noted() // what cannot be read is replaced
+	all, _ := r.noted() // an unreadable file is replaced
 	all = edit(all)
 	if len(all) == 0 {
 		return gitdir.RemoveIfThere(r.AlterationsFile())
@@ -200,15 +201,14 @@ func (r *Repo) editAlterations(ctx context.Context, edit func([]Alteration) []Al
 	return nil
 }
 
-// PutBack says what came of putting one thing back.
+// PutBack is the result of putting one change back.
 type PutBack struct {
 	What string
-	Left string // why it was left as it is; "" where it was put back
+	Left string // why it was not put back, or ""
 }
 
-// RestoreAlterations puts back what was changed, newest first, each file, setting, ref and HEAD only where it
-// still is as it was made: what came later stays. With all false only what stopped the work is put back. What is
-// not put back stays noted.
+// RestoreAlterations puts changes back, newest first: each file, setting, ref and HEAD, but only if it has not been
+// changed again since. If all is false, it puts back only what stopped the work. The rest stays recorded.
 func (r *Repo) RestoreAlterations(ctx context.Context, all bool) (done []PutBack, err error) {
 	noted, err := r.Alterations(ctx)
 	if err != nil {
@@ -232,7 +232,7 @@ func (r *Repo) RestoreAlterations(ctx context.Context, all bool) (done []PutBack
 	})
 }
 
-// restore puts an alteration back; what is not put back is added to stay.
+// restore puts an alteration back. It adds what it does not put back to stay.
 func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Alteration) (done []PutBack, err error) {
 	tell := func(what string, err error) (left bool) {
 		done = append(done, said(what, err))
@@ -284,7 +284,7 @@ func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Altera
 	return done, nil
 }
 
-// besideRef says of a ref what it was at, and of a branch that is checked out that its files do not go with it.
+// besideRef describes where a ref was, and warns if the branch is checked out, because its files are not changed.
 func (r *Repo) besideRef(ctx context.Context, c RefChange) string {
 	beside := ""
 	if c.New != "" && isCommit(c.New) {
@@ -307,11 +307,10 @@ var errIndexGone = errors.New("what it said before is not kept: git diff --cache
 
 var errSince = errors.New("it was changed again since")
 
-// restoreFile puts a file back. A configuration to which something else was added since is put back setting by
-// setting.
+// restoreFile puts a file back. If a configuration has other new content since, it puts back single settings.
 func (r *Repo) restoreFile(ctx context.Context, c FileChange) ([]PutBack, error) {
 	name := r.PlaceName(c.Path)
-	if c.isWas() { // a killed restore did it
+	if c.isWas() { // a restore that was killed did it
 		return []PutBack{said(name, nil)}, nil
 	}
 	if c.isAs() {
@@ -345,13 +344,13 @@ func (r *Repo) restoreFile(ctx context.Context, c FileChange) ([]PutBack, error)
 	return done, nil
 }
 
-// setAll gives a setting of a configuration file these values and no others.
+// setAll replaces all values of a setting in a configuration file.
 func setAll(ctx context.Context, file, key string, values []string) error {
 	set := func(args ...string) error {
 		_, err := gitdir.Call{Bare: true, Unlocated: true, Dir: "/", Args: append([]string{"config", "--file", file}, args...)}.Run(ctx)
 		return err
 	}
-	if err := set("--unset-all", key); err != nil && gitdir.ExitStatus(err) != 5 { // there was none
+	if err := set("--unset-all", key); err != nil && gitdir.ExitStatus(err) != 5 { // 5: there was none
 		return err
 	}
 	for _, value := range values {
@@ -362,17 +361,17 @@ func setAll(ctx context.Context, file, key string, values []string) error {
 	return nil
 }
 
-// writeBack makes the file what it was, through no link.
+// writeBack restores the old content of the file without following links.
 func (c FileChange) writeBack() error {
 	if c.Part {
 		return fmt.Errorf("it was not kept: it is no regular file, or larger than %d KiB", guardedSize>>10)
 	}
 	at := c.At
 	if c.WasLink != "" && c.WasLink == c.IsLink {
-		at = c.Real // it is what the link leads to
+		at = c.Real // the target of the link changed, not the link
 	}
 	if dir, err := os.Lstat(filepath.Dir(at)); err == nil && dir.Mode()&fs.ModeSymlink != 0 {
-		if err := os.Remove(filepath.Dir(at)); err != nil { // what it leads to is not ours
+		if err := os.Remove(filepath.Dir(at)); err != nil { // the link's target is not ours
 			return err
 		}
 	} else if c.Is != nil {
@@ -403,7 +402,7 @@ func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
 	case ID(now[c.Ref]) != c.New:
 		return errSince
 	}
-	if c.New != "" && isCommit(c.New) { // it may be somebody's work
+	if c.New != "" && isCommit(c.New) { // it may contain somebody's work
 		if err := r.KeepCommit(ctx, c.New); err != nil {
 			return err
 		}
@@ -419,7 +418,7 @@ func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
 	return r.refs.SwapAny(ctx, c.Ref, c.Old, c.New)
 }
 
-// symbolic makes a ref lead to target again.
+// symbolic points a ref to target again.
 func (r *Repo) symbolic(ctx context.Context, c RefChange, target string) error {
 	now, err := r.refs.Sayings(ctx, path.Dir(c.Ref))
 	if err == nil && ID(now[c.Ref]) == c.Old {
@@ -462,8 +461,8 @@ func (r *Repo) restoreStash(ctx context.Context, s Stashed) error {
 	return err
 }
 
-// setBegunAside moves what an operation keeps in the git directory to aside, so that nothing goes on with it. What
-// was stashed for it is kept.
+// setBegunAside moves the state of an operation from the git directory to the new directory aside, so that nobody
+// continues it by accident. It keeps the operation's autostash.
 func (r *Repo) setBegunAside(ctx context.Context, b Begun) (aside string, err error) {
 	aside = filepath.Join(r.StateDir(), "guard", time.Now().UTC().Format("20060102150405.000000000"))
 	for _, name := range operationFiles {
@@ -486,13 +485,13 @@ func (r *Repo) setBegunAside(ctx context.Context, b Begun) (aside string, err er
 	return aside, nil
 }
 
-// operationFiles are what git keeps of an operation that is under way, in a working tree's git directory.
+// operationFiles are git's files for an unfinished operation, in a working tree's git directory.
 var operationFiles = []string{
 	"rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD",
 	"BISECT_LOG", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS",
 }
 
-// Diff tells what changed, as lines: settings of a configuration with their values, lines of other files.
+// Diff returns the change as lines with - and +: settings with their values for a configuration, else lines of text.
 func (c FileChange) Diff(ctx context.Context) []string {
 	if c.IsLink != c.WasLink {
 		return []string{"-" + linkOr(c.WasLink), "+" + linkOr(c.IsLink)}

@@ -12,9 +12,9 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// executingKeys are the settings by which git, or this tool, runs a program, reads other
-// configuration, objects or files, or reaches another place, in commands that this tool runs. The names are
-// those of git-config(1), in lower case but for a subsection.
+// executingKeys matches the settings that make git, or this tool, run a program, read other configuration, objects
+// or files, or contact another place, in commands that this tool runs. The names are those of git-config(1), in lower
+// case except for a subsection.
 var executingKeys = lazyPattern(`^(?s:` +
 	`core\.(sshcommand|askpass|gitproxy|fsmonitor|worktree|bare|attributesfile|alternaterefscommand)` +
 	`|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\.(?:.*\.)?helper|extensions\.partialclone` +
@@ -24,7 +24,7 @@ var executingKeys = lazyPattern(`^(?s:` +
 	`|submodule\..*\.update|lfs\.(customtransfer|extension)\..*|runr\.(agents|checks|program|hooks\.notify)\b.*` +
 	`)$`)
 
-// executes reports whether a value of a setting has git run or follow something that the key alone does not say.
+// executes reports whether a setting makes git run or follow something. For some keys that depends on the value.
 func (r *Repo) executes(ctx context.Context, key, value string) bool {
 	switch {
 	case key == "core.hookspath":
@@ -43,17 +43,17 @@ func (r *Repo) executes(ctx context.Context, key, value string) bool {
 		return strings.HasPrefix(value, "!")
 	case key == "runr.program":
 		return value != r.Program
-	case key == "core.fsmonitor": // true is git's own daemon
+	case key == "core.fsmonitor": // true means git's own daemon
 		return value != "true" && value != "false"
 	}
 	return true
 }
 
-// judge finds out what a change makes git or this tool run or follow. It reports whether the change is
-// anybody's news: what this program writes itself is not.
+// judge finds out what a change makes git or this tool run or follow. It reports whether the change is worth
+// reporting: changes that this program makes itself are not.
 func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
 	if c.Is == nil && (gitdir.Below(c.Path, filepath.Join(r.CommonDir, "worktrees")) || filepath.Base(c.Path) == ".git") {
-		return false // the worktree was removed, perhaps one of a review
+		return false // a worktree was removed, perhaps that of a review
 	}
 	switch c.Kind {
 	case KindConfig:
@@ -69,7 +69,7 @@ func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
 }
 
 func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
-	was, _ := settingsOf(ctx, c.Was) // what could not be read set nothing
+	was, _ := settingsOf(ctx, c.Was) // an unreadable file set nothing
 	is, err := settingsOf(ctx, c.Is)
 	if err != nil || c.IsLink != c.WasLink {
 		c.Executes = "a configuration that cannot be read, or is a link"
@@ -79,7 +79,7 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	maps.Copy(keys, is)
 	var executing []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if slices.Equal(was[key], is[key]) || key == "runr.writer" {
+		if slices.Equal(was[key], is[key]) || IsWriterKey(key) {
 			continue
 		}
 		c.Settings = append(c.Settings, key)
@@ -92,11 +92,17 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	return len(c.Settings) > 0
 }
 
-// judgeHook has a hook that is new or changed count, unless it is this program's own, git-lfs's, or that of the
-// commit which its working tree is at now.
+// IsWriterKey reports whether a key is one that this program sets at its first write for an audience.
+func IsWriterKey(key string) bool {
+	named := strings.HasPrefix(key, "remote.") && strings.HasSuffix(strings.ToLower(key), ".runrwriter")
+	return named || strings.EqualFold(key, "runr.writer") || strings.EqualFold(key, "runr.privateWriter")
+}
+
+// judgeHook marks a new or changed hook as executed, unless it is this program's, git-lfs's, or the same as in the
+// commit that is checked out.
 func (r *Repo) judgeHook(ctx context.Context, c *FileChange) bool {
 	switch {
-	case c.Is == nil || c.IsLink == "" && c.IsMode.Perm()&0o111 == 0: // git runs it not
+	case c.Is == nil || c.IsLink == "" && c.IsMode.Perm()&0o111 == 0: // git does not run it
 	case c.IsLink == "" && r.OurHook != nil && r.OurHook(filepath.Base(c.Path), c.Was, c.Is):
 		return false
 	case c.IsLink == "" && (isLFSHook(c.Is) || r.isCheckedOut(ctx, c.Path, c.Is)):
@@ -112,8 +118,8 @@ var lfsHook = lazyPattern(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \
 // isLFSHook reports whether a hook is one that git lfs install writes.
 func isLFSHook(text []byte) bool { return lfsHook().Match(text) }
 
-// hasOtherHooks reports whether a directory of the checkout has a file to run that is not the one of its commit:
-// hooks among the project's own files are reviewed like those.
+// hasOtherHooks reports whether a directory of the checkout has an executable file that differs from the checked out
+// commit. Hooks among the project's own files are reviewed like other files.
 func (r *Repo) hasOtherHooks(ctx context.Context, dir string) bool {
 	return slices.ContainsFunc(filesIn(dir), func(path string) bool {
 		info, err := os.Stat(path)
@@ -121,7 +127,7 @@ func (r *Repo) hasOtherHooks(ctx context.Context, dir string) bool {
 	})
 }
 
-// isCheckedOut reports whether a file is what HEAD of the working tree has there.
+// isCheckedOut reports whether a file has the content that HEAD has at its path.
 func (r *Repo) isCheckedOut(ctx context.Context, path string, text []byte) bool {
 	rel, err := filepath.Rel(gitdir.RealDir(r.WorkTree), path)
 	if r.WorkTree == "" || err != nil || !filepath.IsLocal(rel) {
@@ -135,12 +141,12 @@ func (r *Repo) isCheckedOut(ctx context.Context, path string, text []byte) bool 
 	return err == nil && bytes.Equal(blob, text)
 }
 
-// otherExecutes says what a file that is no configuration and no hook redirects; "" for nothing.
+// otherExecutes describes what a file that is neither a configuration nor a hook redirects, or returns "".
 func otherExecutes(c FileChange) string {
 	switch filepath.Base(c.Path) {
 	case "exclude":
 		return ""
-	case "shallow": // less of it is what git fetch --unshallow leaves
+	case "shallow": // git fetch --unshallow removes lines
 		if len(c.Is) == 0 || bytes.Contains(c.Was, c.Is) {
 			return ""
 		}
@@ -156,7 +162,7 @@ func otherExecutes(c FileChange) string {
 		return "another history"
 	case "alternates":
 		return "objects of another repository"
-	case "commondir": // what git worktree add writes
+	case "commondir": // git worktree add writes it
 		if string(c.Is) == "../..\n" {
 			return ""
 		}

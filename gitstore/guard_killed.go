@@ -14,12 +14,12 @@ import (
 
 func (r *Repo) guardsDir() string { return filepath.Join(r.StateDir(), "guards") }
 
-// guardLock is the lock of the process that has a guard open.
+// guardLock returns the name of the lock that the process with an open guard holds.
 func guardLock(file string) string {
 	return "guard-" + strings.TrimSuffix(filepath.Base(file), ".json")
 }
 
-// save puts the guard's state on disk.
+// save writes the guard's state to disk.
 func (g *Guard) save() error {
 	data, err := json.Marshal(g.guardState)
 	if err == nil {
@@ -54,12 +54,12 @@ func (g *Guard) forget() {
 	}
 }
 
-// takeUpKilled compares for guards whose process was killed, and notes what changed since they were opened: a
-// person may have done it after that.
+// takeUpKilled compares the state of guards whose process was killed with the present, and records the changes. A
+// person may have made them after the process died.
 func (r *Repo) takeUpKilled(ctx context.Context) error {
 	files, err := os.ReadDir(r.guardsDir())
 	if err != nil {
-		return nil // none was ever open
+		return nil // no guard was ever open
 	}
 	for _, entry := range files {
 		file := filepath.Join(r.guardsDir(), entry.Name())
@@ -71,7 +71,7 @@ func (r *Repo) takeUpKilled(ctx context.Context) error {
 			return err
 		}
 		if !ok {
-			continue // its process lives
+			continue // its process is alive
 		}
 		err = r.takeUpGuard(ctx, file)
 		free()
@@ -86,7 +86,7 @@ func (r *Repo) takeUpKilled(ctx context.Context) error {
 func (r *Repo) takeUpGuard(ctx context.Context, file string) error {
 	data, err := safefile.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // another process was quicker
+		return nil // another process was faster
 	}
 	g := &Guard{repo: r, file: file}
 	if err == nil && json.Unmarshal(data, &g.guardState) == nil {
@@ -103,7 +103,7 @@ func (r *Repo) takeUpGuard(ctx context.Context, file string) error {
 	return nil
 }
 
-// Changes are all that changed since the guard was opened. Refs that cannot be compared are left out.
+// Changes returns all changes since the guard was opened. It leaves out refs if they cannot be compared.
 func (g *Guard) Changes(ctx context.Context) Alteration {
 	a := Alteration{While: g.While, Files: g.Files(ctx), Heads: g.Heads(ctx), Begun: g.Begun(), Staged: g.Restaged(ctx)}
 	a.Stash, a.StashByAgent = g.Dropped()

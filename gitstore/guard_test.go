@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What a setting would have git run or follow depends on its key, and where that is everyday on its value.
+// TestExecutes checks settings that make git run or follow something, by their key and for common keys by their value.
 func TestExecutes(t *testing.T) {
 	repo := newTestRepo(t)
 	repo.Program = "/bin/git-runr"
@@ -35,7 +35,7 @@ func TestExecutes(t *testing.T) {
 	}
 }
 
-// What stopped the work is noted until somebody says something of it, however much else is noted after it.
+// TestAlterationsThatStopAreKept checks that an alteration that stops the work stays recorded however many follow.
 func TestAlterationsThatStopAreKept(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	note := func(a Alteration) {
@@ -54,7 +54,7 @@ func TestAlterationsThatStopAreKept(t *testing.T) {
 	}
 }
 
-// Nothing is written over a file with what was never its content.
+// TestRestoreOfWhatWasNotKept checks that nothing overwrites a file with content that it never had.
 func TestRestoreOfWhatWasNotKept(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	hook := filepath.Join(repo.CommonDir, "hooks", "pre-commit")
@@ -95,7 +95,7 @@ func TestRestoreOfWhatWasNotKept(t *testing.T) {
 	}
 }
 
-// A setting that came after the change stays, and one that was changed again is left.
+// TestRestoreSettingBySetting checks that later settings stay, and that a setting that was changed again stays.
 func TestRestoreSettingBySetting(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	set := func(args ...string) { testGit(t, repo.WorkTree, append([]string{"config"}, args...)...) }
@@ -129,8 +129,8 @@ func TestRestoreSettingBySetting(t *testing.T) {
 	}
 }
 
-// The index of the user's checkout is watched without a lock: what a status writes, or a commit of the user's takes
-// along, is no change of it. A remote-tracking branch that moved is named, and nobody stops for it.
+// TestGuardedIndexAndRemoteBranches checks that the user's index is compared without a lock, and that a status or a
+// commit of the user is not reported as a change of it. A moved remote-tracking branch is reported and stops nothing.
 func TestGuardedIndexAndRemoteBranches(t *testing.T) {
 	for name, c := range map[string]struct {
 		do       string

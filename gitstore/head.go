@@ -8,12 +8,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// movesHead reports whether the job is a landing that is taken back, or done again.
+// movesHead reports whether the job undoes or redoes a landing.
 func (j revertJob) movesHead() bool {
 	return parseOperation(j.why).Kind == OpLand && j.base.Head != j.end.Head
 }
 
-// mayMoveHead is an error when HEAD is not where a snapshot has it, or in use.
+// mayMoveHead returns an error if HEAD is not where the snapshot from has it, or is in use.
 func (w *Worktree) mayMoveHead(ctx context.Context, from Snapshot) error {
 	if err := w.headIsFree(); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (w *Worktree) mayMoveHead(ctx context.Context, from Snapshot) error {
 	return nil
 }
 
-// headIsFree is an *UnfinishedError while a merge or the like needs HEAD where it is; a
+// headIsFree returns an *UnfinishedError while a merge or the like needs HEAD to stay; a
 // bisect does not.
 func (w *Worktree) headIsFree() error {
 	if e := w.repo.Unfinished(); e != nil && e.Operation != "bisect" {
@@ -39,7 +39,7 @@ func (w *Worktree) headIsFree() error {
 	return nil
 }
 
-// movedOn is ErrConflict: a branch, or a detached HEAD, is not where an operation left it.
+// movedOn returns an ErrConflict: a branch, or a detached HEAD, is not where an operation left it.
 func movedOn(ref string, at, left ID) error {
 	if at == "" {
 		return fmt.Errorf("there is no branch %s any more: %w", headName(ref), ErrConflict)
@@ -53,8 +53,8 @@ func (w *Worktree) isAt(ctx context.Context, snap Snapshot) (bool, error) {
 	return head == snap.Head && branch == snap.HeadRef, err
 }
 
-// moveHead moves the branch that HEAD is on, or HEAD itself, where the job says so; a
-// killed process may have done it already.
+// moveHead moves the branch that HEAD is on, or a detached HEAD, if the job requires it. A killed
+// process may have done it already.
 func (w *Worktree) moveHead(ctx context.Context, job revertJob) error {
 	if !job.movesHead() {
 		return nil
@@ -68,7 +68,7 @@ func (w *Worktree) moveHead(ctx context.Context, job revertJob) error {
 	return w.repo.refs.Move(ctx, cmp.Or(job.end.HeadRef, "HEAD"), job.base.Head, job.end.Head, "runr: "+job.why)
 }
 
-// standing is where HEAD is.
+// standing describes where HEAD is.
 func standing(branch string) string {
 	if branch == "" {
 		return "detached"

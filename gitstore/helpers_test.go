@@ -17,7 +17,7 @@ var (
 	runScript     = testrepo.RunScript
 )
 
-// newTestRepoFormat makes an empty repository with one object format.
+// newTestRepoFormat creates an empty repository with an object format.
 func newTestRepoFormat(t *testing.T, format string) *Repo {
 	t.Helper()
 	return openTestRepo(t, testrepo.NewFormat(t, format))

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Staging is a worktree as `git commit` shows it to a hook: HEAD at a commit, and all
-// that differs from it staged.
+// Staging is a worktree as a hook of `git commit` sees it: HEAD is at a commit, and all
+// differences from it are staged.
 type Staging struct {
-	Dir   string // a git directory of its own: neither HEAD nor index of the worktree is touched
-	Tree  ID     // what is staged
+	Dir   string // a separate git directory: HEAD and index of the worktree are not touched
+	Tree  ID     // the staged tree
 	index string
 	w     *Worktree
 }
@@ -53,10 +53,10 @@ func (w *Worktree) Stage(ctx context.Context, base ID) (s *Staging, err error) {
 	return s, nil
 }
 
-// Close removes it.
+// Close removes the separate git directory.
 func (s *Staging) Close() { _ = os.RemoveAll(s.Dir) }
 
-// Restage stages what changed in the worktree since, and reports whether anything did.
+// Restage stages what has changed in the worktree since, and reports whether anything has.
 func (s *Staging) Restage(ctx context.Context) (changed bool, err error) {
 	before := s.Tree
 	if err = s.w.stageAll(ctx, s.index); err == nil {
@@ -68,18 +68,18 @@ func (s *Staging) Restage(ctx context.Context) (changed bool, err error) {
 	return s.Tree != before, nil
 }
 
-// Env are the variables with which git, run in the worktree, works on what is staged.
+// Env returns the variables that make git, run in the worktree, use the staged content.
 func (s *Staging) Env() []string {
 	return []string{"GIT_DIR=" + s.Dir, "GIT_WORK_TREE=" + s.w.Dir, "GIT_INDEX_FILE=" + s.index}
 }
 
-// HasHook reports whether git would run a hook of that name here.
+// HasHook reports whether git would run a hook with that name here.
 func (r *Repo) HasHook(ctx context.Context, dir HooksDir, name string) bool {
 	info, err := os.Stat(filepath.Join(dir.Path, name))
 	if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 		return true
 	}
-	for key, values := range r.Config { // those of the configuration, from git 2.54 on
+	for key, values := range r.Config { // configured hooks, from git 2.54 on
 		if strings.HasPrefix(key, "hook.") && strings.HasSuffix(key, ".event") && len(values) > 0 && values[len(values)-1] == name {
 			major, minor, err := r.Version(ctx)
 			return err == nil && (major > 2 || minor >= 54)

@@ -10,19 +10,19 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// HooksDir is where git looks for the hooks of a repository.
+// HooksDir is the directory where git looks for the hooks of a repository.
 type HooksDir struct {
-	Path    string // absolute; os.DevNull when core.hooksPath is empty, which git takes for no hooks
-	Scope   string // where core.hooksPath is set, in git's words: system, global, local, worktree; "" when it is not set
-	Tracked bool   // the index has files in it: it is the project's, not this clone's alone
-	Project bool   // it is in the working tree and not ignored: what is written there would be committed
-	// Relative is core.hooksPath where it counts from the top of each worktree.
+	Path    string // absolute; os.DevNull if core.hooksPath is empty, which to git means no hooks
+	Scope   string // where core.hooksPath is set, in git's words: system, global, local, worktree; "" if it is not set
+	Tracked bool   // the index has files in it: it belongs to the project, not to this clone alone
+	Project bool   // it is in the working tree and not ignored: files in it would be committed
+	// Relative is core.hooksPath if it is relative to the top of each worktree.
 	Relative string
 }
 
-// HooksDir finds the directory that `git commit` in this worktree would look in.
-// It need not exist. A relative core.hooksPath counts from the top of the working
-// tree, or from the git directory of a bare repository.
+// HooksDir returns the directory in which `git commit` in this worktree looks for hooks.
+// It need not exist. A relative core.hooksPath is relative to the top of the working
+// tree, or to the git directory of a bare repository.
 func (r *Repo) HooksDir(ctx context.Context) (HooksDir, error) {
 	value, scope, err := r.hooksPath(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Repo) HooksDir(ctx context.Context) (HooksDir, error) {
 	return dir, err
 }
 
-// wouldCommit reports whether a file in dir, an absolute path, is one that git add takes.
+// wouldCommit reports whether git add would add a file in dir, an absolute path.
 func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
 	if r.WorkTree == "" || !gitdir.Below(dir, r.WorkTree) || gitdir.Below(dir, r.CommonDir) {
 		return false, nil
@@ -64,8 +64,7 @@ func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
 	return false, err
 }
 
-// OtherWorktrees are the tops of the worktrees but this one, those that AddWorktree
-// made left out.
+// OtherWorktrees returns the tops of all worktrees except this one and those that AddWorktree made.
 func (r *Repo) OtherWorktrees(ctx context.Context) ([]string, error) {
 	trees, err := r.listWorktrees(ctx)
 	if err != nil {
@@ -88,8 +87,8 @@ func (r *Repo) isOwnAt(dir string) bool {
 	return err == nil && r.ownWorktree(dir, reg.gitDir)
 }
 
-// hooksPath asks for the setting and its scope. Config does not have it: the
-// listing ends with the value that fixedOptions put there, of scope "command".
+// hooksPath asks git for core.hooksPath and its scope. Config is of no use here: its
+// last value is the one in fixedOptions, of scope "command".
 func (r *Repo) hooksPath(ctx context.Context) (value, scope string, err error) {
 	out, err := r.dir.Git(ctx, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
 	if gitdir.ExitStatus(err) == 1 {

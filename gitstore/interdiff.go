@@ -15,14 +15,14 @@ import (
 
 // Transplanted is a change as it would look on another base.
 type Transplanted struct {
-	Tree ID // nothing keeps it from gc
+	Tree ID // gc may delete it
 	// Clashes are the paths, sorted, in which the new base changed the same lines. There Tree has the lines of the
-	// change, so that a comparison with it shows how the two were joined.
+	// change, so that a comparison with it shows how the two were merged.
 	Clashes []string
 }
 
-// Transplant applies a change, from one tree or commit to another, to base. What a newer version of the change
-// differs in from the result is what its author changed: what only the base brought is on both sides.
+// Transplant applies a change, from one tree or commit to another, to base. The difference between the result and a
+// newer version of the change is what its author changed: what only the base brought is on both sides.
 func (r *Repo) Transplant(ctx context.Context, change Span, base ID) (Transplanted, error) {
 	var trees [3]ID
 	for i, id := range []ID{change.From, base, change.To} {
@@ -46,13 +46,13 @@ func (r *Repo) Transplant(ctx context.Context, change Span, base ID) (Transplant
 	return Transplanted{Tree: tree, Clashes: slices.Sorted(maps.Keys(sides))}, nil
 }
 
-// mergeSide is one side of a path that git could not merge; ID is "" where the side has no such file.
+// mergeSide is one side of a path that git could not merge. ID is "" if the side has no such file.
 type mergeSide struct {
 	Mode string
 	ID   ID
 }
 
-// mergeSides merges three trees as git does. For each path that does not merge it returns the base's, our and their side.
+// mergeSides merges three trees as git does. For each unmerged path it returns the base's side, ours and theirs.
 func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[string][3]mergeSide, error) {
 	left, right, err := r.mergeHeads(ctx, base, ours, theirs)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[s
 	}
 	args := append(slices.Clone(mergeOptions), "merge-tree", "--write-tree", "-z", "--no-messages", "--end-of-options")
 	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, string(left), string(right)), Env: r.noAttributes()})
-	if err != nil && gitdir.ExitStatus(err) != 1 { // 1: some paths do not merge
+	if err != nil && gitdir.ExitStatus(err) != 1 { // 1: some paths have conflicts
 		return "", nil, fmt.Errorf("merge: %w", err)
 	}
 	items := splitNUL(out)
@@ -81,7 +81,7 @@ func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[s
 	return ID(items[0]), sides, nil
 }
 
-// preferTheirs returns tree with each path that did not merge as their side has it, joined with ours as far as that goes.
+// preferTheirs returns tree with each unmerged path replaced by their side, merged with ours as far as possible.
 func (r *Repo) preferTheirs(ctx context.Context, tree ID, sides map[string][3]mergeSide) (ID, error) {
 	dir, err := os.MkdirTemp("", "git-runr-")
 	if err != nil {
@@ -115,8 +115,8 @@ func (r *Repo) preferTheirs(ctx context.Context, tree ID, sides map[string][3]me
 	return tree, nil
 }
 
-// joinSides merges the three versions of a file. Where both sides changed the same lines their lines count, and
-// where a side is missing or is no text file, their side as a whole.
+// joinSides merges the three versions of a file. If both sides changed the same lines, theirs win. If a side is
+// missing or is not a text file, the result is their whole file.
 func (r *Repo) joinSides(ctx context.Context, dir string, of [3]mergeSide) (mergeSide, error) {
 	theirs := of[2]
 	args := []string{"merge-file", "-p", "-q", "--theirs"}
@@ -135,7 +135,7 @@ func (r *Repo) joinSides(ctx context.Context, dir string, of [3]mergeSide) (merg
 			return theirs, err
 		}
 	}
-	// git merge-file wants ours, the base and theirs, in this order.
+	// git merge-file requires ours, the base and theirs, in this order.
 	args = append(args, filepath.Join(dir, "b"), filepath.Join(dir, "a"), filepath.Join(dir, "c"))
 	out, err := r.dir.Git(ctx, args...)
 	if err != nil {

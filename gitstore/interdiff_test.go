@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// numbered returns ten lines, of which some say something else.
+// numbered returns ten lines, some of them replaced.
 func numbered(other map[int]string) string {
 	var b strings.Builder
 	for i := 1; i <= 10; i++ {
@@ -21,8 +21,8 @@ func numbered(other map[int]string) string {
 	return b.String()
 }
 
-// TestTransplant rebases changes onto bases that touch the same files. What the newer version differs in from the
-// transplanted older one is what its author changed, and nothing else.
+// TestTransplant rebases changes onto bases that touch the same files. The difference between the transplanted older
+// version and the newer one must be what its author changed, and nothing else.
 func TestTransplant(t *testing.T) {
 	type files = map[string]string
 	first := numbered(map[int]string{2: "first\n"})
@@ -31,7 +31,7 @@ func TestTransplant(t *testing.T) {
 		change    files    // the older version
 		base      files    // what the new base changed
 		newer     files    // the newer version, on the new base
-		want      []string // of the difference: its added and removed lines
+		want      []string // added and removed lines of the difference
 		wantClash []string
 	}{
 		{"nothing changed", files{"f": first}, files{"g": "g\n"}, files{"f": first, "g": "g\n"}, nil, nil},

@@ -17,24 +17,24 @@ const (
 	revertedPrefix = "refs/runr-local/snapshots/revert/"
 )
 
-// revertJob is a revert that was asked for.
-type revertJob struct {
+// revertJob is one requested revert, landing or undo.
+type revertJob struct { // name of its journal and snapshots; it sorts by time
 	name      string // of its journal and snapshots; it sorts by time
 	base, end Snapshot
 	only      map[string]bool // nil: every path
 	why       string
-	begun     bool // git was killed while it made end of base
+	begun     bool // git was killed while it changed base into end
 }
 
-// covers reports whether the job is about a path. One that is no text may be named as JSON has it.
+// covers reports whether the job includes a path. A path that is not UTF-8 may be named in its JSON form.
 func (j revertJob) covers(path string) bool {
 	return j.only == nil || j.only[path] || !utf8.ValidString(path) && j.only[string([]rune(path))]
 }
 
-// RevertOption says more about a revert.
+// RevertOption changes how a revert works.
 type RevertOption func(*revertJob)
 
-// OnlyPaths leaves alone what is not among paths, whatever changed there.
+// OnlyPaths restricts a revert to paths.
 func OnlyPaths(paths []string) RevertOption {
 	return func(j *revertJob) {
 		j.only = map[string]bool{}
@@ -44,15 +44,15 @@ func OnlyPaths(paths []string) RevertOption {
 	}
 }
 
-// Because is what the snapshots around the revert say of it: one line.
+// Because sets the reason of a revert, one line, which the snapshots around it record.
 func Because(why string) RevertOption { return func(j *revertJob) { j.why = why } }
 
-// onlyFile is the file of a journal that holds the paths of a revert, each ended by
-// NUL; it is absent where the revert is about all of them.
+// onlyFile is the file of a journal with the paths of a revert, each ended by NUL. It is absent
+// if the revert covers all paths.
 const onlyFile = "only"
 
-// beginJournal records which revert is about to be done. Its parents are the two
-// snapshots, its message says why and names the worktree.
+// beginJournal records a revert before it starts. The commit's parents are the two snapshots;
+// its message has the reason and names the worktree.
 func (w *Worktree) beginJournal(ctx context.Context, job revertJob) (ID, error) {
 	var entries []odb.TreeEntry
 	if job.only != nil {
@@ -73,10 +73,10 @@ func (w *Worktree) beginJournal(ctx context.Context, job revertJob) (ID, error) 
 	return id, w.repo.refs.SwapAny(ctx, journalPrefix+job.name, id, "")
 }
 
-// journalEnd is how the message of each journal of this worktree ends.
+// journalEnd returns the end of the message of every journal of this worktree.
 func (w *Worktree) journalEnd() string { return "\n\n" + w.GitDir + "\n" + w.Dir + "\n" }
 
-// readJournal reads the revert of a journal back; ours is false for another worktree's.
+// readJournal reads the revert of a journal back. ours is false if it belongs to another worktree.
 func (w *Worktree) readJournal(ctx context.Context, name string, journal ID) (job revertJob, ours bool, err error) {
 	commit, err := w.repo.ReadCommit(ctx, journal)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *Worktree) readJournal(ctx context.Context, name string, journal ID) (jo
 	return job, true, err
 }
 
-// operation is what a job is part of.
+// operation returns the operation to which the job belongs.
 func (j revertJob) operation() Operation {
 	op := parseOperation(j.why)
 	if op.Kind == opLanding {

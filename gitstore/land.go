@@ -10,33 +10,33 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// LandSpec says what to bring to a branch.
+// LandSpec describes the work to land on a branch.
 type LandSpec struct {
-	Result  ID        // the last commit
-	Base    ID        // where its work began
-	Squash  bool      // as one commit
-	Message string    // of that commit
-	Author  Identity  // of that commit
-	When    time.Time // of that commit, and the committer's time of every new one; zero is now
-	Started *Snapshot // the user's working tree that the work began from, nil for none
+	Result  ID        // the last commit of the work
+	Base    ID        // the commit from which the work started
+	Squash  bool      // land it as one commit
+	Message string    // of the squashed commit
+	Author  Identity  // of the squashed commit
+	When    time.Time // author time of the squashed commit and committer time of every new one; zero is now
+	Started *Snapshot // the user's working tree from which the work started, or nil
 
-	Reword func(work []Commit) []Commit // gives commits that are made again their messages; nil keeps them
+	Reword func(work []Commit) []Commit // returns new messages for commits that are made again; nil keeps the messages
 
-	AllowDeletions bool      // also when it removes more than half of the branch's files
-	Op             Operation // as what it is recorded, so that it can be undone
+	AllowDeletions bool      // land even if this removes more than half of the branch's files
+	Op             Operation // the operation to record, so that it can be undone
 }
 
-// Landed is what a landing did.
+// Landed is the result of a landing.
 type Landed struct {
-	Commit    ID       // where the branch is now; Old when there was nothing to land
+	Commit    ID       // where the branch is now; equals Old if there was nothing to land
 	Old       ID       // where it was; "" for a branch without commits
 	Files     []string // paths that changed between the two
-	Deleted   []string // those of them that are gone, and were not renamed
-	Operation Recorded // that can be undone
+	Deleted   []string // the Files that no longer exist and were not renamed
+	Operation Recorded // for undoing it
 }
 
-// planLanding makes the commit that a branch at old has to move to, and says what
-// that changes. Nothing is changed when it is old itself.
+// planLanding makes the commit to which a branch at old has to move, and lists the changes.
+// If that commit is old itself, there are none.
 func (r *Repo) planLanding(ctx context.Context, old ID, spec LandSpec) (landed Landed, changed []Change, err error) {
 	landed.Old = old
 	if landed.Commit, err = r.landOn(ctx, old, spec); err != nil || landed.Commit == old {
@@ -52,7 +52,7 @@ func (r *Repo) planLanding(ctx context.Context, old ID, spec LandSpec) (landed L
 	return landed, changed, r.keepsMost(ctx, old, landed.Deleted)
 }
 
-// deletions are the files of one commit that another has not, under any name.
+// deletions returns the files of from that to does not have under any name.
 func (r *Repo) deletions(ctx context.Context, from, to ID, changed []Change) ([]string, error) {
 	if !slices.ContainsFunc(changed, func(c Change) bool { return c.NewMode == "" }) {
 		return nil, nil
@@ -65,7 +65,7 @@ func (r *Repo) deletions(ctx context.Context, from, to ID, changed []Change) ([]
 	return splitNUL(out), nil
 }
 
-// keepsMost is ErrDeletions when more than half of a commit's files are deleted.
+// keepsMost returns ErrDeletions if more than half of a commit's files are deleted.
 func (r *Repo) keepsMost(ctx context.Context, commit ID, deleted []string) error {
 	if len(deleted) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (r *Repo) keepsMost(ctx context.Context, commit ID, deleted []string) error
 func landReason(spec LandSpec) string { return "runr: land " + spec.Result.Short() }
 
 // LandRef is Land for a branch that is not checked out anywhere, as in a bare
-// repository. It is ErrConflict when it is checked out.
+// repository. It returns ErrConflict if the branch is checked out.
 func (r *Repo) LandRef(ctx context.Context, ref string, spec LandSpec) (landed Landed, err error) {
 	defer wrap(&err, "land %s on %s", spec.Result.Short(), ref)
 	if !strings.HasPrefix(ref, "refs/heads/") {
@@ -101,8 +101,8 @@ func (r *Repo) LandRef(ctx context.Context, ref string, spec LandSpec) (landed L
 	return landed, err
 }
 
-// landOn makes the commit that a branch at old has to move to; old itself when the
-// branch has the work already.
+// landOn makes the commit to which a branch at old has to move. It returns old if the
+// branch contains the work already.
 func (r *Repo) landOn(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	if spec.When.IsZero() {
 		spec.When = time.Now()
@@ -125,8 +125,8 @@ func (r *Repo) landOn(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	return r.replay(ctx, old, spec)
 }
 
-// between reports whether a commit is on the way from base to result. A branch that
-// has not got base yet must not get it by a fast-forward: it is not of this work.
+// between reports whether a commit is on the way from base to result. If a branch does not
+// contain base, a fast-forward would also bring base, which is not part of this work.
 func (r *Repo) between(ctx context.Context, base, id, result ID) (bool, error) {
 	if base != "" {
 		if after, err := r.IsAncestor(ctx, base, id); err != nil || !after {
@@ -136,7 +136,7 @@ func (r *Repo) between(ctx context.Context, base, id, result ID) (bool, error) {
 	return r.IsAncestor(ctx, id, result)
 }
 
-// squash makes one commit of the work on top of old.
+// squash commits the work as one commit on top of old.
 func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	tree, err := r.mergeOnto(ctx, spec.Base, old, spec.Result)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	return r.landCommit(ctx, old, Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, Message: spec.Message}, spec.When)
 }
 
-// workOf returns the commits of the work, oldest first, with the messages that they have when they are made again.
+// workOf returns the commits of the work, oldest first, with the messages that they get if they are made again.
 func (r *Repo) workOf(ctx context.Context, spec LandSpec) ([]Commit, error) {
 	work, err := r.firstParents(ctx, spec.Base, spec.Result)
 	if err != nil || spec.Reword == nil {
@@ -154,8 +154,8 @@ func (r *Repo) workOf(ctx context.Context, spec LandSpec) ([]Commit, error) {
 	return spec.Reword(work), nil
 }
 
-// replay makes the commits of the work again on top of old, each with its author
-// and message. What a merge among them brought in comes as one commit.
+// replay makes the commits of the work again on top of old, each with its author and message. It
+// turns a merge among them into one commit with everything that the merge brought in.
 func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	work, err := r.workOf(ctx, spec)
 	if err != nil {
@@ -177,14 +177,14 @@ func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	return top, nil
 }
 
-// landCommit is commitOn, signed if that is what the user's commits are.
+// landCommit is commitOn with the committer time when. It signs the commit if the user's commits are signed.
 func (r *Repo) landCommit(ctx context.Context, top ID, c Commit, when time.Time) (ID, error) {
 	c.CommitterWhen = when
 	return r.commitOn(ctx, top, c, r.Config.Bool("commit.gpgsign"))
 }
 
-// mergeOnto is the tree of ours with what changed from base to theirs; base "" is
-// nothing. It is ErrConflict with the paths when that does not fit together.
+// mergeOnto returns the tree of ours with the changes from base to theirs. Base "" is the empty
+// tree. It returns ErrConflict with the paths if they conflict.
 func (r *Repo) mergeOnto(ctx context.Context, base, ours, theirs ID) (ID, error) {
 	var trees [3]ID
 	for i, id := range []ID{base, ours, theirs} {
@@ -199,9 +199,9 @@ func (r *Repo) mergeOnto(ctx context.Context, base, ours, theirs ID) (ID, error)
 	return r.mergeTrees(ctx, trees[0], trees[1], trees[2])
 }
 
-// mergeTrees is a three-way merge by git. git merge-tree finds the base from
-// commits (that it can be told one is newer than the git we ask for), so the trees
-// get commits that nothing refers to.
+// mergeTrees merges three trees with git. git merge-tree finds the base from commits
+// (an option to name the base is newer than the git that we require), so the trees
+// get commits that no ref points to.
 func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error) {
 	left, right, err := r.mergeHeads(ctx, base, ours, theirs)
 	if err != nil {
@@ -222,8 +222,8 @@ func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error
 	return ID(items[0]), nil
 }
 
-// LandConflicts is an ErrConflict with the paths, where the work as a whole does not fit
-// together with a branch at old, which has not got it yet. No commit of it is made.
+// LandConflicts returns ErrConflict with the paths if the work as a whole conflicts with a branch
+// at old. It returns nil if the branch contains the work already. It commits nothing.
 func (r *Repo) LandConflicts(ctx context.Context, old ID, spec LandSpec) error {
 	has, err := r.IsAncestor(ctx, spec.Result, old)
 	if err == nil && !has {
@@ -232,7 +232,7 @@ func (r *Repo) LandConflicts(ctx context.Context, old ID, spec LandSpec) error {
 	return err
 }
 
-// mergeHeads gives the trees of a three-way merge the commits from which git finds the base.
+// mergeHeads commits ours and theirs on top of base, so that git finds the base of a three-way merge.
 func (r *Repo) mergeHeads(ctx context.Context, base, ours, theirs ID) (left, right ID, err error) {
 	root, err := r.scratchCommit(ctx, base)
 	if err != nil {
@@ -245,13 +245,13 @@ func (r *Repo) mergeHeads(ctx context.Context, base, ours, theirs ID) (left, rig
 	return left, right, err
 }
 
-// scratchCommit is the same for the same tree at any time.
+// scratchCommit commits a tree with fixed times, so that the same tree and parents give the same commit.
 func (r *Repo) scratchCommit(ctx context.Context, tree ID, parents ...ID) (ID, error) {
 	return r.toolCommit(ctx, tree, "scratch", time.Unix(0, 0).UTC(), parents...)
 }
 
-// firstParents are the commits after base up to tip along first parents, oldest
-// first; base "" is from the beginning.
+// firstParents returns the commits from base (exclusive) to tip along first parents, oldest
+// first. Base "" means from the beginning.
 func (r *Repo) firstParents(ctx context.Context, base, tip ID) ([]Commit, error) {
 	args := []string{"rev-list", "--first-parent", "--reverse", "--end-of-options", string(tip)}
 	if base != "" {

@@ -14,16 +14,15 @@ import (
 	"strings"
 )
 
-// Land brings the work from Base to Result to what is checked out: by fast-forward
-// where that is possible, else its commits one by one, or one commit with Squash,
-// merged with what happened on the branch since. No hook runs. Index and files are
-// updated as a merge does it, and nothing is changed at all when the work conflicts
-// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty),
-// removes most of its files (ErrDeletions), or paths are unmerged (ErrUnmerged); all are
-// a *PathsError. Nor is it during a merge: *UnfinishedError. A file that is as
-// Started recorded it, or as the work leaves it, is not in the way: the work began
-// from it. A killed landing is taken back by FinishReverts, or recorded when the
-// branch had moved.
+// Land brings the work from Base to Result to the checked out branch: by fast-forward if
+// possible, otherwise commit by commit, or as one commit with Squash, merged with the branch's
+// new commits. It runs no hook. It updates index and files as a merge does. It changes nothing
+// and returns a *PathsError if the work conflicts with the branch (ErrConflict), would overwrite
+// something uncommitted (ErrDirty) or removes most of its files (ErrDeletions), or if paths are
+// unmerged (ErrUnmerged). During a merge it returns an *UnfinishedError. A modified file is not
+// in the way if it is as Started recorded it, because the work started from it, or as the work
+// leaves it. After a kill, FinishReverts takes the landing back, or records it if the branch had
+// moved.
 func (w *Worktree) Land(ctx context.Context, spec LandSpec) (landed Landed, err error) {
 	defer wrap(&err, "land %s", spec.Result.Short())
 	if err := w.headIsFree(); err != nil {
@@ -50,21 +49,21 @@ func (w *Worktree) Land(ctx context.Context, spec LandSpec) (landed Landed, err 
 	return landed, err
 }
 
-// landedPrefix is below where snapshots from before and after landings are kept.
+// landedPrefix is the prefix of the refs of snapshots from before and after landings.
 const landedPrefix = "refs/runr-local/snapshots/land/"
 
-// landing is one that is going on.
+// landing is a landing in progress.
 type landing struct {
 	*Worktree
 	spec     LandSpec
-	branch   string   // that HEAD is on, "" when it is detached
-	old, new ID       // what it is at, and is to be at
-	changed  []Change // between the two
-	mine     []string // paths that are not as in old, and may be overwritten
+	branch   string   // the branch that HEAD is on, "" if it is detached
+	old, new ID       // where HEAD is, and where it moves to
+	changed  []Change // from old to new
+	mine     []string // paths that differ from old and may be overwritten
 }
 
-// makeWay is ErrDirty when something uncommitted would be overwritten, and ErrUnmerged
-// while git would refuse to touch the index.
+// makeWay returns ErrDirty if something uncommitted would be overwritten, and ErrUnmerged
+// if the index has unmerged paths. It sets mine.
 func (l *landing) makeWay(ctx context.Context) error {
 	if err := l.refreshIndex(ctx); err != nil {
 		return err
@@ -80,8 +79,8 @@ func (l *landing) makeWay(ctx context.Context) error {
 	return err
 }
 
-// carryOut brings files, index and branch to the new commit, or changes nothing. A
-// journal is kept meanwhile: see finishLanding.
+// carryOut moves files, index and branch to the new commit, or changes nothing. A
+// journal records the landing meanwhile: see finishLanding.
 func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
 	job, err := l.begin(ctx)
 	if err != nil {
@@ -95,7 +94,7 @@ func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
 	if err = l.moveAll(ctx); err != nil {
 		back, backErr := l.takeBack(ctx, job)
 		if backErr != nil {
-			return op, errors.Join(err, backErr) // the journal stays, for the next start
+			return op, errors.Join(err, backErr) // the journal stays for FinishReverts
 		}
 		if len(back.Conflicts) > 0 {
 			err = errors.Join(err, fmt.Errorf("changed meanwhile and left alone: %w", &PathsError{Err: ErrConflict, Paths: back.Conflicts}))
@@ -106,7 +105,7 @@ func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
 	return op, errors.Join(err, l.repo.refs.SwapAny(ctx, journalPrefix+job.name, "", journal))
 }
 
-// begin records how the working tree is, and how it is to be.
+// begin records the working tree as it is, and as it will be.
 func (l *landing) begin(ctx context.Context) (job revertJob, err error) {
 	op := l.spec.Op
 	op.Kind = opLanding
@@ -128,8 +127,8 @@ func (l *landing) begin(ctx context.Context) (job revertJob, err error) {
 	return job, l.writeSnapshot(ctx, &job.end, l.spec.Op.String()+" (after)")
 }
 
-// splitModules sorts out the submodules that come, go or move: a landing changes them
-// in the index alone.
+// splitModules separates submodules that are added, removed or moved: a landing changes them
+// only in the index.
 func splitModules(changed []Change) (files, modules []Change) {
 	for _, c := range changed {
 		if c.NewMode == ModeCommit || c.OldMode == ModeCommit && c.NewMode == "" {
@@ -141,8 +140,8 @@ func splitModules(changed []Change) (files, modules []Change) {
 	return files, modules
 }
 
-// moveAll is git's two-tree merge, which refuses as a whole when a file is in the
-// way, and then the move of the branch.
+// moveAll runs git's two-tree merge, which refuses everything if a file is in the way, and
+// then moves the branch.
 func (l *landing) moveAll(ctx context.Context) error {
 	err := l.changeIndex(ctx, func(index string) error {
 		from, err := l.withFiles(ctx, index, l.old, l.mine)
@@ -169,8 +168,8 @@ func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, 
 	return w.repo.record(ctx, job.operation(), "", job.base, end)
 }
 
-// asLanded is the snapshot of how a landing was to be, with the index as git made it
-// where that says the same of all paths.
+// asLanded returns the snapshot after a landing. It contains the index that git wrote, if that
+// has the same entries as the planned one.
 func (w *Worktree) asLanded(ctx context.Context, job revertJob) (Snapshot, error) {
 	end := job.end
 	wanted, err := end.index(ctx, w.repo)
@@ -197,8 +196,8 @@ func (w *Worktree) asLanded(ctx context.Context, job revertJob) (Snapshot, error
 	return end, w.writeSnapshot(ctx, &end, job.operation().String()+" (after)")
 }
 
-// takeBack takes back a landing whose branch has not moved. What the index has for
-// its paths is the landing's, half-way or whole.
+// takeBack takes back a landing whose branch has not moved. For the paths of the landing, the index
+// has what the landing wrote, complete or not.
 func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, err error) {
 	changed, err := w.repo.Changed(ctx, job.base.Tree, job.end.Tree)
 	if err != nil {
@@ -219,8 +218,8 @@ func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, 
 	return w.revert(ctx, job)
 }
 
-// withFiles stages files of the user's in an index file, and gives the tree of a commit with them in
-// it, so that git takes them for committed. Without any it is the commit's tree.
+// withFiles stages the user's files in an index file and returns the tree of commit with them,
+// so that git treats them as committed. Without files it returns the commit.
 func (w *Worktree) withFiles(ctx context.Context, index string, commit ID, mine []string) (ID, error) {
 	commit = w.repo.orEmptyTree(commit)
 	if len(mine) == 0 {
@@ -240,8 +239,8 @@ func (w *Worktree) withFiles(ctx context.Context, index string, commit ID, mine 
 	return w.treeWith(ctx, commit, asChanges(mine, entries))
 }
 
-// asChanges are the paths as the entries of an index have them; one that is not there, or
-// is unmerged, is to go.
+// asChanges returns the entries of an index for paths as changes. A path that is missing or
+// unmerged becomes a deletion.
 func asChanges(paths []string, entries map[string]string) []Change {
 	changes := make([]Change, len(paths))
 	for i, path := range paths {
@@ -253,8 +252,8 @@ func asChanges(paths []string, entries map[string]string) []Change {
 	return changes
 }
 
-// inTheWay sorts the paths that are about to change and are not as in the commit:
-// mine are as the work found or leaves them, dirty is everything else.
+// inTheWay sorts the paths that are about to change and that differ from the commit. mine are those
+// that are as the work found them or as it leaves them; dirty are the others.
 func (w *Worktree) inTheWay(ctx context.Context, commit ID, changed []Change, started *Snapshot) (mine, dirty []string, err error) {
 	modified, err := w.modifiedPaths(ctx, commit)
 	if err != nil {
@@ -294,7 +293,7 @@ func (w *Worktree) inTheWay(ctx context.Context, commit ID, changed []Change, st
 	return mine, slices.Compact(dirty), nil
 }
 
-// knownStates gives the files of a snapshot that were not as in the commit.
+// knownStates returns the files of a snapshot that differ from the commit.
 func (w *Worktree) knownStates(ctx context.Context, commit ID, started *Snapshot) (map[string]fileState, error) {
 	known := map[string]fileState{}
 	if started == nil {
@@ -307,8 +306,8 @@ func (w *Worktree) knownStates(ctx context.Context, commit ID, started *Snapshot
 	return known, err
 }
 
-// modifiedPaths lists what differs between commit, index and files, untracked files
-// not counted. A path that is staged as it is in no commit is among them.
+// modifiedPaths lists the paths that differ between commit, index and files, without untracked
+// files. It includes staged paths.
 func (w *Worktree) modifiedPaths(ctx context.Context, commit ID) (map[string]bool, error) {
 	modified := map[string]bool{}
 	for _, args := range [][]string{
@@ -326,9 +325,9 @@ func (w *Worktree) modifiedPaths(ctx context.Context, commit ID) (map[string]boo
 	return modified, nil
 }
 
-// untrackedAt is what stands where a new file is to come: the path itself, a file
-// in place of one of its directories, or a file in a directory in its place; "" for
-// nothing. Paths that leave are tracked, and make room.
+// untrackedAt returns what occupies the path of a new file: the path itself, a file in place of one
+// of its directories, or a file in a directory in its place; or "". Paths in leaving are tracked
+// and make room.
 func (w *Worktree) untrackedAt(name string, leaving map[string]bool) string {
 	for parent := path.Dir(name); parent != "."; parent = path.Dir(parent) {
 		info, err := os.Lstat(filepath.Join(w.Dir, parent))
@@ -347,7 +346,7 @@ func (w *Worktree) untrackedAt(name string, leaving map[string]bool) string {
 	_ = filepath.WalkDir(filepath.Join(w.Dir, name), func(p string, entry fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(w.Dir, p)
 		if err != nil || relErr != nil {
-			obstacle = name // cannot be looked at, so it stays
+			obstacle = name // it cannot be examined, so it stays
 			return fs.SkipAll
 		}
 		if entry.IsDir() || leaving[rel] {

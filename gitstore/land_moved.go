@@ -7,13 +7,13 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Moved is a commit of work that landed as another.
+// Moved is a commit of the work and the commit as which it landed.
 type Moved struct{ From, To ID }
 
-// LandedAs pairs the commits of what spec described with those that done made of them,
-// oldest first; none where they landed as they are. What a squash made one commit of
-// landed as that. A commit that changed nothing any more on top of the branch is left
-// out, but for the last one, which landed as where the branch is.
+// LandedAs pairs the commits of the work in spec with the commits that the landing made of them,
+// oldest first. It returns nil if they landed unchanged. After a squash all are paired with the one
+// commit. It leaves out a commit that changed nothing any more on top of the branch, except the last,
+// which is paired with the branch's commit.
 func (r *Repo) LandedAs(ctx context.Context, spec LandSpec, done Landed) ([]Moved, error) {
 	if done.Commit == spec.Result || done.Commit == done.Old {
 		return nil, nil
@@ -40,7 +40,7 @@ func (r *Repo) LandedAs(ctx context.Context, spec LandSpec, done Landed) ([]Move
 	return moved, nil
 }
 
-// sameWork reports whether a commit was made again from another.
+// sameWork reports whether one commit was made from the other.
 func sameWork(a, b Commit) bool {
 	return a.Author == b.Author && a.AuthorWhen.Equal(b.AuthorWhen) && odb.WholeLine(a.Message) == odb.WholeLine(b.Message)
 }

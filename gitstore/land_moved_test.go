@@ -10,7 +10,7 @@ func TestLandedAs(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		squash bool
-		branch string   // what happened on the branch meanwhile
+		branch string   // what happens on the branch meanwhile
 		want   []string // subjects of the pairs
 	}{
 		"as they are":                     {},

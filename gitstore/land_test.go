@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// landRepo is a repository with some files, and two commits of work on its first one.
+// landRepo creates a repository with some files, and two commits of work on its first commit.
 func landRepo(t *testing.T) (repo *Repo, spec LandSpec) {
 	t.Helper()
 	repo = newTestRepo(t)
@@ -40,7 +40,7 @@ func mustLand(t *testing.T, repo *Repo, spec LandSpec) Landed {
 	return landed
 }
 
-// refuseLand wants an error about certain paths, and nothing changed.
+// refuseLand expects an error about certain paths, and no change.
 func refuseLand(t *testing.T, repo *Repo, spec LandSpec, kind error, paths ...string) {
 	t.Helper()
 	testGit(t, repo.WorkTree, "update-index", "-q", "--refresh", "--unmerged")
@@ -117,7 +117,7 @@ func TestLandOnMovedBranch(t *testing.T) {
 	}
 }
 
-// A branch that has not got the base gets the work, and not what the base has.
+// TestLandOnOlderBranch checks that a branch without the base gets the work only, not the base.
 func TestLandOnOlderBranch(t *testing.T) {
 	repo, spec := landRepo(t)
 	testGit(t, repo.WorkTree, "checkout", "-q", "-b", "old", "HEAD~")
@@ -151,7 +151,7 @@ func TestLandConflict(t *testing.T) {
 	}
 }
 
-// TestLandMergeKilled: what a git that was killed has said so far is no conflict.
+// TestLandMergeKilled checks that the partial output of a killed git is not taken for a conflict.
 func TestLandMergeKilled(t *testing.T) {
 	repo, spec := landRepo(t)
 	commitFiles(t, repo, map[string]string{"b.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\nmine\n"})
@@ -195,7 +195,7 @@ func TestLandDirty(t *testing.T) {
 	}
 }
 
-// What the work does not touch stays as it is: edited, staged, untracked.
+// TestLandKeepsUnrelatedChanges checks that files outside of the work stay as they are: edited, staged, untracked.
 func TestLandKeepsUnrelatedChanges(t *testing.T) {
 	repo, spec := landRepo(t)
 	shell(t, repo.WorkTree, "echo mine >a.txt; echo s >staged; git add staged; echo u >untracked; touch b.txt")
@@ -208,7 +208,7 @@ func TestLandKeepsUnrelatedChanges(t *testing.T) {
 	}
 }
 
-// A file is not in the way when the work leaves it as it is already.
+// TestLandSameContent checks that a file that already has the content of the work is not in the way.
 func TestLandSameContent(t *testing.T) {
 	repo, spec := landRepo(t)
 	shell(t, repo.WorkTree, "echo work >>b.txt; rm gone.txt; echo n >new.txt; git add new.txt")
@@ -218,8 +218,8 @@ func TestLandSameContent(t *testing.T) {
 	}
 }
 
-// The work began from the user's uncommitted files: they are landed with it. What
-// was changed since is in the way.
+// TestLandFromSnapshot checks that uncommitted files from which the work started are landed with it, and that
+// files that were changed since are in the way.
 func TestLandFromSnapshot(t *testing.T) {
 	repo, spec := landRepo(t)
 	w := checkoutOf(t, repo)
@@ -265,7 +265,7 @@ func TestLandLocked(t *testing.T) {
 	}
 }
 
-// When the branch cannot be moved, the files go back.
+// TestLandLostRace checks that the files are restored if the branch cannot be moved.
 func TestLandLostRace(t *testing.T) {
 	repo, spec := landRepo(t)
 	shell(t, repo.WorkTree, "echo mine >new.txt")

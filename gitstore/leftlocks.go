@@ -11,14 +11,14 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// LeftLock is a lock file of git's that is older than any git holds one.
+// LeftLock is a lock file of git that is older than the time for which git holds one.
 type LeftLock struct {
 	Path   string
 	Age    time.Duration
-	Holder string // ", which process 12 (\"git\") has open", where the system tells that
+	Holder string // such as ", which process 12 (\"git\") has open", or "" if unknown
 }
 
-// LeftLocks looks for lock files that a killed git may have left: of the index, of HEAD, of
+// LeftLocks returns lock files that a killed git may have left: of the index, of HEAD, of
 // packed refs and configuration, and of branches, notes and this tool's refs.
 func (r *Repo) LeftLocks() (left []LeftLock) {
 	look := func(path string) {
@@ -44,7 +44,7 @@ func (r *Repo) LeftLocks() (left []LeftLock) {
 		if err == nil && strings.HasSuffix(path, ".lock") {
 			look(path)
 		}
-		return nil // what cannot be read is not looked at
+		return nil // unreadable directories are skipped
 	})
 	return left
 }

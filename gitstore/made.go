@@ -9,22 +9,22 @@ import (
 	"sync"
 )
 
-// Writing is who is said to have written a commit, and whether this clone knows better.
+// Writing is the claimed authorship of a commit, and what this clone knows about it.
 type Writing struct {
 	ID                ID
 	Author, Committer Identity
-	work, move        string // the author's line, which a rewrite keeps; of a reflog, how HEAD came there
-	Here              bool   // a reflog of this clone says that the commit was made here: by the committer
+	work, move        string // work: the author's line, which a rewrite keeps; move: the reflog's message
+	Here              bool   // a reflog shows that the commit was made in this clone, by the committer
 	Own               bool   // and by its author: see Writings
 }
 
-// Writings lists the commits of tips that none of known has, newest first, at most limit of them.
+// Writings lists the commits of tips that are not in known, newest first, at most limit of them.
 //
-// An author's line is a claim of whoever made the object. What is known is the reflog, into which no fetch, pull or
-// clone writes "commit": what git commit, revert or a merge made here is Own where author and committer are one person.
-// A rebase, a cherry-pick, am or an amended commit copies what was written before, perhaps by somebody else under
-// any name: the copy is Own only where its author's line, with the time in it, is also that of a commit which was
-// written here.
+// An author's line is a claim by whoever made the object. The reflog is reliable: no fetch, pull or clone writes
+// "commit" there. A commit that git commit, revert or a merge made here is Own if author and committer are the same
+// person. A rebase, a cherry-pick, am or an amended commit copies an earlier author's line, which may be somebody
+// else's under any name. Such a copy is Own only if a commit that was written here has the same author's line,
+// including its time.
 func (r *Repo) Writings(ctx context.Context, tips, known []ID, limit int) ([]Writing, error) {
 	args := []string{"--max-count=" + strconv.Itoa(limit)}
 	for _, id := range tips {
@@ -55,8 +55,8 @@ func (r *Repo) Writings(ctx context.Context, tips, known []ID, limit int) ([]Wri
 	return found, nil
 }
 
-// logWritings reads what git log lists, and of reflogs what moved there. A name that would be taken for more than
-// one field is nobody's.
+// logWritings reads the commits that git log lists, with their reflog messages if move asks for them. It leaves
+// author and committer empty if a name contains a field separator.
 func (r *Repo) logWritings(ctx context.Context, move string, args ...string) (all []Writing, err error) {
 	args = append([]string{"log", "-z", "--no-mailmap", "--format=%H%x01" + move + "%x01%an%x01%ae%x01%at%x01%cn%x01%ce"}, args...)
 	out, err := r.dir.Git(ctx, append(args, "--")...)
@@ -77,13 +77,13 @@ func (r *Repo) logWritings(ctx context.Context, move string, args ...string) (al
 	return all, nil
 }
 
-// writingMove is what reflogs say of a commit whose words and files somebody wrote here, git-runr's own commits of a
-// run's working tree included.
+// writingMove matches the reflog message of a commit that somebody wrote here, including git-runr's own commits of a
+// run's working tree.
 var writingMove = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:commit(?: \((?:initial|merge)\))?: |revert: |(?:merge|pull)\b.*: Merge made by |runr: commit$)`)
 })
 
-// copyingMove is what reflogs say of a commit that was made here from another one.
+// copyingMove matches the reflog message of a commit that was made here from another one.
 var copyingMove = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:commit \(|cherry-pick: |am: |rebase: |runr: land |(?:rebase|pull)\b.* \((?:pick|reword|edit|squash|fixup|continue|merge)\): )`)
 })

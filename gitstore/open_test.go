@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// newTestRepo makes a repository with one commit and opens it.
+// newTestRepo creates a repository with one commit and opens it.
 func newTestRepo(t *testing.T) *Repo {
 	t.Helper()
 	isolate(t)
@@ -92,7 +92,7 @@ func TestOpenInHookEnvironment(t *testing.T) {
 	}
 }
 
-// TestOpenInHook is what git sets for its hooks, at the top, below it, and gone elsewhere.
+// TestOpenInHook opens repositories with the variables that git sets for hooks: at the top, below it, and elsewhere.
 func TestOpenInHook(t *testing.T) {
 	main := newTestRepo(t)
 	writeTestFile(t, main.WorkTree, "sub/b.txt", "b\n")
@@ -133,7 +133,7 @@ func TestOpenInHook(t *testing.T) {
 	}
 }
 
-// TestInitIsWhereItWasAsked: a user's GIT_DIR does not make it another repository's.
+// TestInitIsWhereItWasAsked checks that a user's GIT_DIR does not redirect Init to another repository.
 func TestInitIsWhereItWasAsked(t *testing.T) {
 	other := newTestRepo(t)
 	config := readTestFile(t, other.GitDir, "config")

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// What changed a working tree or a branch for good is recorded, so that it can be
-// taken back: a ref for each, numbered by worktree, at a commit whose parents are the
+// Each completed change of a working tree or a branch is recorded, so that it can be undone.
+// The record is a ref, numbered by worktree, to a commit whose parents are the
 // snapshots before and after, and whose message is the Operation:
 //
 //	refs/runr-local/undo/main/00000007             of the main worktree, or of a bare repository
@@ -22,23 +22,22 @@ const undoPrefix = "refs/runr-local/undo/"
 // Kinds of operations.
 const (
 	OpLand    = "land"
-	OpRevert  = "revert"  // an attempt was taken back
-	OpResume  = "resume"  // what an unfinished attempt had done was taken back
-	OpRestore = "restore" // files of a snapshot were put back
+	OpRevert  = "revert"  // undid an attempt
+	OpResume  = "resume"  // undid what an unfinished attempt had done
+	OpRestore = "restore" // restored files of a snapshot
 
-	opLanding = "landing" // one that has not ended, in a journal
+	opLanding = "landing" // an unfinished landing, in a journal
 )
 
-// Operation is something that is done to a working tree, or to a branch that is not
-// checked out.
+// Operation is a change of a working tree, or of a branch that is not checked out.
 type Operation struct {
 	Kind string // one of the Op constants
-	Run  string // that it is done for, "" for none
+	Run  string // the run for which it was done, or ""
 	What string // one line for people, such as "on main"
-	Back bool   // it was taken back
+	Back bool   // it undoes the operation
 }
 
-// String is the operation in one line, as parseOperation reads it: "undo land RUN: on main".
+// String formats the operation in one line for parseOperation: "undo land RUN: on main".
 func (o Operation) String() string {
 	line := o.Kind
 	if o.Back {
@@ -50,7 +49,7 @@ func (o Operation) String() string {
 	return line + ": " + strings.Join(strings.Fields(o.What), " ")
 }
 
-// parseOperation is the inverse of String. Any other line is a revert that says it.
+// parseOperation is the inverse of String. It returns any other line as the text of a revert.
 func parseOperation(line string) Operation {
 	head, what, ok := strings.Cut(line, ": ")
 	words := strings.Split(head, " ")
@@ -69,27 +68,27 @@ func parseOperation(line string) Operation {
 	return op
 }
 
-// opposite is the operation that takes this one back.
+// opposite returns the operation that undoes this one.
 func (o Operation) opposite() Operation {
 	o.Back = !o.Back
 	return o
 }
 
-// Recorded is an operation that can be taken back.
+// Recorded is an operation that can be undone.
 type Recorded struct {
 	Operation
-	Name          string    // such as main/00000007, below refs/runr-local/undo/; "" for one that is not recorded
-	Branch        string    // the branch that alone was moved, "" for an operation on a working tree
+	Name          string    // such as main/00000007, below refs/runr-local/undo/; "" if it is not recorded
+	Branch        string    // the only thing moved: a branch; "" for an operation on a working tree
 	When          time.Time // in whole seconds
-	Before, After ID        // snapshots; of a branch they hold what it was at
+	Before, After ID        // snapshots; for a branch they hold its commit
 }
 
-// TakenBack is the operation that takes r back, unrecorded.
+// TakenBack returns the operation that undoes r, not recorded.
 func (r Recorded) TakenBack() Recorded {
 	return Recorded{Operation: r.opposite(), Branch: r.Branch, Before: r.After, After: r.Before}
 }
 
-// undoStack is where the operations on this worktree are recorded.
+// undoStack returns the part of the refs' names for operations on this worktree.
 func (r *Repo) undoStack() string {
 	if r.GitDir == r.CommonDir {
 		return "main"
@@ -97,13 +96,13 @@ func (r *Repo) undoStack() string {
 	return "worktrees/" + filepath.Base(r.GitDir)
 }
 
-// Operations are those that were recorded in this worktree, newest first.
+// Operations returns the recorded operations of this worktree, newest first.
 func (r *Repo) Operations(ctx context.Context) ([]Recorded, error) {
 	return r.operations(ctx, r.undoStack())
 }
 
-// AllOperations are those of all worktrees, also of those that are gone, newest first
-// in each.
+// AllOperations returns the recorded operations of all worktrees, including removed ones, newest
+// first for each.
 func (r *Repo) AllOperations(ctx context.Context) ([]Recorded, error) {
 	return r.operations(ctx, "")
 }
@@ -119,7 +118,7 @@ func (r *Repo) operations(ctx context.Context, stack string) ([]Recorded, error)
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if err != nil { // which does not keep the others from being undone
+		if err != nil { // the others can still be undone
 			op = Recorded{Operation: Operation{Kind: OpRevert, What: err.Error()}, Name: strings.TrimPrefix(ref, undoPrefix)}
 		}
 		list = append(list, op)
@@ -144,8 +143,8 @@ func (r *Repo) readOperation(ctx context.Context, ref string, id ID) (Recorded, 
 	}, nil
 }
 
-// record keeps an operation on this worktree, or on a branch. The caller holds the
-// worktree's lock. One that a killed process has recorded already is not recorded again.
+// record records an operation on this worktree, or on a branch. The caller holds the
+// worktree's lock. It does nothing if a killed process has recorded the operation already.
 func (r *Repo) record(ctx context.Context, op Operation, branch string, before, after Snapshot) (Recorded, error) {
 	refs, err := r.Refs(ctx, undoPrefix+r.undoStack())
 	if err != nil {
@@ -180,7 +179,7 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 	return r.readOperation(ctx, ref, id)
 }
 
-// DropOperation forgets an operation: it cannot be taken back any more.
+// DropOperation deletes the record of an operation, which then cannot be undone.
 func (r *Repo) DropOperation(ctx context.Context, op Recorded) error {
 	return r.DropRefs(ctx, []string{undoPrefix + op.Name})
 }

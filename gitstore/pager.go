@@ -13,9 +13,9 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Pager is the command, for a shell, that this user reads in what command writes, such as
-// "diff": GIT_PAGER, pager.runr, pager.COMMAND, core.pager, PAGER, or what git was built with. ""
-// is none.
+// Pager returns the shell command with which this user reads the output of command, such as
+// "diff": GIT_PAGER, pager.runr, pager.COMMAND, core.pager, PAGER, or git's built-in default. It
+// returns "" for no pager.
 func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 	pager, decided := os.LookupEnv("GIT_PAGER")
 	for _, key := range []string{"pager.runr", "pager." + command, "core.pager"} {
@@ -30,7 +30,7 @@ func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 		}
 	}
 	if !decided {
-		// git itself is asked, without the options of our other calls, of which one says that there is no pager
+		// ask git itself, without the fixed options, one of which disables the pager
 		out, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"var", "GIT_PAGER"}, Bare: true, Unlocated: true})
 		var failed *GitError
 		if err != nil && !errors.As(err, &failed) {
@@ -44,7 +44,7 @@ func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 	return pager, nil
 }
 
-// missing reports whether a command line for a shell plainly names a program that is not there.
+// missing reports whether a shell command line clearly names a program that does not exist.
 func missing(line string) bool {
 	program, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if strings.ContainsAny(program, "|&;<>()$`\\\"'\t\n*?[#~=%") || strings.Contains(program, "/") && !filepath.IsAbs(program) {
@@ -54,11 +54,11 @@ func missing(line string) bool {
 	return err != nil
 }
 
-// pagerDefaults is what git gives a pager where the user says nothing else.
+// pagerDefaults are the variables that git sets for a pager unless the user has set them.
 var pagerDefaults = [...]string{"LESS=FRX", "LV=-c"}
 
-// Page runs a pager on what write writes, and waits until its user is done, however soon: what
-// write gets then is EPIPE. ctx does not end it: an interrupt at the keyboard is for the pager.
+// Page runs a pager on the output of write and waits until its user is done. If the user is done
+// early, write gets EPIPE. ctx does not end the pager: an interrupt at the keyboard is for the pager.
 func (r *Repo) Page(ctx context.Context, pager string, terminal Terminal, write func(io.Writer) error) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", "-c", pager)
 	cmd.Stdout, cmd.Stderr = terminal.Out, terminal.Err
@@ -77,6 +77,6 @@ func (r *Repo) Page(ctx context.Context, pager string, terminal Terminal, write 
 	}
 	err = write(in)
 	in.Close()
-	cmd.Wait() // how a pager ends says nothing of what it showed
+	cmd.Wait() // the pager's exit status does not matter
 	return err
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// maxContributors is how many commits Contributors reads.
+// maxContributors is how many commits Contributors reads at most.
 const maxContributors = 20_000
 
-// mailmapAt makes git read the .mailmap of a commit, and that of no working tree: a change must not decide who wrote it.
+// mailmapAt returns options that make git read the .mailmap of a commit only: a change must not decide who wrote it.
 func mailmapAt(at ID) []string {
 	return []string{"-c", "mailmap.file=", "-c", "mailmap.blob=" + string(at) + ":.mailmap"}
 }
 
-// Contributors returns who wrote the newest commits up to a commit, by the .mailmap of that commit: each once, who
-// wrote most recently first.
+// Contributors returns the authors of the newest commits up to a commit, mapped by the .mailmap of that commit: each
+// once, the author of the newest commit first.
 func (r *Repo) Contributors(ctx context.Context, at ID) ([]Identity, error) {
 	args := append(mailmapAt(at), "log", fmt.Sprintf("--max-count=%d", maxContributors), "-z", "--use-mailmap", "--format=%aN%n%aE",
 		"--no-show-signature", "--no-notes", "--no-textconv", "--end-of-options", string(at), "--")
@@ -38,8 +38,8 @@ func (r *Repo) Contributors(ctx context.Context, at ID) ([]Identity, error) {
 	return people, nil
 }
 
-// Mailmapped returns people by the names and addresses that the .mailmap of a commit gives them, in the same order. Those
-// whom it does not name stay as they are.
+// Mailmapped maps people by the .mailmap of a commit and keeps their order. People that the file does not name
+// stay unchanged.
 func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Identity, error) {
 	if len(people) == 0 {
 		return nil, ctx.Err()
@@ -63,7 +63,7 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 	return mapped, nil
 }
 
-// oneIdent returns text without the characters that end a name or an address.
+// oneIdent removes the characters that end a name or an address.
 func oneIdent(text string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if strings.ContainsRune("<>\n\r\x00", c) {
@@ -73,7 +73,7 @@ func oneIdent(text string) string {
 	}, text))
 }
 
-// ParseIdentity reads "Name <email>"; without brackets an @ makes text an address, and else it is a name.
+// ParseIdentity parses "Name <email>". Text without brackets is an address if it contains an @, otherwise a name.
 func ParseIdentity(text string) Identity {
 	text = strings.TrimSpace(text)
 	if name, email, ok := strings.Cut(text, "<"); ok {

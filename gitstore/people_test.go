@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestContributors reads who wrote a history by the .mailmap of its commit, and not by that of the working tree.
+// TestContributors checks that the .mailmap of the commit is used, and not that of the working tree.
 func TestContributors(t *testing.T) {
 	repo := newTestRepo(t)
 	ctx, dir := context.Background(), repo.WorkTree

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Unpushed lists the commits that tips have and that neither old, what the refs are at on
-// the remote, nor the remote's branches as they were seen last have, newest first, at
-// most max. remote may be "" or the name of none: then any remote's branches count. A
-// tip may be a tag; one that leads to no commit, and an id that is not here, are left out.
+// Unpushed lists commits of tips that the remote does not have yet, newest first, at most max.
+// It excludes old, the commits of the refs on the remote, and the remote's branches as last
+// fetched. If remote is not a configured remote, the branches of all remotes count. A tip may be
+// a tag. It ignores tips that are not here or do not lead to a commit.
 func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max int) ([]LoggedCommit, error) {
 	var revs []ID
 	for _, tip := range tips {
@@ -53,8 +53,8 @@ func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max 
 	return commits, nil
 }
 
-// LastMove is why HEAD was moved last, as its reflog says: "commit: title",
-// "merge side: Fast-forward"; "" where there is no reflog.
+// LastMove returns the last message in HEAD's reflog, such as "commit: title" or
+// "merge side: Fast-forward", or "" if there is no reflog.
 func (r *Repo) LastMove(ctx context.Context) (string, error) {
 	line, err := r.dir.GitLine(ctx, "log", "--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", "--")
 	if err != nil {

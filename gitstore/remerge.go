@@ -8,13 +8,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Remerge is the tree that git makes of a merge commit's parents by itself, with
-// conflict markers where it could not. What the merge commit differs in is what a
-// person did in it: how conflicts were resolved, and what was changed beside. That is
-// more than a combined diff shows, which has nothing of a side that was dropped as a
-// whole. Every clone makes the same tree, which nothing keeps from gc; the
-// project's .gitattributes, which could name a way to merge, have no part in it. A
-// commit that is no merge is ErrNotFound.
+// Remerge returns the tree that git makes of a merge commit's parents by itself, with conflict
+// markers where it fails. The difference from the merge commit is what a person did in the merge:
+// how conflicts were resolved, and what else was changed. A combined diff shows less: it omits a
+// side that was dropped as a whole. Every clone makes the same tree, which gc may delete. The
+// project's .gitattributes, which could name a merge driver, are ignored. A commit that is
+// not a merge is ErrNotFound.
 func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
 	commit, err := r.ReadCommit(ctx, id)
 	if err != nil {
@@ -25,7 +24,7 @@ func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
 		return "", fmt.Errorf("merge %s: %w", id.Short(), ErrNotFound)
 	}
 	merged, tree := parents[0], ID("")
-	for i, parent := range parents[1:] { // more than two are merged one after the other
+	for i, parent := range parents[1:] { // merge more than two parents one after the other
 		if i > 0 {
 			merged, err = r.scratchCommit(ctx, tree, merged, parents[i])
 		}
@@ -39,9 +38,9 @@ func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
 	return tree, nil
 }
 
-// CleanMerges are those of merges that are what git makes of their parents by itself: of
-// which Remerge is the tree. It is one git process however many there are; what has more
-// than two parents is left out.
+// CleanMerges returns the merges that equal what git makes of their parents by itself: those whose
+// tree is Remerge's. It always takes one git process. It leaves out merges with more than two
+// parents.
 func (r *Repo) CleanMerges(ctx context.Context, merges []ID) (map[ID]bool, error) {
 	var stdin strings.Builder
 	for _, id := range merges {
@@ -65,7 +64,7 @@ func (r *Repo) CleanMerges(ctx context.Context, merges []ID) (map[ID]bool, error
 		if id, ok := strings.CutPrefix(token, "commit "); ok {
 			at = ID(strings.TrimSpace(id))
 			clean[at] = true
-		} else if strings.HasPrefix(token, ":") && len(tokens) > 1 { // and its path
+		} else if strings.HasPrefix(token, ":") && len(tokens) > 1 { // the next token is the path
 			delete(clean, at)
 			tokens = tokens[1:]
 		}
@@ -73,12 +72,12 @@ func (r *Repo) CleanMerges(ctx context.Context, merges []ID) (map[ID]bool, error
 	return clean, nil
 }
 
-// mergeOptions make a merge the same whatever is configured.
+// mergeOptions make the result of a merge independent of the configuration.
 var mergeOptions = []string{
 	"-c", "merge.default=text", "-c", "merge.conflictStyle=merge", "-c", "merge.renames=true", "-c", "merge.directoryRenames=conflict",
 }
 
-// mergeCommits merges two commits as far as git can.
+// mergeCommits merges two commits and returns the tree, with conflict markers if there are conflicts.
 func (r *Repo) mergeCommits(ctx context.Context, ours, theirs ID) (ID, error) {
 	args := append(append([]string{}, mergeOptions...), "merge-tree", "--write-tree", "--no-messages", "--allow-unrelated-histories", "-z", "--end-of-options")
 	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, string(ours), string(theirs)), Env: r.noAttributes()})

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestRemerge is what merges do beyond what git merges by itself.
+// TestRemerge checks what merges change beyond git's own merge.
 func TestRemerge(t *testing.T) {
 	repo := newTestRepo(t)
 	dir, ctx := repo.WorkTree, context.Background()
@@ -41,7 +41,7 @@ func TestRemerge(t *testing.T) {
 		{"a path like a line of git's", merge(map[string]string{"commit " + string(base): "odd\n"}, "third"), []string{"commit " + string(base)}},
 		{"more than merged, of three", merge(map[string]string{"both": "by hand\n"}, "third", "fourth"), []string{"both"}},
 	}
-	// Neither decides what a merge did, nor is run.
+	// Neither setting may affect the result or be run.
 	testGit(t, dir, "config", "merge.mine.driver", "touch "+dir+"/pwned; false")
 	testGit(t, dir, "config", "merge.default", "mine")
 	testGit(t, dir, "config", "merge.conflictStyle", "diff3")

@@ -13,20 +13,20 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Bounds of a search for renames: each deleted file may be compared with each added one.
+// Limits of a search for renames, in which each deleted file may be compared with each added one.
 const (
 	renameTimeout = 10 * time.Second
 	renamePairs   = "-l1000" // files on each side; above that only files that moved unchanged are found
 	renameOutput  = 16 << 20 // bytes of git's answer
 )
 
-// Renames maps paths of commit or tree from to where git sees the same file in to:
-// at least half of it is unchanged. A file that became two alike ones has no new
-// path. rewritten also looks for the old content of files that still exist but hold
-// mostly something else, which costs a look at every changed file. It is ErrTooLarge
-// when the search takes longer than 10 s.
+// Renames maps paths of commit or tree from to the paths of the same files in to, as git detects
+// renames: at least half of the file is unchanged. A file that became two equally similar files has
+// no new path. With rewritten, it also searches for the old content of files that still exist but
+// are mostly rewritten, which requires reading every changed file. It returns ErrTooLarge if the
+// search takes longer than 10 s.
 func (r *Repo) Renames(ctx context.Context, from, to ID, rewritten bool) (map[string]string, error) {
-	how := []string{"-C"} // copies too, so that two alike ones show
+	how := []string{"-C"} // also find copies, to notice two equally similar ones
 	if rewritten {
 		how = []string{"-M", "-B"}
 	}
@@ -45,9 +45,9 @@ func (r *Repo) Renames(ctx context.Context, from, to ID, rewritten bool) (map[st
 	return parseRenames(out.Kept.Bytes(), rewritten)
 }
 
-// parseRenames reads `--name-status -z` of renames and copies: R or C and a score,
-// NUL, the old path, NUL, the new path, NUL. Copies of a file that is still there count
-// where it may hold something else.
+// parseRenames parses `--name-status -z` of renames and copies: R or C and a score,
+// NUL, the old path, NUL, the new path, NUL. It drops copies of a file that still exists, unless
+// the file may be rewritten.
 func parseRenames(listing []byte, rewritten bool) (map[string]string, error) {
 	items := splitNUL(listing)
 	renames, best, moved := map[string]string{}, map[string]int{}, map[string]bool{}
@@ -69,8 +69,8 @@ func parseRenames(listing []byte, rewritten bool) (map[string]string, error) {
 	return renames, nil
 }
 
-// File is the entry of a commit or tree at a slash-separated path: a file, a symbolic
-// link or a submodule. ErrNotFound when there is none of them.
+// File returns the entry of a commit or tree at a slash-separated path: a file, a symbolic
+// link or a submodule. Anything else is ErrNotFound.
 func (r *Repo) File(ctx context.Context, treeish ID, path string) (odb.TreeEntry, error) {
 	tree, err := r.TreeOf(ctx, treeish)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *Repo) HasPath(ctx context.Context, treeish ID, path string) (bool, erro
 	return err == nil, err
 }
 
-// TreeOf gives the tree of a commit, and a tree itself; ErrNotFound for what is not here.
+// TreeOf returns the tree of a commit, and the id of a tree unchanged. An object that is not here is ErrNotFound.
 func (r *Repo) TreeOf(ctx context.Context, treeish ID) (ID, error) {
 	return r.refs.TreeOf(ctx, r.orEmptyTree(treeish))
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// manyLines are lines that no other prefix gives.
+// manyLines returns lines that differ for each prefix.
 func manyLines(prefix string) string {
 	var b strings.Builder
 	for i := range 40 {

@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// What the packages below give to those who use a repository.
+// Types of the packages below that callers of a Repo need.
 type (
 	Audience        = entrylog.Audience
 	Config          = gitdir.Config
@@ -34,8 +34,8 @@ type (
 	Tips            = entrylog.Tips
 )
 
-// Errors that callers tell apart with errors.Is. What wraps them says which
-// repository, ref or object is meant.
+// Errors that callers distinguish with errors.Is. The wrapping error names the
+// repository, ref or object.
 var (
 	ErrNoGit         = gitdir.ErrNoGit
 	ErrNotRepository = gitdir.ErrNotRepository
@@ -64,7 +64,7 @@ var (
 	ErrEntangled     = entrylog.ErrEntangled
 )
 
-// IgnoreNotFound is err unless that says that an object is not here.
+// IgnoreNotFound returns nil for ErrNotFound, and any other err unchanged.
 func IgnoreNotFound(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -80,7 +80,7 @@ const (
 	ModeCommit     = odb.ModeCommit // a submodule
 )
 
-// Repo is an open repository. It keeps the pack files that it has read from open
+// Repo is an open repository. It keeps the pack files that it has read open
 // until Close. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitdir.Place
@@ -91,21 +91,21 @@ type Repo struct {
 	dir     *gitdir.Dir
 	objects *odb.Store
 	refs    *refdb.Store
-	trees   *atomic.Pointer[TreePlace] // of all views of the repository
+	trees   *atomic.Pointer[TreePlace] // shared by all views of the repository
 
-	// Watched are files outside of git by which this tool is configured, that an agent must
-	// leave alone as it must git's.
+	// Watched are files outside of git that configure this tool. An agent must leave them alone, like
+	// git's own.
 	Watched []string
-	// KeepIgnored is how many bytes of ignored files a snapshot keeps in all: 0 is DefaultKeep, less is none.
+	// KeepIgnored is how many bytes of ignored files a snapshot keeps in all: 0 means DefaultKeep, less means none.
 	KeepIgnored int64
-	// Program is this program's file, absolute; OurHook reports whether a hook of that name, which was as it was,
-	// is what this program makes of it. A guard has nothing against either.
+	// Program is the absolute path of this program. OurHook reports whether this program changed the hook from
+	// was to is. A guard accepts both.
 	Program string
 	OurHook func(hook string, was, is []byte) bool
 }
 
-// What a Repo has of the packages below, which document it; what else they can do is for
-// this package alone.
+// Methods that a Repo promotes from the packages below, which document them. All other methods of those packages are
+// for this package only.
 type (
 	ofDir interface {
 		SetConfig(ctx context.Context, key, value string) error
@@ -116,7 +116,7 @@ type (
 	}
 	ofObjects interface {
 		ReadCommit(ctx context.Context, id ID) (Commit, error)
-		WriteCommit(ctx context.Context, c Commit) (ID, error) // which no ref holds yet
+		WriteCommit(ctx context.Context, c Commit) (ID, error) // no ref points to it yet
 		Close() error
 	}
 	ofRefs interface {
@@ -134,14 +134,12 @@ type (
 	}
 )
 
-// Open finds the repository of dir as git itself does (so that GIT_DIR, ceilings,
-// safe.directory, worktrees, submodules and symbolic links count) and reads its
-// configuration. It is ErrNotRepository when git finds none or refuses it; the
-// message is git's.
+// Open finds the repository of dir as git itself does, including GIT_DIR, ceilings,
+// safe.directory, worktrees, submodules and symbolic links, and reads its configuration.
+// It returns ErrNotRepository, with git's message, if git finds none or refuses it.
 //
-// In a hook git's variables say which repository, working tree and index are meant.
-// They count as far as they are about dir: a hook that goes to another repository
-// gets that one.
+// In a hook, git's variables name a repository, working tree and index. They apply only if
+// they belong to dir: a hook that changes to another repository opens that one.
 func Open(ctx context.Context, dir string) (*Repo, error) { return opened(gitdir.Open(ctx, dir)) }
 
 func opened(dir *gitdir.Dir, err error) (*Repo, error) {
@@ -159,13 +157,13 @@ func opened(dir *gitdir.Dir, err error) (*Repo, error) {
 	return repo, nil
 }
 
-// lieIn sets where the repository is seen from.
+// lieIn sets the directory and the stores of a view of the repository.
 func (r *Repo) lieIn(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) {
 	r.Place, r.dir, r.objects, r.refs = dir.Place, dir, objects, refs
 	r.ofDir, r.ofObjects, r.ofRefs = dir, objects, refs
 }
 
-// at is the same repository seen from another place of it: a linked worktree.
+// at returns a view of the same repository from another worktree.
 func (r *Repo) at(place gitdir.Place) *Repo {
 	dir := r.dir.At(place)
 	objects := r.objects.At(dir)

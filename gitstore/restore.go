@@ -11,20 +11,19 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// RestoreSpec says which files of a snapshot to put back.
+// RestoreSpec says which files of a snapshot to restore.
 type RestoreSpec struct {
 	From   Snapshot
-	Paths  []string // files and directories, slash-separated; none is all of them
-	Staged bool     // what was staged, not what the files held
+	Paths  []string // files and directories, slash-separated; empty: all
+	Staged bool     // restore what was staged instead of the files
 	Op     Operation
 }
 
-// Restore puts files of a snapshot back into the working tree, as they were byte for
-// byte; with Staged the entries of the index instead. What the snapshot has not stays,
-// unless it is in the place of a file that comes back. What is overwritten is recorded
-// first, so that Undo brings it back; what could not be recorded, such as an ignored
-// file or a nested repository, is a conflict and is left alone. It is ErrNotFound when
-// the snapshot has nothing at one of the paths.
+// Restore restores files of a snapshot in the working tree, byte for byte, or with Staged the
+// entries of the index. Files that the snapshot does not have stay, unless they are in the place of
+// a restored file. Restore first records what it overwrites, so that Undo brings it back. What it
+// cannot record, such as an ignored file or a nested repository, is a conflict and is left alone.
+// It returns ErrNotFound if the snapshot has nothing at one of the paths.
 func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted, err error) {
 	defer wrap(&err, "restore")
 	wanted, err := w.repo.snapshotFiles(ctx, spec)
@@ -50,7 +49,7 @@ func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted
 	return w.Revert(ctx, base, now, Because(spec.Op.String()))
 }
 
-// takeWanted makes files of base what they are in another snapshot.
+// takeWanted replaces files of base by those of another snapshot.
 func (w *Worktree) takeWanted(ctx context.Context, base *Snapshot, from Snapshot, wanted []Change) (err error) {
 	paths := changedPaths(wanted)
 	inTree := slices.DeleteFunc(slices.Clone(wanted), func(c Change) bool { _, kept := from.rest.files[c.Path]; return kept })
@@ -62,7 +61,7 @@ func (w *Worktree) takeWanted(ctx context.Context, base *Snapshot, from Snapshot
 	return err
 }
 
-// snapshotFiles are the files that are to be put back, each as a change from nothing.
+// snapshotFiles returns the files to restore, each as an added file.
 func (r *Repo) snapshotFiles(ctx context.Context, spec RestoreSpec) ([]Change, error) {
 	tree := spec.From.Tree
 	if spec.Staged {
@@ -99,14 +98,14 @@ func (r *Repo) snapshotFiles(ctx context.Context, spec RestoreSpec) ([]Change, e
 	return files, nil
 }
 
-// covers reports whether a path is dir or below it; "." is the top.
+// covers reports whether a path is dir or below it. "." is the top.
 func covers(dir, name string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// stagedTree is the tree of what was staged. It is ErrNotFound when there was no
-// index, and ErrConflict when a merge was not finished in it.
+// stagedTree returns the tree of what was staged. It returns ErrNotFound if there was no
+// index, and ErrUnmerged if the index had unmerged paths.
 func (r *Repo) stagedTree(ctx context.Context, snap Snapshot) (ID, error) {
 	index, err := snap.index(ctx, r)
 	if err == nil && index.data == nil {
@@ -118,9 +117,9 @@ func (r *Repo) stagedTree(ctx context.Context, snap Snapshot) (ID, error) {
 	return r.worktreeAt(r.WorkTree, r.GitDir).treeOfIndex(ctx, index, nil)
 }
 
-// RestoreTo writes files of a snapshot below a directory, which is made when it is
-// missing. A file that is there already with another content is a conflict, as is a
-// nested repository: it is left alone.
+// RestoreTo writes files of a snapshot below a directory, which it creates if needed. A file
+// that exists with another content is a conflict and is left alone, as is a nested
+// repository.
 func (r *Repo) RestoreTo(ctx context.Context, dir string, spec RestoreSpec) (done Reverted, err error) {
 	defer wrap(&err, "restore")
 	wanted, err := r.snapshotFiles(ctx, spec)
@@ -142,9 +141,9 @@ func (r *Repo) RestoreTo(ctx context.Context, dir string, spec RestoreSpec) (don
 	return done, files.restore(ctx, wanted, &done)
 }
 
-// FindSnapshot finds a snapshot by its ref, with or without what all their refs begin
-// with, or by its id, of which any beginning that no other snapshot shares will do from
-// four digits on. It is ErrNotFound when there is none, and when there is more than one.
+// FindSnapshot finds a snapshot by its ref, with or without the common prefix of all snapshot
+// refs, or by its id or a unique prefix of the id of at least four digits. It returns ErrNotFound
+// if there is none or more than one.
 func (r *Repo) FindSnapshot(ctx context.Context, name string) (Snapshot, error) {
 	refs, err := r.Refs(ctx, snapshotPrefix)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// Each case prepares a checkout that is recorded, goes on, and restores all of the
-// record or certain paths. Then those files are as they were, what the record has not
-// is as it was left, and undoing gives everything back.
+// restoreCases prepare a checkout, record it, change it, and restore all of the record or certain paths.
+// Then those files must be as recorded, files that the record does not have must be as they were left,
+// and an undo must revert everything.
 var restoreCases = []struct {
 	name, prepare, later string
 	paths                []string
 	conflicts            []string
-	unrecorded           []string // that are as later left them
-	gone                 []string // that later made, and that make room
+	unrecorded           []string // files that are as later left them
+	gone                 []string // files that later created, and that are removed to make room
 }{
 	{name: "deleted and changed", prepare: "echo u >u; mkdir -p p/q; echo r >p/q/r", later: "rm -r u p; echo other >a.txt; echo new >new"},
 	{name: "one file", prepare: "echo u >u", later: "rm u; echo other >a.txt", paths: []string{"u"}, unrecorded: []string{"a.txt"}},
@@ -118,7 +118,7 @@ func TestRestoreTo(t *testing.T) {
 	snap := takeSnapshot(t, checkoutOf(t, repo), "one")
 	want := diskState(t, repo.WorkTree)
 	to := filepath.Join(t.TempDir(), "not", "there")
-	for range 2 { // the second time everything is there
+	for range 2 { // the second time everything exists already
 		done, err := repo.RestoreTo(ctx, to, RestoreSpec{From: snap})
 		if err != nil || len(done.Conflicts) != 0 {
 			t.Fatalf("conflicts %q, %v", done.Conflicts, err)
@@ -135,7 +135,7 @@ func TestRestoreTo(t *testing.T) {
 	}
 }
 
-// Links in the directory that is written to are not followed.
+// TestRestoreToFollowsNoLink checks that symbolic links in the target directory are not followed.
 func TestRestoreToFollowsNoLink(t *testing.T) {
 	repo := newTestRepo(t)
 	shell(t, repo.WorkTree, "mkdir d; echo x >d/x")
@@ -196,7 +196,7 @@ func TestSnapshots(t *testing.T) {
 			t.Errorf("%+v", info)
 		}
 	}
-	// One that is damaged is named, and the other still measured.
+	// A damaged snapshot is reported, and the other one still measured.
 	object := filepath.Join(repo.GitDir, "objects", string(dirty.ID[:2]), string(dirty.ID[2:]))
 	if err := os.Remove(object); err != nil {
 		t.Fatal(err)

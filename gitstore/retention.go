@@ -13,10 +13,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// OldOperations are the refs of operations that were recorded before then and are not
-// among the newest keep of this clone, and of the snapshots around landings and reverts
-// by the same rule. Without them they cannot be undone. What a killed process still
-// needs is not among them.
+// OldOperations returns the refs of operations that were recorded before then and are not among
+// the newest keep of this clone, and by the same rule the refs of snapshots around landings and
+// reverts. Without these refs the operations cannot be undone. It leaves out what a killed process
+// still needs.
 func (r *Repo) OldOperations(ctx context.Context, then time.Time, keep int) ([]string, error) {
 	begun, err := r.Refs(ctx, journalPrefix)
 	if err != nil {
@@ -45,10 +45,10 @@ func (r *Repo) OldOperations(ctx context.Context, then time.Time, keep int) ([]s
 	return old, nil
 }
 
-// refGroup is refs that are kept or dropped together.
+// refGroup is a group of refs that are kept or dropped together.
 type refGroup struct {
 	refs []string
-	when time.Time // of the newest
+	when time.Time // time of the newest ref
 }
 
 func (g *refGroup) add(ref string, when time.Time) {
@@ -58,8 +58,8 @@ func (g *refGroup) add(ref string, when time.Time) {
 	}
 }
 
-// oldest are the refs of the groups from before then that are not among the newest keep,
-// and of those that cannot be read: they give nothing back, and stop git's own gc.
+// oldest returns the refs of the groups from before then that are not among the newest keep, and of
+// unreadable groups: these restore nothing, and they make git's own gc fail.
 func oldest(groups []*refGroup, then time.Time, keep int) []string {
 	slices.SortFunc(groups, func(a, b *refGroup) int { return b.when.Compare(a.when) })
 	var refs []string
@@ -71,7 +71,7 @@ func oldest(groups []*refGroup, then time.Time, keep int) []string {
 	return refs
 }
 
-// whenWritten is when a commit was made, the zero Time for one that cannot be read.
+// whenWritten returns the time of a commit, or the zero Time if it cannot be read.
 func (r *Repo) whenWritten(ctx context.Context, id ID) time.Time {
 	commit, err := r.ReadCommit(ctx, id)
 	if err != nil {
@@ -80,8 +80,8 @@ func (r *Repo) whenWritten(ctx context.Context, id ID) time.Time {
 	return commit.CommitterWhen
 }
 
-// DropKept removes ignored files that no snapshot keeps any more; those of the last hour may belong to one that is
-// being taken. It removes nothing where a snapshot cannot be read.
+// DropKept removes kept ignored files that no snapshot needs any more. It spares files of the last hour, which may
+// belong to a snapshot in progress. It removes nothing if a snapshot cannot be read.
 func (r *Repo) DropKept(ctx context.Context) error {
 	files, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(r.StateDir()), keptDir, "*", "*"))
 	if err != nil || len(files) == 0 {
@@ -104,7 +104,7 @@ func (r *Repo) DropKept(ctx context.Context) error {
 	return nil
 }
 
-// KeptBytes is how much room the ignored files take that snapshots keep.
+// KeptBytes returns how many bytes the ignored files take that snapshots keep.
 func (r *Repo) KeptBytes() (total int64) {
 	files, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(r.StateDir()), keptDir, "*", "*"))
 	for _, file := range files {
@@ -115,8 +115,8 @@ func (r *Repo) KeptBytes() (total int64) {
 	return total
 }
 
-// keptBySnapshots are the kept files that a snapshot names: one that has a ref, or is before or after an operation or
-// in a journal.
+// keptBySnapshots returns the kept files that snapshots need: snapshots with a ref, and those before and after an
+// operation or in a journal.
 func (r *Repo) keptBySnapshots(ctx context.Context) (map[ID]bool, error) {
 	needed := map[ID]bool{}
 	for _, prefix := range []string{snapshotPrefix, undoPrefix, journalPrefix} {

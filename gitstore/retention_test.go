@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// operationAt plants an operation and its snapshots as they were left at a time.
+// operationAt records an operation and its snapshots with a given time.
 func operationAt(t *testing.T, w *Worktree, n int, when time.Time) {
 	t.Helper()
 	ctx := context.Background()
@@ -41,7 +41,7 @@ func operationAt(t *testing.T, w *Worktree, n int, when time.Time) {
 	}
 }
 
-// Kept are those of the last 30 days, or the newest of a number, whichever is more.
+// TestOldOperations checks that operations of the last 30 days, or a number of the newest, are kept, whichever is more.
 func TestOldOperations(t *testing.T) {
 	repo := newTestRepo(t)
 	w, ctx, now := checkoutOf(t, repo), context.Background(), time.Now()
@@ -73,7 +73,7 @@ func TestOldOperations(t *testing.T) {
 			t.Errorf("%d days, %d: %v, want %v", c.days, c.keep, got, c.want)
 		}
 	}
-	// What a killed process needs stays.
+	// What a killed process needs is kept.
 	snap := takeSnapshot(t, w, "one")
 	if _, err := w.beginJournal(ctx, revertJob{name: "1", base: snap, end: snap, why: "killed"}); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestOldOperations(t *testing.T) {
 	}
 }
 
-// A snapshot whose commit is missing gives nothing back, and git's own gc dies of it.
+// TestOldOperationsThatAreLost checks that a snapshot without its commit is dropped: it makes git's own gc fail.
 func TestOldOperationsThatAreLost(t *testing.T) {
 	repo := newTestRepo(t)
 	ref := revertedPrefix + "1-before"

@@ -8,15 +8,13 @@ import (
 	"slices"
 )
 
-// Revert takes back what changed between two snapshots of this worktree, path by
-// path, files and index. A path is restored to what it is in base only when it is
-// now as it is in end; so what somebody did to it afterwards is never lost, but
-// listed as a conflict. Nothing else is touched, HEAD neither, nor the index of a
-// worktree of the tool's own. New files are
-// removed, and the directories that this leaves empty.
+// Revert takes back the changes between two snapshots of this worktree, path by path, in files
+// and index. It restores a path to its state in base only if the path is now as in end. So it
+// never loses what somebody changed afterwards, but lists it as a conflict. It touches nothing
+// else: not HEAD, except to undo a landing, and not the index of a worktree of this tool. It
+// removes new files, and directories that become empty.
 //
-// A journal is kept while it runs: what a killed process left undone, FinishReverts
-// does.
+// A journal records the revert while it runs, so that FinishReverts can complete it after a kill.
 func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...RevertOption) (done Reverted, err error) {
 	defer wrap(&err, "revert")
 	ctx, unlock, err := w.lockFiles(ctx)
@@ -48,7 +46,7 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 	return done, nil
 }
 
-// revertRecorded does a job, or the rest of one, and records what it did.
+// revertRecorded does a job, or the rest of it, and records what it did.
 func (w *Worktree) revertRecorded(ctx context.Context, job revertJob) (done Reverted, err error) {
 	if done, err = w.revert(ctx, job); err == nil {
 		err = w.recordRevert(ctx, job, &done)
@@ -56,8 +54,8 @@ func (w *Worktree) revertRecorded(ctx context.Context, job revertJob) (done Reve
 	return done, err
 }
 
-// lockFiles locks the files of the worktree for an operation, which goes on with the
-// context held, and drops the lock of the index that a killed one has left.
+// lockFiles locks the files of the worktree for an operation, which must use the context held. It
+// removes the index lock that a killed operation has left.
 func (w *Worktree) lockFiles(ctx context.Context) (held context.Context, unlock func(), err error) {
 	if held, unlock, err = w.repo.dir.HoldLock(ctx, w.filesLock()); err != nil {
 		return ctx, nil, err
@@ -69,7 +67,7 @@ func (w *Worktree) lockFiles(ctx context.Context) (held context.Context, unlock 
 	return held, unlock, nil
 }
 
-// revert does a job, or the rest of one.
+// revert does a job, or the rest of it.
 func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, err error) {
 	changed, err := w.repo.changedBetween(ctx, job.base, job.end)
 	if err != nil {
@@ -106,7 +104,7 @@ func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, er
 	return done, w.afterRevert(ctx, job, &done)
 }
 
-// beforeRevert is the snapshot from before the job was begun, by whichever process.
+// beforeRevert returns the snapshot from before the job began, even if another process began it.
 func (w *Worktree) beforeRevert(ctx context.Context, job revertJob) (Snapshot, error) {
 	ref := revertedPrefix + job.name + "-before"
 	id, err := w.repo.Ref(ctx, ref)
@@ -119,8 +117,8 @@ func (w *Worktree) beforeRevert(ctx context.Context, job revertJob) (Snapshot, e
 	return w.Snapshot(ctx, ref, job.why+" (before)", Since(job.base))
 }
 
-// afterRevert records what the job came to: the files of Before with those in their
-// old state that it restored. So it speaks of nobody else's work.
+// afterRevert records the result of the job: the files of Before, with the restored ones in their old
+// state. So the record contains nobody else's work.
 func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverted) error {
 	restored, err := w.restoredSince(ctx, job, done)
 	if err != nil {
@@ -150,9 +148,8 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 	return w.repo.refs.Keep(ctx, revertedPrefix+job.name+"-after", after.ID)
 }
 
-// restoredSince are the changes that take a path from what it was in Before to what
-// it is in base: what was restored now, and what a killed process had restored. They
-// are what Restored names in the end.
+// restoredSince returns the changes from Before to base of the paths that were restored, now or by a
+// killed process. It sets Restored to these paths.
 func (w *Worktree) restoredSince(ctx context.Context, job revertJob, done *Reverted) ([]Change, error) {
 	back, err := w.repo.changedBetween(ctx, done.Before, job.base)
 	if err != nil {
@@ -175,12 +172,12 @@ func (w *Worktree) restoredSince(ctx context.Context, job revertJob, done *Rever
 	return back, nil
 }
 
-// leavesIndex reports whether a job does not write the index. In a worktree of the tool's own
-// only files count: whoever works there may stage what they like, and ResetTo makes the index anew.
+// leavesIndex reports whether a job does not write the index. In a worktree of this tool only files
+// count: whoever works there may stage anything, and ResetTo writes a new index.
 func (w *Worktree) leavesIndex(job revertJob) bool { return w.Own || job.base.Index == job.end.Index }
 
-// revertIndex makes the index what it was in base: as a whole when it is still that
-// of end and the job is about every path, else entry by entry.
+// revertIndex restores the index of base: as a whole if the index is still that of end and the job
+// covers every path, otherwise entry by entry.
 func (w *Worktree) revertIndex(ctx context.Context, job revertJob, done *Reverted) error {
 	if w.leavesIndex(job) {
 		return nil
@@ -217,7 +214,7 @@ func (w *Worktree) revertIndex(ctx context.Context, job revertJob, done *Reverte
 	return w.revertEntries(ctx, job, [3]indexFile{wanted, after, now}, done)
 }
 
-// revertEntries restores those entries of the index that are as in end: indexes are
+// revertEntries restores the entries of the index that are still as in end. indexes are
 // those of base, end and now.
 func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]indexFile, done *Reverted) error {
 	var lists [3]map[string]string
@@ -258,7 +255,7 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 	})
 }
 
-// recordRevert records what a revert did, if it changed anything.
+// recordRevert records a revert as an operation if it changed anything.
 func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Reverted) (err error) {
 	done.Operation.Operation = parseOperation(job.why)
 	if done.Before.ID != done.After.ID {
@@ -267,13 +264,13 @@ func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Revert
 	return err
 }
 
-// leave is the answer for what a killed process began, and what is left as it is now.
+// leave returns the result for a killed operation that is left as it is.
 func (w *Worktree) leave(op Operation, job revertJob) Reverted {
 	return Reverted{Left: true, Before: job.base, After: job.end, Operation: Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}}
 }
 
-// indexIsFree waits for whoever holds the index, for a bounded time, where a job is to
-// write it: before the first file is touched.
+// indexIsFree waits, for a bounded time, until nobody holds the lock of the index, if the job will
+// write the index. It is called before the first file is touched.
 func (w *Worktree) indexIsFree(ctx context.Context, job revertJob) error {
 	if w.leavesIndex(job) {
 		return nil

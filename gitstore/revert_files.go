@@ -19,18 +19,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Reverted is what a revert did. Before and After are the snapshots around it, kept
-// under refs/runr-local/snapshots/revert/: Revert(Before, After) undoes it, and touches
-// nothing that somebody else changed meanwhile. Where nothing was left to do they are
-// one and the same, and are kept nowhere.
+// Reverted is the result of a revert. Before and After are the snapshots around it, kept
+// under refs/runr-local/snapshots/revert/. Revert(Before, After) undoes it, and touches
+// nothing that somebody else changed meanwhile. If there was nothing to do, they are
+// the same snapshot, which is not kept.
 type Reverted struct {
-	Restored  []string // now as in base
-	Skipped   []string // were as in base already
-	Conflicts []string // changed by somebody else since end, or not restorable: left alone
+	Restored  []string // are now as in base
+	Skipped   []string // were already as in base
+	Conflicts []string // changed by somebody else since end, or impossible to restore: left alone
 	Before    Snapshot
 	After     Snapshot
-	Operation Recorded // what it was part of, and as what it can be taken back
-	Left      bool     // of a killed one: HEAD was moved meanwhile, so nothing was done
+	Operation Recorded // the operation it belongs to, for undoing it
+	Left      bool     // after a kill: HEAD was moved meanwhile, so nothing was done
 }
 
 func (d *Reverted) conflict(path string) {
@@ -39,7 +39,7 @@ func (d *Reverted) conflict(path string) {
 	}
 }
 
-// randomName sorts by time: several may be made in a second.
+// randomName returns a unique name that sorts by time.
 func randomName() (string, error) {
 	var random [3]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -48,16 +48,16 @@ func randomName() (string, error) {
 	return strings.Replace(time.Now().UTC().Format("20060102150405.000000"), ".", "", 1) + "-" + hex.EncodeToString(random[:]), nil
 }
 
-// tempPrefix begins the names of files that are being written.
+// tempPrefix is the prefix of the names of files that are being written.
 const tempPrefix = ".git-runr-tmp-"
 
-// What keeps a path from being restored, and makes it a conflict.
+// Reasons why a path cannot be restored, which make it a conflict.
 var (
-	errInTheWay = errors.New("something else is in the way") // a directory or a parent that is not ours to remove
+	errInTheWay = errors.New("something else is in the way") // a directory, or something in place of a parent, that is not ours to remove
 	errChanged  = errors.New("changed meanwhile")
 )
 
-// fileState is a file as a tree records it; the zero value is no file.
+// fileState is the state of a file as a tree records it. The zero value means no file.
 type fileState struct {
 	Mode string
 	ID   ID
@@ -68,13 +68,13 @@ type fileState struct {
 type workFiles struct {
 	root  *os.Root
 	repo  *Repo
-	blobs *odb.BlobStream // opened when the first blob is wanted
-	lazy  bool            // what is written need not be on disk: it can be had again
-	perms perms           // that are to be restored; with 0 for most, what the umask leaves is right for these
-	were  perms           // that files must have now, else somebody changed them since
-	// Where somebody could change a file at the last moment; nil but in tests.
-	beside  func(path string) // before the last look at a path
-	reading func()            // while a file is looked at
+	blobs *odb.BlobStream // opened for the first blob
+	lazy  bool            // written files need not be synced: they can be restored again
+	perms perms           // to restore; a 0 in most means that the umask's result is right
+	were  perms           // that files must have now, otherwise somebody changed them since
+	// Test hooks, at moments when somebody could change a file; otherwise nil.
+	beside  func(path string) // before the last check of a path
+	reading func()            // while a file is read
 }
 
 func (w *Worktree) openFiles() (*workFiles, error) {
@@ -92,11 +92,10 @@ func (f *workFiles) Close() error {
 	return f.root.Close()
 }
 
-// restore makes each changed path as it was, where it is now as it became. That is
-// decided for all paths, so that what cannot be restored is known to be so, and asked
-// again of each path right before it is touched: somebody may save a file meanwhile.
-// Files go before others come, for a file may have become a directory or the other
-// way round.
+// restore restores the old state of each changed path that is still in its new state. It checks
+// all paths first, to find those that cannot be restored, and each path again right before
+// touching it, because somebody may save a file meanwhile. It removes files before it writes
+// others, because a file may have become a directory or the other way round.
 func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverted) error {
 	var todo []Change
 	for _, c := range changed {
@@ -126,8 +125,8 @@ func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverte
 	return nil
 }
 
-// takeBegun takes a path for what it was to become where a killed git had begun with it:
-// the file is gone, or holds the first bytes of what was being written.
+// takeBegun accepts a path as unchanged if a killed git had begun to write it: the file is missing, or
+// holds the first bytes of the new content.
 func (f *workFiles) takeBegun(ctx context.Context, changed []Change) error {
 	for i, c := range changed {
 		state, err := f.state(c.Path)
@@ -149,11 +148,11 @@ func (f *workFiles) takeBegun(ctx context.Context, changed []Change) error {
 
 func regularMode(mode string) bool { return mode == ModeFile || mode == ModeExecutable }
 
-// beginsBlob reports whether a file, whose content has an id, holds the first bytes of a blob.
+// beginsBlob reports whether the file name, whose content has the id is, holds the first bytes of a blob.
 func (f *workFiles) beginsBlob(ctx context.Context, name string, is, blob ID) (bool, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {
-		return false, nil // it goes away while we look
+		return false, nil // it was removed meanwhile
 	}
 	begin := &headHash{Hash: f.blobHash(info.Size()), left: info.Size()}
 	if err := f.copyBlob(ctx, begin, blob); err != nil {
@@ -162,7 +161,7 @@ func (f *workFiles) beginsBlob(ctx context.Context, name string, is, blob ID) (b
 	return begin.left == 0 && hashID(begin.Hash) == is, nil
 }
 
-// headHash takes in the first bytes that are written and counts the rest as written.
+// headHash hashes the first bytes that are written and ignores the rest.
 type headHash struct {
 	hash.Hash
 	left int64
@@ -175,8 +174,8 @@ func (h *headHash) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// stillAs is errChanged when a path is no longer as it became. Between this and the
-// rename that follows there is nothing but the system call.
+// stillAs returns errChanged if a path is no longer in its new state. Only a system call separates
+// this check from the rename that follows.
 func (f *workFiles) stillAs(c Change) error {
 	if f.beside != nil {
 		f.beside(c.Path)
@@ -188,7 +187,7 @@ func (f *workFiles) stillAs(c Change) error {
 	return err
 }
 
-// each does something to the changes that are chosen.
+// each calls do for the chosen changes and sorts the results into done.
 func (f *workFiles) each(todo []Change, done *Reverted, chosen func(Change) bool, do func(Change) error) error {
 	for _, c := range todo {
 		if !chosen(c) {
@@ -207,8 +206,8 @@ func (f *workFiles) each(todo []Change, done *Reverted, chosen func(Change) bool
 	return nil
 }
 
-// parent opens the directory that a path is in. When the directory is missing it is
-// made, or fs.ErrNotExist; when something else stands in its place it is errInTheWay.
+// parent opens the directory of a path. If a directory is missing, parent creates it or returns
+// fs.ErrNotExist. If something else is in its place, it returns errInTheWay.
 func (f *workFiles) parent(name string, create bool) (dir *os.Root, base string, err error) {
 	if unsafePath(name) {
 		return nil, "", fmt.Errorf("unsafe path %q: %w", name, errInTheWay)
@@ -235,7 +234,7 @@ func (f *workFiles) parent(name string, create bool) (dir *os.Root, base string,
 	return dir, parts[len(parts)-1], nil
 }
 
-// stepInto opens a directory in dir, and makes sure that it was no symbolic link.
+// stepInto opens a directory in dir and checks that it is not a symbolic link.
 func stepInto(dir *os.Root, name string) (*os.Root, error) {
 	info, err := dir.Lstat(name)
 	if err != nil {
@@ -256,7 +255,7 @@ func stepInto(dir *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
-// mkdir makes a directory with the permissions that it had.
+// mkdir creates a directory with its recorded permissions.
 func (f *workFiles) mkdir(dir *os.Root, base, name string) error {
 	err := dir.Mkdir(base, 0o777)
 	if errors.Is(err, fs.ErrExist) {
@@ -268,8 +267,8 @@ func (f *workFiles) mkdir(dir *os.Root, base, name string) error {
 	return err
 }
 
-// state is what is at a path now. A directory is no file, as is a path whose parent
-// is none.
+// state returns the present state of a path. It returns the zero value for a directory and for a path
+// whose parent is not a directory.
 func (f *workFiles) state(name string) (fileState, error) {
 	dir, base, err := f.parent(name, false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) && !unsafePath(name) {
@@ -319,18 +318,18 @@ func (f *workFiles) regularState(dir *os.Root, base string) (fileState, error) {
 	}
 	id, err := f.blobID(info.Size(), file)
 	again, statErr := dir.Lstat(base)
-	if err == nil && (statErr != nil || !unchanged(info, again)) { // reading a large file takes its time
+	if err == nil && (statErr != nil || !unchanged(info, again)) { // somebody wrote while a large file was read
 		err = errChanged
 	}
 	return fileState{fileMode(info.Mode()), id}, err
 }
 
-// unchanged reports whether nobody wrote to a file between two looks at it.
+// unchanged reports whether a file is the same, judging by two stats of it.
 func unchanged(before, after fs.FileInfo) bool {
 	return os.SameFile(before, after) && before.ModTime().Equal(after.ModTime()) && before.Size() == after.Size()
 }
 
-// fileMode is the mode that git records for a regular file.
+// fileMode returns the mode that git records for a regular file.
 func fileMode(mode fs.FileMode) string {
 	if mode&0o100 != 0 {
 		return ModeExecutable
@@ -338,7 +337,7 @@ func fileMode(mode fs.FileMode) string {
 	return ModeFile
 }
 
-// blobID names content as git does.
+// blobID returns the id of content as a blob. It returns errChanged if the size does not match.
 func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
 	sum := f.blobHash(size)
 	n, err := io.Copy(sum, content)
@@ -356,11 +355,11 @@ func (f *workFiles) blobHash(size int64) hash.Hash {
 
 func hashID(sum hash.Hash) ID { return ID(hex.EncodeToString(sum.Sum(nil))) }
 
-// remove takes a file away.
+// remove removes the file at a path.
 func (f *workFiles) remove(c Change) error {
 	dir, base, err := f.parent(c.Path, false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
-		return nil // decided before: there is no file at this path
+		return nil // restore has seen that there is no file at this path
 	}
 	if err != nil {
 		return err
@@ -375,7 +374,7 @@ func (f *workFiles) remove(c Change) error {
 	return dir.Remove(base)
 }
 
-// write puts the old content at a path, under another name first.
+// write writes the old content to a temporary file and renames it to the path.
 func (f *workFiles) write(ctx context.Context, c Change) error {
 	dir, base, err := f.parent(c.Path, true)
 	if err != nil {
@@ -403,7 +402,7 @@ func (f *workFiles) write(ctx context.Context, c Change) error {
 	return err
 }
 
-// writeTemp writes the old content under another name, "" where there is none to remove.
+// writeTemp writes the old content to a temporary file. temp is "" if there is no file to remove.
 func (f *workFiles) writeTemp(ctx context.Context, dir *os.Root, c Change, perm fs.FileMode) (temp string, err error) {
 	name, err := randomName()
 	if err != nil {
@@ -424,9 +423,9 @@ func (f *workFiles) writeLink(ctx context.Context, dir *os.Root, temp string, id
 	return dir.Symlink(target.String(), temp)
 }
 
-// writeFile writes a blob to a new file and to disk: not by safefile, which would follow
-// links in the directories above and wants all of it in memory. It gets the permissions that it had; where these
-// are not known, those of the file that it replaces but for the executable bits: perm, 0 for none.
+// writeFile writes a blob to a new file and syncs it. It does not use safefile, which would follow links in the parent
+// directories and need the whole content in memory. The file gets its recorded permissions. If these are unknown, it
+// gets perm, the permissions of the file that it replaces, with the executable bits set or cleared; perm 0 means none.
 func (f *workFiles) writeFile(ctx context.Context, dir *os.Root, temp string, c Change, perm fs.FileMode) error {
 	initial := fs.FileMode(0o666)
 	if c.OldMode == ModeExecutable {
@@ -454,7 +453,7 @@ func (f *workFiles) writeFile(ctx context.Context, dir *os.Root, temp string, c 
 	return errors.Join(err, file.Close())
 }
 
-// setExecutable lets those execute who may read, or nobody.
+// setExecutable lets everybody execute who may read, or nobody.
 func setExecutable(perm fs.FileMode, on bool) fs.FileMode {
 	perm &^= 0o111
 	if on {
@@ -463,7 +462,7 @@ func setExecutable(perm fs.FileMode, on bool) fs.FileMode {
 	return perm
 }
 
-// removeEmpty removes a directory that holds nothing but directories.
+// removeEmpty removes a directory that contains only directories. It reports whether it did.
 func removeEmpty(dir *os.Root, name string) bool {
 	sub, err := stepInto(dir, name)
 	if err != nil {
@@ -482,12 +481,12 @@ func removeEmpty(dir *os.Root, name string) bool {
 	return dir.Remove(name) == nil
 }
 
-// prune removes a directory and those above it as far as they are empty.
+// prune removes a directory and its parents as long as they are empty.
 func (f *workFiles) prune(name string) {
 	for ; name != "."; name = path.Dir(name) {
 		dir, base, err := f.parent(name, false)
 		if err != nil {
-			continue // an upper one may still be empty
+			continue // a parent may still be empty
 		}
 		info, err := dir.Lstat(base)
 		_, stays := f.perms.other[name+"/"]
@@ -501,8 +500,8 @@ func (f *workFiles) prune(name string) {
 	}
 }
 
-// sweep removes the unfinished files that a killed revert left beside those it was
-// to restore.
+// sweep removes temporary files that a killed revert left in the directories of the changed
+// paths.
 func (w *Worktree) sweep(ctx context.Context, base, end Snapshot) error {
 	changed, err := w.repo.Changed(ctx, base.Tree, end.Tree)
 	if err != nil {
@@ -518,7 +517,7 @@ func (w *Worktree) sweep(ctx context.Context, base, end Snapshot) error {
 		name := path.Dir(c.Path)
 		dir, _, err := files.parent(c.Path, false)
 		if err != nil {
-			continue // no directory, nothing left in it
+			continue // without a directory there are no files in it
 		}
 		if !swept[name] {
 			swept[name] = true

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// What somebody saves while a revert is at work is left alone and named, also when
-// the revert had decided about it already; a file that was there is not overwritten
-// and one that was new is not removed.
+// TestRevertLeavesWhatIsSavedMeanwhile checks that files that somebody saves during a revert are left alone and
+// listed, even if the revert has already decided about them. Existing files are not overwritten, and new ones
+// are not removed.
 func TestRevertLeavesWhatIsSavedMeanwhile(t *testing.T) {
 	dir, w := revertRepo(t)
 	base := takeSnapshot(t, w, "base")
@@ -44,8 +44,8 @@ func TestRevertLeavesWhatIsSavedMeanwhile(t *testing.T) {
 	}
 }
 
-// What is saved beside a revert is not in the snapshots around it, so that undoing it
-// takes nothing of that back.
+// TestUndoOfRevertLeavesOtherWork checks that files saved during a revert are not in the snapshots around it, so
+// that undoing the revert does not touch them.
 func TestUndoOfRevertLeavesOtherWork(t *testing.T) {
 	dir, w := revertRepo(t)
 	ctx := context.Background()
@@ -67,7 +67,7 @@ func TestUndoOfRevertLeavesOtherWork(t *testing.T) {
 	}
 }
 
-// Paths that were not asked for stay as they are, files and index.
+// TestRevertOnlyPaths checks that other paths keep their files and their entries in the index.
 func TestRevertOnlyPaths(t *testing.T) {
 	for name, only := range map[string][]string{"some": {"a.txt", "new"}, "none": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -94,9 +94,8 @@ func TestRevertOnlyPaths(t *testing.T) {
 	}
 }
 
-// A revert that is killed after any number of files is finished by the next process,
-// which leaves alone what somebody did meanwhile and keeps one pair of snapshots that
-// undoes all of it.
+// TestKilledRevertIsFinished checks that the next process completes a revert that was killed after any number of
+// files. It leaves alone what somebody did meanwhile, and keeps one pair of snapshots that undoes everything.
 func TestKilledRevertIsFinished(t *testing.T) {
 	for kill := range 4 {
 		dir, w := revertRepo(t)
@@ -129,8 +128,7 @@ func TestKilledRevertIsFinished(t *testing.T) {
 	}
 }
 
-// killRevert ends a revert at its n-th file as a kill would: nothing that comes after
-// is done, and its lock is free.
+// killRevert ends a revert at its n-th file as a kill would: nothing after that is done, and its lock is free.
 func killRevert(t *testing.T, w *Worktree, n int, base, end Snapshot, options ...RevertOption) {
 	t.Helper()
 	killed := *w
@@ -147,7 +145,7 @@ func killRevert(t *testing.T, w *Worktree, n int, base, end Snapshot, options ..
 	<-ended
 }
 
-// Blobs are read through one git process, however many files come back.
+// TestRevertReadsBlobsInOneProcess checks that one git process reads all blobs, however many files are restored.
 func TestRevertReadsBlobsInOneProcess(t *testing.T) {
 	dir, w := revertRepo(t)
 	shell(t, dir, "for i in 1 2 3 4 5 6 7 8 9; do echo $i >f$i; done; ln -s f1 link; printf '' >empty; head -c 300000 /dev/zero >big")
@@ -169,8 +167,8 @@ func TestRevertReadsBlobsInOneProcess(t *testing.T) {
 	}
 }
 
-// What a path was before somebody changed it can be had from a commit, filters and
-// all, and the change be taken back by it; what else is in the working tree stays.
+// TestAsCommitted checks that the state of a path before a change can be taken from a commit, with filters, and that
+// the change can be reverted by it. Everything else in the working tree stays.
 func TestAsCommitted(t *testing.T) {
 	dir, w := revertRepo(t)
 	ctx := context.Background()
@@ -198,7 +196,7 @@ func TestAsCommitted(t *testing.T) {
 	}
 }
 
-// A file that is saved while it is read is what nobody has seen.
+// TestFileChangedWhileItIsRead checks that a file that is saved while it is read counts as changed.
 func TestFileChangedWhileItIsRead(t *testing.T) {
 	dir, w := revertRepo(t)
 	for name, save := range map[string]func(path string) error{

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// changedBetween are the changes from one snapshot to another of files that either holds, in its tree or kept beside
-// it. What is new where something was that base does not hold is not among them: nobody knows that it is new.
+// changedBetween returns the changes from one snapshot to another of files in their trees or kept beside them. It
+// leaves out a new file at a path in a gap of base: it may not be new.
 func (r *Repo) changedBetween(ctx context.Context, base, end Snapshot) ([]Change, error) {
 	inTrees, err := r.Changed(ctx, base.Tree, end.Tree)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *Repo) changedBetween(ctx context.Context, base, end Snapshot) ([]Change
 	return changed, nil
 }
 
-// restWith is a rest in which paths are as in another one.
+// restWith returns the rest onto with the given paths as in from.
 func (r *Repo) restWith(onto, from rest, paths []string) (rest, error) {
 	if onto.name == "" {
 		return onto, nil
@@ -59,7 +59,7 @@ func (r *Repo) restWith(onto, from rest, paths []string) (rest, error) {
 	return onto, err
 }
 
-// with are permissions in which paths are as in others.
+// with returns the permissions p with those of the given paths as in from.
 func (p perms) with(from perms, paths []string) perms {
 	if !p.known || !from.known {
 		return p
@@ -75,8 +75,8 @@ func (p perms) with(from perms, paths []string) perms {
 	return p
 }
 
-// restorePerms gives files and directories the permissions of base that have those of end, and brings empty
-// directories back.
+// restorePerms restores the permissions of base for files and directories that still have those of end, and creates
+// removed empty directories again.
 func (f *workFiles) restorePerms(job revertJob, done *Reverted) error {
 	for _, name := range changedPerms(f.perms, f.were) {
 		if !job.covers(name) || slices.Contains(done.Conflicts, name) {
@@ -95,7 +95,7 @@ func (f *workFiles) restorePerms(job revertJob, done *Reverted) error {
 	return nil
 }
 
-// restorePerm gives one of them its permissions; fs.ErrExist says that it has them.
+// restorePerm restores the permissions at one path. fs.ErrExist means that it has them already.
 func (f *workFiles) restorePerm(name string) error {
 	clean, isDir := strings.CutSuffix(name, "/")
 	dir, base, err := f.parent(clean, false)
@@ -111,7 +111,7 @@ func (f *workFiles) restorePerm(name string) error {
 		return err
 	}
 	if info.IsDir() != isDir || !isDir && !info.Mode().IsRegular() {
-		return fs.ErrNotExist // something else stands there, which was looked at as a file
+		return fs.ErrNotExist // something else is there; restore has handled it
 	}
 	mode := permMode(name, info.Mode())
 	switch info.Mode().Perm() {

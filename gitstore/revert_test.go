@@ -13,22 +13,21 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// indexState is what is staged, and what git says of it.
+// indexState returns what is staged, and git's status.
 func indexState(t *testing.T, dir string) string {
 	t.Helper()
 	return testGitRaw(t, dir, "ls-files", "-s", "-z") + "|" + testGitRaw(t, dir, "status", "--porcelain", "-z")
 }
 
-// Each case prepares a checkout, lets an attempt change it, and maybe somebody
-// afterwards. Then everything is as before the attempt, but for what is named in
-// conflicts.
+// revertCases prepare a checkout, let an attempt change it, and perhaps somebody else afterwards. After the
+// revert everything must be as before the attempt, except for the listed conflicts.
 var revertCases = []struct {
 	name      string
 	prepare   string
 	attempt   string
 	later     string
 	conflicts []string
-	// without is what the snapshot does not hold: files that stay as the attempt left them.
+	// without lists files that the snapshot does not have: they stay as the attempt left them.
 	without []string
 }{
 	{name: "nothing", attempt: "true"},
@@ -123,7 +122,7 @@ func TestRevert(t *testing.T) {
 	}
 }
 
-// undoRevert checks that the same code takes a revert back.
+// undoRevert checks that Revert also undoes a revert.
 func undoRevert(t *testing.T, w *Worktree, done Reverted, want map[string]string) {
 	t.Helper()
 	undone, err := w.Revert(context.Background(), done.Before, done.After)
@@ -145,7 +144,7 @@ func revertRepo(t *testing.T) (dir string, w *Worktree) {
 	return dir, checkoutOf(t, openTestRepo(t, dir))
 }
 
-// What was staged after the attempt stays staged, and the rest of the index goes back.
+// TestRevertIndexByEntry checks that entries staged after the attempt stay, and that the other entries are restored.
 func TestRevertIndexByEntry(t *testing.T) {
 	dir, w := revertRepo(t)
 	shell(t, dir, "echo staged >a.txt; git add a.txt")
@@ -196,8 +195,8 @@ func TestRevertKeepsPermissions(t *testing.T) {
 	}
 }
 
-// A restored file that has the size and time of the restored index must not be
-// taken for what the index says.
+// TestRevertIndexKeepsItsTime checks that a restored file with the size and time of the restored index does not
+// count as unchanged.
 func TestRevertIndexKeepsItsTime(t *testing.T) {
 	dir, w := revertRepo(t)
 	shell(t, dir, "echo 1 >r; git add r; echo 2 >r")
@@ -219,8 +218,8 @@ func TestRevertIndexKeepsItsTime(t *testing.T) {
 	}
 }
 
-// A tree that was made by hand cannot make a revert write where git's own files are,
-// nor outside the working tree.
+// TestRevertRefusesUnsafePaths checks that a crafted tree cannot make a revert write to git's own files or outside
+// of the working tree.
 func TestRevertRefusesUnsafePaths(t *testing.T) {
 	for _, name := range []string{".git", ".GIT", "git~1", ".g\u200cit"} {
 		t.Run(name, func(t *testing.T) {
@@ -256,7 +255,7 @@ func TestRevertRefusesUnsafePaths(t *testing.T) {
 	}
 }
 
-// A link to the git directory in a parent's place is not followed.
+// TestRevertFollowsNoLink checks that a link to the git directory in place of a parent is not followed.
 func TestRevertFollowsNoLink(t *testing.T) {
 	dir, w := revertRepo(t)
 	shell(t, dir, "mkdir sub; echo '[core]' >sub/config; echo '/sub2' >.gitignore")
@@ -310,7 +309,7 @@ func TestInstallIndexWaitsForLock(t *testing.T) {
 	}
 }
 
-// After a kill at any point between two files the next start does the rest.
+// TestFinishReverts checks that after a kill between any two files the next start completes the revert.
 func TestFinishReverts(t *testing.T) {
 	for _, restored := range []int{0, 2, 3} {
 		dir, w := revertRepo(t)
@@ -356,8 +355,8 @@ func TestFinishRevertsOfThisWorktreeOnly(t *testing.T) {
 	}
 }
 
-// A journal is a worktree's own when directory and git directory are: either may be
-// given to another worktree afterwards. Nothing of another one's is taken back.
+// TestFinishRevertsOfAnotherWorktree checks that a journal belongs to a worktree only if both directory and git
+// directory match, because another worktree may get either later. Nothing of another worktree is reverted.
 func TestFinishRevertsOfAnotherWorktree(t *testing.T) {
 	dir, w := revertRepo(t)
 	ctx := context.Background()

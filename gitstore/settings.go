@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Setting is one line of git's configuration, and where it stands.
+// Setting is one line of git's configuration and its origin.
 type Setting struct {
 	Key, Value string
 	Scope      string // git's: system, global, local, worktree or command
-	File       string // "" where it is no file's
+	File       string // "" if it is not from a file
 }
 
-// Settings are those below prefix, such as "runr.", in the order in which they count, the
-// last most.
+// Settings returns the settings with a prefix, such as "runr.", in git's order: a later one
+// overrides an earlier one.
 func (r *Repo) Settings(ctx context.Context, prefix string) ([]Setting, error) {
 	out, err := r.dir.Git(ctx, "config", "--list", "--show-scope", "--show-origin", "-z")
 	if err != nil {

@@ -11,34 +11,34 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// SignatureState says what git made of a commit's signature.
+// SignatureState is git's verdict on a commit's signature.
 type SignatureState string
 
 const (
 	SignatureGood    SignatureState = "good"
-	SignatureBad     SignatureState = "bad"     // the signature does not belong to the commit, or a signer is not allowed
+	SignatureBad     SignatureState = "bad"     // the signature does not match the commit, or the signer is not allowed
 	SignatureExpired SignatureState = "expired" // the signature or its key
 	SignatureRevoked SignatureState = "revoked"
 	SignatureUnknown SignatureState = "unknown" // git cannot tell: no such key, no list of signers, no program
 	SignatureMissing SignatureState = "missing"
 )
 
-// Signature is what git says of a commit's signature.
+// Signature is the result of verifying a commit's signature.
 type Signature struct {
 	State  SignatureState `json:"state"`
-	Signer string         `json:"signer,omitempty"` // as the key's owner: "Name <email>", or principals of ssh
-	Key    string         `json:"key,omitempty"`    // its fingerprint
+	Signer string         `json:"signer,omitempty"` // the owner of the key: "Name <email>", or principals of ssh
+	Key    string         `json:"key,omitempty"`    // fingerprint of the key
 }
 
-// signatureStates translates git's letters: see %G? of git-log(1).
+// signatureStates translates the letters of %G? in git-log(1).
 var signatureStates = map[string]SignatureState{
 	"G": SignatureGood, "B": SignatureBad, "X": SignatureExpired, "Y": SignatureExpired, "R": SignatureRevoked,
 	"U": SignatureUnknown, "E": SignatureUnknown, "N": SignatureMissing,
 }
 
-// Signatures verifies commits as git does, by the user's configuration of gpg.*. signers, where it is not nil, is the content
-// of the file of allowed signers of ssh in place of gpg.ssh.allowedSignersFile. It is one process of git, which starts
-// a program of the format for each signed commit. A commit that is not here is left out.
+// Signatures verifies commits as git does, with the user's gpg.* configuration. signers, if not nil, is the content
+// of an ssh file of allowed signers that replaces gpg.ssh.allowedSignersFile. It runs one git process, which starts
+// the verifying program for each signed commit. It leaves out commits that are not here.
 func (r *Repo) Signatures(ctx context.Context, commits []ID, signers []byte) (map[ID]Signature, error) {
 	var stdin strings.Builder
 	for _, id := range commits {
@@ -83,7 +83,7 @@ func (r *Repo) Signatures(ctx context.Context, commits []ID, signers []byte) (ma
 	return found, nil
 }
 
-// scratchFile writes a file that only this user can read, outside of the repository.
+// scratchFile writes a file outside of the repository that only this user can read.
 func scratchFile(name string, data []byte) (file string, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "git-runr-")
 	if err != nil {
@@ -98,8 +98,8 @@ func scratchFile(name string, data []byte) (file string, remove func(), err erro
 	return file, remove, nil
 }
 
-// By reports whether the signature is good and its signer is the owner of an email address. A signer of ssh is a list of
-// patterns, separated by commas, as in the file of allowed signers.
+// By reports whether the signature is good and its signer owns an email address. An ssh signer is a comma-separated
+// list of patterns, as in the file of allowed signers.
 func (s Signature) By(email string) bool {
 	if s.State != SignatureGood || email == "" {
 		return false

@@ -36,7 +36,7 @@ func TestSignatureBy(t *testing.T) {
 	}
 }
 
-// TestSignatures verifies commits that were signed by a key of ssh, with the list of signers handed over.
+// TestSignatures verifies commits that were signed with an ssh key, with a given list of signers.
 func TestSignatures(t *testing.T) {
 	testneed.Program(t, "ssh-keygen")
 	repo := newTestRepo(t)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// sizesAsked bounds the paths of one question, which go to git as arguments.
+// sizesAsked is the largest number of paths in one question, because git gets them as arguments.
 const sizesAsked = 500
 
-// FileSizes are the sizes in bytes of the files at paths in a tree or commit, for
-// the first 500 of them; a path that is no file there has none.
+// FileSizes returns the sizes in bytes of the files at the first 500 of paths in a tree or commit.
+// It leaves out paths that are not files there.
 func (r *Repo) FileSizes(ctx context.Context, tree ID, paths []string) (map[string]int64, error) {
 	sizes := map[string]int64{}
 	paths = slices.DeleteFunc(slices.Clone(paths[:min(len(paths), sizesAsked)]), func(path string) bool {
-		return !filepath.IsLocal(path) || strings.Contains(path, "\x00") // of which git makes an error
+		return !filepath.IsLocal(path) || strings.Contains(path, "\x00") // git fails on these
 	})
 	if len(paths) == 0 {
 		return sizes, nil

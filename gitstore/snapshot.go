@@ -18,27 +18,27 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// A snapshot is a commit of ours, not of the project: its parent is the commit
-// that HEAD was at, and its tree has
+// A snapshot is a commit of this tool, not of the project: its parent is the commit
+// of HEAD, and its tree has
 //
 //	tree    the files of the working tree, byte for byte
-//	index   the index file as it was; absent when there was none
-//	state   lines: "head ID", "ref NAME" (absent when detached), "index-time NANOSECONDS", "rest NAME"
-//	gaps    what could not be recorded, each path ended by NUL; absent when nothing
-//	modes   permissions: those of most files, programs and directories, then "PERMISSIONS PATH" of the others, each
-//	        ended by NUL
+//	index   the index file; absent if there was none
+//	state   lines: "head ID", "ref NAME" (absent if detached), "index-time NANOSECONDS", "rest NAME"
+//	gaps    paths that could not be recorded, each ended by NUL; absent if there are none
+//	modes   permissions: the most common ones of files, programs and directories, then "PERMISSIONS PATH" for each
+//	        exception, each ended by NUL
 //
-// Tracked files and untracked ones are recorded in it, and ignored ones only when they
-// are tracked, or an earlier snapshot of this working tree has them: what an agent
-// adds to .gitignore does not hide what it does to those files. No filter runs and
-// line ends stay, for the files go into a git directory of our own (the shadow)
-// whose attributes switch all that off. Times are not recorded; of a nested repository only the
-// commit that it is at. What else lies in the working tree is its rest: see keptDir.
+// The tree has tracked and untracked files. It has ignored files only if they are tracked or an earlier
+// snapshot of this working tree has them: adding a file to .gitignore does not hide from a snapshot
+// what an agent does to it. No filter runs and line ends stay, because the files are added to a
+// separate git directory (the shadow) whose attributes switch all that off. Times are not recorded.
+// Of a nested repository only its commit is recorded. Everything else in the working tree is the
+// rest of the snapshot: see keptDir.
 
-// toolIdentity is the author of what is no person's work.
+// toolIdentity is the author of commits that are not a person's work.
 var toolIdentity = Identity{Name: "git-runr", Email: "git-runr@localhost"}
 
-// toolCommit writes a commit that is no person's work.
+// toolCommit writes a commit that is not a person's work.
 func (r *Repo) toolCommit(ctx context.Context, tree ID, message string, when time.Time, parents ...ID) (ID, error) {
 	return r.objects.WriteCommit(ctx, Commit{Tree: tree, Parents: parents, Message: message,
 		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: when, CommitterWhen: when})
@@ -49,19 +49,19 @@ const maxIndex = 1 << 30
 
 // Snapshot is the recorded state of a working tree.
 type Snapshot struct {
-	ID      ID       // the commit; what else is here can be read from it
+	ID      ID       // the commit, from which all other fields can be read
 	Tree    ID       // the files
-	Index   ID       // blob of the index file; "" when there was none
-	Head    ID       // what HEAD was at; "" before the first commit
-	HeadRef string   // the branch that HEAD was on; "" when detached
-	Gaps    []string // paths that could not be recorded; a nested repository without commits has a slash at the end
+	Index   ID       // blob of the index file; "" if there was none
+	Head    ID       // the commit of HEAD; "" before the first commit
+	HeadRef string   // the branch that HEAD was on; "" if detached
+	Gaps    []string // paths that could not be recorded; a nested repository without commits has a trailing slash
 
 	indexTime time.Time
 	perms     perms
 	rest      rest
 }
 
-// SnapshotOption says more about a snapshot.
+// SnapshotOption changes how a snapshot is taken.
 type SnapshotOption func(*snapshotHow)
 
 type snapshotHow struct {
@@ -69,18 +69,18 @@ type snapshotHow struct {
 	keep  bool
 }
 
-// Since is the snapshot that the new one is compared with: what was no part of its tree is no part of the new one's.
+// Since names an earlier snapshot: a path that was present but not in its tree stays out of the new tree.
 func Since(before Snapshot) SnapshotOption {
 	return func(h *snapshotHow) { h.since, h.keep = &before, h.keep || before.rest.deep }
 }
 
-// KeepIgnored keeps ignored files as well, and looks at what cannot be kept. It does nothing in a worktree of the
-// tool's own.
+// KeepIgnored keeps ignored files as well, and examines what cannot be kept. It has no effect in a worktree of this
+// tool.
 func KeepIgnored() SnapshotOption { return func(h *snapshotHow) { h.keep = true } }
 
 // Snapshot records the working tree, its index and HEAD, and sets ref to the new
-// commit, whatever it was before; ref "" leaves the commit without a ref, for gc to
-// take. The user's index is read, never written.
+// commit, whatever it was before. If ref is "", no ref points to the commit and gc may
+// delete it. Snapshot only reads the user's index.
 func (w *Worktree) Snapshot(ctx context.Context, ref, subject string, options ...SnapshotOption) (Snapshot, error) {
 	snap, err := w.record(ctx, subject, options...)
 	if err != nil {
@@ -99,7 +99,7 @@ func (w *Worktree) record(ctx context.Context, subject string, options ...Snapsh
 	}
 	var indexErr error
 	var side sync.WaitGroup
-	side.Go(func() { indexErr = w.recordIndex(ctx, &snap) }) // its fields are not those that are set here
+	side.Go(func() { indexErr = w.recordIndex(ctx, &snap) }) // sets other fields than shadowTree does
 	err = w.shadowTree(ctx, how, &snap)
 	side.Wait()
 	if err = cmp.Or(err, indexErr); err != nil {
@@ -108,7 +108,7 @@ func (w *Worktree) record(ctx context.Context, subject string, options ...Snapsh
 	return snap, w.writeSnapshot(ctx, &snap, subject)
 }
 
-// recordIndex records the index, and where HEAD is.
+// recordIndex records the index and the position of HEAD.
 func (w *Worktree) recordIndex(ctx context.Context, snap *Snapshot) error {
 	index, err := w.wholeIndex(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *Worktree) recordIndex(ctx context.Context, snap *Snapshot) error {
 	return err
 }
 
-// head is the commit of HEAD, "" before the first, and its branch, "" when detached.
+// head returns the commit of HEAD, or "" before the first one, and its branch, or "" if detached.
 func (w *Worktree) head(ctx context.Context) (id ID, branch string, err error) {
 	if branch, err = w.repo.Branch(ctx); err != nil {
 		return "", "", err
@@ -207,7 +207,7 @@ func (r *Repo) ReadSnapshot(ctx context.Context, id ID) (Snapshot, error) {
 	return snap, nil
 }
 
-// take sets the fields that one entry of the snapshot's tree holds.
+// take sets the fields that one entry of the snapshot's tree contains.
 func (s *Snapshot) take(ctx context.Context, r *Repo, e odb.TreeEntry) error {
 	switch e.Name {
 	case "tree":
@@ -260,7 +260,7 @@ func (s *Snapshot) parseState(text string) error {
 	return nil
 }
 
-// index reads back the index file of a snapshot.
+// index reads the index file of a snapshot.
 func (s Snapshot) index(ctx context.Context, r *Repo) (indexFile, error) {
 	if s.Index == "" {
 		return indexFile{}, nil
@@ -269,9 +269,9 @@ func (s Snapshot) index(ctx context.Context, r *Repo) (indexFile, error) {
 	return indexFile{data: data, modTime: s.indexTime}, err
 }
 
-// shadowTree records the files of the working tree by way of the shadow git
-// directory. Its index is kept, so that the next time only what changed is read. It
-// is a cache: when it is damaged, or gc took objects that it names, it is made anew.
+// shadowTree records the files of the working tree with the shadow git directory. The shadow's index
+// is kept, so that the next snapshot reads only changed files. It is a cache: if it is damaged, or gc
+// deleted objects that it needs, it is built again.
 func (w *Worktree) shadowTree(ctx context.Context, how snapshotHow, snap *Snapshot) error {
 	unlock, err := w.repo.Lock(ctx, shadowLock(w.GitDir))
 	if err != nil {
@@ -331,8 +331,8 @@ func (w *Worktree) ignoredButTracked(ctx context.Context) ([]string, error) {
 
 func (w *Worktree) shadowDir() string { return filepath.Join(w.GitDir, "runr", "shadow") }
 
-// shadowConfig makes git see files as they are. Objects are synced to disk
-// together, once, for a first snapshot can write many; what changed of a large index is written, not all of it.
+// shadowConfig makes git see files unchanged. Objects are synced to disk together, because a first
+// snapshot can write many. A change of a large index writes only the changed part.
 const shadowConfig = `[core]
 	repositoryformatversion = %d
 	bare = false
@@ -350,11 +350,11 @@ const shadowConfig = `[core]
 	fsyncMethod = batch
 `
 
-// shadowAttributes outrank every .gitattributes file.
+// shadowAttributes override every .gitattributes file.
 const shadowAttributes = "* -text -eol -crlf -filter -ident -working-tree-encoding\n"
 
-// prepareShadow makes the shadow git directory, or brings it up to date. The
-// caller holds its lock, so a lock file in it is a killed process's.
+// prepareShadow creates or updates the shadow git directory. The caller holds its lock, so
+// a lock file in it belongs to a killed process.
 func (w *Worktree) prepareShadow() error {
 	dir, config := w.shadowDir(), w.repo.Config
 	version, extensions := 0, ""
@@ -387,8 +387,8 @@ func (w *Worktree) prepareShadow() error {
 	return gitdir.RemoveIfThere(filepath.Join(dir, "index.lock"))
 }
 
-// shadowEnv gives the shadow the repository's objects (and so its alternates), and
-// those settings of the repository that are not about what files contain.
+// shadowEnv makes the shadow use the repository's objects (and so its alternates), and
+// those settings of the repository that do not affect the content of files.
 func (w *Worktree) shadowEnv() []string {
 	env := []string{"GIT_OBJECT_DIRECTORY=" + w.repo.objects.ObjectsPath()}
 	n := 0

@@ -17,21 +17,21 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// Ignored files are kept beside git's objects, in the common git directory, so that no push, bundle or clone takes
-// them along. Each is a file named by the blob that git would make of it; git's file systems share the blocks where
-// they can. The rest of a snapshot is such a file, too.
+// Ignored files are kept outside of git's objects, in the common git directory, so that no push, bundle or clone
+// transfers them. Each file is named after the blob that git would make of it. The file system shares blocks with the
+// original if it can. The rest of a snapshot is such a file, too.
 const keptDir = "kept"
 
-// DefaultKeep is how many bytes of ignored files a snapshot keeps in all.
+// DefaultKeep is how many bytes of ignored files a snapshot keeps in all by default.
 const DefaultKeep = 64 << 20
 
-// keptFile is an ignored file as a snapshot keeps it.
+// keptFile is an ignored file that a snapshot keeps.
 type keptFile struct {
 	Mode    string // as in a tree
 	ID      ID
 	Perm    fs.FileMode
 	Size    int64
-	Time    int64 // of its modification, in nanoseconds
+	Time    int64 // of modification, in nanoseconds
 	Changed int64 // see inodeChanged
 }
 
@@ -39,7 +39,7 @@ func (r *Repo) keptPath(id ID) string {
 	return filepath.Join(r.StateDir(), keptDir, string(id[:2]), string(id[2:]))
 }
 
-// asKnown reports whether a file was not touched since it was kept, and gives it with its permissions of now.
+// asKnown reports whether a file is unchanged since it was kept, and returns it with its present permissions.
 func (f *workFiles) asKnown(name string, known keptFile) (keptFile, bool) {
 	info, err := f.root.Lstat(name)
 	if err != nil || known.ID == "" || info.Size() != known.Size || info.ModTime().UnixNano() != known.Time {
@@ -50,7 +50,7 @@ func (f *workFiles) asKnown(name string, known keptFile) (keptFile, bool) {
 	return known, changed != 0 && changed == known.Changed
 }
 
-// keep copies a file to those that are kept.
+// keep copies a file into keptDir.
 func (f *workFiles) keep(name string) (file keptFile, err error) {
 	dir, base, err := f.parent(name, false)
 	if err != nil {
@@ -85,8 +85,8 @@ func (f *workFiles) keep(name string) (file keptFile, err error) {
 	return file, err
 }
 
-// keepCopy keeps content: the copy is made first and named by what it holds, so that it can come from another file
-// by reference.
+// keepCopy stores content in keptDir. It copies first and then names the copy after its hash, so that the file system
+// can make a reflink.
 func (r *Repo) keepCopy(content io.Reader) (id ID, err error) {
 	parent := filepath.Join(r.StateDir(), keptDir)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
@@ -114,7 +114,7 @@ func (r *Repo) keepCopy(content io.Reader) (id ID, err error) {
 	return id, os.Rename(temp.Name(), path)
 }
 
-// copyBlob writes a blob: a file that is kept, or one of git's.
+// copyBlob writes a blob to to, from a kept file or from git's objects.
 func (f *workFiles) copyBlob(ctx context.Context, to io.Writer, id ID) error {
 	err := f.copyKept(to, id)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +126,7 @@ func (f *workFiles) copyBlob(ctx context.Context, to io.Writer, id ID) error {
 	return f.blobs.Copy(to, id)
 }
 
-// copyKept writes a kept file that is still as it is named.
+// copyKept writes a kept file to to, after checking it against its id.
 func (f *workFiles) copyKept(to io.Writer, id ID) error {
 	kept, err := os.Open(f.repo.keptPath(id))
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *workFiles) copyKept(to io.Writer, id ID) error {
 	return err
 }
 
-// restDoc is a rest as its file has it. Paths are bytes, for they need not be text.
+// restDoc is the JSON form of a rest. Paths are bytes, because they need not be UTF-8.
 type restDoc struct {
 	Deep  bool
 	Files []restFile
@@ -169,7 +169,7 @@ type restGap struct {
 	Print string
 }
 
-// writeRest keeps a rest and gives the name of its file.
+// writeRest stores a rest and returns the name of its file.
 func (r *Repo) writeRest(found rest) (string, error) {
 	doc := restDoc{Deep: found.deep}
 	for _, name := range slices.Sorted(maps.Keys(found.files)) {
@@ -186,7 +186,7 @@ func (r *Repo) writeRest(found rest) (string, error) {
 	return string(id), err
 }
 
-// readRest reads it back. A rest that is gone holds nothing.
+// readRest reads a rest. A missing file gives an empty rest.
 func (r *Repo) readRest(name string) (found rest, err error) {
 	if !r.objects.ValidID(ID(name)) {
 		return found, nil
@@ -209,9 +209,9 @@ func (r *Repo) readRest(name string) (found rest, err error) {
 	return found, err
 }
 
-// lastRest is the rest of the newest snapshot of this working tree that kept files.
+// lastRest returns the rest of the newest snapshot of this working tree that kept files.
 func (w *Worktree) lastRest() string {
-	name, _ := safefile.ReadFile(w.restFile()) // without one every file is read again
+	name, _ := safefile.ReadFile(w.restFile()) // if it is missing, every file is read again
 	return strings.TrimSpace(string(name))
 }
 

@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// snapshotPrefix is below where snapshots that are kept have their refs.
+// snapshotPrefix is the prefix of the refs of kept snapshots.
 const snapshotPrefix = "refs/runr-local/snapshots/"
 
-// SnapshotInfo is a snapshot in a list.
+// SnapshotInfo is one snapshot in a list.
 type SnapshotInfo struct {
 	ID    ID
 	Name  string    // its ref below refs/runr-local/snapshots/
 	When  time.Time // in whole seconds
-	Why   string    // the subject that it was taken with
-	Head  ID        // what HEAD was at, "" before the first commit
-	Files int       // that differ from that commit; -1 when objects are missing or damaged
-	Bytes int64     // of those files
-	Err   error     // why it cannot be read, nil for a sound one
+	Why   string    // the subject with which it was taken
+	Head  ID        // the commit of HEAD, "" before the first commit
+	Files int       // number of files that differ from Head; -1 if objects are missing or damaged
+	Bytes int64     // size of those files
+	Err   error     // why it cannot be read, or nil
 }
 
-// Snapshots are those that this clone keeps, newest first. Files and Bytes count
-// content as it lies on disk, so in a repository with filters or converted line ends
-// also what those change.
+// Snapshots lists the snapshots that this clone keeps, newest first. Files and Bytes compare the
+// content on disk. In a repository with filters or converted line ends they include what
+// those change.
 func (r *Repo) Snapshots(ctx context.Context) ([]SnapshotInfo, error) {
 	refs, err := r.Refs(ctx, snapshotPrefix)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Repo) Snapshots(ctx context.Context) ([]SnapshotInfo, error) {
 	return list, nil
 }
 
-// SnapshotRoom is how many bytes of git's objects nothing but snapshots needs, -1 when that cannot be told.
+// SnapshotRoom returns how many bytes of git's objects only snapshots need, or -1 if that is unknown.
 func (r *Repo) SnapshotRoom(ctx context.Context) int64 {
 	out, err := r.dir.Git(ctx, "rev-list", "--objects", "--disk-usage", "--glob="+snapshotPrefix+"*", "--not", "--branches", "--tags", "--remotes")
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *Repo) SnapshotRoom(ctx context.Context) int64 {
 	return size
 }
 
-// snapshotInfo reads a snapshot for a list; one that is damaged has the empty tree.
+// snapshotInfo reads a snapshot for a list. A damaged snapshot gets the empty tree.
 func (r *Repo) snapshotInfo(ctx context.Context, id ID) (info SnapshotInfo, tree ID) {
 	info = SnapshotInfo{ID: id}
 	var commit Commit
@@ -86,8 +86,8 @@ func (r *Repo) snapshotInfo(ctx context.Context, id ID) (info SnapshotInfo, tree
 	return info, snap.Tree
 }
 
-// measure counts the files that each snapshot has other than its commit, and their bytes;
-// one process of git finds the sizes of all.
+// measure counts the files of each snapshot that differ from its commit, and their bytes. One git
+// process finds all sizes.
 func (r *Repo) measure(ctx context.Context, list []SnapshotInfo, trees []ID) error {
 	blobs := make([][]ID, len(list))
 	for i := range list {
@@ -118,7 +118,7 @@ func (r *Repo) measure(ctx context.Context, list []SnapshotInfo, trees []ID) err
 	return nil
 }
 
-// headHere returns the tree of a snapshot's commit, or the empty tree where that commit
+// headHere returns the tree of a snapshot's commit, or the empty tree if that commit
 // is not in this clone.
 func (r *Repo) headHere(ctx context.Context, head ID) ID {
 	tree, err := r.refs.TreeOf(ctx, r.orEmptyTree(head))
@@ -128,7 +128,7 @@ func (r *Repo) headHere(ctx context.Context, head ID) ID {
 	return tree
 }
 
-// blobSizes asks for the sizes of blobs in bytes; "" has none, nor has one that is missing.
+// blobSizes returns the sizes of blobs in bytes. A missing blob has size 0; ids that are "" are ignored.
 func (r *Repo) blobSizes(ctx context.Context, ids []ID) (map[ID]int64, error) {
 	sizes := map[ID]int64{}
 	var list strings.Builder
@@ -147,7 +147,7 @@ func (r *Repo) blobSizes(ctx context.Context, ids []ID) (map[ID]int64, error) {
 	}
 	for line := range strings.Lines(string(out)) {
 		id, size, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		sizes[ID(id)], _ = strconv.ParseInt(size, 10, 64) // "missing" is 0
+		sizes[ID(id)], _ = strconv.ParseInt(size, 10, 64) // "missing" gives 0
 	}
 	return sizes, nil
 }

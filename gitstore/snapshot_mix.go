@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// TreeWith is the tree of onto, in which the paths that take chooses are as the
-// other tree or commit has them.
+// TreeWith returns the tree of onto, in which the paths chosen by take are as in
+// the tree or commit from.
 func (w *Worktree) TreeWith(ctx context.Context, onto, from ID, take func(path string) bool) (ID, error) {
 	changes, err := w.repo.Changed(ctx, onto, from)
 	if err != nil {
@@ -22,7 +22,7 @@ func (w *Worktree) TreeWith(ctx context.Context, onto, from ID, take func(path s
 	return w.treeWith(ctx, tree, slices.DeleteFunc(changes, func(c Change) bool { return !take(c.Path) }))
 }
 
-// treeWith is a tree with each change made.
+// treeWith returns tree with the changes applied.
 func (w *Worktree) treeWith(ctx context.Context, tree ID, changes []Change) (ID, error) {
 	if len(changes) == 0 {
 		return tree, nil
@@ -35,7 +35,7 @@ func (w *Worktree) treeWith(ctx context.Context, tree ID, changes []Change) (ID,
 	})
 }
 
-// enter makes changes in an index file.
+// enter applies changes to an index file.
 func (w *Worktree) enter(ctx context.Context, index string, changes []Change) error {
 	paths, entries := changedPaths(changes), map[string]string{}
 	for _, c := range changes {
@@ -46,10 +46,10 @@ func (w *Worktree) enter(ctx context.Context, index string, changes []Change) er
 	return w.setEntries(ctx, index, paths, entries)
 }
 
-// AsCommitted records how the working tree of snap was before somebody changed
-// certain paths: these are as a commit has them, files (with the filters of this
-// repository) and index, and all else is as in snap. Revert from snap to the new
-// snapshot takes the change back. It is kept under ref.
+// AsCommitted records a snapshot that equals snap except for certain paths. These are as in a
+// commit, both in the files (with the filters of this repository) and in the index. So it is the
+// working tree before somebody changed the paths, and Revert from it to snap takes the change
+// back. The new snapshot is kept under ref.
 func (w *Worktree) AsCommitted(ctx context.Context, snap Snapshot, commit ID, paths []string, ref, subject string) (Snapshot, error) {
 	before, err := w.asCommitted(ctx, snap, commit, paths)
 	if err == nil {
@@ -81,10 +81,10 @@ func (w *Worktree) asCommitted(ctx context.Context, snap Snapshot, commit ID, pa
 	return before, err
 }
 
-// Bring puts the work between two commits into a worktree of the tool's own: branch
-// and index are at the last, and so is each file that was as in the first. A file that
-// is neither is somebody's: it stays, and is returned. Doing it twice is doing it once.
-// before is the working tree without the work, kept under ref.
+// Bring brings the work between two commits to a worktree of this tool. It moves branch and index
+// to the last commit, and updates each file that is as in the first. A file that is as in neither
+// is somebody's: it stays, and its path is returned in left. Bring may be repeated. before is the
+// working tree without the work, kept under ref.
 func (w *Worktree) Bring(ctx context.Context, branchRef string, from, to ID, ref, subject string) (before Snapshot, left []string, err error) {
 	if !w.Own {
 		return before, nil, fmt.Errorf("bring %s to %q: %w", to.Short(), w.Dir, errNotOwn)
@@ -106,7 +106,7 @@ func (w *Worktree) Bring(ctx context.Context, branchRef string, from, to ID, ref
 	return before, done.Conflicts, nil
 }
 
-// bring writes the files.
+// bring updates the files for Bring.
 func (w *Worktree) bring(ctx context.Context, from, to ID) (done Reverted, err error) {
 	changes, err := w.repo.Changed(ctx, from, to)
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *Worktree) bring(ctx context.Context, from, to ID) (done Reverted, err e
 	return done, files.restore(ctx, changes, &done)
 }
 
-// entriesOf are the paths as a commit has them; one that it does not have is to go.
+// entriesOf returns the entries of a commit at paths. A path that the commit does not have becomes a deletion.
 func (w *Worktree) entriesOf(ctx context.Context, commit ID, paths []string) ([]Change, error) {
 	has, err := w.repo.Changed(ctx, w.repo.objects.EmptyTreeID(), commit)
 	if err != nil {
@@ -164,8 +164,8 @@ func (w *Worktree) entriesOf(ctx context.Context, commit ID, paths []string) ([]
 	return entries, nil
 }
 
-// indexWith is the index of a snapshot with entries, as a blob. It is the same blob
-// where the index has them so.
+// indexWith returns the index of a snapshot with entries applied, as a blob. If the index has these
+// entries already, it returns the same blob.
 func (w *Worktree) indexWith(ctx context.Context, snap Snapshot, entries []Change) (ID, error) {
 	index, err := snap.index(ctx, w.repo)
 	if err != nil {
@@ -200,7 +200,7 @@ func (w *Worktree) indexWith(ctx context.Context, snap Snapshot, entries []Chang
 	return w.repo.objects.Write(ctx, "blob", data)
 }
 
-// filtered gives entries the content that a checkout would write for them.
+// filtered replaces the content of entries by what a checkout would write for them.
 func (w *Worktree) filtered(ctx context.Context, entries []Change) ([]Change, error) {
 	path, done, err := w.scratchIndex(indexFile{})
 	if err != nil {
@@ -226,7 +226,7 @@ func (w *Worktree) filtered(ctx context.Context, entries []Change) ([]Change, er
 			continue
 		}
 		if state, err := files.state("files/" + c.Path); err == nil && state.ID == c.NewID {
-			continue // no filter, so that it need not be read into memory
+			continue // no filter applies, so the file need not be read into memory
 		}
 		data, err := root.ReadFile("files/" + c.Path)
 		if err != nil {

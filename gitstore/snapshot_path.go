@@ -2,8 +2,8 @@ package gitstore
 
 import "strings"
 
-// unsafePath reports whether a path of a tree must not be written to disk: empty or
-// dotted components, or one that some file system takes for .git.
+// unsafePath reports whether a path of a tree must not be written to disk: it has an empty or
+// dotted component, or one that some file system treats as .git.
 func unsafePath(path string) bool {
 	for _, part := range strings.Split(path, "/") {
 		if part == "" || part == "." || part == ".." || isDotGit(part) {
@@ -13,9 +13,9 @@ func unsafePath(path string) bool {
 	return strings.Contains(path, "\x00")
 }
 
-// isDotGit folds a file name as HFS+ does (ignorable code points, case) and as NTFS
-// does (case, short name, what follows a colon or a backslash, trailing dots and
-// spaces) and compares it with .git.
+// isDotGit reports whether some file system treats a name as .git. It folds the name as HFS+ does
+// (ignorable code points, case) and as NTFS does (case, short name, what follows a colon or a
+// backslash, trailing dots and spaces).
 func isDotGit(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		if hfsIgnores(r) {
@@ -29,7 +29,7 @@ func isDotGit(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// hfsIgnores reports whether HFS+ leaves the character out when it compares names.
+// hfsIgnores reports whether HFS+ ignores a character when it compares names.
 func hfsIgnores(r rune) bool {
 	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
 }

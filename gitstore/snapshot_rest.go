@@ -17,55 +17,55 @@ import (
 	"strings"
 )
 
-// GapKind says why a snapshot does not hold what lies at a path.
+// GapKind says why a snapshot does not have the content at a path.
 type GapKind string
 
 const (
-	GapIgnored GapKind = "ignored"                     // and beyond what is kept of ignored files
-	GapNested  GapKind = "a repository of its own"     // of which the tree has the commit alone
-	GapSpecial GapKind = "a pipe, a socket, a device"  // that has no content to keep
+	GapIgnored GapKind = "ignored"                     // and too large to keep
+	GapNested  GapKind = "a repository of its own"     // the tree has only its commit
+	GapSpecial GapKind = "a pipe, a socket, a device"  // it has no content to keep
 	GapClosed  GapKind = "which cannot be read"        // by this user
 	GapIndexed GapKind = "which could not be recorded" // git refused it, or it has no commit yet
 )
 
-// Gap is something in the working tree that a snapshot does not hold.
+// Gap is something in the working tree whose content a snapshot does not have.
 type Gap struct {
-	Path  string // a directory has a slash at the end
+	Path  string // a directory has a trailing slash
 	Kind  GapKind
 	Bytes int64
-	print string // what its files look like from outside: names, sizes, times; "" for not looked at
+	print string // hash of the names, sizes and times of its files; "" if they were not examined
 }
 
 func (g Gap) String() string { return fmt.Sprintf("%s (%s)", g.Path, g.Kind) }
 
-// covers reports whether a path is the gap or below it. The commit of a nested repository is no part of its gap.
+// covers reports whether a path is the gap or below it. The commit of a nested repository is not part of its gap.
 func (g Gap) covers(path string) bool {
 	return path == g.Path || strings.HasSuffix(g.Path, "/") && strings.HasPrefix(path, g.Path)
 }
 
-// rest is what a working tree holds beside the tree of its snapshot: ignored files that are kept, and gaps.
+// rest is the content of a working tree outside of the tree of its snapshot: kept ignored files, and gaps.
 type rest struct {
-	name  string              // of its file among the kept ones; "" where nobody looked
-	deep  bool                // files were kept, and each gap was looked at
+	name  string              // name of its file in keptDir; "" if nobody looked
+	deep  bool                // ignored files were kept, and each gap was examined
 	files map[string]keptFile // by path
-	gaps  []Gap               // by path
+	gaps  []Gap               // sorted by path
 }
 
-// has reports whether something was at the path that the tree does not hold.
+// has reports whether there was something at the path that is not in the tree.
 func (r rest) has(path string) bool { _, kept := r.files[path]; return kept || r.inGap(path) }
 
 func (r rest) inGap(path string) bool {
 	return slices.ContainsFunc(r.gaps, func(g Gap) bool { return g.covers(path) })
 }
 
-// perms are the permissions of files and directories, which the tree does not hold.
+// perms are the permissions of files and directories, which a tree does not record.
 type perms struct {
 	known bool
-	most  [3]fs.FileMode         // of most files, most programs and most directories
-	other map[string]fs.FileMode // of the rest, by path; a directory has a slash at the end, and an empty one fs.ModeDir
+	most  [3]fs.FileMode         // the most common of files, programs and directories
+	other map[string]fs.FileMode // exceptions by path; a directory has a trailing slash, and an empty one has fs.ModeDir
 }
 
-// of are the permissions at a path, whose mode in the tree is given: ModeFile, ModeExecutable, or "" for a directory.
+// of returns the permissions at a path with a mode in the tree: ModeFile, ModeExecutable, or "" for a directory.
 func (p perms) of(path, mode string) fs.FileMode {
 	if perm, ok := p.other[path]; ok {
 		return perm.Perm()
@@ -75,26 +75,26 @@ func (p perms) of(path, mode string) fs.FileMode {
 
 func permClass(mode string) int { return slices.Index([]string{ModeFile, ModeExecutable, ""}, mode) }
 
-// lookRound walks through a working tree beside its snapshot.
+// lookRound walks through a working tree to collect permissions and the rest of its snapshot.
 type lookRound struct {
 	w        *Worktree
-	recorded map[string]bool // paths in the tree, and the directories above them with a slash at the end
-	since    *Snapshot       // it is compared with; nil for none
-	deep     bool            // look into what is not recorded
+	recorded map[string]bool // paths in the tree, and their directories with a trailing slash
+	since    *Snapshot       // the snapshot to compare with, or nil
+	deep     bool            // examine what is not recorded
 	perms    [3]map[string]fs.FileMode
 	empty    map[string]bool
 	groups   map[string]*restGroup
 }
 
-// restGroup is what is not recorded, from the topmost directory of which nothing is.
+// restGroup is a set of unrecorded files: all below the topmost directory that has no recorded file.
 type restGroup struct {
 	Gap
 	files []string
 	sum   []byte
 }
 
-// lookAround gives the permissions of what was recorded, and what else is there. With keep, the bytes of ignored files
-// that are kept in all, it looks into that; less than 0 is not to.
+// lookAround returns the permissions of what was recorded, and everything else in the working tree. keep is how many
+// bytes of ignored files to keep in all; if it is negative, lookAround does not examine them.
 func (w *Worktree) lookAround(ctx context.Context, recorded []string, gaps []string, since *Snapshot, keep int64) (perms, rest, error) {
 	l := &lookRound{w: w, recorded: map[string]bool{}, since: since, deep: keep >= 0, empty: map[string]bool{}, groups: map[string]*restGroup{}}
 	for i := range l.perms {
@@ -116,8 +116,8 @@ func (w *Worktree) lookAround(ctx context.Context, recorded []string, gaps []str
 	return l.most(), found, err
 }
 
-// dir looks at a directory, whose name ends with a slash unless it is the top. group is that of the directories
-// above of which nothing is recorded, "" for none.
+// dir examines a directory, whose name ends with a slash unless it is the top. group is the group that an unrecorded
+// parent directory started, or "".
 func (l *lookRound) dir(ctx context.Context, dir, group string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -168,13 +168,13 @@ func (l *lookRound) subdir(ctx context.Context, name string, e fs.DirEntry, grou
 	return l.dir(ctx, name, group)
 }
 
-// holdsFiles reports whether anything but directories lies in a directory or below it.
+// holdsFiles reports whether there is anything other than directories below a directory.
 func (l *lookRound) holdsFiles(name string) bool {
 	entries, err := os.ReadDir(filepath.Join(l.w.Dir, name))
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() || l.holdsFiles(name+e.Name()+"/") })
 }
 
-// top is the gap that had a path before, else the path.
+// top returns the gap of the earlier snapshot that covers a path, or the path itself.
 func (l *lookRound) top(name string) string {
 	if l.since != nil {
 		if i := slices.IndexFunc(l.since.rest.gaps, func(g Gap) bool { return g.covers(name) }); i >= 0 {
@@ -184,11 +184,11 @@ func (l *lookRound) top(name string) string {
 	return name
 }
 
-// file adds a file that is not recorded.
+// file adds an unrecorded file to its group.
 func (l *lookRound) file(name string, e fs.DirEntry, group string) {
 	info, err := e.Info()
 	if err != nil {
-		return // it has gone meanwhile
+		return // it was removed meanwhile
 	}
 	if !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
 		l.group(name, GapSpecial)
@@ -216,7 +216,7 @@ func (l *lookRound) group(name string, kind GapKind) *restGroup {
 	return g
 }
 
-// most finds the permissions that most have, or had in the snapshot before.
+// most returns the permissions. The most common ones are those of the earlier snapshot, if there is one.
 func (l *lookRound) most() perms {
 	p := perms{known: true, other: map[string]fs.FileMode{}}
 	for class, all := range l.perms {
@@ -242,14 +242,14 @@ func (l *lookRound) most() perms {
 	return p
 }
 
-// keep keeps the ignored files up to so many bytes in all: those first that were kept before, then the smallest
-// groups. What is not kept becomes a gap.
+// keep keeps ignored files up to limit bytes in all: first the groups that were kept before, then the smallest. What
+// is not kept becomes a gap.
 func (l *lookRound) keep(limit int64) (rest, error) {
 	known, err := l.w.repo.readRest(l.w.lastRest())
 	if l.since != nil {
 		known = l.since.rest
 	} else if err != nil {
-		known = rest{} // it only saves to read the files again
+		known = rest{} // it only saves reading the files again
 	}
 	wasKept := func(g *restGroup) int {
 		if slices.ContainsFunc(g.files, func(name string) bool { _, ok := known.files[name]; return ok }) {
@@ -280,7 +280,7 @@ func (l *lookRound) keep(limit int64) (rest, error) {
 	return found, err
 }
 
-// keepGroup keeps the files of a group; without all only those that are known and have not changed.
+// keepGroup keeps the files of a group. Without all it keeps only files that are known and unchanged.
 func (l *lookRound) keepGroup(g *restGroup, known, kept map[string]keptFile, all bool) bool {
 	files, err := l.w.openFiles()
 	if err != nil {
@@ -305,7 +305,7 @@ func (l *lookRound) keepGroup(g *restGroup, known, kept map[string]keptFile, all
 	return all
 }
 
-// Touched are gaps of before that look otherwise in after, or are gone: what was there may be lost.
+// Touched returns the gaps of s that changed or disappeared in after: their content may be lost.
 func (s Snapshot) Touched(after Snapshot) (touched []Gap) {
 	for _, g := range s.rest.gaps {
 		i := slices.IndexFunc(after.rest.gaps, func(now Gap) bool { return now.Path == g.Path })
@@ -316,11 +316,11 @@ func (s Snapshot) Touched(after Snapshot) (touched []Gap) {
 	return touched
 }
 
-// NotKept are the gaps of a snapshot.
+// NotKept returns the gaps of a snapshot.
 func (s Snapshot) NotKept() []Gap { return s.rest.gaps }
 
-// Beside are paths at which something changed that no commit holds: ignored files that were there, permissions, empty
-// directories, and what is staged.
+// Beside returns the paths of changes that no commit would show: ignored files that existed before, permissions and
+// empty directories, and staged entries.
 func (w *Worktree) Beside(ctx context.Context, before, after Snapshot) (ignored, modes, staged []string, err error) {
 	for name, was := range before.rest.files {
 		if now := after.rest.files[name]; now.ID != was.ID || now.Mode != was.Mode {
@@ -338,7 +338,7 @@ func (w *Worktree) Beside(ctx context.Context, before, after Snapshot) (ignored,
 	return ignored, modes, staged, err
 }
 
-// stagedBetween are the paths whose entries in the index differ.
+// stagedBetween returns the paths whose entries in the index differ.
 func (w *Worktree) stagedBetween(ctx context.Context, before, after Snapshot) (differ []string, err error) {
 	if before.Index == after.Index {
 		return nil, nil
@@ -367,8 +367,8 @@ func (w *Worktree) stagedBetween(ctx context.Context, before, after Snapshot) (d
 	return differ, nil
 }
 
-// changedPerms are the paths whose permissions differ, as far as they are in both, and directories that were empty and
-// may be gone.
+// changedPerms returns the paths whose permissions differ, and directories that were empty and may be gone. It returns
+// none unless both are known.
 func changedPerms(was, is perms) (changed []string) {
 	if !was.known || !is.known {
 		return nil
@@ -384,7 +384,7 @@ func changedPerms(was, is perms) (changed []string) {
 	return changed
 }
 
-// permMode is the mode of a tree that goes with permissions.
+// permMode returns the mode that a tree has for a path with permissions.
 func permMode(name string, perm fs.FileMode) string {
 	if strings.HasSuffix(name, "/") {
 		return ""
@@ -392,7 +392,7 @@ func permMode(name string, perm fs.FileMode) string {
 	return fileMode(perm)
 }
 
-// ofRest adds the permissions of ignored files, which stand in the rest: their names are not for git's objects.
+// ofRest adds the permissions of ignored files from the rest. Their names must not get into git's objects.
 func (p perms) ofRest(files map[string]keptFile) {
 	for name, file := range files {
 		if p.known && file.Mode != ModeSymlink && file.Perm != p.most[permClass(file.Mode)] {
@@ -401,7 +401,7 @@ func (p perms) ofRest(files map[string]keptFile) {
 	}
 }
 
-// text are the permissions as a snapshot has them, but for those of ignored files.
+// text returns the permissions in a snapshot's format, without those of ignored files.
 func (p perms) text(ignored map[string]keptFile) []byte {
 	items := []string{fmt.Sprintf("%o %o %o", p.most[0], p.most[1], p.most[2])}
 	for _, name := range slices.Sorted(maps.Keys(p.other)) {

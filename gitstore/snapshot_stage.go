@@ -15,20 +15,20 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// changes is what has to be done to an index to make it match a working tree.
+// changes lists what must be done to an index to make it match a working tree.
 type changes struct {
 	remove, add []string
-	nested      []string // directories that are repositories themselves
-	gaps        []string // what cannot be recorded
+	nested      []string // directories that are repositories of their own
+	gaps        []string // paths that cannot be recorded
 }
 
-// stage makes an index match its working tree, as `git add -A` does: c says which
-// (git directory, working tree, environment). Those that are apart are left out. The paths that also lists are
-// recorded even when they are ignored. What could not be recorded is returned: files that cannot
-// be read, and repositories without a commit (with a slash at the end).
-// What was put into a worktree of the tool's own is recorded in no case: see Furnish.
+// stage makes an index match its working tree, as `git add -A` does. c gives the git directory,
+// working tree and environment. Paths for which apart is true are left out. Paths that also lists are
+// recorded even if they are ignored. stage returns what it could not record: files that cannot
+// be read, and repositories without a commit (with a trailing slash). It never records the files that
+// Furnish put into a worktree of this tool.
 //
-// It is not `git add`, because that runs `git status` in nested repositories, whose
+// It does not run `git add`, because that runs `git status` in nested repositories, whose
 // configuration could name a program, and because it gives up at the first nested
 // repository without a commit.
 func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path string) bool, also ...listing) (gaps []string, err error) {
@@ -60,11 +60,11 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path str
 	return append(todo.gaps, unborn...), err
 }
 
-// listing gives paths.
+// listing returns a list of paths.
 type listing func(context.Context) ([]string, error)
 
-// unstaged lists tracked paths that differ from the index, untracked ones, and what also
-// lists. Each looks at the whole working tree, so they run side by side.
+// unstaged lists tracked paths that differ from the index, untracked paths, and the paths of also.
+// Each listing reads the whole working tree, so they run in parallel.
 func (w *Worktree) unstaged(ctx context.Context, c gitdir.Call, also []listing) ([]string, error) {
 	listings := append([]listing{
 		w.listed(c, "diff-files", "-z", "--name-only", "--ignore-submodules=dirty"),
@@ -79,7 +79,7 @@ func (w *Worktree) unstaged(ctx context.Context, c gitdir.Call, also []listing) 
 	return slices.Concat(paths...), cmp.Or(errs...)
 }
 
-// listed is what a command of git lists.
+// listed returns a listing that runs a git command.
 func (w *Worktree) listed(c gitdir.Call, args ...string) listing {
 	return func(ctx context.Context) ([]string, error) {
 		c.Args = args
@@ -91,7 +91,7 @@ func (w *Worktree) listed(c gitdir.Call, args ...string) listing {
 	}
 }
 
-// sortChanges looks at each path as it is on disk now.
+// sortChanges sorts paths by what is on disk now.
 func (w *Worktree) sortChanges(paths []string) changes {
 	var todo changes
 	parents := map[string]bool{}
@@ -111,8 +111,8 @@ func (w *Worktree) sortChanges(paths []string) changes {
 	return todo
 }
 
-// addRecased adds the files whose names differ from tracked ones in case alone: where core.ignoreCase is true git does
-// not list them. Excludes go on ignoring case, so no other path is taken from the listing.
+// addRecased adds files whose names differ from tracked ones only in case. With core.ignoreCase git does not list
+// them. It takes only those from the second listing, because exclude patterns still have to ignore case.
 func (w *Worktree) addRecased(ctx context.Context, c gitdir.Call, todo *changes) error {
 	if !w.repo.Config.Bool("core.ignorecase") {
 		return nil
@@ -133,7 +133,7 @@ func (w *Worktree) addRecased(ctx context.Context, c gitdir.Call, todo *changes)
 			continue
 		}
 		todo.add = append(todo.add, path)
-		if w.sameFile(old, path) { // the file system ignores case as well, so that nothing lists the old name
+		if w.sameFile(old, path) { // the file system ignores case too, so nothing lists the old name
 			todo.remove = append(todo.remove, old)
 			todo.add = slices.DeleteFunc(todo.add, func(name string) bool { return name == old })
 		}
@@ -155,12 +155,12 @@ type fileKind int
 const (
 	kindNone   fileKind = iota // nothing that git records
 	kindFile                   // regular file or symbolic link
-	kindRepo                   // directory with a repository of its own
-	kindClosed                 // something that should be recorded and cannot be
+	kindRepo                   // directory with its own repository
+	kindClosed                 // something that should be recorded but cannot be
 )
 
-// kindOf does not follow symbolic links, not in the parents either. parents
-// remembers which are real directories.
+// kindOf returns the kind of a path. It does not follow symbolic links, not even in parents. The map
+// caches which directories are real.
 func (w *Worktree) kindOf(path string, parents map[string]bool) fileKind {
 	if unsafePath(path) {
 		return kindClosed
@@ -232,7 +232,7 @@ func (w *Worktree) stageNested(ctx context.Context, c gitdir.Call, dirs []string
 	return unborn, nil
 }
 
-// splitNUL splits a listing whose items end with NUL.
+// splitNUL splits a list whose items end with NUL.
 func splitNUL(out []byte) []string {
 	text := strings.TrimSuffix(string(out), "\x00")
 	if text == "" {

@@ -21,7 +21,7 @@ func takeSnapshot(t *testing.T, w *Worktree, name string) Snapshot {
 	return snap
 }
 
-// diskState is every file below dir but git's own: its kind and content.
+// diskState returns kind and content of every file below dir except git's own.
 func diskState(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -58,7 +58,7 @@ func diskState(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// treeState is every file of a tree, as diskState gives it.
+// treeState returns every file of a tree in the form of diskState.
 func treeState(t *testing.T, repo *Repo, tree ID) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -179,8 +179,8 @@ func indexBytes(t *testing.T, repo *Repo) []byte {
 	return index.data
 }
 
-// A filter that drops content, line ends, ident and encodings do not count, and no
-// program of a filter runs, not even that of a nested repository.
+// TestSnapshotRunsNoFilter checks that filters, line ends, ident and encodings have no effect, and that no filter
+// program runs, not even that of a nested repository.
 func TestSnapshotRunsNoFilter(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree
@@ -205,7 +205,7 @@ func TestSnapshotRunsNoFilter(t *testing.T) {
 
 	w := checkoutOf(t, openTestRepo(t, dir))
 	takeSnapshot(t, w, "one")
-	writeTestFile(t, dir, "nested/q", "Q\n") // as long as before: git has to read it
+	writeTestFile(t, dir, "nested/q", "Q\n") // same size as before: git has to read it
 	writeTestFile(t, dir, "book.nb", "SECRET OUTPUT\n")
 	snap := takeSnapshot(t, w, "two")
 	if exists(fired) {
@@ -263,7 +263,7 @@ func TestSnapshotIgnored(t *testing.T) {
 			t.Errorf("%s recorded: %v", name, got)
 		}
 	}
-	// What becomes ignored after it was recorded goes on being recorded.
+	// A recorded file that becomes ignored is still recorded.
 	writeTestFile(t, dir, ".gitignore", "*.log\n*.csv\n")
 	writeTestFile(t, dir, "data.csv", "changed")
 	if got := treeState(t, repo, takeSnapshot(t, w, "two").Tree)["data.csv"]; got != "100644 changed" {
@@ -271,7 +271,7 @@ func TestSnapshotIgnored(t *testing.T) {
 	}
 }
 
-// An edit that leaves size and second as they are is seen every time.
+// TestSnapshotSeesFastEdits checks that an edit that keeps size and time in seconds is always noticed.
 func TestSnapshotSeesFastEdits(t *testing.T) {
 	repo := newTestRepo(t)
 	w := checkoutOf(t, repo)
@@ -297,7 +297,7 @@ func TestSnapshotFollowsShape(t *testing.T) {
 		os.Remove(filepath.Join(dir, "file")),
 		os.RemoveAll(filepath.Join(dir, "dir")),
 		os.Rename(filepath.Join(dir, "moved"), filepath.Join(dir, "away")),
-		os.Symlink("away", filepath.Join(dir, "moved")), // moved/y can still be read, and is no file of its own
+		os.Symlink("away", filepath.Join(dir, "moved")), // moved/y is still readable, but is not a file of the working tree
 	} {
 		if step != nil {
 			t.Fatal(step)
@@ -337,7 +337,7 @@ func TestSnapshotAfterKill(t *testing.T) {
 	sameState(t, "snapshot", treeState(t, repo, snap.Tree), diskState(t, repo.WorkTree))
 }
 
-// The snapshot keeps the commit that HEAD is at, which may be on no branch.
+// TestSnapshotKeepsHead checks that the snapshot protects HEAD's commit, which may be on no branch.
 func TestSnapshotKeepsHead(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// Undo takes back an operation on this worktree, file by file as Revert does: a path
-// that was changed since is a conflict and is left alone. A branch that the operation
-// moved is moved back first; when it is no longer where the operation put it, or HEAD
-// is elsewhere, that is ErrConflict and nothing is changed; when it is where it was
-// before, ErrNoChange. The undo is an operation itself, which can be taken back.
+// Undo undoes an operation on this worktree, file by file like Revert: a path that has changed
+// since is a conflict and is left alone. If the operation moved a branch, Undo first moves it
+// back. It returns ErrConflict and changes nothing if the branch is no longer where the operation
+// put it, or if HEAD is elsewhere. It returns ErrNoChange if the branch is where it was before.
+// The undo is itself an operation and can be undone.
 func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
 	base, end, err := w.repo.readSnapshots(ctx, op.Before, op.After)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
 	return w.Revert(ctx, base, end, Because(job.why))
 }
 
-// readSnapshots reads those before and after something.
+// readSnapshots reads the snapshots before and after an operation.
 func (r *Repo) readSnapshots(ctx context.Context, base, end ID) (before, after Snapshot, err error) {
 	if before, err = r.ReadSnapshot(ctx, base); err == nil {
 		after, err = r.ReadSnapshot(ctx, end)
@@ -40,7 +40,7 @@ func (r *Repo) readSnapshots(ctx context.Context, base, end ID) (before, after S
 	return before, after, err
 }
 
-// branchSnapshot is what a branch is at, as a snapshot: its files and its name.
+// branchSnapshot writes a snapshot of a branch at a commit: its files and its name.
 func (r *Repo) branchSnapshot(ctx context.Context, ref string, at ID, subject string) (Snapshot, error) {
 	tree, err := r.treeOrEmpty(ctx, at)
 	if err != nil {
@@ -50,19 +50,19 @@ func (r *Repo) branchSnapshot(ctx context.Context, ref string, at ID, subject st
 	return snap, r.worktreeAt(r.WorkTree, r.GitDir).writeSnapshot(ctx, &snap, subject)
 }
 
-// moveRecorded moves a branch that is not checked out anywhere, recorded so that it
-// can be taken back. The record comes first: of one that did not happen nothing is left
-// but a record of what is so already.
+// moveRecorded moves a branch that is not checked out anywhere, and records the move so that it can
+// be undone. It records first: if the process is killed before the move, only a record of the present
+// position is left.
 func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, from ID) (Recorded, error) {
 	ctx, unlock, err := r.dir.HoldLock(ctx, r.worktreeAt(r.WorkTree, r.GitDir).filesLock())
 	if err != nil {
 		return Recorded{}, err
 	}
 	defer unlock()
-	if err := r.refs.NotSymbolic(ctx, ref); err != nil { // it would become a branch of its own
+	if err := r.refs.NotSymbolic(ctx, ref); err != nil { // moving it would make it a branch of its own
 		return Recorded{}, err
 	}
-	if at, err := r.Ref(ctx, ref); err != nil || at != from { // before another's record is taken for this one's
+	if at, err := r.Ref(ctx, ref); err != nil || at != from { // otherwise record might return another operation's record
 		return Recorded{}, errors.Join(err, fmt.Errorf("%s is at %s: %w", headName(ref), at.Short(), ErrLostRace))
 	}
 	before, err := r.branchSnapshot(ctx, ref, from, op.String()+" (before)")
@@ -83,7 +83,7 @@ func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, f
 	return done, nil
 }
 
-// UndoBranch is Undo for an operation that only moved a branch. It is ErrNoChange when
+// UndoBranch is Undo for an operation that only moved a branch. It returns ErrNoChange if
 // the branch is where it was before.
 func (r *Repo) UndoBranch(ctx context.Context, op Recorded) (Recorded, error) {
 	before, after, err := r.readSnapshots(ctx, op.Before, op.After)

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// closeDir makes a directory that nothing can be written in, also for root; the test
-// ends when that cannot be had.
+// closeDir makes a directory that nobody can write to, not even root. It skips the test if that is impossible.
 func closeDir(t *testing.T, dir string) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -33,7 +32,7 @@ func closeDir(t *testing.T, dir string) {
 	t.Cleanup(func() { exec.Command("chattr", "-i", dir).Run() })
 }
 
-// What is in a directory that cannot be written is left alone and named; the rest is
+// TestUndoInReadOnlyDirectory checks that files in a read-only directory are left alone and listed, and the rest is
 // undone.
 func TestUndoInReadOnlyDirectory(t *testing.T) {
 	repo := newTestRepo(t)
@@ -70,7 +69,7 @@ func TestUndoInReadOnlyDirectory(t *testing.T) {
 	sameState(t, "done again", diskState(t, dir), treeState(t, repo, spec.Result))
 }
 
-// smallDisk is a file system of a few megabytes; the test ends when none can be had.
+// smallDisk returns a file system of a few megabytes. It skips the test if there is none.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,7 +80,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fillDisk leaves some KiB free.
+// fillDisk fills the disk except for some KiB.
 func fillDisk(t *testing.T, dir string, left int) (free func()) {
 	t.Helper()
 	var stat syscall.Statfs_t
@@ -95,8 +94,8 @@ func fillDisk(t *testing.T, dir string, left int) (free func()) {
 	return func() { os.Remove(filepath.Join(dir, "filler")) }
 }
 
-// On a full disk undo and land say so in one line, and lose nothing: each file is as it
-// was or as it is to be, and when there is room again the next try does the rest.
+// TestUndoOnFullDisk checks that on a full disk undo and land fail with a message of one line and lose nothing: each
+// file has its old or its new content. When there is space again, the next try completes the work.
 func TestUndoOnFullDisk(t *testing.T) {
 	disk := smallDisk(t)
 	isolate(t)
@@ -168,7 +167,7 @@ func wantFull(t *testing.T, err error) {
 	}
 }
 
-// settleTest ends what was begun, and reports whether anything was.
+// settleTest completes unfinished operations and reports whether there were any.
 func settleTest(t *testing.T, w *Worktree) bool {
 	t.Helper()
 	finished, err := w.FinishReverts(context.Background())
@@ -225,8 +224,8 @@ func killedLanding(t *testing.T, repo *Repo, spec LandSpec, steps string) {
 	}
 }
 
-// Under a lock of the index that may be somebody's no file is touched, and the
-// journal stays. A file that is no beginning of what was landing is the user's.
+// TestFinishLandingLocked checks that no file is touched while somebody may hold the lock of the index, and that the
+// journal stays. A file that is not a prefix of the landed content belongs to the user.
 func TestFinishLandingLocked(t *testing.T) {
 	repo, spec := landRepo(t)
 	dir, lock := repo.WorkTree, filepath.Join(repo.GitDir, "index.lock")
@@ -250,8 +249,8 @@ func TestFinishLandingLocked(t *testing.T) {
 	sameState(t, "taken back", userState(t, dir), before)
 }
 
-// A landing that was killed anywhere is taken back, or recorded when its branch had
-// moved. What was done since stays.
+// TestFinishLanding checks that a landing that was killed at any point is taken back, or recorded if its branch had
+// moved. Later changes stay.
 func TestFinishLanding(t *testing.T) {
 	isolate(t)
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 
 var testLanding = Operation{Kind: OpLand, Run: "20260102030405-abcdef", What: "on main"}
 
-// userState is all that a user can see: files, index, status and where HEAD is.
+// userState returns everything that a user sees: files, index, status and the position of HEAD.
 func userState(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	state := diskState(t, dir)
@@ -30,15 +30,14 @@ func userState(t *testing.T, dir string) map[string]string {
 	return state
 }
 
-// Each case prepares a checkout with what a user has in it, and lands work on it that
-// a script made in another worktree. Undoing that gives everything back as it was,
-// undoing the undo gives what was landed.
+// landCases prepare a checkout with a user's changes, and land work on it that a script made in another worktree.
+// Undoing the landing must restore everything, and undoing the undo must restore the landed state.
 var landCases = []struct {
 	name    string
-	base    string // is committed before the work begins
-	prepare string // in the checkout
-	work    string // in a worktree
-	started bool   // the work began from the checkout as prepared
+	base    string // committed before the work starts
+	prepare string // runs in the checkout
+	work    string // runs in a worktree
+	started bool   // the work starts from the prepared checkout
 }{
 	{name: "plain", work: "echo w >>a.txt; echo n >n; rm d/b.txt"},
 	{name: "dirty elsewhere", base: "echo k >k; echo l >l", prepare: "echo staged >k; git add k; echo unstaged >k; echo u >untracked; rm l; git rm -q --cached l; echo new >new; git add -N new",
@@ -104,7 +103,7 @@ func TestUndoLanding(t *testing.T) {
 	}
 }
 
-// mustUndo takes back the newest operation, without a conflict.
+// mustUndo undoes the newest operation and expects no conflict.
 func mustUndo(t *testing.T, w *Worktree) Reverted {
 	t.Helper()
 	done := undoNewest(t, w)
@@ -138,7 +137,7 @@ func landTest(t *testing.T) (repo *Repo, w *Worktree, landed Landed) {
 	return repo, checkoutOf(t, repo), mustLand(t, repo, spec)
 }
 
-// Work that was done since is never lost: what it touches is a conflict.
+// TestUndoLandingWithLaterWork checks that later work is never lost: its paths are conflicts.
 func TestUndoLandingWithLaterWork(t *testing.T) {
 	isolate(t)
 	for _, c := range []struct {
@@ -184,7 +183,7 @@ func TestUndoLandingWithLaterWork(t *testing.T) {
 	}
 }
 
-// What is staged is left alone by itself: the file is as it was landed.
+// TestUndoLandingStagedSince checks that a later staged entry is left alone, although the file is as landed.
 func TestUndoLandingStagedSince(t *testing.T) {
 	repo, w, _ := landTest(t)
 	shell(t, repo.WorkTree, "cp b.txt k; echo mine >b.txt; git add b.txt; mv k b.txt")
@@ -194,7 +193,7 @@ func TestUndoLandingStagedSince(t *testing.T) {
 	}
 }
 
-// A branch that went on is not moved, and then nothing is changed at all.
+// TestUndoLandingOfBranchThatWentOn checks that nothing changes if the branch has new commits.
 func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
 	isolate(t)
 	for name, later := range map[string]string{
@@ -224,8 +223,8 @@ func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
 	}
 }
 
-// What a sparse checkout leaves out stays out, also when the index is restored entry by
-// entry, for something else was staged since.
+// TestUndoLandingInSparseCheckout checks that files outside of a sparse checkout stay out, even if the index is
+// restored entry by entry because something else was staged since.
 func TestUndoLandingInSparseCheckout(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree
@@ -267,7 +266,7 @@ func TestUndoLandingOnUnbornBranch(t *testing.T) {
 	sameState(t, "done again", userState(t, dir), after)
 }
 
-// Each worktree has operations of its own.
+// TestUndoInLinkedWorktree checks that each worktree has its own operations.
 func TestUndoInLinkedWorktree(t *testing.T) {
 	repo, spec := landRepo(t)
 	linked := filepath.Join(t.TempDir(), "linked")
@@ -312,7 +311,7 @@ func TestUndoLandingOfBranch(t *testing.T) {
 		}
 	}
 	testGit(t, bare, "gc", "-q", "--prune=now")
-	testGit(t, bare, "update-ref", "refs/heads/main", string(spec.Result)) // by hand, to where it was before
+	testGit(t, bare, "update-ref", "refs/heads/main", string(spec.Result)) // by hand, to its old position
 	if err := undo(); !errors.Is(err, ErrNoChange) {
 		t.Errorf("done by hand already: %v", err)
 	}
@@ -328,7 +327,7 @@ func TestUndoLandingOfBranch(t *testing.T) {
 	}
 }
 
-// A landing that would delete most files is refused, and changes nothing.
+// TestLandRefusesDeletions checks that a landing that would delete most files is refused and changes nothing.
 func TestLandRefusesDeletions(t *testing.T) {
 	isolate(t)
 	for _, c := range []struct {
@@ -375,7 +374,7 @@ func TestOperationLine(t *testing.T) {
 	}
 }
 
-// A file keeps its permissions over an undo.
+// TestUndoKeepsPermissions checks that a file keeps its permissions through an undo.
 func TestUndoKeepsPermissions(t *testing.T) {
 	repo, spec := landRepo(t)
 	spec.Op = testLanding
@@ -390,7 +389,7 @@ func TestUndoKeepsPermissions(t *testing.T) {
 	}
 }
 
-// A record that is damaged neither hides the others nor keeps new ones from being made.
+// TestDamagedOperation checks that a damaged record does not hide other records or prevent new ones.
 func TestDamagedOperation(t *testing.T) {
 	repo, w, landed := landTest(t)
 	mustUndo(t, w)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What is written has the permissions that the umask leaves.
+// TestRestoreToUnderUmask checks that restored files get the permissions that the umask leaves.
 func TestRestoreToUnderUmask(t *testing.T) {
 	repo := newTestRepo(t)
 	shell(t, repo.WorkTree, "echo x >x; chmod 755 x")

@@ -16,32 +16,32 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// ownMarker is the file in a linked worktree's git directory that says that the tool
-// made it, or is about to: what it holds is one of the two lines.
+// ownMarker is a file in a linked worktree's git directory. It shows that this tool made, or is
+// making, the worktree: it contains one of the two lines.
 const (
 	ownMarker = "runr-worktree"
 	ownBegun  = "being made by git-runr\n"
 	ownMade   = "made by git-runr\n"
 )
 
-// errNotOwn is for what may only be done to a worktree of the tool's own.
+// errNotOwn refuses an operation that is only allowed on a worktree of this tool.
 var errNotOwn = errors.New("not a worktree that git-runr made")
 
-// Worktree is one working tree of a repository with its index and its HEAD. Its
-// methods that change something must not run twice at the same time.
+// Worktree is one working tree of a repository with its index and its HEAD. Methods that
+// change something must not run concurrently.
 type Worktree struct {
 	Dir    string // top of the working tree, absolute
 	GitDir string // its git directory, absolute: where its index and HEAD are
 	Own    bool   // made by AddWorktree, not the user's
 	Half   bool   // its AddWorktree was killed before all files were checked out
-	repo   *Repo  // the repository as it is seen from this worktree
+	repo   *Repo  // view of the repository from this worktree
 
-	placed []string          // paths that are no part of any change, see Furnish
+	placed []string          // paths that belong to no change, see Furnish
 	beside func(path string) // see workFiles
 }
 
-// Checkout is the working tree that the repository was opened in. It is ErrBare
-// when it was opened outside one.
+// Checkout returns the working tree in which the repository was opened, or ErrBare
+// if it was opened outside of one.
 func (r *Repo) Checkout() (*Worktree, error) {
 	if r.WorkTree == "" {
 		return nil, fmt.Errorf("open working tree of %q: %w", r.GitDir, ErrBare)
@@ -49,18 +49,16 @@ func (r *Repo) Checkout() (*Worktree, error) {
 	return r.worktreeAt(r.WorkTree, r.GitDir), nil
 }
 
-// Repo is the repository as it is seen from this worktree: Head and Branch are
-// the worktree's.
+// Repo returns the repository as seen from this worktree: its Head and Branch are
+// those of the worktree.
 func (w *Worktree) Repo() *Repo { return w.repo }
 
-// AddWorktree makes a linked worktree at commit at, all files checked out also
-// when the user's checkout is sparse, submodules left empty. dir is an absolute
-// path, or a name: see TreePlace. With branch, that branch is checked
-// out: a new one at that commit, or the one that is there, wherever it is. Without,
-// HEAD is detached. No hook runs, and nothing of the user's checkout is touched. The
-// worktree is not locked: it lies beside the repository, and a lock would outlive a
-// directory that somebody removed. It is ErrConflict when the branch is checked out
-// elsewhere.
+// AddWorktree creates a linked worktree at commit at. All files are checked out, even if the
+// user's checkout is sparse; submodules stay empty. dir is an absolute path, or a name: see
+// TreePlace. If branch is given, it is checked out: a new branch at that commit, or an existing
+// one wherever it is. Otherwise HEAD is detached. No hook runs, and the user's checkout is not
+// touched. The worktree is not locked with git worktree lock, because the lock would outlive a
+// directory that somebody removed. It returns ErrConflict if the branch is checked out elsewhere.
 func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Worktree, error) {
 	if at == "" {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, ErrUnborn)
@@ -80,7 +78,7 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	_, statErr := os.Lstat(dir)
-	there := !errors.Is(statErr, fs.ErrNotExist) // then it is not taken back
+	there := !errors.Is(statErr, fs.ErrNotExist) // a directory that existed before is not removed
 	err = r.steady(ctx, func() error { _, err := r.dir.Git(ctx, args...); return err })
 	if err != nil && (there || !errors.Is(err, gitdir.ErrKilled) && ctx.Err() == nil) {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
@@ -96,8 +94,8 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 	return w, nil
 }
 
-// steady runs a git that looks at all worktrees, or takes one away from where it looks: it
-// fails when one that it has listed is gone. In a repository that cannot be written none goes.
+// steady runs a function that lists all worktrees with git, or removes one, under a lock: git fails if a worktree
+// disappears after it was listed. In a read-only repository none can disappear, so no lock is needed.
 func (r *Repo) steady(ctx context.Context, do func() error) error {
 	unlock, err := r.Lock(ctx, "worktrees")
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -113,8 +111,8 @@ func (r *Repo) steady(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// dropTorn forgets worktrees of the tool's own of which a killed git wrote no more than an empty commondir: git refuses
-// every command about worktrees while there is one. The caller holds the lock under which they are made.
+// dropTorn removes registrations of this tool's worktrees of which a killed git wrote only an empty commondir. With
+// one of them git refuses every command about worktrees. The caller holds the lock "worktrees".
 func (r *Repo) dropTorn() error {
 	registered, err := r.registrations()
 	for _, g := range registered {
@@ -126,7 +124,7 @@ func (r *Repo) dropTorn() error {
 	return err
 }
 
-// addArgs are the arguments of git for AddWorktree; made is the branch that they make.
+// addArgs returns git's arguments for AddWorktree. made is the branch that they create, or "".
 func (r *Repo) addArgs(ctx context.Context, dir, branch string, at ID) (args []string, made string, err error) {
 	args = []string{"worktree", "add", "--quiet", "--no-checkout"}
 	if branch == "" {
@@ -143,9 +141,8 @@ func (r *Repo) addArgs(ctx context.Context, dir, branch string, at ID) (args []s
 	return append(args, "--end-of-options", dir, branch), "", err
 }
 
-// forgetGone removes what git knows of a worktree of ours whose directory somebody
-// has removed, wherever that was: git would refuse to make another in its place, or with
-// its branch.
+// forgetGone removes the registration of a worktree of this tool whose directory somebody has removed.
+// Otherwise git would refuse to create another worktree in its place, or with its branch.
 func (r *Repo) forgetGone(ctx context.Context, name, dir string) error {
 	registered, err := r.registrations()
 	for _, g := range registered {
@@ -181,7 +178,7 @@ func (r *Repo) fillWorktree(ctx context.Context, dir string) (*Worktree, error) 
 	return w, safefile.WriteFile(marker, []byte(ownMade), 0o666)
 }
 
-// makeFull takes back what git copies of the user's sparse checkout.
+// makeFull undoes the settings that git copies from the user's sparse checkout.
 func (w *Worktree) makeFull(ctx context.Context) error {
 	err := os.Remove(filepath.Join(w.GitDir, "info", "sparse-checkout"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -199,17 +196,17 @@ func (w *Worktree) makeFull(ctx context.Context) error {
 	return nil
 }
 
-// dropWorktree takes back a worktree that could not be finished, with its branch.
+// dropWorktree removes a worktree that could not be completed, and its branch.
 func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
 	ctx = context.WithoutCancel(ctx)
 	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
-		_ = r.refs.SwapAny(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
+		_ = r.refs.SwapAny(ctx, "refs/heads/"+branch, "", at) // best effort: an extra branch does no harm
 	}
 }
 
-// OpenWorktree opens a linked worktree of this repository that was made earlier.
-// It is ErrNotFound when there is none (any more) at dir. The worktree's .git file
-// is not asked: whoever works in the worktree can write to it.
+// OpenWorktree opens an existing linked worktree of this repository. It returns ErrNotFound if
+// there is none at dir. It does not trust the worktree's .git file, because whoever works in the
+// worktree can write to it.
 func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 	path, err := r.worktreeDir(dir)
 	if err != nil {
@@ -233,8 +230,8 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 	return w, nil
 }
 
-// Untouched reports whether commit is checked out and no file differs from it, staged and untracked ones included. It
-// writes nothing, so it can answer on a full disk. It is false where git cannot tell, and where the index hides changes.
+// Untouched reports whether commit is checked out and no file differs from it, including staged and untracked files.
+// It writes nothing, so it works on a full disk. It returns false if git cannot tell, or if the index hides changes.
 func (w *Worktree) Untouched(ctx context.Context, commit ID) bool {
 	if head, err := w.repo.Head(ctx); err != nil || head != commit {
 		return false
@@ -248,8 +245,8 @@ func (w *Worktree) Untouched(ctx context.Context, commit ID) bool {
 	return err == nil && len(changed) == 0
 }
 
-// MendHead makes HEAD name the branch ref again where a killed git left it empty, with the null id, or
-// took it away. Without a HEAD git does not know the worktree.
+// MendHead points HEAD to the branch ref again if a killed git left HEAD empty, with the null id, or
+// missing. Without a HEAD git does not recognise the worktree.
 func (w *Worktree) MendHead(ref string) error {
 	path := filepath.Join(w.GitDir, "HEAD")
 	text, err := os.ReadFile(path)
@@ -259,9 +256,9 @@ func (w *Worktree) MendHead(ref string) error {
 	return safefile.WriteFile(path, []byte("ref: "+ref+"\n"), 0o666)
 }
 
-// RemoveWorktree removes a worktree that AddWorktree made, whatever is in it, and
-// its registration; its branch stays. Nothing outside is touched: symbolic links
-// are removed, not followed. It is no error when the worktree is gone already.
+// RemoveWorktree removes a worktree that AddWorktree made, with all its content, and
+// its registration. Its branch stays. Nothing outside is touched: symbolic links
+// are removed, not followed. A missing worktree is not an error.
 func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	path, err := r.worktreeDir(dir)
 	if err != nil {
@@ -283,16 +280,16 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	if !known {
 		return nil
 	}
-	// Not git worktree prune: that would forget the user's worktrees on a disk that is not mounted now.
+	// git worktree prune would also forget the user's worktrees on a disk that is not mounted now.
 	if err := r.steady(ctx, func() error { return removeTree(reg.gitDir) }); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
 	return gitdir.RemoveIfThere(filepath.Join(r.StateDir(), shadowLock(reg.gitDir)+".lock"))
 }
 
-// OwnWorktrees are the names of worktrees of the tool's own that begin with prefix: each
-// stands for a directory in one of the places, or for a registration of one. That is also
-// whatever a killed AddWorktree or RemoveWorktree left.
+// OwnWorktrees returns the names of this tool's worktrees that begin with prefix. A name counts if it
+// has a directory in one of the places, or a registration. So what a killed AddWorktree or
+// RemoveWorktree left is included.
 func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 	names := map[string]bool{}
 	for _, place := range r.places() {
@@ -318,7 +315,7 @@ func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-// dropPlace removes the directory of worktrees that a worktree was in, when it was the last.
+// dropPlace removes the directory that contained a worktree, if it is empty now.
 func (r *Repo) dropPlace(path string) {
 	if place := filepath.Dir(path); filepath.Base(place) == r.treesName() {
 		_ = os.Remove(place)
@@ -326,7 +323,7 @@ func (r *Repo) dropPlace(path string) {
 }
 
 // IsOwnWorktree reports whether the repository was opened in a worktree that
-// AddWorktree made. Hooks ask this, so as not to review the tool's own work.
+// AddWorktree made. Hooks ask this in order not to review the tool's own work.
 func (r *Repo) IsOwnWorktree() bool { return r.ownWorktree(r.WorkTree, r.GitDir) }
 
 func (r *Repo) ownWorktree(dir, gitDir string) bool {
@@ -336,7 +333,7 @@ func (r *Repo) ownWorktree(dir, gitDir string) bool {
 	return registration{gitDir: gitDir}.own() || dir != "" && r.inOwnPlace(dir)
 }
 
-// worktreeAt is the worktree with its view of the repository.
+// worktreeAt returns a worktree with its view of the repository.
 func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
 	view := *r.Place
 	view.GitDir, view.WorkTree, view.Prefix, view.Bare = gitDir, dir, "", false
@@ -352,8 +349,8 @@ func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
 	return w
 }
 
-// ID tells the working trees of one repository apart: "" is the main one, a linked
-// one has the name by which git knows it.
+// ID identifies a working tree within its repository: "" is the main one, a linked
+// one has git's name for it.
 func (w *Worktree) ID() string {
 	if w.GitDir == w.repo.CommonDir {
 		return ""
@@ -361,7 +358,7 @@ func (w *Worktree) ID() string {
 	return filepath.Base(w.GitDir)
 }
 
-// worktreeDir makes a name an absolute path.
+// worktreeDir turns a name into an absolute path.
 func (r *Repo) worktreeDir(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
 		return filepath.Clean(dir), nil
@@ -369,7 +366,7 @@ func (r *Repo) worktreeDir(dir string) (string, error) {
 	return r.WorktreeDir(dir), isTreeName(dir)
 }
 
-// registration is what git knows of a linked worktree.
+// registration is git's record of a linked worktree.
 type registration struct {
 	gitDir string // CommonDir/worktrees/ID
 	dir    string // top of the working tree
@@ -380,7 +377,7 @@ func (g registration) own() bool {
 	return err == nil
 }
 
-// registration finds the linked worktree at dir, a real path; else ErrNotFound.
+// registration returns the record of the linked worktree at dir, a real path, or ErrNotFound.
 func (r *Repo) registration(dir string) (registration, error) {
 	all, err := r.registrations()
 	if err != nil {
@@ -405,8 +402,8 @@ func (r *Repo) registrations() (all []registration, err error) {
 	return all, nil
 }
 
-// listedWorktree is what git lists of a worktree: by the first word of each line, such
-// as "worktree" (its top), "branch" or "bare", what stands behind it.
+// listedWorktree is git's description of a worktree. It maps the first word of each line, such
+// as "worktree" (its top), "branch" or "bare", to the rest of the line.
 type listedWorktree map[string]string
 
 func (l listedWorktree) has(word string) bool { _, ok := l[word]; return ok }
@@ -434,8 +431,8 @@ func (r *Repo) listWorktrees(ctx context.Context) ([]listedWorktree, error) {
 	return trees, nil
 }
 
-// removeTree is os.RemoveAll that also gets rid of directories without write
-// permission, as module caches have.
+// removeTree is os.RemoveAll that can also remove directories without write
+// permission, as in module caches.
 func removeTree(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -443,7 +440,7 @@ func removeTree(path string) error {
 	}
 	filepath.WalkDir(path, func(p string, entry fs.DirEntry, err error) error {
 		if entry != nil && entry.IsDir() {
-			os.Chmod(p, 0o700) // before its content is read; what stays closed, RemoveAll reports
+			os.Chmod(p, 0o700) // before its content is read; RemoveAll reports what stays unreadable
 		}
 		return nil
 	})
@@ -455,7 +452,7 @@ func (w *Worktree) git(ctx context.Context, args ...string) ([]byte, error) {
 	return w.repo.dir.Call(ctx, gitdir.Call{Args: args, Worktree: w.Dir})
 }
 
-// checkedOutIn is the working tree that a branch is checked out in, "" for none.
+// checkedOutIn returns the working tree in which a branch is checked out, or "".
 func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
 	trees, err := r.listWorktrees(ctx)
 	for _, tree := range trees {
@@ -466,7 +463,7 @@ func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
 	return "", err
 }
 
-// notCheckedOut is ErrConflict when a branch is checked out somewhere.
+// notCheckedOut returns ErrConflict if a branch is checked out somewhere.
 func (r *Repo) notCheckedOut(ctx context.Context, ref string) error {
 	dir, err := r.checkedOutIn(ctx, ref)
 	if err == nil && dir != "" {
@@ -475,8 +472,8 @@ func (r *Repo) notCheckedOut(ctx context.Context, ref string) error {
 	return err
 }
 
-// CheckedOutError is an ErrConflict: a branch is not moved behind the back of whoever
-// works on it.
+// CheckedOutError is an ErrConflict: a branch is not moved while it is checked out, because somebody
+// may be working on it.
 type CheckedOutError struct {
 	Branch string
 	Dir    string // where it is checked out
@@ -486,13 +483,13 @@ func (e *CheckedOutError) Error() string {
 	return fmt.Sprintf("%s is checked out in %q: %v", e.Branch, e.Dir, ErrConflict)
 }
 
-// Unwrap is ErrConflict.
+// Unwrap returns ErrConflict.
 func (e *CheckedOutError) Unwrap() error { return ErrConflict }
 
-// shadowLock is the name of the lock of a worktree's shadow.
+// shadowLock returns the name of the lock of a worktree's shadow.
 func shadowLock(gitDir string) string { return "shadow-" + filepath.Base(gitDir) }
 
-// filesLock keeps two operations on the files of one worktree apart.
+// filesLock returns the name of the lock that serialises operations on the files of a worktree.
 func (w *Worktree) filesLock() string { return "revert-" + filepath.Base(w.GitDir) }
 
 func (w *Worktree) indexPath() string { return filepath.Join(w.GitDir, "index") }

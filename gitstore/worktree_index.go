@@ -18,17 +18,17 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// indexWait is how long a locked index is waited for.
+// indexWait is how long an operation waits for a locked index.
 const indexWait = 5 * time.Second
 
-// indexFile is an index as it lies on disk. Its time counts: git takes an entry
-// that is as new as the index for possibly changed.
+// indexFile is an index file with its time. The time matters: git treats an entry
+// that is as new as the index as possibly changed.
 type indexFile struct {
-	data    []byte // nil when there is no index
+	data    []byte // nil if there is no index
 	modTime time.Time
 }
 
-// readIndexFile reads bytes and time of one and the same file: git replaces an
+// readIndexFile reads content and time of the same file: git replaces an
 // index by renaming, so the open file does not change.
 func readIndexFile(path string) (indexFile, error) {
 	f, err := os.Open(path)
@@ -50,8 +50,8 @@ func readIndexFile(path string) (indexFile, error) {
 	return indexFile{data: buf.Bytes(), modTime: info.ModTime()}, nil
 }
 
-// wholeIndex is the worktree's index in one file: a split index is put together,
-// for git removes its other half when nobody uses it.
+// wholeIndex returns the worktree's index in one file. It joins a split index, because
+// git deletes the shared part when nobody uses it.
 func (w *Worktree) wholeIndex(ctx context.Context) (indexFile, error) {
 	index, err := readIndexFile(w.indexPath())
 	if err != nil || index.data == nil {
@@ -75,7 +75,7 @@ func (w *Worktree) wholeIndex(ctx context.Context) (indexFile, error) {
 	return whole, err
 }
 
-// scratchIndex makes a copy of an index that git may change; done removes it.
+// scratchIndex copies an index to a file that git may change; done removes the file.
 func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err error) {
 	parent := filepath.Join(w.GitDir, "runr")
 	if err := os.MkdirAll(parent, 0o777); err != nil {
@@ -112,12 +112,12 @@ func (w *Worktree) indexCall(index string) gitdir.Call {
 	return gitdir.Call{Worktree: w.Dir, Env: []string{"GIT_INDEX_FILE=" + index}}
 }
 
-// leftIndexLock is what the lock file of an index holds while an operation under
-// lockFiles has it: who holds that lock and finds it knows that its maker is dead.
+// leftIndexLock is the content of the index's lock file during an operation under lockFiles. A later
+// holder of that lock who finds this content knows that the earlier operation was killed.
 const leftIndexLock = "git-runr is at work; when none is running: git runr undo\n"
 
-// installIndex replaces the worktree's index, if it still has the bytes want; else
-// ErrLostRace. An index without data is removed.
+// installIndex replaces the worktree's index if its content is still want; otherwise it returns
+// ErrLostRace. If index has no data, it removes the file.
 func (w *Worktree) installIndex(ctx context.Context, want []byte, index indexFile) error {
 	return w.replaceIndex(ctx, func(now indexFile) (indexFile, error) {
 		if !bytes.Equal(now.data, want) {
@@ -127,8 +127,8 @@ func (w *Worktree) installIndex(ctx context.Context, want []byte, index indexFil
 	})
 }
 
-// changeIndex lets git change a copy of the worktree's index, and makes that the index.
-// git itself would leave a lock that nobody can tell from a living one's.
+// changeIndex lets git change a copy of the worktree's index, and installs the copy.
+// On the index itself a killed git would leave a lock that looks like that of a live process.
 func (w *Worktree) changeIndex(ctx context.Context, change func(index string) error) error {
 	return w.replaceIndex(ctx, func(now indexFile) (indexFile, error) {
 		path, done, err := w.scratchIndex(now)
@@ -143,8 +143,8 @@ func (w *Worktree) changeIndex(ctx context.Context, change func(index string) er
 	})
 }
 
-// replaceIndex replaces the worktree's index under git's own lock with what change
-// makes of it. It is a *LockedError when somebody holds the lock.
+// replaceIndex replaces the worktree's index with the result of change, under git's own lock.
+// It returns a *LockedError if the lock is held.
 func (w *Worktree) replaceIndex(ctx context.Context, change func(now indexFile) (indexFile, error)) error {
 	unlock, err := w.lockIndex(ctx)
 	if err != nil {
@@ -165,8 +165,8 @@ func (w *Worktree) replaceIndex(ctx context.Context, change func(now indexFile) 
 	return nil
 }
 
-// lockIndex takes git's lock of the index, which is marked as ours in an operation
-// that holds lockFiles.
+// lockIndex acquires git's lock of the index. In an operation under lockFiles it marks the lock file
+// as ours.
 func (w *Worktree) lockIndex(ctx context.Context) (unlock func(), err error) {
 	lock := w.indexPath() + ".lock"
 	f, err := createWaiting(ctx, lock, w.indexMode())
@@ -183,7 +183,7 @@ func (w *Worktree) lockIndex(ctx context.Context) (unlock func(), err error) {
 	return func() { os.Remove(lock) }, nil
 }
 
-// dropLeftIndexLock removes what a killed operation has left. The caller holds lockFiles.
+// dropLeftIndexLock removes the index lock that a killed operation has left. The caller holds lockFiles.
 func (w *Worktree) dropLeftIndexLock() error {
 	lock := w.indexPath() + ".lock"
 	info, err := os.Lstat(lock)
@@ -203,14 +203,14 @@ func (w *Worktree) writeIndex(index indexFile) error {
 		return gitdir.RemoveIfThere(w.indexPath())
 	}
 	temp := w.indexPath() + ".git-runr"
-	if err := gitdir.RemoveIfThere(temp); err != nil { // a killed process's
+	if err := gitdir.RemoveIfThere(temp); err != nil { // left by a killed process
 		return err
 	}
 	if err := safefile.Create(temp, index.data, w.indexMode()); err != nil {
 		return err
 	}
 	_ = w.repo.dir.Share(temp)
-	err := os.Chtimes(temp, index.modTime, index.modTime) // before it can be seen, by which git tells what changed
+	err := os.Chtimes(temp, index.modTime, index.modTime) // before the rename makes it visible; git compares file times with this one
 	if err == nil {
 		err = os.Rename(temp, w.indexPath())
 	}
@@ -228,7 +228,7 @@ func (w *Worktree) indexMode() fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// createWaiting creates a lock file, and waits a bounded time for its holder.
+// createWaiting creates a lock file. It waits up to indexWait for another holder.
 func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.File, err error) {
 	err = gitdir.WaitFor(ctx, indexWait, 20*time.Millisecond, func() (bool, error) {
 		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); errors.Is(err, fs.ErrExist) {
@@ -242,18 +242,18 @@ func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.Fi
 	return f, err
 }
 
-// LockedError is an ErrBusy: a lock file of git's that may be anybody's.
+// LockedError is an ErrBusy: a lock file of git exists, and its holder is unknown.
 type LockedError struct{ Path string }
 
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("%v: %q exists: another git process is at work, or was killed", ErrBusy, e.Path)
 }
 
-// Unwrap is ErrBusy.
+// Unwrap returns ErrBusy.
 func (e *LockedError) Unwrap() error { return ErrBusy }
 
-// indexEntries lists an index: for each path its entries as `git ls-files -s`
-// prints them before the tab, one a stage, joined by newlines.
+// indexEntries returns the entries of an index by path, as `git ls-files -s`
+// prints them before the tab. Several stages are joined by newlines.
 func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[string]string, error) {
 	out, err := w.indexLines(ctx, index)
 	if err != nil {
@@ -270,29 +270,29 @@ func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[strin
 	return entries, nil
 }
 
-// IndexTree is the tree of what is staged, without touching the index. It is
-// ErrUnmerged with the paths while there are unmerged ones.
+// IndexTree returns the tree of what is staged, without changing the index. It returns
+// ErrUnmerged with the paths if there are unmerged ones.
 func (w *Worktree) IndexTree(ctx context.Context) (ID, error) {
 	return w.stagedTree(ctx, nil)
 }
 
-// NormalTree is the tree that `git add -A` would stage: tracked and untracked
-// files, not ignored ones, filters applied as they are configured. The index is
-// not touched. A nested repository without a commit is left out.
+// NormalTree returns the tree that `git add -A` would stage: tracked and untracked
+// files, without ignored ones, with the configured filters. It does not change the
+// index. It leaves out a nested repository without a commit.
 func (w *Worktree) NormalTree(ctx context.Context) (ID, error) {
 	return w.stagedTree(ctx, func(index string) error { return w.stageAll(ctx, index) })
 }
 
-// stagedTree is the tree of a copy of the index that a commit would be made of after change.
+// stagedTree returns the tree of a copy of the index that a commit would use, after change.
 func (w *Worktree) stagedTree(ctx context.Context, change func(index string) error) (ID, error) {
-	index, err := readIndexFile(cmp.Or(w.repo.IndexFile, w.indexPath())) // during git's own commit another file
+	index, err := readIndexFile(cmp.Or(w.repo.IndexFile, w.indexPath())) // git's own commit uses another file
 	if err != nil {
 		return "", err
 	}
 	return w.treeOfIndex(ctx, index, change)
 }
 
-// treeOfIndex is the tree of a copy of an index after change; nil is none.
+// treeOfIndex returns the tree of a copy of an index, after change if that is not nil.
 func (w *Worktree) treeOfIndex(ctx context.Context, index indexFile, change func(path string) error) (ID, error) {
 	path, done, err := w.scratchIndex(index)
 	if err != nil {
@@ -307,7 +307,7 @@ func (w *Worktree) treeOfIndex(ctx context.Context, index indexFile, change func
 	return w.writeIndexTree(ctx, path)
 }
 
-// writeIndexTree writes the tree of an index file that is ours.
+// writeIndexTree writes the tree of an index file that belongs to this tool.
 func (w *Worktree) writeIndexTree(ctx context.Context, index string) (ID, error) {
 	out, err := w.gitIndex(ctx, index, nil, "write-tree")
 	if err != nil {
@@ -319,7 +319,7 @@ func (w *Worktree) writeIndexTree(ctx context.Context, index string) (ID, error)
 	return ID(strings.TrimSpace(string(out))), nil
 }
 
-// noUnmerged is ErrUnmerged with the paths while an index file has unmerged ones.
+// noUnmerged returns ErrUnmerged with the paths if an index file has unmerged ones.
 func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 	out, err := w.gitIndex(ctx, index, nil, "ls-files", "-u", "-z")
 	if err != nil {
@@ -336,7 +336,7 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 	return &PathsError{Err: ErrUnmerged, Paths: slices.Compact(paths)}
 }
 
-// stageAll is `git add -A` into an index file. A path that cannot be read is an error.
+// stageAll stages all files in an index file, like `git add -A`. An unreadable path is an error.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
 	gaps, err := w.stage(ctx, w.indexCall(index), nil)
 	if err != nil {
@@ -350,10 +350,10 @@ func (w *Worktree) stageAll(ctx context.Context, index string) error {
 	return nil
 }
 
-// ClearLocks removes the lock files that a killed git process left in a worktree of
-// the tool's own: of its index, its HEAD and its branch ("refs/heads/…"). The caller
-// sees to it that no git process of the tool's is at work there. One that is younger
-// than ten seconds is waited for. The names of those removed are returned.
+// ClearLocks removes the lock files that a killed git process left in a worktree of this
+// tool: of its index, its HEAD and its branch ("refs/heads/…"). The caller ensures that this
+// tool runs no git process there. ClearLocks waits for a lock that is younger than ten
+// seconds. It returns the names of the removed files.
 func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, error) {
 	if !w.Own {
 		return nil, fmt.Errorf("clear locks of %q: %w", w.Dir, errNotOwn)
@@ -372,7 +372,7 @@ func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, err
 	return cleared, nil
 }
 
-// waitStale waits until a lock file is gone, or so old that nobody holds it.
+// waitStale waits until a lock file is gone, or is so old that nobody holds it.
 func waitStale(ctx context.Context, path string) (stale bool, err error) {
 	err = gitdir.WaitFor(ctx, refdb.RefLockStale, 50*time.Millisecond, func() (bool, error) {
 		info, err := os.Lstat(path)
@@ -388,9 +388,8 @@ func waitStale(ctx context.Context, path string) (stale bool, err error) {
 	return stale, err
 }
 
-// sameIndex reports whether two indexes say the same of each path, flags included. What
-// git noted of the files themselves, to be faster, does not count: it writes that
-// whenever somebody asks for a status.
+// sameIndex reports whether two indexes have the same entries, including flags. It ignores the
+// cached file data, which git updates whenever somebody asks for the status.
 func (w *Worktree) sameIndex(ctx context.Context, a, b indexFile) (bool, error) {
 	if bytes.Equal(a.data, b.data) {
 		return true, nil
@@ -403,9 +402,8 @@ func (w *Worktree) sameIndex(ctx context.Context, a, b indexFile) (bool, error) 
 	return bytes.Equal(of, with), err
 }
 
-// indexLines lists an index as `git ls-files -s` does: for each path its entry. With
-// -v there is a letter for its flags before that, S for one that is left out of a sparse
-// checkout.
+// indexLines lists an index as `git ls-files -s` does, one entry for each path. With -v a letter for
+// the flags precedes it; S is for an entry that a sparse checkout leaves out.
 func (w *Worktree) indexLines(ctx context.Context, index indexFile, options ...string) ([]byte, error) {
 	if index.data == nil {
 		return nil, nil
@@ -422,9 +420,9 @@ func (w *Worktree) indexLines(ctx context.Context, index indexFile, options ...s
 	return out, nil
 }
 
-// keepSparse leaves in the index file those of paths out of a sparse checkout that are left out in the
-// index wanted: an entry that was written anew has lost that, and its file would seem
-// to be deleted.
+// keepSparse marks those of paths in an index file as left out of a sparse checkout that are left out in
+// the index wanted. A newly written entry has lost that mark, and its file would seem to be
+// deleted.
 func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFile, paths []string) error {
 	if !w.repo.Config.Bool("core.sparsecheckout") || len(paths) == 0 {
 		return nil
@@ -447,8 +445,8 @@ func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFil
 	return w.updateIndex(ctx, w.indexCall(index), skip, "--skip-worktree")
 }
 
-// setEntries makes the paths in an index file what entries has for them, as indexEntries
-// gives it; one that it has not is removed. What goes makes room for what comes.
+// setEntries sets the entries at paths in an index file to those in entries, in the form of
+// indexEntries. A path without an entry is removed. Removals come before additions.
 func (w *Worktree) setEntries(ctx context.Context, index string, paths []string, entries map[string]string) error {
 	var remove, add strings.Builder
 	for _, path := range paths {

@@ -15,19 +15,19 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// ErrPlace is a directory that worktrees cannot lie in. What wraps it says why.
+// ErrPlace reports a directory that cannot contain worktrees. The wrapping error says why.
 var ErrPlace = errors.New("worktrees cannot be kept there")
 
-// TreePlace is where worktrees are made that are asked for by a name: in a directory of the
-// repository's own below Root, so that repositories share it. They do not lie in the git
-// directory, for agents refuse to edit there.
+// TreePlace is where worktrees with a name are created: in a directory for the repository below
+// Root, which several repositories can share. They are not in the git directory, because agents
+// refuse to edit there.
 type TreePlace struct {
-	Root string            // absolute; "": they lie below StateDir
-	Name string            // the setting that names Root; "" when nobody chose it
-	Tell func(line string) // hears why they lie below StateDir all the same, which is an error where Root was chosen
+	Root string            // absolute; "" means below StateDir
+	Name string            // the setting that gives Root; "" if nobody set it
+	Tell func(line string) // gets the reason if worktrees are below StateDir after all; if Root was set, that is an error instead
 }
 
-// PutTrees says where worktrees are made from now on. Those that are there stay.
+// PutTrees sets where worktrees are created from now on. Existing ones stay.
 func (r *Repo) PutTrees(place TreePlace) { r.trees.Store(&place) }
 
 func (r *Repo) treePlace() TreePlace {
@@ -37,7 +37,7 @@ func (r *Repo) treePlace() TreePlace {
 	return TreePlace{}
 }
 
-// Top is the top of the main working tree; in a bare repository its directory.
+// Top returns the top of the main working tree, or the directory of a bare repository.
 func (r *Repo) Top(ctx context.Context) (string, error) {
 	if r.GitDir == r.CommonDir && r.WorkTree != "" {
 		return r.WorkTree, nil
@@ -49,9 +49,9 @@ func (r *Repo) Top(ctx context.Context) (string, error) {
 	return all[0]["worktree"], nil
 }
 
-// WorktreeDir is where the tool's own worktree of that name is, or would be made.
+// WorktreeDir returns where this tool's worktree with a name is, or would be created.
 func (r *Repo) WorktreeDir(name string) string {
-	registered, _ := r.registrations() // without them there are the directories
+	registered, _ := r.registrations() // on an error only the directories count
 	var dirs []string
 	for _, g := range registered {
 		if filepath.Base(g.dir) == name && r.mine(g) {
@@ -69,20 +69,20 @@ func (r *Repo) WorktreeDir(name string) string {
 	return filepath.Join(r.places()[0], name)
 }
 
-// mine reports whether AddWorktree made a registered worktree for this repository by a
-// name. A copy of a repository has the registrations of the original's.
+// mine reports whether AddWorktree made a registered worktree for this repository under a
+// name. A copy of a repository also has the original's registrations.
 func (r *Repo) mine(g registration) bool {
 	return g.own() && g.dir != "" && (r.inOwnPlace(g.dir) || !gitdir.Below(g.dir, r.stateTrees())) && !isOthers(g.dir, g.gitDir)
 }
 
-// isOthers reports whether the worktree at dir is one of another git directory than gitDir,
-// which says the same of it.
+// isOthers reports whether the worktree at dir belongs to another git directory than gitDir, and
+// that directory confirms it.
 func isOthers(dir, gitDir string) bool {
 	linked := linkedTo(dir)
 	return linked != "" && !sameDir(linked, gitDir) && gitdir.RegisteredDir(linked) == gitdir.RealDir(dir)
 }
 
-// linkedTo is the git directory that the .git file of a worktree names; "" when it has none.
+// linkedTo returns the git directory that the .git file of a worktree names, or "".
 func linkedTo(dir string) string {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Lstat(path)
@@ -104,18 +104,18 @@ func sameDir(a, b string) bool {
 	return a == b || gitdir.RealDir(a) == gitdir.RealDir(b)
 }
 
-// relink makes the .git file of a worktree of ours name its git directory again, after the
+// relink points the .git file of a worktree of this tool to its git directory again, after the
 // repository was moved or somebody removed the file.
 func relink(g registration) error {
 	path := filepath.Join(g.dir, ".git")
 	if info, err := os.Lstat(path); err == nil && info.IsDir() || sameDir(linkedTo(g.dir), g.gitDir) {
 		return nil
 	}
-	return safefile.WriteFile(path, []byte("gitdir: "+g.gitDir+"\n"), 0o666) // through no link
+	return safefile.WriteFile(path, []byte("gitdir: "+g.gitDir+"\n"), 0o666) // does not follow a link
 }
 
-// places are the directories in which worktrees of ours may lie, the one first in which
-// they are made.
+// places returns the directories that may contain this tool's worktrees. New ones are created in the
+// first.
 func (r *Repo) places() []string {
 	root := r.treePlace().Root
 	if root == "" {
@@ -126,8 +126,8 @@ func (r *Repo) places() []string {
 
 func (r *Repo) stateTrees() string { return filepath.Join(r.StateDir(), "worktrees") }
 
-// treesName is the name of a repository's directory below a TreePlace: one that people
-// can read, and what tells it from others of that name.
+// treesName returns the name of a repository's directory below a TreePlace: a readable part and a
+// hash, which distinguishes it from other repositories with that name.
 func (r *Repo) treesName() string {
 	name := strings.TrimSuffix(filepath.Base(r.CommonDir), ".git")
 	if name == "" {
@@ -155,8 +155,8 @@ func (r *Repo) inOwnPlace(path string) bool {
 	return false
 }
 
-// newWorktreeDir is where a worktree is made: dir itself, or a name in a place that is
-// there then.
+// newWorktreeDir returns where to create a worktree: dir itself, or, for a name, a path in a place,
+// which it creates.
 func (r *Repo) newWorktreeDir(ctx context.Context, dir string) (string, error) {
 	if filepath.IsAbs(dir) {
 		return filepath.Clean(dir), os.MkdirAll(filepath.Dir(dir), 0o777)
@@ -184,7 +184,7 @@ func isTreeName(name string) error {
 	return nil
 }
 
-// makePlace makes the directory of the repository below Root, for the user alone.
+// makePlace creates the repository's directory below Root, accessible only to the user.
 func (r *Repo) makePlace(ctx context.Context, trees TreePlace) error {
 	if trees.Root == "" {
 		return errors.New("neither HOME nor XDG_CACHE_HOME is set")
@@ -199,7 +199,7 @@ func (r *Repo) makePlace(ctx context.Context, trees TreePlace) error {
 		err = fmt.Errorf("%q is no directory", place)
 	}
 	if err == nil {
-		err = os.Chmod(place, 0o700) // which fails where somebody else had put it there before
+		err = os.Chmod(place, 0o700) // fails if somebody else created it before
 	}
 	if err != nil && trees.Name != "" {
 		err = fmt.Errorf("%s: %w: %w", trees.Name, ErrPlace, err)
@@ -207,8 +207,8 @@ func (r *Repo) makePlace(ctx context.Context, trees TreePlace) error {
 	return err
 }
 
-// mayLie refuses a directory in a git directory, and one in a working tree that git would
-// list as untracked: also those of other repositories.
+// mayLie returns an error for a directory in a git directory, or in a working tree of any
+// repository in which git would list it as untracked.
 func (r *Repo) mayLie(ctx context.Context, place string) error {
 	there := place
 	for {
@@ -222,11 +222,11 @@ func (r *Repo) mayLie(ctx context.Context, place string) error {
 	}
 	real, err := filepath.EvalSymlinks(there)
 	if err != nil {
-		return nil // what makes the directory says so
+		return nil // creating the directory will report it
 	}
 	outer, err := Open(ctx, real)
 	if err != nil {
-		return ctx.Err() // there is no repository around it, or none that git believes
+		return ctx.Err() // there is no repository around it, or git does not trust it
 	}
 	defer outer.Close()
 	rest, _ := filepath.Rel(there, place)
@@ -240,15 +240,15 @@ func (r *Repo) mayLie(ctx context.Context, place string) error {
 	return nil
 }
 
-// LostTree is a directory of a worktree whose repository is not where it was.
+// LostTree is a directory of a worktree whose repository is no longer in its place.
 type LostTree struct {
 	Dir        string `json:"dir"`
-	Repository string `json:"repository"` // the common git directory that is gone
-	Empty      bool   `json:"-"`          // there is nothing in it
+	Repository string `json:"repository"` // the missing common git directory
+	Empty      bool   `json:"-"`          // it contains only its .git file
 }
 
-// LostTrees are the directories below the TreePlace's Root whose repository is gone: it was
-// removed, or was moved and nobody has used it since.
+// LostTrees returns the directories below the TreePlace's Root whose repository is gone: it was
+// removed, or it was moved and not used since.
 func (r *Repo) LostTrees() ([]LostTree, error) {
 	registered, err := r.registrations()
 	known := map[string]bool{}
@@ -256,7 +256,7 @@ func (r *Repo) LostTrees() ([]LostTree, error) {
 		known[g.dir] = true
 	}
 	root := r.treePlace().Root
-	dirs, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(root), "*", "*")) // there is no wrong pattern in it
+	dirs, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(root), "*", "*")) // the pattern is always valid
 	lost := []LostTree{}
 	for _, dir := range dirs {
 		linked := linkedTo(dir)
@@ -271,7 +271,7 @@ func (r *Repo) LostTrees() ([]LostTree, error) {
 	return lost, err
 }
 
-// isVacant reports whether there is nothing in a worktree but its .git file.
+// isVacant reports whether a worktree contains only its .git file.
 func isVacant(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) == 1 && entries[0].Name() == ".git"
@@ -282,12 +282,12 @@ func (r *Repo) DropLostTree(lost LostTree) error {
 	if err := removeTree(lost.Dir); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
-	_ = os.Remove(filepath.Dir(lost.Dir)) // when it was the last one there
+	_ = os.Remove(filepath.Dir(lost.Dir)) // succeeds only if it was the last one there
 	return nil
 }
 
-// RelinkWorktrees makes the worktrees of the tool's own belong to this repository again
-// after it was moved, and gives where they are.
+// RelinkWorktrees links this tool's worktrees to this repository again after it was moved, and
+// returns their directories.
 func (r *Repo) RelinkWorktrees() (dirs []string, err error) {
 	registered, err := r.registrations()
 	for _, g := range registered {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Worktrees by a name lie below any Root: one with spaces and line feeds, one behind a
-// symbolic link; and of the repository only they are there.
+// TestWorktreesInAPlace creates named worktrees below several roots, such as one with spaces and line feeds and
+// one behind a symbolic link. There must be nothing else of the repository.
 func TestWorktreesInAPlace(t *testing.T) {
 	for name, root := range map[string]string{
 		"spaces": "a cache/of mine", "line feed": "a\ncache", "unicode": "café", "link": "link/trees",
@@ -32,7 +32,7 @@ func TestWorktreesInAPlace(t *testing.T) {
 			if !w.Own || repo.WorktreeDir("w1") != w.Dir {
 				t.Errorf("own %v, %q is at %q", w.Own, w.Dir, repo.WorktreeDir("w1"))
 			}
-			again := openTestRepo(t, repo.WorkTree) // which knows nothing of the place
+			again := openTestRepo(t, repo.WorkTree) // it has no TreePlace
 			if found, err := again.OpenWorktree(ctx, "w1"); err != nil || found.Dir != w.Dir {
 				t.Errorf("found %+v, %v", found, err)
 			}
@@ -50,7 +50,7 @@ func TestWorktreesInAPlace(t *testing.T) {
 	}
 }
 
-// A directory that somebody else could have put there is not used, and neither is a file.
+// TestPlaceIsRefused checks that a file, or a directory that somebody else may have created, is not used.
 func TestPlaceIsRefused(t *testing.T) {
 	ctx, repo := context.Background(), newTestRepo(t)
 	root := t.TempDir()
@@ -69,7 +69,7 @@ func TestPlaceIsRefused(t *testing.T) {
 	}
 }
 
-// An agent that makes .git a link does not have us write through it.
+// TestRelinkFollowsNoLink checks that relink does not write through a .git that an agent replaced by a link.
 func TestRelinkFollowsNoLink(t *testing.T) {
 	ctx, repo := context.Background(), newTestRepo(t)
 	w, err := repo.AddWorktree(ctx, "w1", "", testHead(t, repo))

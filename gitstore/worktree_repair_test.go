@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A worktree whose making was killed is known as half made, at each point of it.
+// TestHalfMadeWorktree checks that a worktree whose creation was killed at any point is recognised as incomplete.
 func TestHalfMadeWorktree(t *testing.T) {
 	for name, kill := range map[string]func(*testing.T, *Worktree){
 		"whole":          func(*testing.T, *Worktree) {},
@@ -42,7 +42,7 @@ func TestHalfMadeWorktree(t *testing.T) {
 	}
 }
 
-// A worktree of which a killed git made an empty commondir keeps nobody from making another.
+// TestAddWorktreeBesideTorn checks that a registration with an empty commondir does not prevent a new worktree.
 func TestAddWorktreeBesideTorn(t *testing.T) {
 	repo := newTestRepo(t)
 	torn := addTestWorktree(t, repo)
@@ -61,7 +61,7 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// A worktree that somebody removed by hand is made again where its branch is now.
+// TestAddWorktreeAgain checks that a worktree that somebody deleted is created again at its branch's commit.
 func TestAddWorktreeAgain(t *testing.T) {
 	repo := newTestRepo(t)
 	ctx := context.Background()
@@ -103,7 +103,7 @@ func TestClearLocks(t *testing.T) {
 	writeTestFile(t, w.Dir, "a.txt", "agent\n")
 	mustCommitAll(t, w, commitSpec(testHead(t, repo)))
 
-	writeTestFile(t, w.GitDir, "index.lock", "") // young: somebody may hold it
+	writeTestFile(t, w.GitDir, "index.lock", "") // recent: somebody may hold it
 	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	if cleared, err := w.ClearLocks(short, "refs/heads/work"); err == nil || len(cleared) > 0 {
@@ -114,8 +114,8 @@ func TestClearLocks(t *testing.T) {
 	}
 }
 
-// Work is brought into a worktree, again after a kill at any file, and somebody's own
-// edits of it stay.
+// TestBring checks that work is brought into a worktree, again after a kill at any file, and that somebody's own
+// edits stay.
 func TestBring(t *testing.T) {
 	type files = map[string]string
 	for name, test := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// addTestWorktree makes a worktree of the tool's own on branch work at HEAD.
+// addTestWorktree creates a worktree of this tool on branch work at HEAD.
 func addTestWorktree(t *testing.T, repo *Repo) *Worktree {
 	t.Helper()
 	w, err := repo.AddWorktree(context.Background(), "w1", "work", testHead(t, repo))
@@ -167,7 +167,7 @@ func TestRemoveWorktree(t *testing.T) {
 	if _, err := w.Snapshot(ctx, "", "s"); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time it is gone
+	for range 2 { // the second time it is gone already
 		if err := repo.RemoveWorktree(ctx, "w1"); err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestRemoveWorktreeOnlyOurs(t *testing.T) {
 	repo := newTestRepo(t)
 	ctx := context.Background()
 	theirs := filepath.Join(t.TempDir(), "theirs")
-	away := filepath.Join(t.TempDir(), "away") // on a disk that is not there now
+	away := filepath.Join(t.TempDir(), "away") // on a disk that is not mounted
 	testGit(t, repo.WorkTree, "worktree", "add", "-q", theirs)
 	testGit(t, repo.WorkTree, "worktree", "add", "-q", away)
 	if err := os.RemoveAll(away); err != nil {
@@ -296,8 +296,8 @@ func TestIndexTreeAndNormalTree(t *testing.T) {
 	}
 }
 
-// An edit within the second of the index, as long as before, is only seen when the
-// copy of the index is as old as the index.
+// TestNormalTreeSeesFastEdits makes an edit of the same size within the second of the index. It is only noticed if
+// the copy of the index has the time of the index.
 func TestNormalTreeSeesFastEdits(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree
@@ -349,8 +349,8 @@ func testGitError(dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Worktrees come and go side by side: no git stumbles over one that it has listed and that is
-// gone when it looks.
+// TestWorktreesSideBySide creates and removes worktrees in parallel. No git may fail because a worktree that it listed
+// has disappeared.
 func TestWorktreesSideBySide(t *testing.T) {
 	ctx, r := context.Background(), newTestRepo(t)
 	head, err := r.Head(ctx)
@@ -375,7 +375,7 @@ func TestWorktreesSideBySide(t *testing.T) {
 	all.Wait()
 }
 
-// A second link stands for a file system that ignores case, where both names are one file.
+// TestNormalTreeRenamesByCase uses a hard link to imitate a file system that ignores case: both names are one file.
 func TestNormalTreeRenamesByCase(t *testing.T) {
 	repo := newTestRepo(t)
 	testGit(t, repo.WorkTree, "config", "core.ignoreCase", "true")

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Git 2.54 and later runs hooks that its configuration names, beside the file and
-// whatever core.hooksPath is, each with input of its own:
+// Git 2.54 and later also runs hooks from its configuration, independent of hook files and of core.hooksPath. Each gets
+// the input for itself:
 //
 //	hook.git-runr-post-commit.event = post-commit
 //	hook.git-runr-post-commit.command = …
 const configPrefix = "hook.git-runr-"
 
-// hasConfigHooks reports whether git runs hooks of its configuration.
+// hasConfigHooks reports whether this version of git runs hooks from its configuration.
 func hasConfigHooks(major, minor int) bool { return major > 2 || major == 2 && minor >= 54 }
 
-// command is what git gives to the shell, with the arguments of the hook behind it.
+// command returns the shell command for git's configuration; git appends the arguments of the hook.
 func command(hook, program string) string {
 	if !isFed(hook) {
 		return "f() { " + strings.ReplaceAll(strings.TrimSuffix(unfedCall(hook, program), "\n"), "\n ", "; ") + "; }; f"
@@ -29,7 +29,7 @@ func command(hook, program string) string {
 		" ;;" + otherwise + " esac )" + tail + "; }; f"
 }
 
-// lookConfig makes p what it is by git's configuration, where that has a say.
+// lookConfig corrects the state of p according to git's configuration.
 func (s *site) lookConfig(p *place) {
 	name := configPrefix + p.Hook
 	text := s.repo.Config.Get(name + ".command")
@@ -45,7 +45,7 @@ func (s *site) lookConfig(p *place) {
 	}
 }
 
-// inConfig is a hook that the configuration names.
+// inConfig sets the state of a hook in git's configuration.
 func (p *place) inConfig(s *site, name, text string) {
 	p.State, p.Path, p.Detail, p.Snippet, p.Manager = Installed, name, "", "", ""
 	program := calledIn(p.Hook, text)
@@ -61,16 +61,15 @@ func (p *place) inConfig(s *site, name, text string) {
 	}
 }
 
-// switchedOff reports whether a truth value of the configuration is there and false.
+// switchedOff reports whether a boolean setting exists and is false.
 func (s *site) switchedOff(key string) bool {
 	return s.repo.Config.Get(key) != "" && !s.repo.Config.Bool(key)
 }
 
-// configure writes the hook into git's configuration, and takes our block out of its file,
-// so that it runs once.
+// configure writes the hook into git's configuration, and removes our block from the hook file, so that it runs once.
 func (s *site) configure(ctx context.Context, p place, program string) error {
 	if p.State == Installed && !p.editable && p.Path != configPrefix+p.Hook {
-		return nil // a line that was added by hand calls us
+		return nil // a line that a person added calls us
 	}
 	name := configPrefix + p.Hook
 	err := s.repo.UnsetConfig(ctx, name)
@@ -86,7 +85,7 @@ func (s *site) configure(ctx context.Context, p place, program string) error {
 	return err
 }
 
-// unconfigure takes the hook out of git's configuration.
+// unconfigure removes the hook from git's configuration.
 func (s *site) unconfigure(ctx context.Context, hook string) error {
 	return s.repo.UnsetConfig(ctx, configPrefix+hook)
 }

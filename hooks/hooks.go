@@ -15,11 +15,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// ErrByHand is wrapped when a hook can only be changed by a person; the Status of
-// that hook says how.
+// ErrByHand is wrapped by errors about a hook that only a person can change; the Status of that hook says how.
 var ErrByHand = errors.New("this needs a change by hand")
 
-// The hooks of git's that call us.
+// The git hooks that call us.
 const (
 	PostCommit  = "post-commit"
 	PostRewrite = "post-rewrite"
@@ -27,22 +26,21 @@ const (
 	PrePush     = "pre-push"
 )
 
-// names are the hooks that are installed: pre-push only where it is asked for, since
-// every push would wait for it.
+// names are the hooks that are installed. pre-push is optional, since every push waits for it.
 var names = [...]string{PostCommit, PostRewrite, PostMerge, PrePush}
 
 // isFed reports whether git writes to the standard input of the hook.
 func isFed(hook string) bool { return hook == PostRewrite || hook == PrePush }
 
-// Setup is how git is to call us.
+// Setup says how git calls us.
 type Setup struct {
-	Program string // absolute path of the program; "", or once that file is gone: git-runr on PATH
-	Gate    bool   // before each push as well
-	Write   bool   // also into the files of a hook manager
+	Program string // absolute path of the program; if it is "" or the file is gone, git-runr on PATH
+	Gate    bool   // also before each push
+	Write   bool   // also write to the files of a hook manager
 }
 
-// StatusOf tells for each hook whether git would run us; of pre-push where gate is set or
-// it is there.
+// StatusOf returns for each hook whether git would run us. It includes pre-push if gate is set or the hook is
+// installed.
 func StatusOf(ctx context.Context, repo *gitstore.Repo, gate bool) ([]Status, error) {
 	s, err := survey(ctx, repo, gate)
 	if err != nil {
@@ -51,9 +49,8 @@ func StatusOf(ctx context.Context, repo *gitstore.Repo, gate bool) ([]Status, er
 	return s.each(func(place) error { return nil })
 }
 
-// Install makes git run `program hooks run HOOK` in each hook, and takes pre-push out
-// where no gate is wanted. It writes nothing that is already right, and
-// returns an error that wraps ErrByHand where it must not write, and one that wraps
+// Install makes git run `program hooks run HOOK` in each hook, and removes pre-push if no gate is wanted. It writes
+// nothing that is correct already. It returns an error that wraps ErrByHand where it must not write, and one that wraps
 // gitstore.ErrBare in a bare repository without worktrees, where no hook would run.
 func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, error) {
 	if !filepath.IsAbs(setup.Program) {
@@ -88,10 +85,9 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 	return statuses, s.remember(statuses)
 }
 
-// Uninstall takes out what Install wrote, to the byte, and removes a hook file
-// that holds nothing else. It also looks at the places where an earlier Install
-// may have written: the default directory, and where pre-commit moves scripts to.
-// A line that was added by hand is an error that wraps ErrByHand.
+// Uninstall removes exactly what Install wrote, and deletes a hook file that contains nothing else. It also checks the
+// places where an earlier Install may have written: the default directory, and where pre-commit moves scripts. For a
+// line that a person added it returns an error that wraps ErrByHand.
 func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 	s, err := survey(ctx, repo, false)
 	if err != nil {
@@ -110,7 +106,7 @@ func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 	if err == nil {
 		err = errors.Join(s.remember(nil), repo.UnsetKey(ctx, ProgramKey))
 	}
-	if err == nil { // now that nothing is missed any more
+	if err == nil { // nothing is expected to be installed any more
 		statuses, err = StatusOf(ctx, repo, false)
 	}
 	return statuses, err
@@ -121,11 +117,11 @@ type site struct {
 	repo   *gitstore.Repo
 	dir    gitstore.HooksDir
 	gate   bool
-	others []string        // worktrees that have a directory of hooks of their own
-	idle   bool            // no commit is made here
-	before map[string]bool // hooks that Install installed
+	others []string        // worktrees with a hooks directory of their own
+	idle   bool            // no commits are made here
+	before map[string]bool // hooks that Install has installed
 
-	byConfig bool // git runs hooks of its configuration
+	byConfig bool // git runs hooks from its configuration
 }
 
 func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) {
@@ -152,14 +148,13 @@ func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) 
 	return s, err
 }
 
-// wants reports whether hook is to be there.
+// wants reports whether hook should be installed.
 func (s *site) wants(hook string) bool { return hook != PrePush || s.gate }
 
-// memory is the file that names the hooks that were installed, so that one that went away
-// is missed.
+// memory returns the file with the names of the installed hooks, so that a removed hook is noticed.
 func (s *site) memory() string { return filepath.Join(s.repo.StateDir(), "hooks") }
 
-// remember notes which hooks are installed.
+// remember records which hooks are installed.
 func (s *site) remember(statuses []Status) error {
 	var text strings.Builder
 	for _, st := range statuses {
@@ -177,7 +172,7 @@ func (s *site) remember(statuses []Status) error {
 	return safefile.WriteFile(s.memory(), []byte(text.String()), 0o666)
 }
 
-// look finds out how a hook stands.
+// look determines the state of a hook.
 func (s *site) look(hook string) (place, error) {
 	p, err := look(s.repo, s.dir, hook)
 	p.idle = s.idle
@@ -187,8 +182,7 @@ func (s *site) look(hook string) (place, error) {
 	return p, err
 }
 
-// each does act for each hook and returns how those that are wanted, or there, are
-// afterwards.
+// each calls act for each hook and returns the states afterwards, of the hooks that are wanted or installed.
 func (s *site) each(act func(place) error) ([]Status, error) {
 	var statuses []Status
 	failed := map[string]error{}
@@ -210,7 +204,7 @@ func (s *site) each(act func(place) error) ([]Status, error) {
 	return statuses, join(failed)
 }
 
-// status is what is told of a hook.
+// status returns the state of one hook as shown by "git runr hooks status".
 func (s *site) status(p place) Status {
 	p.Known = s.before[p.Hook]
 	switch {
@@ -218,7 +212,7 @@ func (s *site) status(p place) Status {
 		p.Detail = "a bare repository makes no commits, so the hook would never run"
 	case p.State == Absent && p.Known:
 		p.Fails, p.Detail = true, "it was installed, and is gone"
-	case p.State == Absent && p.Hook == PrePush: // listed, so it is wanted
+	case p.State == Absent && p.Hook == PrePush: // it is listed, so it is wanted
 		p.Fails, p.Known, p.Detail = true, true, "hooks.pre_push is on, and it is not installed"
 	default:
 		p.Fails = p.State != Installed && p.State != Absent && !p.works
@@ -229,8 +223,7 @@ func (s *site) status(p place) Status {
 	return p.Status
 }
 
-// Problem is a line that says which hook was installed, or configured, and would not run;
-// "" for none.
+// Problem returns a line about the first hook that was installed or configured and would not run, or "".
 func Problem(statuses []Status) string {
 	for _, st := range statuses {
 		if st.Fails && st.Known {
@@ -240,8 +233,7 @@ func Problem(statuses []Status) string {
 	return ""
 }
 
-// join is one error of those of several hooks: what has to be done by hand is mostly the
-// same for all, and said once.
+// join joins the errors of several hooks. What must be done by hand is mostly the same for all, and is said once.
 func join(failed map[string]error) error {
 	var errs []error
 	var alike []string
@@ -263,7 +255,7 @@ func join(failed map[string]error) error {
 	return errors.Join(errs...)
 }
 
-// without are the worktrees in which nothing at path, from the top of each, calls us.
+// without returns the worktrees in which no file at path, relative to their top, calls us.
 func without(worktrees []string, path, hook string) []string {
 	return slices.DeleteFunc(slices.Clone(worktrees), func(top string) bool {
 		f, err := readFile(filepath.Join(top, path, hook))
@@ -290,7 +282,7 @@ func (p place) install(program string) error {
 		return err
 	}
 	if p.file.ours() {
-		mode |= 0o111 // nobody else's script comes to life by that
+		mode |= 0o111 // that activates nobody else's script
 	}
 	if p.file.exists && text == p.file.text && mode == p.file.mode {
 		return nil
@@ -314,7 +306,7 @@ func (p place) uninstall(repo *gitstore.Repo) error {
 	return nil
 }
 
-// removeBlock does nothing to a file that is missing, a link, or without a block.
+// removeBlock removes our block from a file. It does nothing if the file is missing, a link, or without a block.
 func removeBlock(path string) error {
 	f, err := readFile(path)
 	if err != nil || !f.exists || f.problem != nil {
@@ -332,9 +324,9 @@ func removeBlock(path string) error {
 	return safefile.WriteExact(path, []byte(text), f.mode)
 }
 
-// inProgress are the files in a worktree's git directory that stand for a command of git's
-// that rewrites commits, of which post-rewrite tells, or has not ended. What a cherry-pick, a
-// revert or am leaves there is not among them: no later hook tells of their commits.
+// inProgress are the files in a worktree's git directory that show an unfinished command, or one whose rewritten
+// commits post-rewrite will report. The files of cherry-pick, revert of several and am are missing here, because no
+// later hook reports their commits.
 var inProgress = [...]struct{ file, what string }{
 	{"rebase-merge", "a rebase"},
 	{"rebase-apply/rebasing", "a rebase"},
@@ -343,10 +335,9 @@ var inProgress = [...]struct{ file, what string }{
 	{"BISECT_LOG", "a bisection"},
 }
 
-// ShouldRun decides whether a run of hook should do anything: not for commits of the
-// tool itself or of an agent that it started, and not while git makes commits in a
-// row (the package comment has the table). env looks up an environment variable.
-// The reason is a clause for people, "" when it should run.
+// ShouldRun decides whether a hook has anything to do: it has not for commits of this program or of an agent that it
+// started, nor while git makes a series of commits (the package comment has the table). env returns an environment
+// variable. The reason is a clause for people, "" if the hook should run.
 func ShouldRun(ctx context.Context, repo *gitstore.Repo, hook string, env func(string) string) (run bool, reason string) {
 	if depth := env("GIT_RUNR_DEPTH"); depth != "" && depth != "0" {
 		return false, "git-runr itself started this (GIT_RUNR_DEPTH is set)"
@@ -370,8 +361,8 @@ func ShouldRun(ctx context.Context, repo *gitstore.Repo, hook string, env func(s
 	return true, ""
 }
 
-// underWay is the command of git's that keeps hook from doing anything, "" for none: not
-// the one that ends by running it, whose files still lie there.
+// underWay returns the git command in progress that keeps hook from doing anything, or "". It ignores the command that
+// runs hook at its end, whose files still exist.
 func underWay(repo *gitstore.Repo, hook string) string {
 	for _, p := range inProgress {
 		if hook == PostRewrite || hook == PostMerge && p.file == "MERGE_HEAD" {
@@ -384,10 +375,10 @@ func underWay(repo *gitstore.Repo, hook string) string {
 	return ""
 }
 
-// maxFed is the most that is read of what git feeds a hook, in bytes.
+// maxFed is the maximum number of bytes read from git's input to a hook.
 const maxFed = 64 << 20
 
-// Rewritten reads what git feeds post-rewrite: OLD NEW and perhaps more, a line each.
+// Rewritten parses git's input to post-rewrite: lines of OLD NEW and perhaps more.
 func Rewritten(in io.Reader) ([]gitstore.Moved, error) {
 	var pairs []gitstore.Moved
 	err := eachLine(in, func(words []string) bool {
@@ -400,15 +391,15 @@ func Rewritten(in io.Reader) ([]gitstore.Moved, error) {
 	return pairs, err
 }
 
-// Push is a ref that is to be pushed. An id of "" is none: the ref is deleted, or new.
+// Push is a ref to be pushed. An empty New means that the ref is deleted, an empty Old that it is new.
 type Push struct {
-	Local  string // as it was named: refs/heads/main, HEAD~1, (delete)
+	Local  string // as the user named it: refs/heads/main, HEAD~1, (delete)
 	New    gitstore.ID
-	Remote string // the ref there
+	Remote string // the remote ref
 	Old    gitstore.ID
 }
 
-// Pushed reads what git feeds pre-push: LOCAL-REF ID REMOTE-REF ID, a line each.
+// Pushed parses git's input to pre-push: lines of LOCAL-REF ID REMOTE-REF ID.
 func Pushed(in io.Reader) ([]Push, error) {
 	var refs []Push
 	err := eachLine(in, func(words []string) bool {
@@ -421,7 +412,7 @@ func Pushed(in io.Reader) ([]Push, error) {
 	return refs, err
 }
 
-// present is "" for an id of zeros.
+// present returns id, or "" for an id of zeros.
 func present(id string) gitstore.ID {
 	if strings.Trim(id, "0") == "" {
 		return ""
@@ -433,8 +424,8 @@ func isID(word string) bool {
 	return (len(word) == 40 || len(word) == 64) && strings.Trim(word, "0123456789abcdef") == ""
 }
 
-// eachLine gives the words of each line that is not empty to take, which is false for a
-// line that is not what git writes.
+// eachLine calls take with the words of each line that is not empty. take returns false for a line that git would not
+// write.
 func eachLine(in io.Reader, take func(words []string) bool) error {
 	lines := bufio.NewScanner(io.LimitReader(in, maxFed))
 	lines.Buffer(nil, 1<<20)

@@ -12,46 +12,46 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// State is what stands between git and our hook.
+// State says whether git runs our hook, or why not.
 type State string
 
 const (
 	Absent    State = "absent"    // nothing calls us; Install can change that
 	Installed State = "installed" // git runs us, by our own block or a line added by hand
-	Outdated  State = "outdated"  // our block is of another version or its program is gone; Install mends it
-	Foreign   State = "foreign"   // a file or directory that is not ours to change: add Snippet by hand
+	Outdated  State = "outdated"  // our block is of another version or its program is gone; Install repairs it
+	Foreign   State = "foreign"   // a file or directory that we must not change: add Snippet by hand
 	Managed   State = "managed"   // a hook manager writes the file: add Snippet to its configuration
-	Dead      State = "dead"      // a hook is there, or meant to be, and git would not run it
+	Dead      State = "dead"      // a hook exists or was intended, and git would not run it
 )
 
-// Status is one hook of ours in one repository.
+// Status is the state of one of our hooks in one repository.
 type Status struct {
-	Hook    string `json:"hook"`               // its name in git: post-commit
+	Hook    string `json:"hook"`               // git's name of it: post-commit
 	Path    string `json:"path"`               // the file that git looks for, absolute
 	State   State  `json:"state"`              //
 	Manager string `json:"manager,omitempty"`  // husky, lefthook, pre-commit, overcommit
-	Detail  string `json:"detail,omitempty"`   // why, and what to do, in one sentence
-	Snippet string `json:"snippet,omitempty"`  // text to add by hand; "" when there is nothing to add
+	Detail  string `json:"detail,omitempty"`   // the reason and what to do, in one sentence
+	Snippet string `json:"snippet,omitempty"`  // text to add by hand; "" if there is nothing to add
 	Known   bool   `json:"expected,omitempty"` // it was installed before, or the configuration asks for it
-	Fails   bool   `json:"fails,omitempty"`    // git would not run us, although it is meant to or something stands in the way
-	// Without are other worktrees that have a directory of hooks of their own, as a
-	// relative core.hooksPath has it, and none that calls us in it.
+	Fails   bool   `json:"fails,omitempty"`    // git would not run us, although it should or something prevents it
+	// Without lists other worktrees that have a hooks directory of their own, because of a relative core.hooksPath, and
+	// no hook that calls us.
 	Without []string `json:"worktrees_without,omitempty"`
 }
 
-// place is one hook where git looks for it.
+// place is one hook in the place where git looks for it.
 type place struct {
 	Status
 	file        file
 	editable    bool     // Install may write the file
-	untouchable bool     // the directory is not this clone's own: not even Uninstall may write in it
-	by          *manager // that has a hand in it; nil: none
-	idle        bool     // no commit is made in the repository
-	works       bool     // git runs us, if not as this version has it
+	untouchable bool     // the directory does not belong to this clone: not even Uninstall may write there
+	by          *manager // the manager involved; nil: none
+	idle        bool     // no commits are made in the repository
+	works       bool     // git runs us, but the text is from another version
 }
 
-// look finds out how a hook stands. The first rule that fits decides: what
-// belongs to others comes before what we may write.
+// look determines the state of a hook. The first matching rule decides: what belongs to others comes before what we may
+// write.
 func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error) {
 	p := place{Status: Status{Hook: hook, Path: filepath.Join(dir.Path, hook)}}
 	if info, err := os.Stat(dir.Path); err == nil && !info.IsDir() {
@@ -91,7 +91,7 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	return p, nil
 }
 
-// notOurs says why the directory must not be written in; "" when it may be.
+// notOurs returns why we must not write in the directory, or "".
 func notOurs(repo *gitstore.Repo, dir gitstore.HooksDir) string {
 	if dir.Tracked {
 		return fmt.Sprintf("%q is under version control", dir.Path)
@@ -111,8 +111,8 @@ func notOurs(repo *gitstore.Repo, dir gitstore.HooksDir) string {
 
 func inside(path, dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) }
 
-// byHand sets the state of a hook that only a person can change: state when none
-// of texts calls us, else whether git would run the file.
+// byHand sets the state of a hook that only a person can change: state if none of texts calls us, else a state that
+// says whether git would run the file.
 func (p *place) byHand(state State, detail, snippet string, texts ...string) {
 	p.State, p.Detail, p.Snippet = state, detail, snippet
 	if !slices.ContainsFunc(texts, func(text string) bool { return calls(text, p.Hook) }) {
@@ -126,7 +126,7 @@ func (p *place) byHand(state State, detail, snippet string, texts ...string) {
 	}
 }
 
-// installer is the command by which the manager writes its hooks.
+// installer returns the command with which the manager writes its hooks.
 func (p *place) installer() string {
 	switch p.Manager {
 	case "":
@@ -149,7 +149,7 @@ func (p *place) managed(m *manager) {
 	p.byHand(Managed, m.where, m.snippet, m.texts()...)
 }
 
-// missing is no hook file; one of ours may lie where git no longer looks.
+// missing sets the state of a missing hook file. Our hook may still exist where git no longer looks.
 func (p *place) missing(repo *gitstore.Repo) {
 	p.State, p.editable = Absent, true
 	old := filepath.Join(repo.CommonDir, "hooks", p.Hook)
@@ -163,7 +163,7 @@ func (p *place) missing(repo *gitstore.Repo) {
 	}
 }
 
-// script is a shell script without a block of ours.
+// script sets the state of a shell script without our block.
 func (p *place) script() {
 	p.State, p.editable = Absent, true
 	p.Detail = "a shell script is there; install adds a block to it"
@@ -172,7 +172,7 @@ func (p *place) script() {
 	}
 }
 
-// own is a file with our block in it.
+// own sets the state of a file with our block.
 func (p *place) own(text string) {
 	if err := p.file.whyDead(p.Path); err != nil {
 		p.dead(err)
@@ -189,8 +189,8 @@ func (p *place) own(text string) {
 	}
 }
 
-// dead is a file that git would not run. To make somebody's script executable
-// would bring to life what its owner may have switched off.
+// dead sets the state of a file that git would not run. Install does not make somebody's script executable: its owner
+// may have disabled it.
 func (p *place) dead(why error) {
 	p.State, p.Detail = Dead, why.Error()
 	if p.file.mode&0o111 == 0 {
@@ -198,18 +198,18 @@ func (p *place) dead(why error) {
 	}
 }
 
-// maxScript is the largest file, in bytes, that is taken for a script.
+// maxScript is the maximum size of a script in bytes.
 const maxScript = 1 << 20
 
-// file is a hook file as it was found.
+// file is a hook file as found.
 type file struct {
 	exists  bool
-	text    string // of the target when it is a symbolic link; "" when it was not read
+	text    string // of the target of a symbolic link; "" if it was not read
 	mode    fs.FileMode
-	problem error // why it must not be rewritten, nil when it may be
+	problem error // why it must not be rewritten, or nil
 }
 
-// readFile is an error only when the file is there and cannot be read.
+// readFile reads a hook file. It returns an error only if the file exists and cannot be read.
 func readFile(path string) (file, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -239,7 +239,7 @@ func readFile(path string) (file, error) {
 	return f, err
 }
 
-// whyDead says why git skips the file; nil when git can run it.
+// whyDead returns why git skips the file, or nil.
 func (f file) whyDead(path string) error {
 	if f.mode&0o111 == 0 {
 		return fmt.Errorf("%q is not executable, so git skips it", path)
@@ -254,7 +254,7 @@ func (f file) whyDead(path string) error {
 	return nil
 }
 
-// ours reports whether the file holds nothing but what we wrote.
+// ours reports whether the file contains only what we wrote.
 func (f file) ours() bool {
 	rest, err := withoutBlock(f.text)
 	return err == nil && rest == skeleton && rest != f.text

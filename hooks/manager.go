@@ -18,16 +18,16 @@ import (
 // manager is a tool that writes hook files from its own configuration.
 type manager struct {
 	name    string
-	files   []string // where a call of ours may stand, absolute; they need not exist
+	files   []string // where a call of ours may be, absolute; they need not exist
 	where   string   // what to do with the snippet
 	snippet string
-	add     func(hooks []string) error // writes calls into the manager's own files; nil: they are for people
+	add     func(hooks []string) error // writes calls into the manager's own files; nil: people must do it
 }
 
 // owns reports whether the whole directory is the manager's.
 func (m *manager) owns(dir string) bool { return m.name == "husky" && isHusky(dir) }
 
-// texts are the contents of those files that exist.
+// texts returns the contents of the files that exist.
 func (m *manager) texts() []string {
 	var texts []string
 	for _, path := range m.files {
@@ -38,8 +38,8 @@ func (m *manager) texts() []string {
 	return texts
 }
 
-// shellText is the call for a script that colleagues without git-runr share: a line, or the
-// block where what git feeds the hook is to reach the rest of the script as well.
+// shellText returns the call for a script that is shared with colleagues without git-runr: a line, or the block if the
+// rest of the script needs git's input too.
 func shellText(hook string) string {
 	if isFed(hook) {
 		return block(hook, "")
@@ -47,12 +47,12 @@ func shellText(hook string) string {
 	return shellLine(hook, argument(hook))
 }
 
-// ProgramKey is the setting of git config that says where the program is to those who look
-// for it on PATH: started from a desktop there often is none.
+// ProgramKey is the git setting with the path of the program, for scripts that do not find it on PATH, as when git is
+// started from a desktop.
 const ProgramKey = "runr.program"
 
-// shellLine is the call in one line, with the words of the shell for what git tells the
-// hook. A gate refuses by its exit status, and not where there is none.
+// shellLine returns the call in one line; words are the shell words for the hook's arguments. A gate refuses by its
+// exit status, and lets a push through if the program is missing.
 func shellLine(hook, words string) string {
 	line := "p=$(command -v git-runr || git config " + ProgramKey + "); \"$p\" hooks run " + hook + words
 	switch {
@@ -64,7 +64,7 @@ func shellLine(hook, words string) string {
 	return line + " </dev/null 2>/dev/null || :\n"
 }
 
-// findManager returns nil when no manager has a hand in the hook.
+// findManager returns the manager involved in the hook, or nil.
 func findManager(repo *gitstore.Repo, dir, hook string, f file) *manager {
 	switch {
 	case isHusky(dir):
@@ -81,8 +81,7 @@ func findManager(repo *gitstore.Repo, dir, hook string, f file) *manager {
 	return nil
 }
 
-// isHusky knows husky by the directory that it gives to core.hooksPath: .husky
-// up to version 8, .husky/_ since.
+// isHusky recognises husky by the directory in core.hooksPath: .husky up to version 8, .husky/_ since then.
 func isHusky(dir string) bool {
 	if filepath.Base(dir) == "_" {
 		dir = filepath.Dir(dir)
@@ -103,7 +102,7 @@ func husky(dir, hook string) *manager {
 	}
 }
 
-// preCommit runs a script that was there before it as HOOK.legacy.
+// preCommit returns the manager pre-commit, which runs an earlier script as HOOK.legacy.
 func preCommit(top, dir, hook string) *manager {
 	return &manager{
 		name:    "pre-commit",
@@ -116,9 +115,8 @@ func preCommit(top, dir, hook string) *manager {
 	}
 }
 
-// preCommitEntry is one hook of a local repository of pre-commit's. It tells hooks nothing on
-// their standard input: of post-rewrite that leaves what was rewritten to be found out,
-// of pre-push it knows the first ref alone.
+// preCommitEntry returns one hook for a local repository in pre-commit's configuration. pre-commit passes no standard
+// input: post-rewrite must find out what was rewritten, and pre-push gets only the first ref.
 func preCommitEntry(hook string) string {
 	words := map[string]string{
 		PostRewrite: ` "$PRE_COMMIT_REWRITE_COMMAND"`, PostMerge: ` "$PRE_COMMIT_IS_SQUASH_MERGE"`,
@@ -140,7 +138,7 @@ func preCommitEntry(hook string) string {
 ` + verbose
 }
 
-// overcommit takes a command only when it is a tracked file of the repository.
+// overcommit returns the manager overcommit, which only runs commands that are tracked files of the repository.
 func overcommit(top, hook string) *manager {
 	var event strings.Builder
 	for word := range strings.SplitSeq(hook, "-") {
@@ -171,7 +169,7 @@ func lefthook(configs []string, hook string) *manager {
 	}
 }
 
-// lefthookEntry is one hook at the top of lefthook's configuration.
+// lefthookEntry returns one hook at the top level of lefthook's configuration.
 func lefthookEntry(hook string) string {
 	words, stdin := "", ""
 	if hook != PostCommit {
@@ -180,14 +178,14 @@ func lefthookEntry(hook string) string {
 	if isFed(hook) {
 		stdin = "      use_stdin: true\n"
 	}
-	line := strings.TrimSuffix(shellLine(hook, words), ":\n") // which would end a key of YAML's
+	line := strings.TrimSuffix(shellLine(hook, words), ":\n") // a colon would end a YAML key
 	if line != shellLine(hook, words) {
 		line += "true\n"
 	}
 	return hook + ":\n  commands:\n    git-runr:\n      run: " + line + stdin
 }
 
-// lefthookConfigs are the files of lefthook's that exist in the working tree.
+// lefthookConfigs returns lefthook's existing files in the working tree.
 func lefthookConfigs(top string) []string {
 	if top == "" {
 		return nil
@@ -206,7 +204,7 @@ func lefthookConfigs(top string) []string {
 	return found
 }
 
-// writeManaged adds calls to the files of the managers that have hooks without one.
+// writeManaged adds missing calls to the files of hook managers.
 func (s *site) writeManaged() error {
 	missing := map[string][]string{} // hooks by manager
 	managers := map[string]*manager{}
@@ -222,7 +220,7 @@ func (s *site) writeManaged() error {
 	}
 	for name, m := range managers {
 		if m.add == nil {
-			continue // what to add is told
+			continue // the user is shown what to add
 		}
 		if err := m.add(missing[name]); err != nil {
 			return fmt.Errorf("add to the files of %s: %w", name, err)
@@ -231,12 +229,12 @@ func (s *site) writeManaged() error {
 	return nil
 }
 
-// unwriteManaged takes out what writeManaged wrote.
+// unwriteManaged removes what writeManaged wrote.
 func (s *site) unwriteManaged() error {
 	for _, hook := range names {
 		p, err := s.look(hook)
 		if err != nil || p.by == nil {
-			continue // which is told of with the hooks
+			continue // each reports the error
 		}
 		for _, path := range p.by.files {
 			if p.by.name == "husky" || isYAML(path) {
@@ -254,7 +252,7 @@ func isYAML(path string) bool {
 	return strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")
 }
 
-// putText replaces a file, or makes it.
+// putText replaces or creates a file.
 func putText(path string, f file, text string) error {
 	mode := f.mode
 	if !f.exists {
@@ -288,13 +286,12 @@ func addToHusky(dir string, hooks []string) error {
 	return nil
 }
 
-// inMarks is text between our marker lines, which are comments in YAML as well.
+// inMarks puts text between our marker lines, which are comments in YAML too.
 func inMarks(text string) string {
 	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + text + endMark + "\n"
 }
 
-// openYAML reads a file of a manager's without our block, what it says, and the hooks that
-// the block had.
+// openYAML reads a manager's file. It returns the text without our block, its values, and the hooks that the block had.
 func openYAML(path string) (f file, text string, values map[string]any, had []string, err error) {
 	if f, err = readFile(path); err != nil {
 		return f, "", nil, nil, err
@@ -311,15 +308,14 @@ func openYAML(path string) (f file, text string, values map[string]any, had []st
 	return f, text, values, had, err
 }
 
-// union is both lists in the order of names.
+// union returns the hooks in either list, in the order of names.
 func union(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(names[:]), func(hook string) bool {
 		return !slices.Contains(a, hook) && !slices.Contains(b, hook)
 	})
 }
 
-// addToLefthook appends the hooks to the file that is the user's alone, where it says
-// nothing of them yet.
+// addToLefthook appends the hooks to the user's own file. It fails if the file has an entry of its own for one of them.
 func addToLefthook(configs []string, hooks []string) error {
 	path, err := lefthookLocal(configs)
 	if err != nil {
@@ -356,7 +352,7 @@ func addToLefthook(configs []string, hooks []string) error {
 	return putText(path, f, text)
 }
 
-// lefthookLocal is the user's own file beside lefthook's.
+// lefthookLocal returns the user's own file beside lefthook's.
 func lefthookLocal(configs []string) (string, error) {
 	for _, path := range configs {
 		if strings.Contains(filepath.Base(path), "lefthook-local.") {
@@ -373,7 +369,7 @@ func lefthookLocal(configs []string) (string, error) {
 	return filepath.Join(filepath.Dir(configs[0]), stem+"-local.yml"), nil
 }
 
-// decodeYAML reads the first mapping of a file; an empty file is an empty one.
+// decodeYAML returns the first mapping in a file; it is empty for an empty file.
 func decodeYAML(path, text string) (map[string]any, error) {
 	values := map[string]any{}
 	if err := yaml.Unmarshal([]byte(text), &values); err != nil {
@@ -392,8 +388,8 @@ func unedited(path string) error {
 
 const installTypes = "default_install_hook_types"
 
-// addToPreCommit adds a local repository with the hooks before the others, and has
-// pre-commit install them. pre-push is told of one ref alone, and stays to be added by hand.
+// addToPreCommit adds a local repository with the hooks before the others, and has pre-commit install them. It skips
+// pre-push, which would get only one ref and must be added by hand.
 func addToPreCommit(path string, hooks []string) error {
 	hooks = slices.DeleteFunc(slices.Clone(hooks), func(hook string) bool { return hook == PrePush })
 	if len(hooks) == 0 {
@@ -427,7 +423,7 @@ func addToPreCommit(path string, hooks []string) error {
 	return putText(path, f, edited)
 }
 
-// editPreCommit puts the lines in; ok is false where the file has them in no form that it knows.
+// editPreCommit inserts the lines; ok is false if it does not know the form of the file.
 func editPreCommit(text string, hooks []string) (edited string, ok bool) {
 	var doc yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode || doc.Content[0].Style == yaml.FlowStyle {
@@ -478,14 +474,14 @@ func editPreCommit(text string, hooks []string) (edited string, ok bool) {
 	return strings.Join(lines, ""), true
 }
 
-// missingIn are those of hooks that a sequence does not name.
+// missingIn returns the hooks that a sequence does not contain.
 func missingIn(sequence *yaml.Node, hooks []string) []string {
 	return slices.DeleteFunc(slices.Clone(hooks), func(hook string) bool {
 		return slices.ContainsFunc(sequence.Content, func(n *yaml.Node) bool { return n.Value == hook })
 	})
 }
 
-// valueOf is the value of a key of a mapping, nil without one.
+// valueOf returns the value of a key of a mapping, or nil.
 func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {

@@ -12,22 +12,21 @@ import (
 const (
 	beginMark = "# >>> git-runr >>>"
 	endMark   = "# <<< git-runr <<<"
-	// skeleton is what a hook file of our own has besides the block. Its comment
-	// tells it from a script that happens to be empty.
+	// skeleton is the content of a hook file of our own besides the block. Its comment distinguishes it from an empty
+	// script.
 	skeleton = "#!/bin/sh\n# Made by git-runr: \"git runr hooks uninstall\" removes it.\n"
 )
 
 var errDamaged = errors.New("the marker lines of its git-runr block do not pair")
 
-// closedGate is what the shell does where the gate of this clone is gone.
+// closedGate is the shell code for a gate in this clone whose program is gone.
 const closedGate = " *) echo 'git runr: the program is not found, and the push is refused; to push all the same: git push --no-verify'; exit 1 ;;"
 
-// orRefuse stops the push unless the gate let it through, which tells why itself.
+// orRefuse stops the push unless the gate let it through; the gate itself prints its reason.
 const orRefuse = ` >&2 2>/dev/null || { [ $? -eq 1 ] || echo 'git runr: the gate did not come to an end, and the push is refused; to push all the same: git push --no-verify' >&2; exit 1; }`
 
-// block is the text that calls program for hook. A program that is gone, after an
-// upgrade say, is looked for on PATH. Only an absolute answer counts: with "." on
-// PATH the repository's own files would be run.
+// block returns the text that calls program for hook. If the program is gone, for example after an upgrade, the text
+// looks for it on PATH. Only an absolute result counts: with "." on PATH the repository's own files would run.
 func block(hook, program string) string {
 	call := fedCall
 	if !isFed(hook) {
@@ -36,13 +35,13 @@ func block(hook, program string) string {
 	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + call(hook, program) + endMark + "\n"
 }
 
-// inARow is true in the shell during a rebase, one of inProgress. The shell looks itself, as a
-// rebase runs post-commit for every commit. It looks where git says that its directory is, and else where
-// that is in a main worktree; elsewhere the program looks.
+// inARow is true in the shell during a rebase, which runs post-commit for every commit, so the shell tests it before it
+// starts the program. It tests the directory in GIT_DIR, else the one of a main worktree; for other worktrees the
+// program tests.
 const inARow = `[ -e "${GIT_DIR:-.git}/rebase-merge" ] || [ -e "${GIT_DIR:-.git}/rebase-apply/rebasing" ]`
 
-// unfedCall calls program for a hook that git feeds nothing. It starts no other process, and sets no variable,
-// while program is there.
+// unfedCall calls program for a hook without standard input. If program exists, it starts no other process and sets no
+// variable.
 func unfedCall(hook, program string) string {
 	words := " hooks run " + hook + argument(hook) + " </dev/null"
 	find, known := "command -v git-runr || git config "+ProgramKey, ""
@@ -53,16 +52,16 @@ func unfedCall(hook, program string) string {
 		"  else ( p=$(" + find + `); case $p in /*) "$p"` + words + " ;; esac ); fi; } 2>/dev/null || :\n"
 }
 
-// fedCall calls program for a hook that git feeds. What it feeds is read to its end and given to both, the program
-// and the script that goes on behind the block. A gate that is gone, or dies, lets nothing through, but
-// in a file that others share, who may never have had it.
+// fedCall calls program for a hook with standard input. It reads the input to its end and gives it to the program and
+// to the rest of the script. A gate whose program is gone, or was killed, refuses the push, except in a file shared
+// with others, who may never have had the program.
 func fedCall(hook, program string) string {
 	find := "( p=" + quote(program) + "; [ -x \"$p\" ] || p=$(command -v git-runr)\n"
 	if program == "" {
 		find = "( p=$(command -v git-runr || git config " + ProgramKey + ")\n"
 	}
 	otherwise, tail := "", " 2>/dev/null || :\n"
-	if hook == PrePush { // a gate says that nobody stood there
+	if hook == PrePush { // a gate reports that nobody looked at the push
 		otherwise, tail = " *) echo 'git runr: the program is not found: nothing looked at this push' ;;", orRefuse+"\n"
 		if program != "" {
 			otherwise = closedGate
@@ -73,7 +72,7 @@ func fedCall(hook, program string) string {
 		"if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\nelse exec </dev/null; fi; unset git_runr_in\n"
 }
 
-// argument hands on what git tells a hook.
+// argument returns the shell words that pass on a hook's arguments.
 func argument(hook string) string {
 	if hook == PostCommit {
 		return ""
@@ -81,14 +80,14 @@ func argument(hook string) string {
 	return ` "$@"`
 }
 
-// programOf reads the program back from a block, and reports whether the block is
-// what this version writes for it.
+// programOf returns the program that a block calls, and reports whether the block is what this version would write for
+// it.
 func programOf(hook, text string) (string, bool) {
 	program := calledIn(hook, text)
 	return program, strings.TrimSuffix(text, "\n") == strings.TrimSuffix(block(hook, program), "\n")
 }
 
-// calledIn reads the program from what this version writes for hook; "" where there is none.
+// calledIn returns the program in the text that this version writes for hook, or "".
 func calledIn(hook, text string) string {
 	if isFed(hook) {
 		return quotedAfter(text, "( p=")
@@ -96,7 +95,7 @@ func calledIn(hook, text string) string {
 	return quotedAfter(text, "elif [ -x ")
 }
 
-// quotedAfter returns what quote made one word of, where that word stands behind before; "" without one.
+// quotedAfter returns the text that quote had made one word of, if that word follows before, or "".
 func quotedAfter(text, before string) string {
 	var word strings.Builder
 	_, rest, found := strings.Cut(text, before+"'")
@@ -113,11 +112,11 @@ func quotedAfter(text, before string) string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// span is the place of our block in a script: text[start:end], its line ending included.
+// span is the place of our block in a script: text[start:end], including its line ending.
 type span struct{ start, end int }
 
-// findBlock returns nil when the script has no block, and errDamaged when markers
-// are missing, doubled or in the wrong order.
+// findBlock returns nil if the script has no block, and errDamaged if markers are missing, doubled or in the wrong
+// order.
 func findBlock(text string) (*span, error) {
 	var begins, ends []span
 	at := 0
@@ -140,8 +139,7 @@ func findBlock(text string) (*span, error) {
 	return &span{begins[0].start, ends[0].end}, nil
 }
 
-// withBlock is text with the block in it: in the place of the one that is there,
-// else after the comment lines at the top.
+// withBlock returns text with block in it: in the place of an existing block, else after the comment lines at the top.
 func withBlock(text, block string) (string, error) {
 	old, err := findBlock(text)
 	if err != nil {
@@ -160,7 +158,7 @@ func withBlock(text, block string) (string, error) {
 	return text[:at] + block + text[at:], nil
 }
 
-// withoutBlock undoes withBlock to the byte.
+// withoutBlock reverses withBlock exactly.
 func withoutBlock(text string) (string, error) {
 	old, err := findBlock(text)
 	if err != nil || old == nil {
@@ -173,8 +171,8 @@ func withoutBlock(text string) (string, error) {
 	return before + text[old.end:], nil
 }
 
-// Ours reports whether is, a hook that was was, is what Install or Uninstall makes of that: it differs in the block
-// alone, and the block calls program.
+// Ours reports whether Install or Uninstall changed a hook from was to is: only the block differs, and it calls
+// program.
 func Ours(hook, program string, was, is []byte) bool {
 	before, err := withoutBlock(string(was))
 	after, afterErr := withoutBlock(string(is))
@@ -183,13 +181,13 @@ func Ours(hook, program string, was, is []byte) bool {
 	}
 	at, _ := findBlock(string(is))
 	if had, _ := findBlock(string(was)); at == nil {
-		return had != nil // it was taken out
+		return had != nil // it was removed
 	}
 	calls, current := programOf(hook, string(is)[at.start:at.end])
 	return current && (calls == program || calls == "")
 }
 
-// topComments is the run of comment lines at the top, the #! line included.
+// topComments returns the comment lines at the top, including the #! line.
 func topComments(text string) string {
 	at := 0
 	for line := range strings.Lines(text) {
@@ -201,9 +199,8 @@ func topComments(text string) string {
 	return text[:at]
 }
 
-// interpreter reads the #! line: the file that the kernel starts, and the name of
-// the program that reads the script, which env and busybox get as an argument.
-// Both are "" without such a line; git then has sh read the file.
+// interpreter parses the #! line. It returns the file that the kernel starts, and the name of the program that reads
+// the script, which may be an argument of env or busybox. Both are "" without such a line; git then runs sh.
 func interpreter(text string) (file, name string) {
 	line, _, _ := strings.Cut(text, "\n")
 	words := strings.FieldsFunc(strings.TrimPrefix(line, "#!"), func(r rune) bool { return r == ' ' || r == '\t' })
@@ -217,12 +214,12 @@ func interpreter(text string) (file, name string) {
 	return file, path.Base(words[0])
 }
 
-// selfExec finds a script that starts itself again in another language.
+// selfExec matches a script that executes itself in another language.
 var selfExec = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?m)^[^#\\n]*\\bexec\\b[^\\n(`]*\\$\\{?0\\b")
 })
 
-// notShell says why a block of shell cannot be put into the script; nil when it can.
+// notShell returns why a block of shell cannot be added to the script, or nil.
 func notShell(text string) error {
 	if strings.Contains(text, "\x00") {
 		return errors.New("it is not a text file")
@@ -238,9 +235,8 @@ func notShell(text string) error {
 	return nil
 }
 
-// calls reports whether the text has our block for hook, or a line that is no comment and
-// names us and then the hook: a call that a person added by hand, in a script or
-// in a manager's configuration.
+// calls reports whether the text has our block for hook, or a line other than a comment that names us and then the
+// hook: a call that a person added, in a script or in a manager's configuration.
 func calls(text, hook string) bool {
 	if span, _ := findBlock(text); span != nil && strings.Contains(text[span.start:span.end], "hooks run "+hook) {
 		return true

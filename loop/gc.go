@@ -22,31 +22,28 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Garbage is what gc leaves out of lists, and what of old runs it removes from this
-// clone. No event is ever removed.
+// Garbage is what gc hides from lists, and what it removes from this clone of old runs. No event is ever removed.
 type Garbage struct {
-	ClosedBefore time.Time              `json:"closed_before"` // reviews closed before are in no list
+	ClosedBefore time.Time              `json:"closed_before"` // reviews closed earlier are not listed
 	Reviews      []record.ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
 	Runs         []RunGarbage           `json:"runs"`
-	Undo         []string               `json:"undo"`      // refs of what then cannot be undone any more
-	Checkouts    []string               `json:"checkouts"` // directories that killed reviews left
-	Typed        []string               `json:"typed"`     // files of texts that were typed for those reviews and runs, and not handed in
-	// Lost are worktrees of other repositories that are gone, and hold nothing that a person
-	// or an agent made. Kept hold files: their repository may have been moved.
+	Undo         []string               `json:"undo"`      // refs of operations that can no longer be undone afterwards
+	Checkouts    []string               `json:"checkouts"` // directories left by killed reviews
+	Typed        []string               `json:"typed"`     // files of texts typed for those, but never submitted
+	// Lost are worktrees of repositories that no longer exist; they hold nothing that a person or an agent made. Kept
+	// are such worktrees that hold files: their repository may have been moved.
 	Lost []gitstore.LostTree `json:"lost"`
 	Kept []gitstore.LostTree `json:"kept"`
 }
 
-// What can be undone is kept for UndoDays, and the newest UndoKept are kept however
-// old they are.
+// Operations can be undone for UndoDays; the newest UndoKept can always be undone.
 const (
 	UndoDays = 30
 	UndoKept = 50
 )
 
-// RunGarbage is what this clone keeps of a run that is over: its worktree, its
-// transcripts and the snapshots of its attempts. Their paths and refs, "" or none
-// where there is nothing.
+// RunGarbage is what this clone keeps of a finished run: its worktree, its transcripts and the snapshots of its
+// attempts, as paths and refs. A field is empty if there is nothing to remove.
 type RunGarbage struct {
 	Run       record.RunSummary `json:"run"`
 	Worktree  string            `json:"worktree,omitempty"`
@@ -54,16 +51,16 @@ type RunGarbage struct {
 	Snapshots []string          `json:"snapshots"`       // refs
 }
 
-// cutoff is the file that says what gc has left out of lists.
+// cutoff is the content of the file that records what gc has hidden from lists.
 type cutoff struct {
 	ClosedBefore time.Time `json:"closed_before"`
-	Tidied       time.Time `json:"tidied_at,omitzero"` // when Tidy was last begun
+	Tidied       time.Time `json:"tidied_at,omitzero"` // when Tidy last started
 }
 
 func cutoffPath(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
 
-// ClosedSince is for Filter: what was closed before, git runr gc has dropped from
-// the lists. The zero Time while it never has.
+// ClosedSince returns the time for Filter: git runr gc has hidden reviews that were closed earlier. It is the zero Time
+// if gc never ran.
 func ClosedSince(s *store.Store) (time.Time, error) {
 	c, err := readCutoff(s)
 	return c.ClosedBefore, err
@@ -78,7 +75,7 @@ func readCutoff(s *store.Store) (c cutoff, err error) {
 		return cutoff{}, fmt.Errorf("read %s: %w", cutoffPath(s), err)
 	}
 	if json.Unmarshal(data, &c) != nil {
-		return cutoff{}, nil // nothing is dropped before the next gc
+		return cutoff{}, nil // nothing is hidden until the next gc
 	}
 	return c, nil
 }
@@ -94,8 +91,7 @@ func writeCutoff(s *store.Store, c cutoff) error {
 	return nil
 }
 
-// FindGarbage looks for reviews that were closed, and for runs that were over,
-// before then. Nothing is changed.
+// FindGarbage finds reviews that were closed, and runs that ended, before then. It changes nothing.
 func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, error) {
 	since, err := ClosedSince(s)
 	if err != nil {
@@ -111,15 +107,14 @@ func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, 
 	return g, err
 }
 
-// findGarbage is FindGarbage without the reviews, of which nothing is to be dropped but that
-// they are listed.
+// findGarbage is FindGarbage without the reviews: gc only hides those from lists.
 func findGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, error) {
 	since, err := ClosedSince(s)
 	if err != nil {
 		return Garbage{}, err
 	}
 	g := Garbage{ClosedBefore: then.UTC().Truncate(time.Millisecond), Runs: []RunGarbage{}}
-	if since.After(g.ClosedBefore) { // what was dropped stays dropped
+	if since.After(g.ClosedBefore) { // what was hidden stays hidden
 		g.ClosedBefore = since
 	}
 	if g.Runs, err = runGarbage(ctx, s, then); err != nil {
@@ -144,7 +139,7 @@ func findGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, 
 	return g, err
 }
 
-// runGarbage is what is left of runs that were over before then.
+// runGarbage returns what is left of runs that ended before then.
 func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarbage, error) {
 	found := []RunGarbage{}
 	refs, err := s.Repo.Refs(ctx, "refs/runr-local/snapshots/")
@@ -185,7 +180,7 @@ func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarba
 	return found, nil
 }
 
-// typedTexts are the files of texts for reviews that were closed, and runs that were over, before then.
+// typedTexts returns the files of texts typed for reviews that were closed, and runs that ended, before then.
 func typedTexts(ctx context.Context, s *store.Store, then time.Time) ([]string, error) {
 	old := []string{}
 	files, _ := filepath.Glob(filepath.Join(s.TypedDir(), "*-*-*"))
@@ -209,8 +204,8 @@ func typedTexts(ctx context.Context, s *store.Store, then time.Time) ([]string, 
 	return old, nil
 }
 
-// givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
-// work was taken from; "" when there are none.
+// givenSnapshots returns the ref prefix of the snapshots of the checkout from which the run took over finished work, or
+// "" if there are none.
 func givenSnapshots(ctx context.Context, s *store.Store, id string, refs map[string]gitstore.ID) (string, error) {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, workspace.ContextRefs) }) {
 		return "", nil
@@ -222,7 +217,7 @@ func givenSnapshots(ctx context.Context, s *store.Store, id string, refs map[str
 	return workspace.ContextRefs + string(run.Plan.Context.Commit), nil
 }
 
-// present is path if something is there, else "".
+// present returns path if a file or directory exists there, else "".
 func present(path string) string {
 	if _, err := os.Lstat(path); err != nil {
 		return ""
@@ -230,8 +225,7 @@ func present(path string) string {
 	return path
 }
 
-// needed reports whether a run that is over may still be asked for what it left:
-// it can land, or a process is at it.
+// needed reports whether a finished run still needs what it left: it can land, or a process is working on it.
 func needed(ctx context.Context, s *store.Store, line record.RunSummary) (bool, error) {
 	if workspace.Live(s, line.ID) {
 		return true, nil
@@ -240,10 +234,10 @@ func needed(ctx context.Context, s *store.Store, line record.RunSummary) (bool, 
 		return false, nil
 	}
 	run, err := s.Run(ctx, line.ID)
-	return !run.Plan.InPlace, err // what was done in the checkout is there already
+	return !run.Plan.InPlace, err // work done in the checkout is there already
 }
 
-// CollectGarbage drops what FindGarbage found.
+// CollectGarbage removes what FindGarbage found.
 func CollectGarbage(ctx context.Context, s *store.Store, g Garbage) error {
 	unlock, err := s.Repo.Lock(ctx, "gc")
 	if err != nil {
@@ -253,8 +247,8 @@ func CollectGarbage(ctx context.Context, s *store.Store, g Garbage) error {
 	return collect(ctx, s, g)
 }
 
-// collect is CollectGarbage for the one who holds its lock. What only removes files goes first, and an error stops
-// none of it: on a full disk that makes the room for the rest, which moves refs and writes.
+// collect is CollectGarbage for a caller that holds the "gc" lock. It removes plain files first and goes on after an
+// error: on a full disk that frees space for the rest, which moves refs and writes.
 func collect(ctx context.Context, s *store.Store, g Garbage) error {
 	var failed []error
 	for _, run := range g.Runs {
@@ -295,7 +289,7 @@ func collect(ctx context.Context, s *store.Store, g Garbage) error {
 
 func dropRun(ctx context.Context, s *store.Store, g RunGarbage) error {
 	unlock, free, err := s.Repo.TryLock(workspace.LockName(g.Run.ID))
-	if err != nil || !free { // somebody began to look after it meanwhile
+	if err != nil || !free { // another process has taken the run meanwhile
 		return err
 	}
 	defer unlock()

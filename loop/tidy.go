@@ -11,12 +11,12 @@ import (
 
 const (
 	tidyEvery = 24 * time.Hour
-	tidyMost  = 200 // reviews that are closed at once
+	tidyMost  = 200 // reviews closed in one call
 )
 
-// Tidy does what nobody should have to think of, at most once a day and unless somebody is
-// at it: it drops what was over longer than retention ago, as git runr gc does, and closes
-// reviews of this clone that need nobody and that nobody was there to close.
+// Tidy does the cleanup that nobody should have to think of, at most once a day and only if no other process is doing
+// it: it removes what ended longer than retention ago, as git runr gc does, and closes this clone's reviews that need
+// nobody any more.
 func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how closing.Rule) error {
 	unlock, free, err := s.Repo.TryLock("gc")
 	if err != nil || !free {
@@ -28,7 +28,7 @@ func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how clos
 	if err != nil || now.Sub(c.Tidied).Abs() < tidyEvery {
 		return err
 	}
-	c.Tidied = now // also when something goes wrong: once a day is enough
+	c.Tidied = now // even if the rest fails: one try a day is enough
 	if err := writeCutoff(s, c); err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how clos
 	return closeLeft(ctx, s, how)
 }
 
-// closeLeft closes the passes of this clone that are still open: they are older than this
-// rule, or came from reviewers in several clones.
+// closeLeft closes passed reviews of this clone that are still open: they are older than this rule, or their reviewers
+// were in several clones.
 func closeLeft(ctx context.Context, s *store.Store, how closing.Rule) error {
 	left, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true, Review: func(r record.ReviewSummary) bool {
 		return s.Repo.Owns(r.Writer) && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0

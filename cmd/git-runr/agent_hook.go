@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/agenthook"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/store"
@@ -58,12 +57,20 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	held, err := intake.Gate(s.ctx, store, commits, config.Level(conf.Hooks.PrePushRequire), conf.Hooks.Skip, branch)
+	base, _, err := store.Repo.BranchPoint(s.ctx)
+	if err != nil {
+		return "", err
+	}
+	bar, err := s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
+	if err != nil {
+		return "", err
+	}
+	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}
 	var b strings.Builder
-	writeHeldUp(&b, conf, len(commits), held)
+	writeHeldUp(&b, bar, len(commits), held)
 	b.WriteString("The push is refused until they are; do not go around that.\n")
 	return b.String(), nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +30,7 @@ func (p *program) auditCommand() *cli.Command {
 			"inferred (it looks like a run's work) or a gap. --require asks two things of each commit: that exactly\n" +
 			"its change was looked at so far, here or in a commit that it was made from, and that no NEEDS_FIX or CRITICAL\n" +
 			"stands against it that nobody answered. checked: rules looked; reviewed: an agent or a person answered for all\n" +
-			"of it; approved: a person approved it who is none of its authors.\n" +
+			"of it; approved: a person approved it who is none of its authors; approved=2: two people.\n" +
 			"Exit status: 1 when there is less than is asked for.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "the commits of `RUN`: its own, and those that people made for it"},
@@ -48,6 +47,7 @@ func (p *program) auditCommand() *cli.Command {
 // audited names the commits to audit, newest first.
 type audited struct {
 	name, run string
+	base      gitstore.ID // what the commits are beyond; "": not known
 	commits   []gitstore.LoggedCommit
 }
 
@@ -70,13 +70,23 @@ func audit(s *session, store *store.Store) error {
 	for _, why := range bad {
 		s.say("unreadable: %v", why)
 	}
-	covered, err := lineage.Coverage(s.ctx, store, span.commits)
+	bar := lineage.Bar{}
+	if require := s.String("require"); require != "" {
+		conf, err := s.configuration(store)
+		if err != nil {
+			return err
+		}
+		if bar, err = s.bar(store, conf, require, span.base, span.commits); err != nil {
+			return err
+		}
+	}
+	covered, err := lineage.CoverageBy(s.ctx, store, span.commits, bar)
 	if err != nil {
 		return err
 	}
 	doc := diagnose.NewAudit(span.commits, runs, covered)
 	doc.Range, doc.Run = span.name, span.run
-	below := s.missed(doc)
+	below := s.missed(doc, bar)
 	doc.Failed = len(below) > 0
 	if err := s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) }); err != nil || !doc.Failed {
 		return err
@@ -96,8 +106,8 @@ func (s *session) auditFlags() error {
 	if s.Int("limit") < 0 {
 		return exit.Problemf(exit.Usage, "--limit must not be negative; 0 means all")
 	}
-	if r := s.String("require"); r != "" && !slices.Contains(config.Levels, r) {
-		return exit.Problemf(exit.Usage, "--require is checked, reviewed or approved, not %q", r)
+	if r := s.String("require"); r != "" && !config.IsLevel(r) {
+		return exit.Problemf(exit.Usage, "--require is checked, reviewed, approved or approved=N, not %q", r)
 	}
 	for _, name := range []string{"fail-under", "fail-under-with-inferred"} {
 		if n := s.Float64(name); !(n >= 0 && n <= 100) { // not a number is neither
@@ -111,13 +121,12 @@ func (s *session) auditFlags() error {
 const unmetShown = 20
 
 // missed returns a line for each threshold and each commit that does not meet what the flags ask for.
-func (s *session) missed(doc diagnose.Audit) []string {
+func (s *session) missed(doc diagnose.Audit, bar lineage.Bar) []string {
 	lines := s.belowThreshold(doc.Counts)
-	require := s.String("require")
-	if require == "" {
+	if bar.Level == "" {
 		return lines
 	}
-	unmet := doc.Unmet(config.Level(require))
+	unmet := doc.Unmet(bar.Level)
 	lines = append(lines, unmet[:min(len(unmet), unmetShown)]...)
 	if more := len(unmet) - unmetShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
@@ -158,6 +167,11 @@ func (s *session) auditSpan(store *store.Store) (audited, error) {
 	}
 	if err != nil {
 		return span, err
+	}
+	if span.base = from; from == "" {
+		if span.base, _, err = store.Repo.BranchPointOf(s.ctx, "", to); err != nil {
+			return span, err
+		}
 	}
 	span.commits, err = store.Repo.LogMessages(s.ctx, from, to, limit)
 	if err == nil && from != "" && limit == 0 {

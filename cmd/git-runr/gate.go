@@ -66,12 +66,20 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	held, err := intake.Gate(s.ctx, store, commits, config.Level(conf.Hooks.PrePushRequire), conf.Hooks.Skip, branch)
+	base, err := s.pushedOnto(store, refs)
+	if err != nil {
+		return err
+	}
+	bar, err := s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
+	if err != nil {
+		return err
+	}
+	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
 	if err != nil || len(held)+len(private) == 0 {
 		return err
 	}
 	if len(held) > 0 {
-		writeHeldUp(s.out, conf, len(commits), held)
+		writeHeldUp(s.out, bar, len(commits), held)
 	}
 	if len(private) > 0 {
 		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), private)
@@ -82,6 +90,31 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	}
 	fmt.Fprintln(s.out, "Refused; to push all the same: git push --no-verify")
 	return exit.With(exit.NotPassed)
+}
+
+// bar is how far commits must have been looked at that level is required of. Where base is "" it is the parent of the oldest.
+func (s *session) bar(store *store.Store, conf *config.Config, level string, base gitstore.ID, commits []gitstore.LoggedCommit) (lineage.Bar, error) {
+	base, err := lineage.BaseOf(s.ctx, store, commits, base)
+	if err != nil {
+		return lineage.Bar{}, err
+	}
+	return conf.Bar(s.ctx, level, base)
+}
+
+// pushedOnto returns what the remote has of the first branch that is pushed: its files say who is who, and whose approval
+// counts. Of a new branch it is where that left the trunk; "" where it left none.
+func (s *session) pushedOnto(store *store.Store, refs []hooks.Push) (gitstore.ID, error) {
+	for _, ref := range refs {
+		if ref.New == "" || !isCode(ref.Remote) {
+			continue
+		}
+		if ref.Old != "" {
+			return ref.Old, nil
+		}
+		base, _, err := store.Repo.BranchPointOf(s.ctx, ref.Local, ref.New)
+		return base, err
+	}
+	return "", nil
 }
 
 // closed refuses a push because the gate cannot be asked.
@@ -137,14 +170,14 @@ func writePrivate(w io.Writer, remote string, named bool, refs []string) {
 }
 
 // writeHeldUp names the commits that are held up, why, and what to type.
-func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated) {
-	level, refused := config.Level(conf.Hooks.PrePushRequire), 0
+func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
+	refused := 0
 	for _, c := range held {
 		if c.Refused {
 			refused++
 		}
 	}
-	what := "not " + string(level)
+	what := "not " + bar.String()
 	switch refused {
 	case len(held):
 		what = "refused"
@@ -162,8 +195,8 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []intake.Gated)
 		switch {
 		case c.Skipped != "":
 			why = " (skipped: " + c.Skipped + ")"
-		case c.ByAuthor && level == lineage.LevelApproved:
-			why = " (approved by its author alone)"
+		case bar.Level == lineage.LevelApproved && c.ApprovalWords() != "":
+			why = " (" + c.ApprovalWords() + ")"
 		}
 		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(c.Title, 60), why)
 		if c.Finding != "" {

@@ -34,8 +34,9 @@ func (p *program) inboxCommand() *cli.Command {
 	return &cli.Command{
 		Name: "inbox", Usage: "reviews: list, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.inRepo(inboxList),
 		Subcommands: []*cli.Command{
-			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
-			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxApplyCommand(),
+			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(), p.inboxGiveCommand(),
+			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxReplyCommand(), p.inboxApplyCommand(),
+			p.inboxShareCommand(), p.inboxRedactCommand(),
 		},
 	}
 }
@@ -66,24 +67,27 @@ func inboxList(s *session, store *store.Store) error {
 }
 
 // listStyle is that of standard output.
-func (c *console) listStyle() render.ListStyle {
-	style := render.ListStyle{Now: c.now(), ASCII: !c.utf8(), Columns: c.columns()}
+func (s *session) listStyle() render.ListStyle {
+	style := render.ListStyle{Now: s.now(), ASCII: !s.utf8(), Columns: s.columns()}
+	if me, err := s.person(s.store); err == nil {
+		style.Me = me
+	}
 	if style.Columns > 0 {
-		style.Short = c.store.ShortIDs
+		style.Short = s.store.ShortIDs
 	}
 	return style
 }
 
 // filterFlags choose among reviews, for a list and for --all.
 func filterFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"}}, changeFlags()...)
+	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME`, an agent or a person, was asked for"}}, changeFlags()...)
 }
 
 // changeFlags are filterFlags without that of the reviewer.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
-		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
+		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for, are asked for or hold"},
 		&cli.StringFlag{Name: "verdict", Usage: "only those with this `VERDICT`: critical, needs_fix, " +
 			"pass_with_notes, pass, checked, partial, commented, nothing, unreadable, or none while nobody gave one"},
 		&cli.StringFlag{Name: "branch", Usage: "only what was asked for on `BRANCH`"},
@@ -140,12 +144,50 @@ func (s *session) inboxFilter(records *store.Store, status string) (store.Filter
 	return filter, err
 }
 
+func (p *program) inboxReplyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "reply", Usage: "say something in the thread of a finding or comment, or of the whole", ArgsUsage: "ID [FINDING]",
+		Description: "Markdown, at any time, in any clone. It closes nothing: git runr inbox answer does.",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "m", Usage: "what you say; - reads standard input"}, asFlag()},
+		Action:      p.inRepo(inboxReply),
+	}
+}
+
+// repliedJSON is the answer of git runr inbox reply.
+type repliedJSON struct {
+	ID    string       `json:"review_id"`
+	Reply record.Reply `json:"reply"`
+}
+
+func inboxReply(s *session, store *store.Store) (err error) {
+	reply := record.Reply{Finding: s.Args().Get(1)}
+	if reply.Text, err = s.message(false); err != nil {
+		return err
+	}
+	if reply.Actor, err = s.person(store); err != nil {
+		return err
+	}
+	review, err := store.Reply(s.ctx, s.Args().First(), reply)
+	if err != nil {
+		return err
+	}
+	doc := repliedJSON{review.ID, review.Replies[len(review.Replies)-1]}
+	return s.print(doc, func(w io.Writer) {
+		what := doc.ID
+		if doc.Reply.Finding != "" {
+			what = doc.Reply.Finding + " of " + what
+		}
+		safetext.Fprintf(w, "Replied to %s.\n", what)
+	})
+}
+
 func (p *program) inboxAnswerCommand() *cli.Command {
 	return &cli.Command{
-		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred|gone|open",
+		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred|gone|open|confirmed",
 		Description: "fixed and gone want --commit REV, refuted wants the reason (-m). What is fixed is claimed fixed until who\n" +
 			"objected, a rule or git runr verify confirms it, and a critical finding stays open until then; open takes an\n" +
-			"answer back. The ids are in git runr show ID.",
+			"answer back. Once all is answered in a review in which a person asked for changes, it goes back to that person,\n" +
+			"who says confirmed or open. The ids are in git runr show ID.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "commit", Usage: "the commit `REV` that fixed it, or in which the code is gone"},
 			&cli.StringFlag{Name: "m", Usage: "the reason; - reads standard input"}, asFlag(), forceFlag(),

@@ -28,8 +28,8 @@ import (
 
 func (p *program) inboxClaimCommand() *cli.Command {
 	return &cli.Command{
-		Name: "claim", Usage: "take a submitted review to address it, so that nobody else does", ArgsUsage: "ID… | --all",
-		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. You are told apart by terminal; in a program\nset GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
+		Name: "claim", Usage: "take a review, open to review it or submitted to address it, so that nobody else does", ArgsUsage: "ID… | --all",
+		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. A person is known by the address, whatever\nthe terminal; a program must set GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
 		Flags: append([]cli.Flag{
 			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others take over after `DURATION`, such as 2h (default: never)"}, forceFlag(),
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
@@ -52,6 +52,42 @@ func inboxClaim(s *session, store *store.Store, id, actor string) (record.Review
 		}
 	}
 	return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
+}
+
+func (p *program) inboxGiveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "give", Usage: "ask other people for a review that nobody has answered", ArgsUsage: "ID NAME…",
+		Description: "NAME is as with git runr review --reviewer: a person's name or address, or a team. A claim ends by it.",
+		Flags:       []cli.Flag{asFlag(), forceFlag()},
+		Action: p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
+			return s.give(store, conf)
+		}),
+	}
+}
+
+func (s *session) give(store *store.Store, conf *config.Config) error {
+	if s.NArg() < 2 {
+		return exit.Problemf(exit.Usage, "missing arguments: REVIEW NAME")
+	}
+	actor, err := s.actor(store)
+	if err != nil {
+		return err
+	}
+	given := record.Given{Actor: actor, Force: s.Bool("force")}
+	for _, name := range s.Args().Tail() {
+		found, err := conf.FindPeople(s.ctx, name)
+		if err != nil {
+			return err
+		}
+		given.People = append(given.People, config.PeopleTexts(found)...)
+	}
+	review, err := store.GiveReview(s.ctx, s.Args().First(), given)
+	if err != nil {
+		return s.claimedHint(err, review)
+	}
+	return s.showAct(store, review, actor, nil, func(w io.Writer, done actorDone) {
+		safetext.Fprintf(w, "Given %s to %s.\n", done.ID, strings.Join(given.People, ", "))
+	})
 }
 
 func (p *program) inboxReleaseCommand() *cli.Command {
@@ -135,7 +171,7 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 // acted is what a step by actor came to.
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
-	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
+	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	me, _ := s.person(store)
@@ -338,17 +374,27 @@ func (s *session) steps(store *store.Store) steps.Taker {
 	return steps.Taker{
 		Store: store, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
-			if remote := s.sharedRemote(store); remote != "" {
+			asked, err := store.Review(ctx, id)
+			if err != nil {
+				return asked, "", err
+			}
+			if remote := s.sharedRemote(store, asked); remote != "" {
 				return share.Claim(ctx, store, remote, id, by)
 			}
-			if !s.Bool("local") && len(store.Repo.Remotes()) > 0 {
+			if asked.Audience == "private" {
+				provisional = "the review is private"
+			} else if !s.Bool("local") && len(store.Repo.Remotes()) > 0 {
 				provisional = "nothing was synced with a remote so far"
 			}
 			review, err = store.ClaimReview(ctx, id, by)
 			return review, provisional, err
 		},
 		Held: func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error) {
-			if remote := s.sharedRemote(store); remote != "" {
+			asked, err := store.Review(ctx, id)
+			if err != nil {
+				return asked, err
+			}
+			if remote := s.sharedRemote(store, asked); remote != "" {
 				return share.CheckClaim(ctx, store, remote, id, by, ask)
 			}
 			return record.Review{}, nil
@@ -386,18 +432,27 @@ func (s *session) claim(store *store.Store, id string, by record.Hold) (record.R
 	return review, err
 }
 
-// sharedRemote is the remote where clones decide who has a review: one that was
+// sharedRemote is the remote where clones decide who has a review: that of its audience, if it was
 // synced with. "" where there is none, or it is not to be asked.
-func (s *session) sharedRemote(store *store.Store) string {
-	if s.Bool("local") || len(store.Repo.Remotes()) == 0 {
-		return ""
-	}
+func (s *session) sharedRemote(store *store.Store, review record.Review) string {
+	return s.syncedWith(store, store.Repo.RemoteOf(store.Repo.Audience(review.Writer)))
+}
+
+// electedRemote is the remote that is elected, if it was synced with.
+func (s *session) electedRemote(store *store.Store) string {
 	conf, err := s.configuration(store)
 	if err != nil {
 		return ""
 	}
 	remote, err := store.Repo.ElectRemote(conf.Sync.Remote)
 	if err != nil {
+		return ""
+	}
+	return s.syncedWith(store, remote)
+}
+
+func (s *session) syncedWith(store *store.Store, remote string) string {
+	if s.Bool("local") || remote == "" {
 		return ""
 	}
 	synced, err := store.Repo.Refs(s.ctx, "refs/runr-remotes/"+remote+"/")
@@ -410,7 +465,7 @@ func (s *session) sharedRemote(store *store.Store) string {
 // unshare gives the claim on the remote back. Where that fails it lapses, or the
 // next one who claims forces it.
 func (s *session) unshare(store *store.Store, review record.Review, by record.Hold) {
-	remote := s.sharedRemote(store)
+	remote := s.sharedRemote(store, review)
 	if remote == "" {
 		return
 	}

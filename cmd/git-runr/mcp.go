@@ -30,7 +30,7 @@ func (p *program) mcpCommand() *cli.Command {
 			"  gemini mcp add runr git runr mcp       gemini mcp remove runr\n" +
 			"  \"mcp\": {\"runr\": {\"type\": \"local\", \"command\": [\"git\", \"runr\", \"mcp\"]}}\n\n" +
 			"Tools that read: review_list, review_get, review_diff, review_wait, diagnose. Tools that record: review,\n" +
-			"review_claim, review_release, review_answer, review_resolve, review_comment, review_submit. An answer is\n" +
+			"review_claim, review_release, review_answer, review_reply, review_resolve, review_comment, review_submit. An answer is\n" +
 			"at most 20,000 tokens long; where there is more it says how to ask for it. An agent acts under a name of its own: it can comment, ask for changes and\n" +
 			"answer findings; it cannot approve, nor end a review that waits for a person.\n\n" +
 			"It works on the repository that it is started in. It never asks anything, and no tool waits for a person.",
@@ -61,7 +61,9 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
 		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
-		Ask:         conf.RequestOf,
+		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
+			return conf.RequestFor(s.ctx, names, kind)
+		},
 		StartWorker: func() error { return background.Work(store.Repo) },
 		Page:        func(review record.Review) string { return each.reviewURL(store, review.ID) },
 		Close:       func() { store.Repo.Close() },

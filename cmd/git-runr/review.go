@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,14 +30,14 @@ import (
 
 func (p *program) reviewCommand() *cli.Command {
 	return &cli.Command{
-		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B] [-- PATH…]",
+		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B|ID] [-- PATH…]",
 		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nWith --missing, commits that no hook saw: those of the range, else what is checked out has beyond its\nupstream or the default branch, else the newest 20. What was reviewed, is asked for, or has nothing in it\nis left out; so is what hooks.skip_… says, with the reason.\nExit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to review.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
 			deepenFlag(),
-			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
+			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human, or a person by name, address or team; several look side by side: claude,bob"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
 			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
 			&cli.IntFlag{Name: "quorum", Usage: "how many of several must fail it for the same reason, `N`", DefaultText: "review.quorum"},
@@ -44,11 +45,14 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			noChecksFlag(),
-			&cli.BoolFlag{Name: "again", Usage: "ask also who has answered the same about this commit"},
+			&cli.BoolFlag{Name: "again", Usage: "ask for the next round of a review, `ID`, or of the newest that HEAD goes on from; also who has answered the same"},
+			&cli.BoolFlag{Name: "since-mine", Usage: "show what is new on a branch, `BRANCH`, or in a review, ID, since you looked at it here or said something"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
 			&cli.BoolFlag{Name: "missing", Usage: "ask for each commit that nobody was asked for, as no hook saw it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --missing: only say what would be asked for"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "with --missing: the newest `N` of them"},
+			&cli.StringFlag{Name: "remote", Usage: "ask those at another `REMOTE` than the elected one; nobody else sees it"},
+			privateFlag(),
 			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
 		},
 		Action: p.withConfig(review),
@@ -61,20 +65,53 @@ type requested struct {
 	URL      string   `json:"url"` // "" while no page is served
 	Reviewer string   `json:"reviewer"`
 	Others   []string `json:"other_reviewers,omitempty"`
+	People   []string `json:"people,omitempty"`
+	Round    int      `json:"round,omitempty"` // of a conversation, from 2
+	Follows  string   `json:"follows,omitempty"`
 	Status   string   `json:"status"`
 	Hint     string   `json:"hint"`
+	Audience string   `json:"audience,omitempty"` // "private", or the remote that was named
+}
+
+func privateFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "private", Usage: "record it where it never leaves this clone; git runr inbox share ID shares it"}
+}
+
+// asksFor has what is asked from now on go to the audience that the flags name.
+func (s *session) asksFor(store *store.Store) error {
+	remote := s.String("remote")
+	if remote != "" && s.Bool("private") {
+		return exit.Problemf(exit.Usage, "use either --remote or --private, not both")
+	}
+	store.Asks.Private = s.Bool("private")
+	if remote == "" {
+		return nil
+	}
+	remote, err := store.Repo.ElectRemote(remote)
+	store.Asks = store.Repo.AudienceOf(remote)
+	return err
 }
 
 func review(s *session, store *store.Store, conf *config.Config) error {
+	if s.Bool("since-mine") {
+		return s.sinceMine(store)
+	}
 	if s.Bool("missing") {
 		return s.reviewMissing(store, conf)
 	}
 	if s.Bool("dry-run") || s.IsSet("limit") {
 		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").WithHint("git runr review --missing --dry-run")
 	}
+	if err := s.asksFor(store); err != nil {
+		return err
+	}
 	var request record.ReviewRequest
-	err := s.deepened(store, s.Args().First(), func() (err error) {
-		request, err = s.reviewRequest(store, conf)
+	before, again, err := s.reviewAgain(store)
+	if err != nil {
+		return err
+	}
+	err = s.deepened(store, s.Args().First(), func() (err error) {
+		request, err = s.reviewRequest(store, conf, again)
 		return err
 	})
 	if nothing := new(intake.NothingError); errors.As(err, &nothing) {
@@ -105,10 +142,20 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 			return s.showReview(store, known)
 		}
 	}
-	made, err := store.RequestReview(s.ctx, request, "cli")
+	if again {
+		_, err = lineage.Follow(s.ctx, store)
+		err = cmp.Or(err, s.askSame(store, before, &request))
+	} else {
+		err = s.follow(store, &request)
+	}
 	if err != nil {
 		return err
 	}
+	made, round, err := s.requestRound(store, request)
+	if err != nil {
+		return err
+	}
+	request = made.Request
 	if err := steps.Pin(s.ctx, store, made); err != nil {
 		return err
 	}
@@ -127,8 +174,12 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	}
 	hint := "git runr show " + made.ID
 	url := s.reviewURL(store, made.ID)
-	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
-		for _, line := range requestedLines(made, url, hint) {
+	doc := requested{
+		ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People, Round: round,
+		Follows: request.Follows, Status: string(made.Status), Hint: hint, Audience: made.Audience,
+	}
+	return s.print(doc, func(w io.Writer) {
+		for _, line := range requestedLines(made, round, url, hint) {
 			safetext.Fprintf(w, "%s\n", line)
 		}
 	})
@@ -185,10 +236,19 @@ func (c *console) showNothing(nothing *intake.NothingError) error {
 }
 
 // requestedLines say that a review was asked for, in the words that chats know, and how to get at a page where none is served.
-func requestedLines(made record.Review, url, hint string) []string {
+func requestedLines(made record.Review, round int, url, hint string) []string {
 	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
+	if len(made.Request.People) > 0 {
+		lines = append(lines, "asked: "+strings.Join(made.Request.People, ", "))
+	}
+	if made.Audience != "" {
+		lines[0] = "Review requested (deferred), " + render.Audience(made.Audience) + "."
+	}
 	if url == "" {
 		lines[2] = "url: none, no page is served; read it with: " + hint
+	}
+	if follows := roundOf(made, round); follows != "" {
+		lines[0] = "Review requested (deferred): " + follows + "."
 	}
 	if url == "" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
@@ -256,19 +316,22 @@ func (s *session) asked(conf *config.Config) (record.ReviewRequest, error) {
 			return record.ReviewRequest{}, err
 		}
 	}
-	request, err := conf.RequestOf(names, s.String("kind"))
+	request, err := conf.RequestFor(s.ctx, names, s.String("kind"))
 	request.Message = s.String("m")
 	return request, err
 }
 
 // reviewRequest reads the command line.
-func (s *session) reviewRequest(store *store.Store, conf *config.Config) (record.ReviewRequest, error) {
+func (s *session) reviewRequest(store *store.Store, conf *config.Config, again bool) (record.ReviewRequest, error) {
 	request, err := s.asked(conf)
 	if err != nil {
 		return request, err
 	}
 	request.NoChecks = s.Bool("no-checks")
 	revs, paths := argv.SplitPaths(s.Args().Slice())
+	if again { // the argument is a review
+		revs = nil
+	}
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
 		return request, exit.Problemf(exit.Usage, "use one of a revision, --worktree and --staged")
@@ -286,6 +349,13 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config) (record
 	}
 	if request.Subject.Paths, err = pathsInside(store, paths); err == nil {
 		err = intake.CheckSubject(s.ctx, store, request.Subject)
+	}
+	if err != nil {
+		return request, err
+	}
+	unknown, err := conf.AskOwners(s.ctx, &request)
+	if len(unknown) > 0 {
+		s.say("not asked, as nobody is known by this name: %s of CODEOWNERS; [teams] can say who it is", strings.Join(unknown, ", "))
 	}
 	return request, err
 }

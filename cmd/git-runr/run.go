@@ -391,7 +391,7 @@ func (s *session) holdReview(store *store.Store, id string) (letGo func(), err e
 	if hold.Actor, err = s.actor(store); err != nil {
 		return nothing, err
 	}
-	if review.Claim != nil && review.Claim.By == hold.Actor && review.Claim.Until.IsZero() {
+	if review.Claim != nil && record.SameActor(review.Claim.By, hold.Actor) && review.Claim.Until.IsZero() {
 		return nothing, nil
 	}
 	claimed, err := s.claim(store, review.ID, hold)
@@ -403,7 +403,7 @@ func (s *session) holdReview(store *store.Store, id string) (letGo func(), err e
 	}
 	review = claimed
 	hold.Claim = review.Claim.ID
-	remote := s.sharedRemote(store)
+	remote := s.sharedRemote(store, review)
 	stop := queue.Renew(context.WithoutCancel(s.ctx), hold.Lease, func(ctx context.Context) (lost bool) {
 		state := new(record.StateError)
 		return errors.As(share.RenewClaim(ctx, store, remote, review.ID, hold), &state)
@@ -505,7 +505,7 @@ func (s *session) detachedActor(store *store.Store, review string) (string, erro
 	case err != nil || claim == nil || now.Status != record.ReviewClaimed || claim.Lapsed(s.now()):
 	case claim.By == person:
 		return person, nil
-	case claim.By != actor:
+	case !record.SameActor(claim.By, actor):
 		err := &record.StateError{What: "review " + review, Holder: claim.By}
 		return "", pastClaim(err, now, "git runr inbox claim "+review+" --force")
 	}

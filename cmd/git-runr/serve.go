@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -92,10 +93,17 @@ func serve(s *session) error {
 
 func (s *session) webConfig(store *store.Store, conf *config.Config, place *web.Place, actor string) web.Config {
 	checks, _ := conf.Checks() // what nobody approved is not offered
+	var unshared func(context.Context) (int, error)
+	if remote, err := store.Repo.ElectRemote(conf.Sync.Remote); err == nil {
+		unshared = func(ctx context.Context) (int, error) { return share.Unpushed(ctx, store, remote) }
+	}
 	return web.Config{
-		Taker: s.steps(store), Now: s.now, Checks: checks, Actor: actor,
+		Unshared: unshared,
+		Taker:    s.steps(store), Now: s.now, Checks: checks, Actor: actor,
 		Secret: place.Secret, Port: place.Address.Port,
-		Ask:       conf.RequestOf,
+		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
+			return conf.RequestFor(s.ctx, names, kind)
+		},
 		Requested: func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
 		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
 			return diagnose.Measure(ctx, store, since, until)

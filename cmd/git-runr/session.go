@@ -133,6 +133,10 @@ func (s *session) open() (*store.Store, error) {
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := store.NewStore(repo, s.now)
 	store.Redact, store.Tell = redact, s.tell
+	store.Private = func(branch string) bool {
+		conf, err := s.configuration(store)
+		return err == nil && conf.Private(branch)
+	}
 	s.store = store
 	if s.verbose {
 		store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
@@ -180,6 +184,8 @@ func (s *session) configuration(store *store.Store) (*config.Config, error) {
 	if store.Repo.KeepIgnored = conf.Loop.KeepIgnored; conf.Loop.KeepIgnored == 0 {
 		store.Repo.KeepIgnored = -1
 	}
+	store.Repo.Elects(conf.Sync.Remote)
+	store.Private = conf.Private
 	return conf, err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -68,9 +69,10 @@ func show(s *session, store *store.Store) error {
 // showPlaced shows a review with its findings where their code is now.
 func (s *session) showPlaced(store *store.Store, review record.Review) error {
 	doc := s.reviewDocument(store, review)
-	if err := doc.Place(s.ctx, store); err != nil {
+	if err := cmp.Or(doc.Place(s.ctx, store), doc.Converse(s.ctx, store)); err != nil {
 		return err
 	}
+	_ = store.Look(review) // where nothing can be written, review --since-mine shows more than is new
 	return s.printPaged(doc, func(w io.Writer) { render.Review(w, doc) })
 }
 
@@ -132,8 +134,8 @@ func (s *session) showSteps(store *store.Store, typed string) error {
 
 func (p *program) diffCommand() *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "what a run changed, or changed from one attempt to another", ArgsUsage: "[RUN] [N..M] [-- PATH…]",
-		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began.",
+		Name: "diff", Usage: "what a run changed, or the author of a review from one round to another", ArgsUsage: "[RUN|REVIEW] [N..M] [-- PATH…]",
+		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began. Of a review: what its author changed since the round before,\nwithout what only the base brought; 1..2 is from round 1 to round 2, and 0 the base.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stat", Usage: "files and counts only"},
 			&cli.BoolFlag{Name: "words", Usage: "mark what changed within lines"},
@@ -147,6 +149,8 @@ type diffJSON struct {
 	To    gitstore.ID         `json:"to"`
 	Files []gitstore.FileStat `json:"files"`
 	Patch string              `json:"patch,omitempty"`
+	// Clashes are of two rounds the paths in which the newer base changed the same lines.
+	Clashes []string `json:"clashes,omitempty"`
 }
 
 // runAndSpan are the run that args name, else the latest, and which of its work: A..B.
@@ -165,16 +169,12 @@ func runAndSpan(args []string) (id, span string) {
 func diff(s *session, store *store.Store) error {
 	args, paths := argv.SplitPaths(s.Args().Slice())
 	id, span := runAndSpan(args)
-	run, err := store.Run(s.ctx, id)
-	if err == nil {
-		err = workHere(s.ctx, store, run)
-	}
+	doc, err := s.diffEnds(store, id, span)
 	if err != nil {
 		return err
 	}
-	doc := diffJSON{}
-	if doc.From, doc.To, err = run.Span(span); err != nil {
-		return exit.Problemf(exit.NotFound, "%w", err)
+	if len(doc.Clashes) > 0 {
+		s.say("the base changed the same lines: %s", strings.Join(doc.Clashes, ", "))
 	}
 	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
 	if spec.Paths, err = pathsInside(store, paths); err != nil {
@@ -205,6 +205,42 @@ func diff(s *session, store *store.Store) error {
 		}
 		s.writePatch(w, doc.Patch)
 	})
+}
+
+// diffEnds returns what git runr diff compares, of a run or of a review.
+func (s *session) diffEnds(store *store.Store, id, span string) (doc diffJSON, err error) {
+	run, err := store.Run(s.ctx, id)
+	if err == nil {
+		if err := workHere(s.ctx, store, run); err != nil {
+			return doc, err
+		}
+		if doc.From, doc.To, err = run.Span(span); err != nil {
+			return doc, exit.Problemf(exit.NotFound, "%w", err)
+		}
+		return doc, nil
+	}
+	review, noReview := store.Review(s.ctx, id)
+	if noReview != nil {
+		return doc, err
+	}
+	rounds, err := store.Conversation(s.ctx, review)
+	if err != nil {
+		return doc, err
+	}
+	to := rounds.Place(review.ID) + 1
+	from := to - 1
+	if span != "" {
+		if n, err := fmt.Sscanf(span+"\n", "%d..%d\n", &from, &to); n != 2 || err != nil || from < 0 || to <= from || to > len(rounds) {
+			return doc, exit.Problemf(exit.NotFound, "review %s has no rounds %s: it has %d", review.ID, span, len(rounds))
+		}
+	}
+	if doc.To = rounds[to-1].Request.Subject.Tree; from == 0 {
+		doc.From, err = store.ComparedWith(s.ctx, rounds[to-1].Request.Subject)
+		return doc, err
+	}
+	since, err := store.Since(s.ctx, rounds[from-1].Request.Subject, rounds[to-1].Request.Subject)
+	doc.From, doc.Clashes = since.From, since.Clashes
+	return doc, err
 }
 
 // showDiff shows a person a difference as git does: by the user's settings, in the user's pager.
@@ -329,8 +365,16 @@ func (s *session) showNewest(store *store.Store, n int) error {
 
 // printEvents prints events, and what cannot be read.
 func (s *session) printEvents(store *store.Store, docs []render.EventDocument, bad []error) error {
+	events := make([]record.Event, len(docs))
 	for i := range docs {
-		docs[i].Event = store.Titled(s.ctx, docs[i].Event)
+		events[i] = docs[i].Event
+	}
+	events, err := store.WithoutRedacted(s.ctx, events)
+	if err != nil {
+		return err
+	}
+	for i := range docs {
+		docs[i].Event = store.Titled(s.ctx, events[i])
 		docs[i].Title = docs[i].Event.Title
 	}
 	doc := logJSON{Events: docs, Unreadable: []string{}}

@@ -23,7 +23,7 @@ func (p *program) syncCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"},
 			&cli.BoolFlag{Name: "archived", Usage: "bring older events too, which sync.since leaves, now and from now on in this clone"}},
-		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached.",
+		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached. Without REMOTE: the elected one\n(sync.remote, else origin) and each other one that this clone has asked or answered something by name. What\nwas asked of one remote goes to no other, and what is private to none.",
 		Action:      p.withConfig(syncWith),
 	}
 }
@@ -41,22 +41,64 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 		conf.Sync.Since = 0
 		s.tell("everything is fetched from now on, for runr.sync.since is 0s in this clone; git config --unset runr.sync.since undoes that")
 	}
-	done, err := share.Sync(s.ctx, store, remote, conf.SyncTerms())
-	if err != nil {
-		return err
-	}
-	if done.Refused == nil {
-		if err := retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire"), Terms: conf.SyncTerms()}); err != nil {
+	remotes := []string{remote}
+	if s.arg("") == "" {
+		if remotes, err = share.Remotes(s.ctx, store, remote); err != nil {
 			return err
 		}
 	}
-	if err := s.print(done, func(w io.Writer) { writeSynced(w, done) }); err != nil || done.Refused == nil {
+	var done syncedJSON
+	for i, remote := range remotes {
+		one, err := s.syncOne(store, conf, remote)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			done.Synced = one
+		} else {
+			done.Also = append(done.Also, one)
+		}
+	}
+	if done.Kept, err = share.Kept(s.ctx, store); err != nil {
 		return err
 	}
-	if s.json {
-		return exit.With(exit.State)
+	if err := s.print(done, done.show); err != nil {
+		return err
 	}
-	return exit.Refused(done.Refused)
+	for _, one := range append([]share.Synced{done.Synced}, done.Also...) {
+		if one.Refused != nil && !s.json {
+			return exit.Refused(one.Refused)
+		}
+		if one.Refused != nil {
+			return exit.With(exit.State)
+		}
+	}
+	return nil
+}
+
+// syncedJSON is the answer of git runr sync.
+type syncedJSON struct {
+	share.Synced
+	Also []share.Synced `json:"also,omitempty"` // the other remotes that were exchanged with
+	Kept int            `json:"kept,omitempty"` // events that are private to this clone
+}
+
+func (d syncedJSON) show(w io.Writer) {
+	for _, one := range append([]share.Synced{d.Synced}, d.Also...) {
+		writeSynced(w, one)
+	}
+	if d.Kept > 0 {
+		safetext.Fprintf(w, "Private, and still only here: %s.\n", prose.Count(d.Kept, "event"))
+	}
+}
+
+func (s *session) syncOne(store *store.Store, conf *config.Config, remote string) (share.Synced, error) {
+	done, err := share.Sync(s.ctx, store, remote, conf.SyncTerms())
+	if err != nil || done.Refused != nil {
+		return done, err
+	}
+	err = retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire"), Terms: conf.SyncTerms()})
+	return done, err
 }
 
 // retire puts logs into the remote's archive. A no of the remote counts where that was

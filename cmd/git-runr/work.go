@@ -174,7 +174,7 @@ func (s *session) duty() (*worker.Duty, error) {
 	duty := &worker.Duty{Store: store, Conf: conf, Mode: mode, Jobs: s.Int("jobs"), Retry: s.Bool("retry"), ForAll: s.Bool("for-all"), Tell: s.tell}
 	duty.Read = func() (*config.Config, error) { return s.configuration(store) }
 	if !duty.ForAll {
-		duty.Remote = s.sharedRemote(store)
+		duty.Remote = s.electedRemote(store)
 	} else if duty.Remote, err = store.Repo.ElectRemote(conf.Sync.Remote); err != nil {
 		return nil, err
 	}

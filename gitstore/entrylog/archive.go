@@ -17,12 +17,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// Clones that come and go leave a log each. Logs that have not moved for a while are
-// retired: refs/runr/archives/<month> is a chain of commits, each with the one before it as
-// its first parent and then the tips of logs whose last entry is of that month (UTC), or of
-// one before when an archive holds them already. Their own refs are deleted once it holds
-// them. Everything stays reachable, and no id changes; who does not want what is old does
-// not fetch its months. What an archive commit says:
+// Every short-lived clone leaves a log. Logs that have not moved for a while are retired into
+// an archive: refs/runr/archives/<month> is a chain of commits. The parents of each are the
+// archive commit before it and then the tips of logs whose last entry is of that month (UTC),
+// or of an earlier month if an archive holds them already. The refs of these logs are then
+// deleted. Everything stays reachable and no id changes; a clone that does not need old logs
+// does not fetch their months. The message of an archive commit:
 //
 //	git-runr archive: 2 logs
 //	(for people)
@@ -31,16 +31,16 @@ import (
 //	Runr-Log: aaaaaaaaaaaa <tip>
 //	Runr-Log: bbbbbbbbbbbb <tip>
 //
-// Runr-Newest is the time of the newest tip. The lines name the parents in order. Where
-// a log is in several archives, the newest counts, by month and then in the chain; where
-// it has a ref of its own, that.
+// Runr-Newest is the time of the newest tip. The Runr-Log lines name the parents in order.
+// If several archives hold a log, the newest counts, by month and then by place in the chain.
+// A ref of the log's own overrides them all.
 const (
 	archivesPrefix = "refs/runr/archives/"
 	archiveMonth   = "2006-01"
 	archiveFormat  = 1
-	archiveLogs    = 256       // in one commit
-	maxArchiveLogs = 1024      // that are read of one
-	maxArchived    = 1_000_000 // of a chain
+	archiveLogs    = 256       // logs in one archive commit
+	maxArchiveLogs = 1024      // logs read from one archive commit
+	maxArchived    = 1_000_000 // logs read from one chain
 )
 
 const (
@@ -50,7 +50,7 @@ const (
 	archiveLog     = "Runr-Log: "
 )
 
-// archiveHelp is for who meets an archive with a program that knows of none.
+// archiveHelp tells the user of an older git-runr, which cannot read archives, how to get the logs back.
 const archiveHelp = `Logs of clones that have not written for a while. Their refs are gone, their events are
 reachable from here, and git runr sync brings them. A git-runr that knows no archives does
 not see them: install a newer one, or give it their refs with
@@ -62,10 +62,10 @@ not see them: install a newer one, or give it their refs with
     while read -r log tip; do git update-ref "refs/runr/log/$log" "$tip"; done
 `
 
-// stagedArchives is where the archives of a remote are staged.
+// stagedArchives returns the prefix of the refs where the archives of a remote are staged.
 func stagedArchives(remote string) string { return remotesPrefix + remote + "/archives/" }
 
-// archives are the ends of chains of archives, by month.
+// archives maps a month to the newest commit of its archive chain.
 type archives map[string]odb.ID
 
 func monthOf(at time.Time) string { return at.UTC().Format(archiveMonth) }
@@ -75,7 +75,7 @@ func isMonth(s string) bool {
 	return err == nil && monthOf(at) == s
 }
 
-// refArchives are the archives among refs, whose names begin with prefix.
+// refArchives returns the archives among refs whose names begin with prefix.
 func refArchives(refs map[string]odb.ID, prefix string) archives {
 	found := archives{}
 	for name, id := range refs {
@@ -86,7 +86,7 @@ func refArchives(refs map[string]odb.ID, prefix string) archives {
 	return found
 }
 
-// archive is one commit of the chain.
+// archive is one commit of an archive chain.
 type archive struct {
 	before odb.ID // "" for the first
 	newest time.Time
@@ -111,8 +111,8 @@ func (a archive) message() string {
 	return b.String()
 }
 
-// decodeArchive reads an archive commit. It is ErrNewerFormat with both numbers for one of
-// a program to come.
+// decodeArchive parses an archive commit. It returns ErrNewerFormat, with both format numbers, for a format that this
+// program does not know.
 func decodeArchive(c odb.Commit) (archive, error) {
 	var a archive
 	said, isArchive := strings.CutPrefix(c.Message, archiveTitle)
@@ -160,7 +160,8 @@ func archivedLogs(said string) (logs []archivedLog, err error) {
 	return logs, nil
 }
 
-// join holds the logs of a to the parents of its commit, of which one more may come first.
+// join checks that the logs of a are the parents of its commit, after an optional first parent: the archive commit
+// before it.
 func (a *archive) join(parents []odb.ID) error {
 	if len(parents) == len(a.logs)+1 {
 		a.before, parents = parents[0], parents[1:]
@@ -171,8 +172,8 @@ func (a *archive) join(parents []odb.ID) error {
 	return nil
 }
 
-// archived are the tips of all logs that archives hold. Those of a chain that cannot be read
-// are left out, with an error.
+// archived returns the tips of all logs in archives. It leaves out the chains that it cannot read and returns the
+// first such error.
 func (s *Store) archived(ctx context.Context, all archives) (Tips, error) {
 	logs := Tips{}
 	var wrong error
@@ -186,7 +187,7 @@ func (s *Store) archived(ctx context.Context, all archives) (Tips, error) {
 	return logs, wrong
 }
 
-// archivedIn are the tips of the logs that the chain of a month holds, which ends at tip.
+// archivedIn returns the tips of the logs in the chain of a month that ends at tip.
 func (s *Store) archivedIn(ctx context.Context, month string, tip odb.ID) (Tips, error) {
 	if known, ok := s.archives.Load(tip); ok {
 		return known.(Tips), nil
@@ -204,7 +205,7 @@ func (s *Store) archivedIn(ctx context.Context, month string, tip odb.ID) (Tips,
 	return stored.logs, nil
 }
 
-// readArchives reads the chain that ends at tip, as far as what is known of it.
+// readArchives reads the chain from tip back to the commit that known was made from.
 func (s *Store) readArchives(ctx context.Context, tip odb.ID, known *archiveCache) (Tips, error) {
 	var chain []archive
 	count := 0
@@ -235,8 +236,8 @@ func (s *Store) readArchives(ctx context.Context, tip odb.ID, known *archiveCach
 	return logs, nil
 }
 
-// archiveCache is what a chain of archives holds. Its file begins with a checksum, and can
-// be deleted at any time.
+// archiveCache is the content of one archive chain, cached in a file. The file begins with a checksum and can be
+// deleted at any time.
 type archiveCache struct {
 	tip  odb.ID
 	logs Tips
@@ -254,7 +255,7 @@ func (c *archiveCache) encode() []byte {
 	return append(fmt.Appendf(nil, "%08x\n", crc32.ChecksumIEEE(body)), body...)
 }
 
-// readArchiveCache gives what the file holds; one that is damaged holds nothing.
+// readArchiveCache reads the cache of a month; it is empty if the file is missing or damaged.
 func (s *Store) readArchiveCache(month string) *archiveCache {
 	c := &archiveCache{logs: Tips{}}
 	data, err := safefile.ReadFile(s.archiveCachePath(month))
@@ -271,7 +272,7 @@ func (s *Store) readArchiveCache(month string) *archiveCache {
 	return c
 }
 
-// logRefs are the logs that have a ref of their own here, and the archives.
+// logRefs returns the logs that have a ref here, and the archives of this clone.
 func (s *Store) logRefs(ctx context.Context) (live Tips, here archives, err error) {
 	refs, err := s.refs.Refs(ctx, sharedPrefix)
 	if err != nil {
@@ -280,7 +281,7 @@ func (s *Store) logRefs(ctx context.Context) (live Tips, here archives, err erro
 	return refTips(refs, logPrefix), refArchives(refs, archivesPrefix), nil
 }
 
-// refTips are the logs among refs, whose names begin with prefix.
+// refTips returns the logs among refs whose names begin with prefix.
 func refTips(refs map[string]odb.ID, prefix string) Tips {
 	tips := make(Tips, len(refs))
 	for name, id := range refs {
@@ -291,8 +292,8 @@ func refTips(refs map[string]odb.ID, prefix string) Tips {
 	return tips
 }
 
-// addArchived adds the logs of archives to those that have a ref of their own. Those of
-// one that is damaged are left out until it is brought again.
+// addArchived adds archived logs to tips; a log's own ref overrides the archives. It reports a damaged archive and
+// leaves out its logs until the archive is fetched again.
 func (s *Store) addArchived(ctx context.Context, tips Tips, here archives) error {
 	logs := Tips{}
 	for _, month := range slices.Sorted(maps.Keys(here)) {
@@ -314,15 +315,14 @@ func (s *Store) addArchived(ctx context.Context, tips Tips, here archives) error
 	return nil
 }
 
-// sharedArchives are the archives that a remote had at the last fetch, as far as they were
-// fetched.
+// sharedArchives returns the archives that the last fetch brought from a remote.
 func (s *Store) sharedArchives(ctx context.Context, remote string) (archives, error) {
 	refs, err := s.refs.Refs(ctx, stagedArchives(remote))
 	return refArchives(refs, stagedArchives(remote)), err
 }
 
-// sharedTips are the ends of the logs that a remote had at the last fetch, in refs of their
-// own and in its archives. An archive that cannot be read has none.
+// sharedTips returns the tips of the logs that a remote had at the last fetch, by their own refs and by its archives.
+// It ignores archives that cannot be read.
 func (s *Store) sharedTips(ctx context.Context, remote string) (staged, archived Tips, err error) {
 	refs, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
 	if err != nil {
@@ -332,7 +332,7 @@ func (s *Store) sharedTips(ctx context.Context, remote string) (staged, archived
 	return refTips(refs, stagedPrefix(remote)), archived, context.Cause(ctx)
 }
 
-// SharedTip is the end of a log that a remote had at the last fetch, "" for none.
+// SharedTip returns the tip of a log that a remote had at the last fetch, or "" if it had none.
 func (s *Store) SharedTip(ctx context.Context, remote, writer string) (odb.ID, error) {
 	tip, err := s.refs.Ref(ctx, stagedPrefix(remote)+writer)
 	if err != nil || tip != "" {

@@ -13,9 +13,9 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// adoptArchives takes over the archives that FetchLogs has staged: each log in them as
-// AdoptLogs does one that has a ref of its own, and then the archives themselves. While a log
-// in them is refused, the others get refs of their own and the archives stay as they were here.
+// adoptArchives accepts the archives that FetchLogs staged: first each log in them, checked as AdoptLogs checks a log
+// with its own ref, then the archives themselves. If a log in them is rejected, the others get refs of their own and
+// the archives here stay unchanged.
 func (s *Store) adoptArchives(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
 	staged, err := s.sharedArchives(ctx, remote)
 	if err != nil || len(staged) == 0 {
@@ -48,8 +48,8 @@ func (s *Store) adoptArchives(ctx context.Context, remote, own string, check fun
 	return s.takeArchives(ctx, t, adopted)
 }
 
-// bringsMore reports whether the archive of a month that came is to replace the one that is
-// here. One that holds more is pushed, and stays.
+// bringsMore reports whether the staged archive of a month replaces the one here. It does not if the one here contains
+// the staged one; that one is pushed later.
 func (s *Store) bringsMore(ctx context.Context, month string, staged, here odb.ID, adopted *Adopted) bool {
 	if staged == here {
 		return false
@@ -65,11 +65,11 @@ func (s *Store) bringsMore(ctx context.Context, month string, staged, here odb.I
 	return err != nil || !more
 }
 
-// takeover is what archives bring.
+// takeover is the set of changes that staged archives bring.
 type takeover struct {
-	theirs, ours, live Tips          // in the archives as they will be, as they are here, with a ref here
-	forward            []adoption    // logs that there is more of
-	archives           []refdb.Moved // that came
+	theirs, ours, live Tips          // in the archives after the takeover, in the archives here, with a ref here
+	forward            []adoption    // logs that gain entries
+	archives           []refdb.Moved // archives to move
 }
 
 func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, check func(Entry) error, adopted *Adopted) error {
@@ -81,7 +81,7 @@ func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, chec
 	var logs []adoption
 	for _, writer := range slices.Sorted(maps.Keys(t.theirs)) {
 		a := adoption{writer: writer, new: t.theirs[writer], old: here[writer], ref: t.live[writer]}
-		if a.new != a.old && writer != own { // which AdoptLogs looks at
+		if a.new != a.old && writer != own { // AdoptLogs handles our own log
 			logs = append(logs, a)
 		}
 	}
@@ -90,8 +90,8 @@ func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, chec
 	return err
 }
 
-// takeArchives moves this clone's archives to those that came. What only the old ones held
-// gets a ref before.
+// takeArchives moves this clone's archives to the staged ones. Logs that only the old archives held get refs of their
+// own first.
 func (s *Store) takeArchives(ctx context.Context, t *takeover, adopted *Adopted) error {
 	var keep, drop []refdb.Moved
 	newer := map[string]bool{}
@@ -129,8 +129,8 @@ func (s *Store) moveRefs(ctx context.Context, refs []refdb.Moved) error {
 	return s.refs.SwapAll(ctx, refs)
 }
 
-// settleArchived drops the refs of logs that the archives here hold and the remote has no
-// refs for any more: what a killed process has left, and what this clone had before.
+// settleArchived deletes the refs of logs that the archives here hold and for which the remote has no refs any more:
+// leftovers of a killed process, and refs this clone had before.
 func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 	live, here, err := s.logRefs(ctx)
 	if err != nil || len(here) == 0 {
@@ -138,7 +138,7 @@ func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 	}
 	held, err := s.archived(ctx, here)
 	if err != nil {
-		return nil // a fetch mends it
+		return nil // a fetch repairs it
 	}
 	staged, _, err := s.sharedTips(ctx, remote)
 	if err != nil {
@@ -160,8 +160,7 @@ func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 	return s.moveRefs(ctx, drop)
 }
 
-// wroteHere reports whether a log is one that processes of this clone write: it keeps its
-// ref.
+// wroteHere reports whether processes of this clone write a log; such a log keeps its ref.
 func (s *Store) wroteHere(ctx context.Context, writer string) bool {
 	kept, err := s.refs.Ref(ctx, keptPrefix+writer)
 	if err != nil || kept != "" {

@@ -15,34 +15,33 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// RetireRule says which logs Retire retires.
+// RetireRule selects the logs that Retire retires.
 type RetireRule struct {
-	Before time.Time // their newest entries are from before it
-	Least  int       // fewer are left alone
-	Most   int       // at once, the oldest first; 0 is no limit
+	Before time.Time // the newest entry of a log is older
+	Least  int       // fewer logs are not retired
+	Most   int       // logs retired at once, oldest first; 0 means no limit
 }
 
 // Retired is what Retire did.
 type Retired struct {
-	Logs    int           // that went into the archive
-	Refs    int           // of logs that the remote does not have any more
-	Refused *RefusedError // the remote's no to that; nil for none
+	Logs    int           // moved into the archive
+	Refs    int           // deleted on the remote
+	Refused *RefusedError // the remote's refusal to delete refs, or nil
 }
 
-// SharedLogs is how many logs had a ref of their own on a remote at the last fetch.
+// SharedLogs returns how many logs had a ref of their own on a remote at the last fetch.
 func (s *Store) SharedLogs(ctx context.Context, remote string) (int, error) {
 	staged, _, err := s.sharedTips(ctx, remote)
 	return len(staged), err
 }
 
-// Retire puts the logs of others that a rule is about into the archive of a remote, and
-// deletes their refs there and here. What
-// an archive holds already, because somebody was killed at it, goes the same way. Only logs
-// that are here as the remote has them, after AdoptLogs, are touched. It is ErrLostRace when
-// somebody else has moved the archive: fetch and adopt again.
+// Retire moves the logs of others that rule selects into the archive of a remote, and deletes their refs there and
+// here. It also finishes logs that are archived already, because an earlier Retire was killed. It touches only logs
+// that are the same here and on the remote, after AdoptLogs. It returns ErrLostRace if another clone moved the
+// archive: fetch and adopt again.
 func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Retired, error) {
 	var done Retired
-	if err := s.checkRemote(remote); err != nil {
+	if err := s.checkRemote(remote); err != nil || s.AudienceOf(remote) != (Audience{}) { // an archive here goes to the home remote
 		return done, err
 	}
 	base, err := s.retireFrom(ctx, remote)
@@ -72,7 +71,7 @@ func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Ret
 	return done, err
 }
 
-// some are at most so many of the logs, all where most is 0.
+// some returns at most that many of the logs; all if most is 0.
 func some(logs Tips, most int) Tips {
 	if most == 0 || len(logs) <= most {
 		return logs
@@ -84,22 +83,22 @@ func some(logs Tips, most int) Tips {
 	return few
 }
 
-// saidNo is the remote's no in an error, nil for none.
+// saidNo returns the RefusedError in err, or nil.
 func saidNo(err error) *RefusedError {
 	var refused *RefusedError
 	errors.As(err, &refused)
 	return refused
 }
 
-// retireBase is what logs are retired from.
+// retireBase is the state of refs and archives that logs are retired from.
 type retireBase struct {
-	archives archives // of the remote, and here
-	left     []string // months of which this clone has none
+	archives archives // the same on the remote and here
+	left     []string // months whose archives this clone does not have
 	own      string
 	staged   Tips // logs with refs on the remote
 	here     Tips
-	gone     Tips              // of which the archives hold all; nil where nothing can be said
-	months   map[string]string // where logs are held, the newest
+	gone     Tips              // logs that the archives hold completely; nil if unknown
+	months   map[string]string // the newest month whose archive holds a log
 }
 
 func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase, err error) {
@@ -114,7 +113,7 @@ func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase,
 		return base, err
 	}
 	live, here, err := s.logRefs(ctx)
-	if err != nil || !maps.Equal(there, here) { // there is one that was not taken over, or that is not there yet
+	if err != nil || !maps.Equal(there, here) { // one was not accepted here, or not pushed yet
 		return base, err
 	}
 	held, err := s.archived(ctx, there)
@@ -142,15 +141,14 @@ func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase,
 		if at == "" || writer == base.own {
 			continue
 		}
-		if older, err := s.refs.IsAncestor(ctx, at, tip); err == nil && older { // else it has gone on since
+		if older, err := s.refs.IsAncestor(ctx, at, tip); err == nil && older { // else the log has grown since
 			base.gone[writer] = at
 		}
 	}
 	return base, context.Cause(ctx)
 }
 
-// retirable are the logs that have not moved since before, oldest first, with the time of
-// each, by its commit.
+// retirable returns the logs that have not moved since before, oldest first, and the time of each by its commit.
 func (s *Store) retirable(ctx context.Context, base retireBase, before time.Time) (logs []archivedLog, at map[odb.ID]time.Time, err error) {
 	var list strings.Builder
 	at = map[odb.ID]time.Time{}
@@ -160,7 +158,7 @@ func (s *Store) retirable(ctx context.Context, base retireBase, before time.Time
 			list.WriteString(string(tip) + "\n")
 		}
 	}
-	twice := map[odb.ID]bool{} // a commit cannot have a parent twice
+	twice := map[odb.ID]bool{} // tips seen: a commit cannot have a parent twice
 	err = s.readObjects(ctx, strings.NewReader(list.String()), func(id odb.ID, _ string, data []byte) error {
 		entry, err := decodeEntry(id, data)
 		_, again := at[id]
@@ -183,7 +181,7 @@ func (b retireBase) month(writer string, at time.Time) string {
 	return max(monthOf(at), b.months[writer])
 }
 
-// pushArchives makes the archives that hold logs, and moves the remote's to them.
+// pushArchives makes archive commits for logs and pushes them to the remote.
 func (s *Store) pushArchives(ctx context.Context, remote string, base retireBase, logs []archivedLog, at map[odb.ID]time.Time) error {
 	months := map[string][]archivedLog{}
 	for _, log := range logs {
@@ -210,7 +208,7 @@ func (s *Store) pushArchives(ctx context.Context, remote string, base retireBase
 	return s.swapArchives(ctx, remote, moves)
 }
 
-// swapArchives moves archives of the remote, and then here those that it took.
+// swapArchives moves archives on the remote, and then here those that the remote accepted.
 func (s *Store) swapArchives(ctx context.Context, remote string, moves []refdb.Moved) error {
 	var specs, leases []string
 	for _, m := range moves {
@@ -241,8 +239,7 @@ func (s *Store) swapArchives(ctx context.Context, remote string, moves []refdb.M
 	return failed
 }
 
-// encode is the commit of a: the same logs after the same archive are the same commit in
-// every clone.
+// encode returns the commit of a. The same logs after the same archive give the same commit in every clone.
 func (a archive) encode(emptyTree odb.ID) ([]byte, error) {
 	c := odb.Commit{Tree: emptyTree, Author: notesIdentity, Committer: notesIdentity, AuthorWhen: a.newest.UTC(), CommitterWhen: a.newest.UTC(), Message: a.message()}
 	if a.before != "" {
@@ -254,12 +251,11 @@ func (a archive) encode(emptyTree odb.ID) ([]byte, error) {
 	return odb.EncodeCommit(c)
 }
 
-// droppedAtOnce is how many refs one push deletes. git compares each of them with all refs
-// of the remote, of which there are fewer each time.
+// droppedAtOnce is how many refs one push deletes. git compares each with all refs of the remote, of which fewer
+// remain after each push.
 const droppedAtOnce = 256
 
-// dropShared deletes the refs of logs on a remote, where they stand at what the archive
-// there holds, and then here.
+// dropShared deletes the refs of archived logs on a remote, unless they have moved, and then here.
 func (s *Store) dropShared(ctx context.Context, remote string, logs Tips) (int, error) {
 	gone := Tips{}
 	var refused error
@@ -278,7 +274,7 @@ func (s *Store) dropShared(ctx context.Context, remote string, logs Tips) (int, 
 			case err == nil:
 				writer := strings.TrimPrefix(answer.ref, logPrefix)
 				gone[writer] = logs[writer]
-			case isRefusal(err): // a lost race is a writer that came back
+			case isRefusal(err): // a lost race means that the writer returned
 				refused = err
 			}
 		}
@@ -286,7 +282,7 @@ func (s *Store) dropShared(ctx context.Context, remote string, logs Tips) (int, 
 	return len(gone), errors.Join(s.dropRetired(ctx, remote, gone), refused)
 }
 
-// dropRetired deletes the refs of logs here that the remote has no refs for any more.
+// dropRetired deletes the refs here of logs whose refs the remote no longer has.
 func (s *Store) dropRetired(ctx context.Context, remote string, gone Tips) error {
 	live, _, err := s.logRefs(ctx)
 	if err != nil {
@@ -299,7 +295,7 @@ func (s *Store) dropRetired(ctx context.Context, remote string, gone Tips) error
 			drop = append(drop, refdb.Moved{Name: logPrefix + writer, Old: tip})
 		}
 	}
-	if err = s.moveRefs(ctx, drop); gitdir.ExitStatus(err) > 0 { // somebody else is at it: the next sync sees what is left
+	if err = s.moveRefs(ctx, drop); gitdir.ExitStatus(err) > 0 { // another process does it; the next sync does the rest
 		return nil
 	}
 	return err

@@ -12,10 +12,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// A clone that does not want what is old does not name the archives of old months to the
-// remote. What has come once is followed for good: nothing is taken away from a clone.
+// A clone that does not need old logs does not ask the remote for the archives of old months.
+// An archive that was fetched once is updated ever after: nothing is removed from a clone.
 
-// wantedMonths are the months whose archives are to be fetched, "" for all.
+// wantedMonths returns the months whose archives to fetch; a single "" means all. It records the months that are left
+// out.
 func (s *Store) wantedMonths(ctx context.Context, remote string, since time.Time) ([]string, error) {
 	if since.IsZero() {
 		return []string{""}, s.writeUnfetched(remote, nil)
@@ -44,7 +45,7 @@ func (s *Store) wantedMonths(ctx context.Context, remote string, since time.Time
 			wanted = append(wanted, month)
 		}
 	}
-	for _, known := range []archives{here, staged} { // else what the remote has no more would stay
+	for _, known := range []archives{here, staged} { // so that archives deleted on the remote are pruned
 		for month := range known {
 			if !slices.Contains(wanted, month) && !slices.Contains(left, month) {
 				wanted = append(wanted, month)
@@ -59,10 +60,9 @@ func (s *Store) wantedMonths(ctx context.Context, remote string, since time.Time
 	return wanted, s.writeUnfetched(remote, left)
 }
 
-// mayHaveLog reports whether the log of our own writer, which has no ref on the remote, may
-// be in the archives of months that are left: a log that is begun anew beside it would
-// hide it. An id that was made here since then was nobody's before; one that was given, as a
-// name is, may have been.
+// mayHaveLog reports whether the archives of left, the months not fetched, may hold the log of our own writer, which
+// has no ref on the remote. A new log begun beside it would hide it. An id that this clone made after since cannot be
+// in them; an id given by name can.
 func (s *Store) mayHaveLog(ctx context.Context, own string, since time.Time, left []string, here archives) bool {
 	if own == "" {
 		return false
@@ -80,14 +80,17 @@ func (s *Store) mayHaveLog(ctx context.Context, own string, since time.Time, lef
 	return !ok || made.Before(since)
 }
 
-// writerMadePath is the file that says when this clone made its id.
+// writerMadePath returns the file that records when this clone made its id.
 func (s *Store) writerMadePath() string { return filepath.Join(s.dir.StateDir(), "writer-made") }
 
-func (s *Store) noteWriterMade(id string) error {
+func (s *Store) noteWriterMade(a Audience, id string) error {
+	if a != (Audience{}) { // only the home remote has archives
+		return nil
+	}
 	return safefile.WriteFile(s.writerMadePath(), []byte(id+" "+time.Now().UTC().Format(time.RFC3339)+"\n"), 0o666)
 }
 
-// writerMade is when this clone made an id; not ok for one that it was given.
+// writerMade returns when this clone made id; ok is false for an id that was given to it.
 func (s *Store) writerMade(id string) (at time.Time, ok bool) {
 	text, err := safefile.ReadFile(s.writerMadePath())
 	of, said, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
@@ -97,8 +100,8 @@ func (s *Store) writerMade(id string) (at time.Time, ok bool) {
 
 func (s *Store) unfetchedPath() string { return filepath.Join(s.dir.StateDir(), "unfetched.json") }
 
-// readUnfetched are the months that were left by remote. A damaged file is none: the next
-// fetch writes it.
+// readUnfetched returns the months that were not fetched, by remote. A damaged file counts as empty; the next fetch
+// rewrites it.
 func (s *Store) readUnfetched() map[string][]string {
 	all := map[string][]string{}
 	text, err := safefile.ReadFile(s.unfetchedPath())
@@ -123,8 +126,8 @@ func (s *Store) writeUnfetched(remote string, months []string) error {
 	return safefile.WriteFile(s.unfetchedPath(), text, 0o666)
 }
 
-// Unfetched are the months whose archives a remote, or any for "", had at the last fetch and this
-// clone does not have, oldest first.
+// Unfetched returns, oldest first, the months whose archives the remote had at the last fetch and this clone does not
+// have. If remote is "", it looks at every remote.
 func (s *Store) Unfetched(ctx context.Context, remote string) (left []string, err error) {
 	all := s.readUnfetched()
 	if len(all) == 0 {
@@ -145,8 +148,8 @@ func (s *Store) Unfetched(ctx context.Context, remote string) (left []string, er
 	return left, nil
 }
 
-// mayBeIn reports whether a log that ends at tip may be in the archives of months: it is in
-// that of its last entry, or in a newer one.
+// mayBeIn reports whether the archives of months may hold a log that ends at tip. They can if one of them is of the
+// month of its last entry, or newer.
 func (s *Store) mayBeIn(ctx context.Context, months []string, tip odb.ID) bool {
 	if len(months) == 0 {
 		return false

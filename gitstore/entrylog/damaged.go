@@ -15,12 +15,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// DamagedError is an object that a log needs and that cannot be read: it is missing,
-// or its content is not what its id says. It is an ErrCorrupt.
+// DamagedError is an object of a log that cannot be read: it is missing, or its content does not match its id.
+// errors.Is matches it with ErrCorrupt.
 type DamagedError struct {
-	Writer string // whose log it is, "" when that does not matter
+	Writer string // whose log it is, or ""
 	ID     odb.ID
-	Of     odb.ID // the entry that it is attached to; "" when it is an entry itself
+	Of     odb.ID // the entry that it is attached to, or "" if it is an entry itself
 	Err    error  // ErrNotFound is in its chain when the object is missing
 }
 
@@ -35,11 +35,11 @@ func (e *DamagedError) Error() string {
 	return what + " is damaged"
 }
 
-// Is keeps a missing object of a log from being taken for a thing that does not exist.
+// Is reports ErrCorrupt, so that a missing object of a log is not mistaken for a thing that never existed.
 func (e *DamagedError) Is(target error) bool { return target == gitdir.ErrCorrupt }
 
-// ReportDamage notes entries of logs that cannot be read as a whole, for the next
-// Damaged. What cannot be noted is met again.
+// ReportDamage records entries that cannot be read completely, for the next call of Damaged. It ignores errors of
+// writing the record: a later read finds the damage again.
 func (s *Store) ReportDamage(entries ...odb.ID) {
 	known := s.readDamage()
 	before := len(known)
@@ -53,8 +53,8 @@ func (s *Store) ReportDamage(entries ...odb.ID) {
 	}
 }
 
-// noteDamage gives err, an error of reading an entry, and notes the entry where it,
-// or a file of it, is damaged or missing.
+// noteDamage returns err, an error of reading entry, unchanged. It records the entry if the entry or one of its files
+// is damaged or missing.
 func (s *Store) noteDamage(ctx context.Context, entry odb.ID, err error) error {
 	if err != nil && ctx.Err() == nil && s.readEntryWhole(ctx, entry) != nil {
 		s.ReportDamage(entry)
@@ -62,8 +62,8 @@ func (s *Store) noteDamage(ctx context.Context, entry odb.ID, err error) error {
 	return err
 }
 
-// Damaged reports whether an entry that was noted cannot be read still, and was not
-// looked for in vain a short time ago.
+// Damaged reports whether a recorded entry is still unreadable and due for another attempt to fetch it. It forgets
+// entries that can be read again.
 func (s *Store) Damaged(ctx context.Context) bool {
 	known := s.readDamage()
 	if len(known) == 0 {
@@ -83,7 +83,7 @@ func (s *Store) Damaged(ctx context.Context) bool {
 
 func (s *Store) damagePath() string { return filepath.Join(s.dir.StateDir(), "damaged") }
 
-// readDamage are the entries that were noted, each with when it is looked for again.
+// readDamage returns the recorded entries, each with the time of the next attempt to fetch it.
 func (s *Store) readDamage() map[odb.ID]time.Time {
 	known := map[odb.ID]time.Time{}
 	text, err := safefile.ReadFile(s.damagePath())
@@ -144,7 +144,7 @@ func (s *Store) readWholeTree(ctx context.Context, tree odb.ID, seen map[odb.ID]
 	return nil
 }
 
-// checkReadable is the error of reading an object, nil for one that is only too large.
+// checkReadable returns the error of reading an object, or nil if the object is only too large.
 func (s *Store) checkReadable(ctx context.Context, id odb.ID) error {
 	_, _, err := s.objects.Read(ctx, id)
 	if errors.Is(err, gitdir.ErrTooLarge) {
@@ -153,7 +153,7 @@ func (s *Store) checkReadable(ctx context.Context, id odb.ID) error {
 	return err
 }
 
-// isDamage tells an object that cannot be read from everything else that can go wrong.
+// isDamage reports whether err means that an object cannot be read.
 func isDamage(err error) bool {
 	var git *gitdir.GitError
 	return errors.Is(err, gitdir.ErrNotFound) || errors.Is(err, gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrTooLarge) || errors.As(err, &git)

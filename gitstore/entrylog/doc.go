@@ -1,9 +1,8 @@
-// Package entrylog keeps append-only logs in a repository, one for each writer, and the
-// notes that are made from them, and exchanges both with a remote. An entry is a commit;
-// a log is a chain of them on refs/runr/log/<writer>, which only its writer moves, and
-// only forward. The form of entries and notes is told in package gitstore.
+// Package entrylog keeps append-only logs in a repository, one for each writer, derives notes from them, and exchanges
+// both with a remote. An entry is a commit. A log is a chain of entries on refs/runr/log/<writer>, which only its
+// writer moves, and only forward. Package gitstore describes the form of entries and notes.
 //
-// A damaged log is taken up at its last sound entry and fetched again from the remote; a
-// log of somebody else's is taken over when every new entry of it is sound. Entries that
-// are read again soon are kept with their objects in a tail file beside the refs.
+// A damaged log is reset to its last readable entry and fetched again from the remote. The log of another writer is
+// accepted only if every new entry of it passes the check. Recent entries and their objects are also kept in a tail
+// file beside the refs.
 package entrylog

@@ -11,18 +11,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// logPrefix is where the logs are, one ref for each writer.
+// logPrefix is the prefix of the refs of logs, one for each writer.
 const logPrefix = "refs/runr/log/"
 
-// Record is what a caller wants to have recorded.
+// Record is the content of an entry to append.
 type Record struct {
 	Author      gitdir.Identity
-	When        time.Time         // whole seconds, UTC; the zero Time is now
-	Message     string            // of the commit, without NUL bytes
-	Attachments map[string][]byte // by slash-separated path; nil for none
+	When        time.Time         // stored in whole seconds, UTC; the zero Time means now
+	Message     string            // commit message, without NUL bytes
+	Attachments map[string][]byte // by slash-separated path; may be nil
 }
 
-// Entry is a record as it stands in a log.
+// Entry is a record in a log.
 type Entry struct {
 	ID      odb.ID
 	Writer  string // "" when only the id was known
@@ -33,11 +33,10 @@ type Entry struct {
 	Message string
 }
 
-// Tips are the last entries of all logs, by writer.
+// Tips maps each writer to the last entry of its log.
 type Tips map[string]odb.ID
 
-// Tips gives the last entries of all logs, this clone's own and those taken over, retired
-// ones too.
+// Tips returns the last entries of all logs: this clone's own, those of others, and retired ones.
 func (s *Store) Tips(ctx context.Context) (Tips, error) {
 	tips, archive, err := s.logRefs(ctx)
 	if err == nil {
@@ -52,7 +51,7 @@ func (s *Store) Tips(ctx context.Context) (Tips, error) {
 	return tips, nil
 }
 
-// Entry reads one entry. Its writer is not known from the id.
+// Entry reads one entry and leaves its Writer empty: the commit does not name it.
 func (s *Store) Entry(ctx context.Context, id odb.ID) (Entry, error) {
 	data, err := s.objects.ReadKind(ctx, id, "commit")
 	if err != nil {
@@ -73,21 +72,20 @@ func decodeEntry(id odb.ID, data []byte) (Entry, error) {
 	return entry, nil
 }
 
-// Attachment reads a file that was recorded with an entry; ErrNotFound when it has
-// none of that path.
+// Attachment reads a file recorded with an entry, or returns ErrNotFound if there is none at path.
 func (s *Store) Attachment(ctx context.Context, id odb.ID, path string) ([]byte, error) {
 	data, err := s.refs.Blob(ctx, id, path)
 	return data, s.noteDamage(ctx, id, err)
 }
 
-// Limits of the trees that are listed: an entry from elsewhere can hold any tree.
+// Limits of a listed tree: an entry from another clone can hold any tree.
 const (
 	maxTreeDepth   = 8
 	maxTreeEntries = 10_000
 )
 
-// Attachments lists the paths of the files recorded with an entry, sorted as in a
-// tree. It is ErrTooLarge for a tree that no version of this tool writes.
+// Attachments lists the paths of the files recorded with an entry, in tree order. It returns ErrTooLarge for a tree
+// beyond the limits, which git-runr does not write.
 func (s *Store) Attachments(ctx context.Context, id odb.ID) ([]string, error) {
 	tree, err := s.refs.TreeOf(ctx, id)
 	if err != nil {

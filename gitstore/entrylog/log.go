@@ -10,21 +10,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Decide looks at the tips and says what to append. It is called again when the
-// log moved meanwhile, so it must not have effects of its own. ErrNoChange means
-// that there is nothing to append.
+// Decide returns the record to append after looking at the tips, or ErrNoChange for nothing to append. It is called
+// again if the log has moved, so it must not have side effects.
 type Decide func(ctx context.Context, tips Tips, writer string) (Record, error)
 
-// Append is AppendFor the elected remote.
+// Append calls AppendFor for the elected remote.
 func (s *Store) Append(ctx context.Context, decide Decide) (Entry, error) {
 	return s.AppendFor(ctx, Audience{}, decide)
 }
 
-// AppendFor adds one entry to this clone's log for an audience: decide is called under a lock that
-// all writers of the clone take, and what it decided on is what is appended to.
-// When AppendFor returns, the entry is on disk and its ref has moved. It is
-// ErrNoChange, with no entry, when decide said so, and ErrBusy when the lock or
-// the ref's lock stays held.
+// AppendFor adds one entry to this clone's log for an audience. It calls decide under a lock that all writers of the
+// clone use, so the log does not move in between. When it returns, the entry is on disk and its ref has moved. It
+// returns ErrNoChange if decide did, and ErrBusy if the lock or the ref's lock stays held.
 func (s *Store) AppendFor(ctx context.Context, to Audience, decide Decide) (Entry, error) {
 	unlock, err := s.dir.Lock(ctx, "log")
 	if err != nil {
@@ -69,7 +66,7 @@ func (s *Store) appendOnce(ctx context.Context, tail *logTail, writer string, de
 	return entry, nil
 }
 
-// soundTips are the tips when this clone's own log is as its writer left it.
+// soundTips returns the tips after it has verified this clone's own log, and repaired it if necessary.
 func (s *Store) soundTips(ctx context.Context, tail *logTail, writer string) (Tips, error) {
 	if _, err := s.takeUp(ctx, tail, writer, nil); err != nil {
 		return nil, err
@@ -80,7 +77,7 @@ func (s *Store) soundTips(ctx context.Context, tail *logTail, writer string) (Ti
 	return s.Tips(ctx)
 }
 
-// moveTo moves the log's ref to an entry, whose objects are in the log's tail first.
+// moveTo writes the objects of an entry to the log's tail file and then moves the log's ref to the entry.
 func (s *Store) moveTo(ctx context.Context, tail *logTail, entry Entry, objects odb.Batch) error {
 	if err := tail.add(entry, objects); err != nil {
 		return err
@@ -91,13 +88,13 @@ func (s *Store) moveTo(ctx context.Context, tail *logTail, entry Entry, objects 
 		if have, readErr := s.refs.Ref(ctx, ref); readErr != nil || have != entry.ID {
 			return errors.Join(err, tail.drop())
 		}
-	} // else it has moved, whatever came after that
-	_ = tail.confirm() // whoever writes next finds out without it
+	} // else the ref has moved in spite of the error
+	_ = tail.confirm() // optional: the next writer can find out by itself
 	s.stood.Store(entry.ID)
 	return nil
 }
 
-// writeEntry stores the objects of an entry.
+// writeEntry stores the objects of an entry and returns both.
 func (s *Store) writeEntry(ctx context.Context, parent odb.ID, record Record) (Entry, odb.Batch, error) {
 	if record.When.IsZero() {
 		record.When = time.Now()

@@ -7,8 +7,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// CheckAttachments reads everything that is attached to entries, and names what is
-// missing or damaged.
+// CheckAttachments reads every object attached to entries and returns those that are missing or damaged.
 func (s *Store) CheckAttachments(ctx context.Context, entries []Entry) ([]*DamagedError, error) {
 	of := map[odb.ID]Entry{} // the first entry that needs an object
 	var next []odb.ID

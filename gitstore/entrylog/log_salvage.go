@@ -16,14 +16,13 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Recognize reports whether a commit is an entry of the log of its Writer. This
-// package does not know what messages say; it asks when it looks for entries that
-// nothing leads to any more.
+// Recognize reports whether a commit is an entry of the log of its Writer. This package does not parse messages; it
+// calls a Recognize to find entries that no ref reaches.
 type Recognize func(Entry) bool
 
-// Salvage visits what can be read of a log in which objects are missing or damaged,
-// oldest first, and names those. Below such an object nothing leads to the older
-// entries any more: they are found among all commits here, by what of says.
+// Salvage visits the readable entries of a damaged log, oldest first, and returns the damaged objects. Entries older
+// than a damaged one are not reachable, so it searches all commits of the repository and asks of which of them belong
+// to the log.
 func (s *Store) Salvage(ctx context.Context, writer string, tip odb.ID, of Recognize, visit func(Entry) error) ([]*DamagedError, error) {
 	found, err := s.findEntries(ctx, writer, of)
 	if err != nil {
@@ -44,16 +43,16 @@ func (s *Store) Salvage(ctx context.Context, writer string, tip odb.ID, of Recog
 	return damaged, nil
 }
 
-// foundEntries are the entries of one log that are here, whether anything leads to
-// them or not, less those that were asked for already.
+// foundEntries is the search for the entries of one log: the entries found in the repository, reachable or not, and
+// those already handed out.
 type foundEntries struct {
 	writer string
 	left   map[odb.ID]Entry
 	given  map[odb.ID]bool
 }
 
-// findEntries reads every commit that is here and keeps the entries of one log. What
-// only other logs lead to is theirs, whatever it says.
+// findEntries reads every commit of the repository and keeps the entries of one log. It drops commits that only other
+// logs reach.
 func (s *Store) findEntries(ctx context.Context, writer string, of Recognize) (*foundEntries, error) {
 	commits, err := s.allCommits(ctx)
 	if err != nil {
@@ -64,7 +63,7 @@ func (s *Store) findEntries(ctx context.Context, writer string, of Recognize) (*
 	_, err = s.readSound(ctx, commits, func(id odb.ID, _ string, data []byte) error {
 		entry, err := decodeEntry(id, data)
 		if err != nil {
-			return nil // it is no entry of anybody's
+			return nil // not an entry
 		}
 		entry.Writer = writer
 		parents[id] = entry.Parent
@@ -79,7 +78,7 @@ func (s *Store) findEntries(ctx context.Context, writer string, of Recognize) (*
 	return found, s.withoutOthers(ctx, found, parents)
 }
 
-// withoutOthers takes out what the logs of others lead to.
+// withoutOthers removes the entries that the logs of other writers reach.
 func (s *Store) withoutOthers(ctx context.Context, found *foundEntries, parents map[odb.ID]odb.ID) error {
 	for _, prefix := range []string{sharedPrefix, remotesPrefix} {
 		refs, err := s.refs.Refs(ctx, prefix)
@@ -88,7 +87,7 @@ func (s *Store) withoutOthers(ctx context.Context, found *foundEntries, parents 
 		}
 		for name, id := range refs {
 			if month := path.Base(name); isMonth(month) && path.Base(path.Dir(name)) == path.Base(archivesPrefix) {
-				logs, _ := s.archivedIn(ctx, month, id) // of one that is damaged nothing is known
+				logs, _ := s.archivedIn(ctx, month, id) // a damaged archive yields no logs
 				for writer, tip := range logs {
 					found.take(writer, tip, parents)
 				}
@@ -100,7 +99,7 @@ func (s *Store) withoutOthers(ctx context.Context, found *foundEntries, parents 
 	return nil
 }
 
-// take takes out what the log of a writer holds, but for the one that is looked for.
+// take removes the entries of a log from f, unless it is the log that f searches for.
 func (f *foundEntries) take(writer string, tip odb.ID, parents map[odb.ID]odb.ID) {
 	if writer == f.writer {
 		return
@@ -111,14 +110,14 @@ func (f *foundEntries) take(writer string, tip odb.ID, parents map[odb.ID]odb.ID
 	}
 }
 
-// chain gives the entries from one back to the first, or to one that was given or
-// cannot be read, newest first.
+// chain returns the entries from one back to the first, newest first. It stops at an entry already handed out, and at
+// one that cannot be read, which it adds to damaged.
 func (f *foundEntries) chain(ctx context.Context, r *Store, from odb.ID, damaged *[]*DamagedError) (entries []Entry) {
 	for id := from; id != "" && !f.given[id]; {
 		f.given[id] = true
 		entry, ok := f.left[id]
 		delete(f.left, id)
-		if !ok { // it leads on, also when it is no entry that of knows
+		if !ok { // follow its parent even if Recognize rejected it
 			var err error
 			if entry, err = r.Entry(ctx, id); err != nil {
 				*damaged = append(*damaged, &DamagedError{Writer: f.writer, ID: id, Err: err})
@@ -132,9 +131,8 @@ func (f *foundEntries) chain(ctx context.Context, r *Store, from odb.ID, damaged
 	return entries
 }
 
-// newestEnd is the newest of the entries left that no other comes from; "" when none
-// is left. An entry that comes from one that was given is none: its writer was killed
-// before the log's ref moved to it.
+// newestEnd returns the newest remaining entry that is not the parent of another, or "" if there is none. It skips
+// entries that descend from one already handed out: their writer was killed before the log's ref moved to them.
 func (f *foundEntries) newestEnd() odb.ID {
 	inner := map[odb.ID]bool{}
 	for _, entry := range f.left {
@@ -155,8 +153,8 @@ func (f *foundEntries) newestEnd() odb.ID {
 	return newest.ID
 }
 
-// descent is how many entries that are left one comes from, and whether the first of
-// them comes from one that was given.
+// descent counts the remaining entries from e back to the first, and reports whether the parent of the first was
+// already handed out.
 func (f *foundEntries) descent(e Entry) (depth int, aside bool) {
 	for ok := true; ok; depth++ {
 		aside = f.given[e.Parent]
@@ -165,7 +163,7 @@ func (f *foundEntries) descent(e Entry) (depth int, aside bool) {
 	return depth, aside
 }
 
-// allCommits lists every commit that is here, whether a ref leads to it or not.
+// allCommits lists every commit of the repository, reachable or not.
 func (s *Store) allCommits(ctx context.Context) ([]odb.ID, error) {
 	out, err := s.dir.Call(ctx, gitdir.Call{
 		Args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)"},
@@ -179,7 +177,7 @@ func (s *Store) allCommits(ctx context.Context) ([]odb.ID, error) {
 	return ids, err
 }
 
-// readSound visits those of the objects that can be read, and gives the others.
+// readSound visits the objects that can be read and returns the others.
 func (s *Store) readSound(ctx context.Context, ids []odb.ID, visit visitObject) (damaged []*DamagedError, err error) {
 	for len(ids) > 0 {
 		done := 0
@@ -200,27 +198,26 @@ func (s *Store) readSound(ctx context.Context, ids []odb.ID, visit visitObject) 
 			return damaged, err
 		}
 		damaged = append(damaged, &DamagedError{ID: ids[done], Err: err})
-		ids = ids[done+1:] // git ends at the first that it cannot read
+		ids = ids[done+1:] // git stops at the first unreadable object
 	}
 	return damaged, nil
 }
 
-// setAside takes a damaged loose object out of the way, for git writes none that it
-// believes to have. It is kept in the state directory.
+// setAside moves a damaged loose object into the state directory, because git does not write an object whose file
+// exists.
 func (s *Store) setAside(id odb.ID) error {
 	aside := filepath.Join(s.dir.StateDir(), "aside", string(id))
 	err := s.dir.MkdirShared(filepath.Dir(aside))
 	if err == nil {
 		err = os.Rename(s.objects.LoosePath(id), aside)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it is in no file of its own
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // if the file does not exist, the object is packed
 		return fmt.Errorf("set aside object %s: %w", id, gitdir.ReadOnly(err))
 	}
 	return nil
 }
 
-// setAsideTorn sets aside those loose objects that are damaged: git and StoreBatch would take
-// them for written.
+// setAsideTorn sets aside the damaged loose objects among objects, which git and StoreBatch would take for written.
 func (s *Store) setAsideTorn(ctx context.Context, objects odb.Batch) error {
 	for _, object := range objects {
 		_, err := os.Lstat(s.objects.LoosePath(object.ID))
@@ -234,7 +231,7 @@ func (s *Store) setAsideTorn(ctx context.Context, objects odb.Batch) error {
 	return nil
 }
 
-// mend writes those of the objects again that are missing or damaged.
+// mend writes the missing or damaged ones of objects again.
 func (s *Store) mend(ctx context.Context, objects odb.Batch) error {
 	for _, object := range objects {
 		if s.AnyReadable(ctx, []odb.ID{object.ID}) {
@@ -250,7 +247,7 @@ func (s *Store) mend(ctx context.Context, objects odb.Batch) error {
 	return nil
 }
 
-// writeAgain writes an object also when a damaged pack seems to have it.
+// writeAgain writes an object even if a damaged pack seems to have it.
 func (s *Store) writeAgain(ctx context.Context, object odb.BatchedObject) error {
 	if s.dir.SHA256() {
 		_, err := s.objects.HashObject(ctx, object.Kind, object.Data)
@@ -262,8 +259,8 @@ func (s *Store) writeAgain(ctx context.Context, object odb.BatchedObject) error 
 // readableTries bounds how many objects AnyReadable tries.
 const readableTries = 16
 
-// AnyReadable reports whether one of the objects can be read now; of many it tries a
-// few: what a fetch brings again, it brings together.
+// AnyReadable reports whether one of the objects can be read now. It tries only the first few: a fetch brings them all
+// or none.
 func (s *Store) AnyReadable(ctx context.Context, ids []odb.ID) bool {
 	return slices.ContainsFunc(ids[:min(len(ids), readableTries)], func(id odb.ID) bool {
 		_, _, err := s.readHere(ctx, id)
@@ -271,7 +268,7 @@ func (s *Store) AnyReadable(ctx context.Context, ids []odb.ID) bool {
 	})
 }
 
-// readHere reads an object without asking a promisor remote for it, where the repository is not of SHA-256.
+// readHere reads an object without fetching it from a promisor remote, except in a SHA-256 repository.
 func (s *Store) readHere(ctx context.Context, id odb.ID) (kind string, data []byte, err error) {
 	switch {
 	case !s.objects.ValidID(id):

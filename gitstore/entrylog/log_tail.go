@@ -17,36 +17,35 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// The tail of this clone's own log is a file with its newest entries and the objects
-// that they are made of. What it holds beyond the log's ref was taken away: by gc,
-// from a writer that was killed before it could look, or by a fetch over the ref.
-// It is one write without a sync for an entry. From time to time the entries that are
-// certain go to a ref of the clone's own, refs/runr-local/log/<writer>, and the file
-// begins again.
+// The tail of this clone's own log is a file with its newest entries and their objects.
+// It restores what the log's ref or the object store has lost: to gc, when a writer was
+// killed at the wrong moment, or to a fetch over the ref. An entry costs one write without
+// a sync. From time to time the ref refs/runr-local/log/<writer> takes over the entries,
+// and the file begins again.
 const (
 	keptPrefix  = "refs/runr-local/log/"
-	tailEntries = 16      // after which the ref follows
-	tailSize    = 1 << 20 // or which
+	tailEntries = 16      // entries after which the ref follows
+	tailSize    = 1 << 20 // bytes after which it does
 )
 
-// logTail is the file, open for the one who holds the log's lock.
+// logTail is the tail file, open for the holder of the log's lock.
 type logTail struct {
 	file    *os.File
 	records []tailRecord
-	size    int64 // of records; what is behind was cut short
+	size    int64 // of whole records; the rest was cut short
 }
 
-// tailRecord is one entry. Whether the ref has moved to it is written when it has.
+// tailRecord is one entry, and whether the log's ref is known to have moved to it.
 type tailRecord struct {
 	id, parent odb.ID
 	moved      bool
 	objects    odb.Batch
-	at         int64 // in the file
+	at         int64 // offset in the file
 }
 
 func (s *Store) tailPath(writer string) string { return filepath.Join(s.dir.StateDir(), "log-"+writer) }
 
-// openTail reads the tail. The caller holds the log's lock.
+// openTail opens and reads the tail. The caller holds the log's lock.
 func (s *Store) openTail(writer string) (*logTail, error) {
 	path := s.tailPath(writer)
 	f, err := safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
@@ -64,7 +63,7 @@ func (s *Store) openTail(writer string) (*logTail, error) {
 	return t, nil
 }
 
-// last is the newest record, nil when there is none.
+// last returns the newest record, or nil if there is none.
 func (t *logTail) last() *tailRecord {
 	if len(t.records) == 0 {
 		return nil
@@ -77,7 +76,7 @@ const (
 	tailMoved   = "+"
 )
 
-// add writes down an entry before the ref moves to it.
+// add writes an entry to the tail before the ref moves to it.
 func (t *logTail) add(entry Entry, objects odb.Batch) error {
 	record := tailRecord{id: entry.ID, parent: entry.Parent, objects: objects, at: t.size}
 	data := record.encode()
@@ -88,21 +87,21 @@ func (t *logTail) add(entry Entry, objects odb.Batch) error {
 	return nil
 }
 
-// confirm notes that the ref has moved to the newest entry.
+// confirm records that the ref has moved to the newest entry.
 func (t *logTail) confirm() error {
 	t.last().moved = true
 	_, err := t.file.WriteAt([]byte(tailMoved), t.last().at)
 	return err
 }
 
-// drop takes the newest entry out: the ref has not moved.
+// drop removes the newest entry, because the ref has not moved.
 func (t *logTail) drop() error {
 	t.size = t.last().at
 	t.records = t.records[:len(t.records)-1]
 	return t.file.Truncate(t.size)
 }
 
-// clear begins the file again.
+// clear empties the file.
 func (t *logTail) clear() error {
 	t.records, t.size = nil, 0
 	return t.file.Truncate(0)
@@ -123,8 +122,8 @@ func (t tailRecord) encode() []byte {
 	return append(fmt.Appendf(nil, "%s %s %s %d\n", state, t.id, cmp.Or(t.parent, "-"), body.Len()), body.Bytes()...)
 }
 
-// decodeTail reads records as far as they are whole, and gives their size in bytes.
-// The ids of objects are left out: only who writes them again needs them.
+// decodeTail parses the whole records in data and returns their size in bytes. It does not compute the ids of objects:
+// only a restore needs them.
 func decodeTail(data []byte) (records []tailRecord, size int64) {
 	for {
 		record, n := decodeTailRecord(data[size:])
@@ -136,7 +135,7 @@ func decodeTail(data []byte) (records []tailRecord, size int64) {
 	}
 }
 
-// decodeTailRecord reads the first record and gives its size, 0 when it is not whole.
+// decodeTailRecord parses the first record and returns its size, or 0 if it is incomplete.
 func decodeTailRecord(data []byte) (record tailRecord, size int) {
 	head, body, ok := cutSized(data, 4)
 	if !ok {
@@ -158,13 +157,13 @@ func decodeTailRecord(data []byte) (record tailRecord, size int) {
 	return record, size
 }
 
-// sizedHead is a line of words, of which the last is the size of what follows.
+// sizedHead is a line of words, the last of which is the size of what follows.
 type sizedHead struct {
 	words []string
 	size  int
 }
 
-// cutSized reads a line of n words when all is there that it announces.
+// cutSized cuts a line of n words from data. It fails if less follows than the line announces.
 func cutSized(data []byte, n int) (head sizedHead, rest []byte, ok bool) {
 	line, rest, ok := bytes.Cut(data, []byte("\n"))
 	head.words = strings.Split(string(line), " ")
@@ -176,8 +175,8 @@ func cutSized(data []byte, n int) (head sizedHead, rest []byte, ok bool) {
 	return head, rest, err == nil && head.size <= len(rest)
 }
 
-// tailEnd is the entry that the tail says is the log's last, and the one before it
-// where the ref need not have moved yet; both "" when the tail is empty.
+// tailEnd returns the last entry of the log according to its tail, and the one before it if the ref may not have moved
+// yet. Both are "" for an empty tail.
 func (s *Store) tailEnd(writer string) (last, before odb.ID, err error) {
 	data, err := safefile.ReadFile(s.tailPath(writer))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,21 +13,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// TakenUp says what was put right about this clone's own log; the zero TakenUp when
-// nothing had to be.
+// TakenUp is what TakeUpLog repaired in this clone's own log; the zero value means nothing.
 type TakenUp struct {
-	Entries int    // that were missing, and were written again
+	Entries int    // missing ones that were written again
 	Moved   bool   // the ref was moved from From to To
-	From    odb.ID // where it stood; "" when it was deleted
-	To      odb.ID // where its writer had left it, or what is left of that
-	Missing bool   // what From names is missing, and is not to be found here
+	From    odb.ID // where the ref was; "" if it was deleted
+	To      odb.ID // where its writer had left it, or the newest entry left of that
+	Missing bool   // From is missing and could not be restored
 }
 
-// TakeUpLog makes sure that this clone's own log ends where its writer left it:
-// entries that a fetch over the ref took away are taken up again, and objects that gc
-// took from a writer that was killed are written again. A log whose newest entry is
-// lost ends at the newest that is left. When all is well, as nearly always, that
-// costs two small reads. A repository that cannot be written stays as it is.
+// TakeUpLog makes sure that this clone's own log ends where its writer left it. It restores entries that a fetch over
+// the ref removed, and objects that gc removed after a writer was killed. A log whose newest entry is lost ends at the
+// newest one left. If nothing is wrong, this costs two small reads. It leaves a read-only repository as it is.
 func (s *Store) TakeUpLog(ctx context.Context, of Recognize) (TakenUp, error) {
 	var all TakenUp
 	for _, writer := range s.Own() {
@@ -62,9 +59,8 @@ func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (
 	return s.takeUp(ctx, tail, writer, of)
 }
 
-// logStands reports whether the log ends where its writer left it. It takes no lock:
-// what a writer does at the same time is looked at once more. Where the ref stands as it
-// did when this process looked last, the tail need not be read again.
+// logStands reports whether the log ends where its writer left it. It takes no lock; if a writer is active meanwhile,
+// it looks again. If the ref is where this process last saw it, it does not read the tail.
 func (s *Store) logStands(ctx context.Context, writer string) bool {
 	for range 3 {
 		have, err := s.refs.Ref(ctx, s.logRef(writer))
@@ -77,7 +73,7 @@ func (s *Store) logStands(ctx context.Context, writer string) bool {
 			before = last
 		}
 		if err != nil || tailErr != nil {
-			return true // whoever reads the log will say what is wrong
+			return true // a reader of the log will report the error
 		}
 		if last == "" || have == last || have == before {
 			s.stood.Store(have)
@@ -87,7 +83,7 @@ func (s *Store) logStands(ctx context.Context, writer string) bool {
 	return false
 }
 
-// takeUp is TakeUpLog for the one who holds the log's lock.
+// takeUp is TakeUpLog for the holder of the log's lock.
 func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, of Recognize) (done TakenUp, err error) {
 	have, err := s.refs.Ref(ctx, s.logRef(writer))
 	if err != nil {
@@ -114,7 +110,7 @@ func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, of Rec
 	return done, err
 }
 
-// settle decides about an entry whose writer did not live to say whether the ref moved.
+// settle decides about the newest entry if its writer was killed before it recorded whether the ref moved.
 func (t *logTail) settle(have odb.ID) error {
 	last := t.last()
 	switch {
@@ -126,11 +122,10 @@ func (t *logTail) settle(have odb.ID) error {
 	return t.confirm()
 }
 
-// logEnd is where the log has to end: where its ref stands, when that is what its
-// writer left or comes from it.
+// logEnd returns where the log must end: at its ref, if that is what its writer left or a descendant of it.
 func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have odb.ID, of Recognize) (odb.ID, error) {
 	left, err := s.leftAt(ctx, tail, writer)
-	if err == nil && have == "" && left == "" { // a writer that comes back goes on from where it was retired
+	if err == nil && have == "" && left == "" { // a returning writer continues its retired log
 		tips, err := s.Tips(ctx)
 		return tips[writer], err
 	}
@@ -149,7 +144,7 @@ func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have o
 	return have, nil
 }
 
-// leftAt is the newest entry that the writer is known to have written.
+// leftAt returns the newest entry that the writer is known to have written.
 func (s *Store) leftAt(ctx context.Context, tail *logTail, writer string) (odb.ID, error) {
 	if last := tail.last(); last != nil {
 		return last.id, nil
@@ -157,8 +152,8 @@ func (s *Store) leftAt(ctx context.Context, tail *logTail, writer string) (odb.I
 	return s.refs.Ref(ctx, keptPrefix+writer)
 }
 
-// newestEntry is where a log ends whose newest entry is missing: at the newest entry
-// that is left here, if it comes from the one that the clone kept, else at that.
+// newestEntry returns the end of a log whose newest entry is missing: the newest entry found here if it descends from
+// left, which the clone kept, else left.
 func (s *Store) newestEntry(ctx context.Context, writer string, missing, left odb.ID, of Recognize) (odb.ID, error) {
 	if of == nil {
 		return "", fmt.Errorf("%w: %s, the newest entry of this clone's log, is missing", gitdir.ErrCorrupt, missing)
@@ -177,8 +172,7 @@ func (s *Store) newestEntry(ctx context.Context, writer string, missing, left od
 	return newest, nil
 }
 
-// moveLog moves the log's ref back. What stood in its place, and is not a part of the
-// log, is kept from gc.
+// moveLog moves the log's ref back. It protects the commit that the ref was at from gc if that is not part of the log.
 func (s *Store) moveLog(ctx context.Context, writer string, to, from odb.ID) error {
 	if from != "" && to != "" && s.objects.Has(ctx, from) {
 		if part, err := s.refs.IsAncestor(ctx, from, to); err != nil || !part {
@@ -190,7 +184,7 @@ func (s *Store) moveLog(ctx context.Context, writer string, to, from odb.ID) err
 	return s.refs.SwapAnyNow(ctx, s.logRef(writer), to, from)
 }
 
-// restartTail begins the tail at an entry that the clone's own ref keeps.
+// restartTail begins the tail at an entry, which the clone's own ref keeps from now on.
 func (s *Store) restartTail(ctx context.Context, tail *logTail, writer string, at odb.ID) error {
 	kept, err := s.refs.Ref(ctx, keptPrefix+writer)
 	if err == nil && kept != at {
@@ -202,7 +196,7 @@ func (s *Store) restartTail(ctx context.Context, tail *logTail, writer string, a
 	return tail.clear()
 }
 
-// restoreTail writes again what of the tail is missing, and counts it.
+// restoreTail writes the missing objects of the tail again and counts the restored entries.
 func (s *Store) restoreTail(ctx context.Context, tail *logTail) (int, error) {
 	var ids []odb.ID
 	for _, record := range tail.records {
@@ -227,8 +221,8 @@ func (s *Store) restoreTail(ctx context.Context, tail *logTail) (int, error) {
 	return len(missing), nil
 }
 
-// keepTail gives what the tail holds to the clone's own ref when it has grown long,
-// at a moment when no gc runs: then every object that a ref needs is certain.
+// keepTail moves the clone's own ref to the end of a tail that has grown long. It does so while no gc runs, so that
+// every object the ref needs is sure to exist.
 func (s *Store) keepTail(ctx context.Context, tail *logTail, writer string) error {
 	if s.dir.GcRuns() {
 		return nil

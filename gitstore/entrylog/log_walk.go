@@ -14,15 +14,14 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// walkReads is how many entries Walk reads one by one before it starts git, which
-// costs as much as some dozens of reads and then is faster.
+// walkReads is how many entries Walk reads one by one before it starts git. Starting git costs as much as some dozens
+// of reads; after that git is faster.
 const walkReads = 64
 
-// Walk visits the entries of one log from after known up to tip, oldest first;
-// known "" is from the beginning. A known that tip does not come from is
-// ErrNotFound, before anything was visited: the caller then starts afresh. An entry
-// that is missing or damaged is ErrCorrupt: Salvage reads such a log.
-// An error from visit ends the walk and is returned.
+// Walk visits the entries of one log from after known up to tip, oldest first; if known is "", from the beginning. It
+// returns ErrNotFound before any visit if tip does not descend from known: the caller then starts afresh. It returns
+// ErrCorrupt for a missing or damaged entry: Salvage reads such a log. An error of visit ends the walk and is
+// returned.
 func (s *Store) Walk(ctx context.Context, writer string, tip, known odb.ID, visit func(Entry) error) error {
 	entries, complete, err := s.walkBack(ctx, tip, known, s.fewReads())
 	if err != nil {
@@ -40,16 +39,15 @@ func (s *Store) Walk(ctx context.Context, writer string, tip, known odb.ID, visi
 	return nil
 }
 
-// fewReads is up to how many entries are read one by one.
+// fewReads returns how many entries to read one by one at most.
 func (s *Store) fewReads() int {
-	if s.dir.SHA256() { // a process each
+	if s.dir.SHA256() { // each read starts a process
 		return 1
 	}
 	return walkReads
 }
 
-// walkBack reads entries from tip towards known, newest first. Complete is false when there
-// are more than reads.
+// walkBack reads at most reads entries from tip towards known, newest first. It reports whether that was all.
 func (s *Store) walkBack(ctx context.Context, tip, known odb.ID, reads int) (entries []Entry, complete bool, err error) {
 	for id := tip; id != known; {
 		if id == "" {
@@ -75,7 +73,7 @@ func notIn(known odb.ID) error {
 	return fmt.Errorf("entry %s is not in it: %w", known, gitdir.ErrNotFound)
 }
 
-// walkStream is Walk by git.
+// walkStream is Walk by a git process.
 func (s *Store) walkStream(ctx context.Context, writer string, tip, known odb.ID, visit func(Entry) error) error {
 	if known != "" && (!s.objects.ValidID(known) || !s.objects.Has(ctx, known)) {
 		return fmt.Errorf("walk log %s: %w", writer, notIn(known))
@@ -100,7 +98,7 @@ func (s *Store) walkStream(ctx context.Context, writer string, tip, known odb.ID
 	return err
 }
 
-// fromTo has rev-list list the entries from tip back to known.
+// fromTo returns the input that makes rev-list list the entries from tip back to known.
 func fromTo(tip, known odb.ID) string {
 	if known == "" {
 		return string(tip) + "\n"
@@ -108,9 +106,9 @@ func fromTo(tip, known odb.ID) string {
 	return string(tip) + "\n^" + string(known) + "\n"
 }
 
-// readListed visits the entries that rev-list lists, one time for each of starts, by two
-// git processes at a time: one lists the ids, one prints the commits as they are (git log
-// would convert and indent their messages). What git cannot read is ErrCorrupt.
+// readListed visits the entries that rev-list lists, which runs once for each of starts. One git process lists the
+// ids, another prints the raw commits (git log would convert and indent their messages). It returns ErrCorrupt for an
+// object that git cannot read.
 func (s *Store) readListed(ctx context.Context, starts, options []string, visit func(Entry) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -130,7 +128,7 @@ func (s *Store) readListed(ctx context.Context, starts, options []string, visit 
 		return stop
 	})
 	if err != nil {
-		cancel() // nobody wants the rest of the list
+		cancel() // the rest of the list is not needed
 	}
 	listErr := <-done
 	if stop != nil {
@@ -158,7 +156,7 @@ func decodeCommit(id odb.ID, kind string, data []byte) (Entry, error) {
 	return decodeEntry(id, data)
 }
 
-// asDamage makes what git says of an object that it cannot read an ErrCorrupt.
+// asDamage turns git's error about an unreadable object into ErrCorrupt.
 func asDamage(err error) error {
 	if err == nil || !isDamage(err) {
 		return err
@@ -166,34 +164,34 @@ func asDamage(err error) error {
 	return fmt.Errorf("%w: %s", gitdir.ErrCorrupt, err)
 }
 
-// visitObject takes one object, whose data is another's after it has returned.
+// visitObject handles one object; data is valid only until it returns.
 type visitObject func(id odb.ID, kind string, data []byte) error
 
-// readObjects visits the objects of a list of ids, one a line, in order.
+// readObjects visits the objects of a list of ids, one per line, in order.
 func (s *Store) readObjects(ctx context.Context, ids io.Reader, visit visitObject) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	output, input, err := os.Pipe() // git's own, which spares a copy
+	output, input, err := os.Pipe() // git writes to it directly, which saves a copy
 	if err != nil {
 		return err
 	}
 	done := make(chan error, 1)
 	go func() {
 		_, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"cat-file", "--batch", "--buffer"}, Stdin: ids, Stdout: input})
-		input.Close() // so that the end is read after git has ended
+		input.Close() // the reader sees the end only after git has ended
 		done <- err
 	}()
 	ended, err := visitBatch(bufio.NewReaderSize(output, 1<<16), visit)
 	output.Close()
-	cancel() // git may still be printing what nobody wants any more
+	cancel() // git may still be printing
 	if gitErr := <-done; ended && gitErr != nil {
 		return gitErr
 	}
 	return err
 }
 
-// visitBatch reads what git prints of objects. ended is that nothing more came of it, be
-// that its end or not.
+// visitBatch reads the output of git cat-file --batch. ended reports whether the output ended, at an object boundary
+// or not.
 func visitBatch(in *bufio.Reader, visit visitObject) (ended bool, err error) {
 	var data []byte
 	for {
@@ -208,7 +206,7 @@ func visitBatch(in *bufio.Reader, visit visitObject) (ended bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("read object %s: %w", id, err)
 		}
-		data = slices.Grow(data[:0], size+1)[:size+1] // and the newline after it
+		data = slices.Grow(data[:0], size+1)[:size+1] // with the newline after it
 		if _, err := io.ReadFull(in, data); err != nil {
 			return true, err
 		}
@@ -218,7 +216,7 @@ func visitBatch(in *bufio.Reader, visit visitObject) (ended bool, err error) {
 	}
 }
 
-// parseObjectHeader reads the line before an object, which is not too large.
+// parseObjectHeader parses the line before an object. It returns ErrTooLarge for a size above odb.MaxObject.
 func parseObjectHeader(line string) (id odb.ID, kind string, size int, err error) {
 	name, _, _ := strings.Cut(line, " ")
 	id = odb.ID(name)

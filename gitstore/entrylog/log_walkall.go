@@ -12,20 +12,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// ErrEntangled is logs of which WalkAll cannot tell whose an entry is: two of them share
-// entries, or one is cut off, as in a shallow clone. Walk reads each for itself.
+// ErrEntangled means that WalkAll cannot tell to which log an entry belongs: two logs share entries, or one is cut
+// off, as in a shallow clone. Walk can still read each log alone.
 var ErrEntangled = errors.New("the logs are entangled")
 
-// WalkAll visits the entries of all logs from their tips back to those that are known,
-// each log newest first, and the logs in any order among one another: in one stream,
-// however many logs there are, and keeping nothing of it. A log that is at what is known
-// is not read; one of which nothing is known is read from its beginning.
+// WalkAll visits the entries of all logs from their tips back to the known ones, each log newest first, with the logs
+// interleaved in any order. It reads one stream, however many logs there are, and keeps no entries. It skips a log
+// whose tip is known, and reads a log of which nothing is known from its beginning.
 //
-// It is ErrNotFound or ErrEntangled when a tip does not come from what is known, ErrCorrupt
-// for an entry that is missing or damaged, and ErrEntangled when two logs share entries,
-// which may also be visited as entries of both: then what was visited does not count, and
-// the caller reads log by log with Walk and Salvage. An error from visit ends the walk
-// and is returned.
+// It returns ErrNotFound or ErrEntangled if a tip does not descend from the known entry, ErrCorrupt for a missing or
+// damaged entry, and ErrEntangled if two logs share entries. After these errors the visited entries do not count, some
+// of them may have had the wrong writer, and the caller reads each log with Walk and Salvage. An error of visit ends
+// the walk and is returned.
 func (s *Store) WalkAll(ctx context.Context, tips, known Tips, visit func(Entry) error) error {
 	moved := make(Tips, len(tips))
 	for writer, tip := range tips {
@@ -43,11 +41,12 @@ func (s *Store) WalkAll(ctx context.Context, tips, known Tips, visit func(Entry)
 	return s.streamAll(ctx, moved, known, visit)
 }
 
-// streamReads is how many entries WalkAll reads one by one before git streams the rest to it: a
-// third of what starting git costs is lost where git is started all the same.
+// streamReads is how many entries WalkAll reads one by one before it starts git to stream the rest. If git has to be
+// started after all, these reads cost about a third of its start in addition.
 const streamReads = 512
 
-// walkNearAll visits the newest entries of logs, and leaves in tips what remains of them.
+// walkNearAll visits the newest entries of logs and leaves in tips the logs that remain to be read, each at its next
+// entry.
 func (s *Store) walkNearAll(ctx context.Context, tips, known Tips, visit func(Entry) error) error {
 	reads := min(s.fewReads()*streamReads/walkReads, streamReads)
 	if len(tips) > reads {
@@ -71,11 +70,11 @@ func (s *Store) walkNearAll(ctx context.Context, tips, known Tips, visit func(En
 	return nil
 }
 
-// walkedLogs is how many logs one rev-list goes through: it keeps their ends in a list
-// that it searches from the start for each commit.
+// walkedLogs is how many logs one rev-list walks: git keeps their ends in a list and searches it linearly for each
+// commit.
 const walkedLogs = 1000
 
-// streamAll is WalkAll by git.
+// streamAll visits the entries of logs as git lists them.
 func (s *Store) streamAll(ctx context.Context, tips, known Tips, visit func(Entry) error) error {
 	w := logWalk{known: known, next: make(map[odb.ID]string, len(tips))}
 	var lists []string
@@ -111,7 +110,7 @@ func (s *Store) streamAll(ctx context.Context, tips, known Tips, visit func(Entr
 	return nil
 }
 
-// anyAbsent reports whether an entry that is known of one of the logs is not here.
+// anyAbsent reports whether the known entry of one of the logs is missing here.
 func (s *Store) anyAbsent(ctx context.Context, tips, known Tips) bool {
 	var ids []odb.ID
 	for writer := range tips {
@@ -123,7 +122,7 @@ func (s *Store) anyAbsent(ctx context.Context, tips, known Tips) bool {
 	return err == nil && len(gone) > 0
 }
 
-// logWalk tells whose an entry is: git lists it after the one that names it its parent.
+// logWalk assigns entries to writers: git lists an entry after its child, which names it as parent.
 type logWalk struct {
 	known Tips
 	next  map[odb.ID]string // the writer of the next entry of each log that has not ended
@@ -137,7 +136,7 @@ func (w *logWalk) expect(id odb.ID, writer string) error {
 	return nil
 }
 
-// take gives an entry its writer, and expects the one before it.
+// take sets the writer of an entry, and expects its parent next.
 func (w *logWalk) take(entry *Entry) error {
 	writer, ok := w.next[entry.ID]
 	if !ok {

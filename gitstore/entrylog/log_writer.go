@@ -24,15 +24,15 @@ const (
 // isWriter reports whether a string has the form of a writer's id: 12 hex digits.
 func isWriter(s string) bool { return len(s) == writerDigits && odb.IsHex(s) }
 
-// writerVar names the writer of this process, whatever the configuration says: one for all
-// jobs of a pipeline, each of which is a clone of its own.
+// writerVar is an environment variable that overrides the configured writer. A pipeline sets it to one name for all
+// its jobs, each of which is a clone of its own.
 const writerVar = "GIT_RUNR_WRITER"
 
-// maxWriterName is how long a writer's name may be.
+// maxWriterName is the maximum length of a writer's name in bytes.
 const maxWriterName = 100
 
-// writerID is the id of a writer that is given: 12 hex digits are the id itself, a name
-// has the same one in every clone. It is "" for none.
+// writerID returns the id for a given writer: 12 hex digits are the id itself, a name maps to the same id in every
+// clone, and "" maps to "".
 func writerID(given string) (string, error) {
 	if given == "" || isWriter(given) {
 		return given, nil
@@ -45,7 +45,7 @@ func writerID(given string) (string, error) {
 	return hex.EncodeToString(sum[:writerDigits/2]), nil
 }
 
-// named returns the id of a writer for an audience whose name was given, which other clones may have too; "" for none.
+// named returns the id of a writer for an audience if it was given as a name, which other clones may share, else "".
 func (s *Store) named(a Audience) (string, error) {
 	given := os.Getenv(writerVar)
 	if given == "" {
@@ -53,7 +53,7 @@ func (s *Store) named(a Audience) (string, error) {
 			return "", nil
 		}
 	} else if a != (Audience{}) {
-		given = fmt.Sprintf("%.60s/for/%x", given, sha256.Sum256([]byte(a.String())))[:min(maxWriterName, len(given)+20)]
+		given = fmt.Sprintf("%.60s/for/%x", given, sha256.Sum256([]byte(a.key())))[:min(maxWriterName, len(given)+20)]
 	}
 	id, err := writerID(given)
 	if err != nil {
@@ -62,10 +62,10 @@ func (s *Store) named(a Audience) (string, error) {
 	return id, err
 }
 
-// Writer is the id of this clone as a writer for the elected remote, "" before its first write.
+// Writer returns the writer id of this clone for the elected remote, or "" before its first write.
 func (s *Store) Writer() string { return s.WriterFor(Audience{}) }
 
-// WriterFor is the id of this clone as a writer for an audience, "" before its first write for it.
+// WriterFor returns the writer id of this clone for an audience, or "" before its first write for it.
 func (s *Store) WriterFor(a Audience) string {
 	if id, _ := s.named(a); id != "" {
 		return id
@@ -79,23 +79,41 @@ func (s *Store) WriterFor(a Audience) string {
 	return ""
 }
 
-// ensureWriter gives the writer's id for an audience and makes it at the first write. The caller
-// holds the log's lock, so no two processes make one.
+// ensureWriter returns the writer id for an audience, and makes one at the first write. The caller holds the log's
+// lock, so no two processes make one.
 func (s *Store) ensureWriter(ctx context.Context, a Audience) (string, error) {
-	if _, err := s.named(a); err != nil {
+	named, err := s.named(a)
+	if err != nil {
 		return "", err
 	}
-	if id := s.WriterFor(a); id != "" {
+	if id := s.WriterFor(a); id != "" && (named == "" || a.Remote == "") {
 		return id, nil
 	}
 	id, err := s.storedWriter(ctx, a)
 	if err == nil && id == "" {
 		return s.newWriter(ctx, a)
 	}
-	if id != "" {
+	if err == nil {
+		err = s.noteOwn(id, a)
+	}
+	if err == nil {
 		s.writers.Store(a, id)
 	}
 	return id, err
+}
+
+// noteOwn records that a log of ours belongs to another remote: whoever removes the remote removes its writer's id as well.
+func (s *Store) noteOwn(id string, a Audience) error {
+	if a.Remote == "" {
+		return nil
+	}
+	if err := s.checkRemote(a.Remote); err != nil {
+		return err
+	}
+	if err := s.noteHome(a.Remote); err != nil {
+		return err
+	}
+	return s.noteOrigin(id, a.Remote, false)
 }
 
 // EnsureWriter is Writer, and makes the id where this clone has written nothing yet.
@@ -111,7 +129,7 @@ func (s *Store) EnsureWriter(ctx context.Context) (string, error) {
 	return s.ensureWriter(ctx, Audience{})
 }
 
-// storedWriter reads the id for an audience that another process may have made since the
+// storedWriter reads the id for an audience from the configuration: another process may have made it since the
 // repository was opened.
 func (s *Store) storedWriter(ctx context.Context, a Audience) (string, error) {
 	if id, err := s.named(a); id != "" || err != nil {
@@ -130,21 +148,23 @@ func (s *Store) storedWriter(ctx context.Context, a Audience) (string, error) {
 	return id, nil
 }
 
-// stillWriter reports whether the repository's configuration has the line with an id as
-// git writes it: an id is nowhere else, and who makes another one replaces the line.
+// stillWriter reports whether the repository's configuration file still has the line with id, as git writes it.
 func (s *Store) stillWriter(a Audience, id string) bool {
 	key := a.key()
 	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "config"))
 	return err == nil && strings.Contains(string(text), "\n\t"+key[strings.LastIndexByte(key, '.')+1:]+" = "+id+"\n")
 }
 
-// newWriter gives this clone a new id as a writer: at the first write, and when a
-// copy of the clone writes under the same one. The caller holds the log's lock.
+// newWriter gives this clone a new writer id: at the first write, and when a copy of the clone uses the same one. The
+// caller holds the log's lock.
 func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 	var random [writerDigits / 2]byte
 	rand.Read(random[:]) // never fails
 	id := hex.EncodeToString(random[:])
-	if err := s.noteWriterMade(id); err != nil {
+	if err := s.noteOwn(id, a); err != nil {
+		return "", fmt.Errorf("make a writer: %w", err)
+	}
+	if err := s.noteWriterMade(a, id); err != nil {
 		return "", fmt.Errorf("make a writer: %w", gitdir.ReadOnly(err))
 	}
 	if _, err := s.dir.Git(ctx, "config", "--local", a.key(), id); err != nil {
@@ -154,7 +174,7 @@ func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 	return id, nil
 }
 
-// signs reports whether entries are to be signed: runr.sign, else commit.gpgSign.
+// signs reports whether to sign entries: runr.sign if set, else commit.gpgSign.
 func (s *Store) signs() bool {
 	if s.dir.Config.Get("runr.sign") != "" {
 		return s.dir.Config.Bool("runr.sign")
@@ -162,8 +182,7 @@ func (s *Store) signs() bool {
 	return s.dir.Config.Bool("commit.gpgsign")
 }
 
-// SignCommit stores a commit with a signature, which git makes as it does for any
-// commit of the user's. It is ErrSign when git cannot.
+// SignCommit stores a signed commit; git signs it as it signs the user's own commits. It returns ErrSign if git fails.
 func (s *Store) SignCommit(ctx context.Context, c odb.Commit) (odb.ID, error) {
 	args := []string{"commit-tree", "-S", "-F", "-"}
 	for _, parent := range c.Parents {

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// OpenNotes reads the notes of a ref such as "refs/notes/runr"; a ref that does
-// not exist has none. Directories of the tree are read when they are needed.
+// OpenNotes reads the notes of a ref such as "refs/notes/runr"; a ref that does not exist has no notes. It reads the
+// directories of the tree on demand.
 func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 	tip, err := s.refs.Ref(ctx, ref)
 	if err != nil {
@@ -32,25 +32,25 @@ func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 	return n, nil
 }
 
-// NewNotes begins notes from nothing, to replace what the ref is at: "" when there
-// is no ref. Nothing of what it replaces is read, so it does not become the parent: see RenewNotes.
+// NewNotes begins empty notes, to replace the commit that the ref is at ("" if there is no ref). That commit is not
+// read and does not become a parent: see RenewNotes.
 func (s *Store) NewNotes(ref string, replaces odb.ID) *Notes {
 	return &Notes{repo: s, ref: ref, replaces: replaces, root: &noteNode{}, pending: map[odb.ID][]byte{}, keep: odb.Synced}
 }
 
-// Clear takes all notes away, to be derived again.
+// Clear removes all notes, so that the caller can derive them again.
 func (n *Notes) Clear() { n.root, n.others, n.keep = &noteNode{}, nil, odb.Synced }
 
-// Message is the message of the commit that the notes were read from, "" for none.
+// Message returns the message of the commit that the notes were read from, or "" if there was none.
 func (n *Notes) Message() string { return n.was.Message }
 
-// Was returns the commit that the notes are committed on, of several the first; the zero Commit for none.
+// Was returns the parent of the next commit of the notes, the first if there are several, or the zero Commit.
 func (n *Notes) Was() odb.Commit { return n.was }
 
-// CanHold reports whether a note can be on commit: whether that is a whole object id.
+// CanHold reports whether a note can be attached to commit: whether commit is a full object id.
 func (n *Notes) CanHold(commit odb.ID) bool { return n.repo.objects.ValidID(commit) }
 
-// Get gives the note on a commit, nil when there is none.
+// Get returns the note on a commit, or nil if there is none.
 func (n *Notes) Get(ctx context.Context, commit odb.ID) ([]byte, error) {
 	if !n.repo.objects.ValidID(commit) {
 		return nil, fmt.Errorf("note on %q: not an object id", commit)
@@ -62,8 +62,7 @@ func (n *Notes) Get(ctx context.Context, commit odb.ID) ([]byte, error) {
 	return n.blob(ctx, item.id)
 }
 
-// Set puts a note on a commit in place of the one that is there. An empty text
-// takes the note away.
+// Set replaces the note on a commit. An empty text removes it.
 func (n *Notes) Set(ctx context.Context, commit odb.ID, text []byte) error {
 	if !n.repo.objects.ValidID(commit) {
 		return fmt.Errorf("note on %q: not an object id", commit)
@@ -83,11 +82,11 @@ func (n *Notes) Set(ctx context.Context, commit odb.ID, text []byte) error {
 	return n.insert(ctx, n.root, 0, &noteItem{key: string(commit), id: id})
 }
 
-// Commit writes the notes as a commit by a fixed author at the time given, on top of the commit
-// that they were read from, and moves the ref to it; it returns the commit. It writes nothing when
-// tree and message are those of the one parent; a commit that is there already it mends. Notes that were read and added to are not synced, as those of git notes are
-// not: what a power cut takes of them can be made from nothing. The error is ErrLostRace when the
-// ref moved since the notes were opened: open them again and set what there is to set.
+// Commit writes the notes as a commit by a fixed author at the given time, on top of the commit that they were read
+// from, moves the ref to it, and returns its id. If tree and message equal those of the single parent, it writes
+// nothing; if the commit exists already, it repairs missing objects. Notes that were read and added to are not synced,
+// just like those of git notes: they can be derived again after a power cut. It returns ErrLostRace if the ref has
+// moved since the notes were opened: open them again and repeat the changes.
 func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb.ID, error) {
 	id, err := n.commit(ctx, message, when.UTC())
 	if err != nil {
@@ -126,7 +125,7 @@ func (n *Notes) commit(ctx context.Context, message string, when time.Time) (odb
 	return id, nil
 }
 
-// moveBack moves the ref to the one parent, which says all that there is to say.
+// moveBack moves the ref to the single parent, which has the same content.
 func (n *Notes) moveBack(ctx context.Context) error {
 	if n.was.ID == n.replaces {
 		return nil
@@ -134,8 +133,8 @@ func (n *Notes) moveBack(ctx context.Context) error {
 	return n.repo.refs.SwapRef(ctx, n.ref, n.was.ID, n.replaces)
 }
 
-// withoutShared leaves out what of the objects the notes of a remote hold: it came with the
-// fetch, and its refs keep it.
+// withoutShared removes the objects that the staged notes of a remote contain: a fetch brought them, and its refs keep
+// them.
 func (s *Store) withoutShared(ctx context.Context, objects odb.Batch) odb.Batch {
 	refs, err := s.refs.Refs(ctx, remotesPrefix)
 	if err != nil {
@@ -147,13 +146,13 @@ func (s *Store) withoutShared(ctx context.Context, objects odb.Batch) odb.Batch 
 			continue
 		}
 		if commit, err := s.objects.ReadCommit(ctx, id); err == nil {
-			_ = s.listTree(ctx, commit.Tree, have) // what cannot be read is written
+			_ = s.listTree(ctx, commit.Tree, have) // an unreadable tree only means that more is written
 		}
 	}
 	return slices.DeleteFunc(objects, func(o odb.BatchedObject) bool { return have[o.ID] })
 }
 
-// listTree collects a tree that can be read and what is below it.
+// listTree adds a tree and everything below it to have, as far as it can be read.
 func (s *Store) listTree(ctx context.Context, tree odb.ID, have map[odb.ID]bool) error {
 	entries, err := s.objects.ReadTree(ctx, tree)
 	if err != nil {
@@ -172,8 +171,8 @@ func (s *Store) listTree(ctx context.Context, tree odb.ID, have map[odb.ID]bool)
 	return nil
 }
 
-// NotesCommit writes a commit of notes that no ref names: a tree of notes with
-// parents, by the fixed author at the time given. The same is the same in every clone.
+// NotesCommit writes a commit of notes that no ref names, by the fixed author at the given time. The same arguments
+// give the same commit in every clone.
 func (s *Store) NotesCommit(ctx context.Context, tree odb.ID, parents []odb.ID, message string, when time.Time) (odb.ID, error) {
 	id, err := s.objects.WriteCommit(ctx, odb.Commit{Tree: tree, Parents: parents, Author: notesIdentity, Committer: notesIdentity,
 		AuthorWhen: when.UTC(), CommitterWhen: when.UTC(), Message: message})
@@ -183,7 +182,7 @@ func (s *Store) NotesCommit(ctx context.Context, tree odb.ID, parents []odb.ID, 
 	return id, nil
 }
 
-// encode makes the objects of the notes; the last one is the commit, which it returns as well.
+// encode makes the objects of the notes. The last one is the commit, which it also returns.
 func (n *Notes) encode(ctx context.Context, message string, when time.Time) (objects odb.Batch, commit odb.Commit, err error) {
 	var root odb.TreeDir
 	err = n.layOut(ctx, n.root, 0, 0, func(path string, item *noteItem) {

@@ -12,9 +12,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// RenewNotes begins notes from nothing, on top of those that the ref was at last of which all can be read, and of those
-// that remotes had: a plain push of them is a fast-forward then. It returns what of the ref's cannot be read, which it sets
-// aside, and forgets a remote's that cannot be read: a sync brings them again, and what is missing would stop git's gc.
+// RenewNotes begins empty notes on top of the newest commit in the ref's history that can be read completely, and of
+// the notes staged from remotes: a plain push of the result is then a fast-forward. It sets aside the damaged objects
+// of the ref and returns them. It deletes the staged notes of a remote if they cannot be read, because missing objects
+// would stop git's gc; the next sync fetches them again.
 func (s *Store) RenewNotes(ctx context.Context, ref string) (n *Notes, damaged []odb.ID, err error) {
 	tip, err := s.refs.Ref(ctx, ref)
 	if err != nil {
@@ -23,7 +24,7 @@ func (s *Store) RenewNotes(ctx context.Context, ref string) (n *Notes, damaged [
 	n, w := s.NewNotes(ref, tip), s.newSoundness()
 	if tip != "" {
 		if kind, _, err := s.objects.Read(ctx, tip); err == nil && kind != "commit" {
-			n.was.ID = tip // somebody else put it there
+			n.was.ID = tip // another tool put it there
 			return n, nil, nil
 		}
 	}
@@ -34,7 +35,7 @@ func (s *Store) RenewNotes(ctx context.Context, ref string) (n *Notes, damaged [
 			n.parents = []odb.ID{id}
 			break
 		}
-		commit, _ := s.objects.ReadCommit(ctx, id) // what cannot be read has no parents
+		commit, _ := s.objects.ReadCommit(ctx, id) // an unreadable commit has no parents
 		id = ""
 		if len(commit.Parents) > 0 {
 			id = commit.Parents[0]
@@ -55,7 +56,7 @@ func (s *Store) RenewNotes(ctx context.Context, ref string) (n *Notes, damaged [
 	return n, damaged, err
 }
 
-// standOnStaged makes the notes of remotes parents as well, where the one parent does not have them in its history.
+// standOnStaged adds the notes of remotes as parents, unless the present parents contain them.
 func (n *Notes) standOnStaged(ctx context.Context, w *soundness) error {
 	staged, err := n.repo.refs.Refs(ctx, remotesPrefix)
 	if err != nil {
@@ -81,7 +82,7 @@ func (n *Notes) standOnStaged(ctx context.Context, w *soundness) error {
 	return nil
 }
 
-// standOn makes a commit a parent, in place of those that it has in its history, unless it is in that of one.
+// standOn adds a commit as a parent and drops the parents in its history; it does nothing if a parent contains it.
 func (n *Notes) standOn(ctx context.Context, id odb.ID) error {
 	var apart []odb.ID
 	for _, parent := range n.parents {
@@ -103,7 +104,7 @@ func (n *Notes) standOn(ctx context.Context, id odb.ID) error {
 	return nil
 }
 
-// NotesDamage lists what cannot be read of the notes that a ref is at, and of their history.
+// NotesDamage lists the unreadable objects of the notes that a ref is at, and of their history.
 func (s *Store) NotesDamage(ctx context.Context, ref string) ([]odb.ID, error) {
 	tip, err := s.refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
@@ -114,8 +115,8 @@ func (s *Store) NotesDamage(ctx context.Context, ref string) ([]odb.ID, error) {
 	return w.damaged, err
 }
 
-// soundness finds out which objects can be read with all that they name. What a partial or shallow clone left out
-// is no damage.
+// soundness finds the objects that can be read together with everything that they refer to. Objects that a partial or
+// shallow clone left out do not count as damaged.
 type soundness struct {
 	store   *Store
 	partial bool
@@ -154,7 +155,7 @@ func (w *soundness) check(ctx context.Context, id odb.ID) (sound bool, err error
 	return sound, nil
 }
 
-// namedBy lists the objects that one names, but for the parents of a commit that are cut off.
+// namedBy lists the objects that an object refers to, without the parents of a commit at the end of a shallow clone.
 func (s *Store) namedBy(ctx context.Context, id odb.ID, cut bool) (names []odb.ID, err error) {
 	kind, data, err := s.readHere(ctx, id)
 	if err != nil {

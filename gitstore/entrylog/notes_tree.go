@@ -9,18 +9,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Notes is the notes of one ref, which may be changed in memory and then committed
-// as a whole. It is not for use by several goroutines at once.
+// Notes is the notes of one ref. They are changed in memory and then committed together. Notes must not be used by
+// several goroutines at once.
 type Notes struct {
 	repo     *Store
 	ref      string
 	replaces odb.ID     // what the ref must be at when the notes are committed
-	parents  []odb.ID   // what they are committed on
-	was      odb.Commit // the first parent, where there is one
+	parents  []odb.ID   // parents of the next commit
+	was      odb.Commit // the first parent, if any
 	root     *noteNode
-	others   []otherEntry      // what is in the tree and no note; it is kept
+	others   []otherEntry      // tree entries that are not notes; they are kept
 	pending  map[odb.ID][]byte // blobs that are not written yet
-	keep     odb.Durability    // of the objects; the ref is never synced
+	keep     odb.Durability    // for the objects; the ref is never synced
 }
 
 type otherEntry struct {
@@ -41,27 +41,27 @@ func (n *Notes) blob(ctx context.Context, id odb.ID) ([]byte, error) {
 	return n.repo.objects.ReadKind(ctx, id, "blob")
 }
 
-// A notes tree has one file for each note, named by the object the note is on. With
-// many notes the names are split after every two digits into directories. git
-// decides where by a rule about the tree that it holds in memory, with one level
-// for each hex digit; to write the same bytes, the same tree is held here.
+// A notes tree has one file for each note, named by the annotated object. If there are many
+// notes, the names are split into directories after every two digits. git decides where from
+// its tree in memory, which has one level for each hex digit. This package holds the same
+// tree, to write the same bytes as git.
 
 type noteKind int
 
 const (
 	noteLeaf  noteKind = iota // a note
-	noteDir                   // a directory that was not read yet
+	noteDir                   // a directory that is not read yet
 	noteInner                 // a level of the tree
 )
 
 type noteItem struct {
 	kind noteKind
-	key  string // hex digits: of the object for a note, those of the path for a directory
+	key  string // hex digits of the object of a note, or of the path of a directory
 	id   odb.ID // of the blob or the tree
 	node *noteNode
 }
 
-// noteNode is one level: what there is for each value of one hex digit.
+// noteNode is one level of the tree: an item for each value of one hex digit.
 type noteNode [16]*noteItem
 
 func (n *noteNode) slot(digit byte) **noteItem {
@@ -71,11 +71,11 @@ func (n *noteNode) slot(digit byte) **noteItem {
 	return &n[digit-'0']
 }
 
-// insert puts a note or an unread directory at its place below node, which stands
-// at a depth of level digits. A note that is there twice is joined, as git does.
+// insert puts a note or an unread directory below node, which is at depth level. Two notes on one object are joined,
+// as git does.
 func (n *Notes) insert(ctx context.Context, node *noteNode, level int, item *noteItem) error {
 	for {
-		if level == len(item.key) { // a directory of what is already spread out here
+		if level == len(item.key) { // a directory for this very level
 			return n.unpack(ctx, node, level, item)
 		}
 		slot := node.slot(item.key[level])
@@ -104,7 +104,7 @@ func (n *Notes) insert(ctx context.Context, node *noteNode, level int, item *not
 	}
 }
 
-// unpack reads a directory and puts what is in it below node.
+// unpack reads a directory and inserts its entries below node.
 func (n *Notes) unpack(ctx context.Context, node *noteNode, level int, dir *noteItem) error {
 	entries, err := n.repo.objects.ReadTree(ctx, dir.id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (n *Notes) unpack(ctx context.Context, node *noteNode, level int, dir *note
 	}
 	rest := len(n.repo.objects.ZeroID()) - len(dir.key)
 	for _, e := range entries {
-		name := strings.ToLower(e.Name) // git takes capital digits too
+		name := strings.ToLower(e.Name) // git accepts upper-case digits too
 		item := &noteItem{key: dir.key + name, id: e.ID}
 		switch {
 		case odb.IsHex(name) && len(name) == rest && strings.HasPrefix(e.Mode, "100"):
@@ -129,7 +129,7 @@ func (n *Notes) unpack(ctx context.Context, node *noteNode, level int, dir *note
 	return nil
 }
 
-// unpackSlot reads the directory in a slot, and the next one that it may hold there.
+// unpackSlot reads the directory in a slot, and the nested one that may then be in the slot.
 func (n *Notes) unpackSlot(ctx context.Context, node *noteNode, level, slot int) error {
 	for node[slot] != nil && node[slot].kind == noteDir {
 		dir := node[slot]
@@ -142,8 +142,7 @@ func (n *Notes) unpackSlot(ctx context.Context, node *noteNode, level, slot int)
 	return nil
 }
 
-// join makes one note of two on the same object, which only a foreign program can
-// have left in the tree.
+// join merges two notes on the same object, which only another program can have written.
 func (n *Notes) join(ctx context.Context, have, item *noteItem) error {
 	if have.id == item.id {
 		return nil
@@ -161,7 +160,7 @@ func (n *Notes) join(ctx context.Context, have, item *noteItem) error {
 	return nil
 }
 
-// find gives the note on an object, nil when there is none, and the levels above it.
+// find returns the note on an object, or nil, and the levels above it.
 func (n *Notes) find(ctx context.Context, key string) (item *noteItem, path []*noteNode, err error) {
 	node := n.root
 	for level := 0; ; {
@@ -186,8 +185,7 @@ func (n *Notes) find(ctx context.Context, key string) (item *noteItem, path []*n
 	}
 }
 
-// remove takes a note out. A level that is left with one note gives it to the
-// level above.
+// remove deletes a note. A level left with a single note is merged into the level above.
 func (n *Notes) remove(ctx context.Context, key string) error {
 	item, path, err := n.find(ctx, key)
 	if item == nil || err != nil {
@@ -205,8 +203,7 @@ func (n *Notes) remove(ctx context.Context, key string) error {
 	return nil
 }
 
-// only gives the one note of a level; false when there is more than that, or
-// something else.
+// only returns the note of a level that holds nothing else; ok is false for any other level.
 func (n *noteNode) only() (*noteItem, bool) {
 	var found *noteItem
 	for _, item := range n {
@@ -221,8 +218,7 @@ func (n *noteNode) only() (*noteItem, bool) {
 	return found, true
 }
 
-// full reports whether every digit has a level or a directory: git's sign that
-// names are worth splitting here.
+// full reports whether every digit has a level or a directory. git then splits names at this level.
 func (n *noteNode) full() bool {
 	for _, item := range n {
 		if item == nil || item.kind == noteLeaf {
@@ -232,9 +228,8 @@ func (n *noteNode) full() bool {
 	return true
 }
 
-// layOut visits what the tree on disk is made of below node: notes, and directories
-// that stay as they are, each with its path. fanout is how many directories the
-// path of a note has so far.
+// layOut visits the entries of the tree on disk below node: notes and unchanged directories, each with its path.
+// fanout is how many directories the path of a note has so far.
 func (n *Notes) layOut(ctx context.Context, node *noteNode, level, fanout int, visit func(path string, item *noteItem)) error {
 	if level%2 == 0 && level <= 2*fanout && node.full() {
 		fanout++
@@ -260,7 +255,7 @@ func (n *Notes) layOut(ctx context.Context, node *noteNode, level, fanout int, v
 	return nil
 }
 
-// notePath splits the first pairs of digits off as directories.
+// notePath turns the first fanout pairs of digits into directories.
 func notePath(key string, fanout int) string {
 	var path strings.Builder
 	for ; fanout > 0; fanout-- {

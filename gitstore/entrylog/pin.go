@@ -12,13 +12,12 @@ import (
 
 const pinRef = "refs/runr-local/pins"
 
-// appendTries is how often Append decides again after a lost race. Writers of one
-// clone take turns under a lock, so only somebody else's git can be in between.
+// appendTries is how often Append tries again after a lost race. The writers of one clone take turns under a lock, so
+// only a foreign git process can interfere.
 const appendTries = 10
 
-// Pin keeps a commit from gc. Pins are a chain of commits on one ref, each with what
-// it pins as its second parent: a ref a pin would slow down every command of the
-// user's that looks at all refs. why is for people.
+// Pin protects a commit from gc. Pins form a chain of commits on one ref, each with the pinned commit as its second
+// parent: one ref per pin would slow down every command that reads all refs. why is the message, for people.
 func (s *Store) Pin(ctx context.Context, why string, commit odb.ID) error {
 	if _, err := s.objects.ReadKind(ctx, commit, "commit"); err != nil {
 		return fmt.Errorf("pin %s: %w", why, err)
@@ -30,7 +29,7 @@ func (s *Store) Pin(ctx context.Context, why string, commit odb.ID) error {
 		}
 		pin := odb.Commit{Tree: s.objects.EmptyTreeID(), Author: notesIdentity, Committer: notesIdentity, Message: "pin " + why + "\n"}
 		pin.AuthorWhen, pin.CommitterWhen = time.Unix(0, 0), time.Unix(0, 0)
-		if old != "" && s.objects.Has(ctx, old) { // a chain that begins again is better than one that no git can walk
+		if old != "" && s.objects.Has(ctx, old) { // else begin a new chain: git could not walk a broken one
 			pin.Parents = append(pin.Parents, old)
 		}
 		pin.Parents = append(pin.Parents, commit)

@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Probe asks a remote for the logs that it has, and whether it would take this writer's, by a
-// push of tip that git does not carry out. read is why the one cannot be done, push why the other.
+// Probe asks a remote for its logs and returns their number, and tests by a dry run of a push of tip whether it
+// accepts this writer's log. read and push are the errors of the two tests.
 func (s *Store) Probe(ctx context.Context, remote string, tip odb.ID) (logs int, read, push error) {
 	there, err := s.listRemote(ctx, remote, logPrefix+"*")
 	if err != nil || tip == "" {
@@ -16,7 +16,7 @@ func (s *Store) Probe(ctx context.Context, remote string, tip odb.ID) (logs int,
 	writer := s.WriterFor(s.AudienceOf(remote))
 	ref := logPrefix + writer
 	if _, taken := there[ref]; taken || writer == "" {
-		ref = logPrefix + "probe" // whatever that log is at: nothing is pushed
+		ref = logPrefix + "probe" // any name serves, because nothing is pushed
 	}
 	answers, err := s.push(ctx, remote, []string{string(tip) + ":" + ref}, "--dry-run")
 	for _, answer := range answers {

@@ -18,21 +18,19 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// What a log needs and cannot be read here is brought from a remote again. A fetch
-// into this repository would not do it: git takes what its refs lead to for present,
-// and refuses to write over an object that it cannot read. So the logs at fault are
-// fetched as a whole into a repository of their own, with nothing to begin from, and
-// the pack that git has checked there is put beside the others. A reader, git's and
-// ours, takes any good copy of an object.
+// A missing or damaged object of a log is fetched again from a remote. A fetch into this
+// repository does not help: git assumes that everything its refs reach is present, and does
+// not overwrite an object that it cannot read. So the damaged logs are fetched completely
+// into an empty scratch repository, and the pack that git has verified there is moved into
+// this one. git and this package read any good copy of an object.
 
-// Refetched is what Refetch did.
+// Refetched is the result of Refetch.
 type Refetched struct {
-	Writers []string    // whose logs are whole again
-	Missing []Rejection // logs that are not, and why
+	Writers []string    // writers whose logs are complete again
+	Missing []Rejection // logs that are still damaged, and why
 }
 
-// Refetch reads all logs as a whole, and brings those that have lost something from
-// the remote again.
+// Refetch reads all logs completely and fetches the damaged ones again from the remote.
 func (s *Store) Refetch(ctx context.Context, remote string) (Refetched, error) {
 	var done Refetched
 	if err := s.checkRemote(remote); err != nil {
@@ -65,7 +63,7 @@ func (s *Store) Refetch(ctx context.Context, remote string) (Refetched, error) {
 	return done, errors.Join(s.writeDamage(known), s.dropBrokenStaged(ctx, remote))
 }
 
-// brokenLogs are the logs of which something cannot be read, and what.
+// brokenLogs returns the damaged logs and archives, each with its error.
 func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 	tips, err := s.Tips(ctx)
 	if err != nil {
@@ -86,7 +84,7 @@ func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 	return broken, nil
 }
 
-// checkArchives reads the archives of this clone, and adds those that cannot be read.
+// checkArchives reads the archives of this clone and adds the unreadable ones to broken.
 func (s *Store) checkArchives(ctx context.Context, broken map[string]error) error {
 	_, here, err := s.logRefs(ctx)
 	for month, tip := range here {
@@ -97,9 +95,9 @@ func (s *Store) checkArchives(ctx context.Context, broken map[string]error) erro
 	return err
 }
 
-// readWhole reads a log and everything that belongs to it.
+// readWhole reads a log and all objects that belong to it.
 func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool) error {
-	if s.dir.SHA256() { // a process an object would take too long
+	if s.dir.SHA256() { // reading starts a process per object, which is too slow
 		_, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"rev-list", "--objects", "--quiet", string(tip)}})
 		return err
 	}
@@ -119,7 +117,7 @@ func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool)
 	return nil
 }
 
-// refetchLogs brings the logs of writers, as far as the remote has them.
+// refetchLogs fetches the logs of writers again, as far as the remote has them.
 func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string) error {
 	there, err := s.listRemote(ctx, remote, logPrefix+"*", archivesPrefix+"*")
 	var here archives
@@ -129,7 +127,7 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 	if err != nil {
 		return err
 	}
-	scratch := filepath.Join(s.dir.StateDir(), "refetch.git") // one at a time: what a killed one left is removed
+	scratch := filepath.Join(s.dir.StateDir(), "refetch.git") // used under a lock: leftovers can be removed
 	unlock, err := s.dir.Lock(ctx, "refetch")
 	if err != nil {
 		return err
@@ -151,13 +149,12 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 		if unconnected(err) {
 			return remoteError(remote, err)
 		}
-		// a log that the remote cannot give, or that git refuses, stays as it is
+		// a log that the remote does not have, or that git refuses, stays damaged
 	}
 	return s.takePacks(ctx, scratch)
 }
 
-// refetchRefs are the refs of a remote by which logs come again: their own, or those of the
-// archives that are here.
+// refetchRefs returns the remote's refs that bring the logs: their own refs, or the archives that are here.
 func refetchRefs(writers []string, there map[string]odb.ID, here archives) (refs []string) {
 	add := func(ref string) {
 		if there[ref] != "" && !slices.Contains(refs, ref) {
@@ -193,15 +190,14 @@ func (s *Store) makeScratch(ctx context.Context, dir string) error {
 	}
 	config := gitdir.Call{Args: []string{"config", "--local", "include.path", filepath.Join(s.dir.CommonDir, "config")}, GitDir: dir, Dir: dir}
 	if _, err = config.Run(ctx); err == nil {
-		config.Args = []string{"config", "--local", "--add", "core.bare", "true"} // after the include
+		config.Args = []string{"config", "--local", "--add", "core.bare", "true"} // must come after the include
 		_, err = config.Run(ctx)
 	}
 	return err
 }
 
-// takePacks moves the packs of another repository into this one, the index after its
-// pack as git does, and removes the loose copies of what is in them: among them are
-// the damaged ones.
+// takePacks moves the packs of another repository into this one, each index after its pack as git does, and deletes
+// the loose copies of their objects, which include the damaged ones.
 func (s *Store) takePacks(ctx context.Context, from string) error {
 	packs, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(from), "objects", "pack", "pack-*.pack"))
 	if err != nil || len(packs) == 0 {
@@ -233,10 +229,10 @@ func (s *Store) takePacks(ctx context.Context, from string) error {
 			os.Remove(s.objects.LoosePath(id)) // it is in the pack
 		}
 	}
-	return s.objects.Close() // what is open may be a pack that was replaced
+	return s.objects.Close() // an open pack may have been replaced
 }
 
-// packedIDs are the objects of a pack.
+// packedIDs returns the ids of the objects in a pack.
 func (s *Store) packedIDs(ctx context.Context, index string) ([]odb.ID, error) {
 	file, err := os.Open(index)
 	if err != nil {
@@ -256,8 +252,8 @@ func (s *Store) packedIDs(ctx context.Context, index string) ([]odb.ID, error) {
 	return ids, nil
 }
 
-// dropBrokenStaged removes what names a missing object where a remote's refs are
-// staged: it is only a copy, and git's own gc and fetch die of it.
+// dropBrokenStaged deletes the staged refs of a remote whose objects are missing. They are only copies, and they would
+// make git's gc and fetch fail.
 func (s *Store) dropBrokenStaged(ctx context.Context, remote string) error {
 	staged, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
 	if err != nil {

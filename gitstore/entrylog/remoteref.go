@@ -10,13 +10,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// sharedPrefix is where refs are that clones decide something with: they are on the
-// remote alone, and each moves only from a value that somebody has seen.
+// sharedPrefix is the prefix of the refs by which clones coordinate. They exist on the remote only, and each moves by
+// compare-and-swap.
 const sharedPrefix = "refs/runr/"
 
-// SwapShared moves a ref of the remote under refs/runr/, which is no log, from old
-// ("" where it does not exist) to new ("" deletes it). It is ErrLostRace when the
-// ref holds another value, and ErrRemote when the remote cannot be asked.
+// SwapShared moves a ref of the remote under refs/runr/ that is not a log from old ("" if it does not exist) to new
+// ("" deletes it). It returns ErrLostRace if the ref has another value, and ErrRemote if the remote cannot be reached.
 func (s *Store) SwapShared(ctx context.Context, remote, ref string, new, old odb.ID) error {
 	if err := s.checkShared(remote, ref); err != nil {
 		return err
@@ -34,8 +33,7 @@ func (s *Store) SwapShared(ctx context.Context, remote, ref string, new, old odb
 	return fmt.Errorf("%w %q says nothing of %s", gitdir.ErrRemote, remote, ref)
 }
 
-// ReadShared brings what a ref of the remote names, and gives its id; "" when the
-// remote has no such ref.
+// ReadShared fetches a ref of the remote and returns its id, or "" if the remote has no such ref.
 func (s *Store) ReadShared(ctx context.Context, remote, ref string) (odb.ID, error) {
 	if err := s.checkShared(remote, ref); err != nil {
 		return "", err
@@ -49,7 +47,7 @@ func (s *Store) ReadShared(ctx context.Context, remote, ref string) (odb.ID, err
 		return "", s.refs.DropRefs(ctx, []string{staged})
 	}
 	if err := s.fetchRefs(ctx, remote, []string{"+" + ref + ":" + staged}, "--no-prune"); err != nil {
-		if there, again := s.listRemote(ctx, remote, ref); again == nil && there[ref] == "" { // somebody gave it back meanwhile
+		if there, again := s.listRemote(ctx, remote, ref); again == nil && there[ref] == "" { // it was deleted meanwhile
 			return "", s.refs.DropRefs(ctx, []string{staged})
 		}
 		return "", remoteError(remote, err)
@@ -57,8 +55,7 @@ func (s *Store) ReadShared(ctx context.Context, remote, ref string) (odb.ID, err
 	return s.refs.Ref(ctx, staged)
 }
 
-// FetchShared brings all refs of the remote below place, such as refs/runr/leases/, as
-// ReadShared does each.
+// FetchShared fetches all refs of the remote below place, such as refs/runr/leases/, as ReadShared does one.
 func (s *Store) FetchShared(ctx context.Context, remote, place string) error {
 	if err := s.checkShared(remote, place+"x"); err != nil {
 		return err
@@ -70,13 +67,12 @@ func (s *Store) FetchShared(ctx context.Context, remote, place string) error {
 	return nil
 }
 
-// maxFetches bounds the fetches of FetchCommits: a remote refuses a fetch as a whole for one commit that it
-// lacks, and anybody can ask for reviews of thousands of such.
+// maxFetches bounds the fetches of FetchCommits: a remote refuses a whole fetch for one commit that it does not have,
+// and anybody can request reviews of thousands of such commits.
 const maxFetches = 32
 
-// FetchCommits brings commits of the remote with their history; no ref names them. What the remote does
-// not have is left out, and so may be others beside many that it does not have. The error is ErrRemote when the
-// remote cannot be reached.
+// FetchCommits fetches commits with their history; no ref names them. It leaves out commits that the remote does not
+// have; if they are many, it may leave out others too. It returns ErrRemote if the remote cannot be reached.
 func (s *Store) FetchCommits(ctx context.Context, remote string, commits []odb.ID) error {
 	if err := s.checkRemote(remote); err != nil || len(commits) == 0 {
 		return err
@@ -103,8 +99,9 @@ func (s *Store) FetchCommits(ctx context.Context, remote string, commits []odb.I
 	return nil
 }
 
-// FetchRevision brings a branch of the remote to its ref below refs/remotes/, or a commit; what is neither, or is not
-// there, is left out. A shallow clone gets no history with it. The error is ErrRemote when the remote cannot be reached.
+// FetchRevision fetches a branch of the remote to its ref below refs/remotes/, or a commit. It ignores a rev that is
+// neither, or that the remote does not have. A shallow clone gets no history. It returns ErrRemote if the remote
+// cannot be reached.
 func (s *Store) FetchRevision(ctx context.Context, remote, rev string) error {
 	if err := s.checkRemote(remote); err != nil {
 		return err
@@ -129,8 +126,8 @@ func (s *Store) FetchRevision(ctx context.Context, remote, rev string) error {
 	return nil
 }
 
-// Deepen brings more of the history of a commit into a shallow clone: by generations beyond what is here. It
-// reports false where the clone is not shallow.
+// Deepen fetches by more generations of the history of a commit into a shallow clone. It returns false if the clone is
+// not shallow.
 func (s *Store) Deepen(ctx context.Context, remote string, commit odb.ID, by int) (deeper bool, err error) {
 	if err := s.checkRemote(remote); err != nil || !s.objects.Shallow() {
 		return false, err
@@ -141,7 +138,7 @@ func (s *Store) Deepen(ctx context.Context, remote string, commit odb.ID, by int
 	return true, nil
 }
 
-// LastShared is what ReadShared found last: the id, "" when it never found any.
+// LastShared returns the id that ReadShared found last, or "" if it never found one.
 func (s *Store) LastShared(ctx context.Context, remote, ref string) (odb.ID, error) {
 	if err := s.checkShared(remote, ref); err != nil {
 		return "", err

@@ -9,29 +9,33 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// Store is the logs and notes of a repository, and what is exchanged of them.
+// Store gives access to the logs and notes of a repository, and exchanges them with remotes.
 type Store struct {
 	dir     *gitdir.Dir
 	objects *odb.Store
 	refs    *refdb.Store
-	writers *sync.Map // the ids, by Audience, that this process has made or found
-	// configured are the audiences with a writer of their own when the store was opened; nil until somebody asks.
+	writers *sync.Map // writer ids by Audience, made or found by this process
+	// configured holds the audiences that had a writer when the store was opened; nil until first used.
 	configured *atomic.Pointer[[]Audience]
-	stood      *atomic.Value // an odb.ID: where this clone's own log was as its writer left it
+	elects     *atomic.Pointer[string]  // see Elects
+	cameFrom   *atomic.Pointer[origins] // as read last
+	stood      *atomic.Value            // an odb.ID: where this clone's own log was as its writer left it
 
-	archives *sync.Map // the Tips in a chain of archives, by its end, as read
+	archives *sync.Map // Tips of an archive chain, by its last commit
 }
 
-// New is the logs of an open repository.
+// New returns the Store of an open repository.
 func New(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writers: new(sync.Map), configured: new(atomic.Pointer[[]Audience]), stood: new(atomic.Value), archives: new(sync.Map)}
+	return &Store{dir: dir, objects: objects, refs: refs, writers: new(sync.Map), configured: new(atomic.Pointer[[]Audience]), elects: new(atomic.Pointer[string]),
+		cameFrom: new(atomic.Pointer[origins]), stood: new(atomic.Value), archives: new(sync.Map)}
 }
 
-// At is the same logs seen from another place of the repository.
+// At returns a Store for another worktree of the repository, with the caches of s.
 func (s *Store) At(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writers: s.writers, configured: s.configured, stood: s.stood, archives: s.archives}
+	return &Store{dir: dir, objects: objects, refs: refs, writers: s.writers, configured: s.configured, elects: s.elects, cameFrom: s.cameFrom,
+		stood: s.stood, archives: s.archives}
 }
 
-// notesIdentity writes all notes: with the time given too, every clone that has the
-// same notes makes the same commit of them.
+// notesIdentity is the author of all notes. With the time given too, clones that have the same notes make the same
+// commit.
 var notesIdentity = gitdir.Identity{Name: "git-runr", Email: "runr@localhost"}

@@ -13,30 +13,32 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// Sharing goes in three steps. A fetch brings the remote's logs to a staging place
-// of its own, which is what the remote had then and nothing else, so that nothing
-// that it brings can overwrite what is here. AdoptLogs looks at them and takes them
-// over, forward only. A push names its refs one by one. Only the staging place is
-// pruned, nothing is added to the user's refspecs, and refs/runr-local/ never leaves
-// the clone.
+// Sharing has three steps. A fetch mirrors the remote's logs in a staging place, so that
+// nothing fetched can overwrite the logs here. AdoptLogs checks the staged logs and moves
+// the logs here forward to them. A push names its refs one by one. Only the staging place is
+// pruned, nothing is added to the user's refspecs, and refs/runr-local/ never leaves the
+// clone.
 
 const (
 	remotesPrefix  = "refs/runr-remotes/"
 	divergedPrefix = "refs/runr-local/diverged/"
 )
 
-// stagedPrefix is where the logs of a remote are staged.
+// stagedPrefix returns the prefix of the refs where the logs of a remote are staged.
 func stagedPrefix(remote string) string { return remotesPrefix + remote + "/log/" }
 
-// stagedNotes is where the notes of a remote are staged.
+// stagedNotes returns the ref where the notes of a remote are staged.
 func stagedNotes(remote string) string { return remotesPrefix + remote + "/notes" }
 
 // ElectRemote chooses the remote to share with: name if it is given, else
-// runr.remote, else origin, else the only one. It is ErrNotFound, with the names that
+// sync.remote, else origin, else the only one. It is ErrNotFound, with the names that
 // there are, when that is none. A URL is not taken: only what the user configured.
 func (s *Store) ElectRemote(name string) (string, error) {
 	have := s.dir.Remotes()
-	switch name = cmp.Or(name, s.dir.Config.Get("runr.remote")); {
+	if set := s.elects.Load(); set != nil {
+		name = cmp.Or(name, *set)
+	}
+	switch name = cmp.Or(name, s.dir.Config.Get("runr.remote"), s.dir.Config.Get("runr.sync.remote")); {
 	case name != "":
 	case slices.Contains(have, "origin"):
 		name = "origin"
@@ -50,7 +52,7 @@ func (s *Store) ElectRemote(name string) (string, error) {
 	return name, s.checkRemote(name)
 }
 
-// checkRemote refuses what is not the name of a configured remote.
+// checkRemote returns an error unless name is a configured remote.
 func (s *Store) checkRemote(name string) error {
 	have := s.dir.Remotes()
 	if slices.Contains(have, name) && !strings.HasPrefix(name, "-") && refdb.CheckRefName(stagedPrefix(name)+"x") == nil {
@@ -66,7 +68,7 @@ func (s *Store) checkRemote(name string) error {
 	return noRemote(fmt.Sprintf("there is no remote %q: there are %s", name, strings.Join(have, ", ")), "git remote add "+plainName(name)+" URL")
 }
 
-// plainName is a name that a command line may have as it is, NAME for any other.
+// plainName returns name if it needs no quoting on a command line, else "NAME".
 func plainName(name string) string {
 	if strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789_./-") != "" || strings.HasPrefix(name, "-") {
 		return "NAME"
@@ -74,13 +76,12 @@ func plainName(name string) string {
 	return name
 }
 
-// noRemote is an ErrNotFound with what to type.
+// noRemote returns an ErrNotFound that says what to type.
 func noRemote(what, try string) error {
 	return odb.NewMissing(what, try, gitdir.ErrNotFound, nil)
 }
 
-// brokenRef is a ref of this tool's own whose object cannot be read, "" for none. git
-// brings nothing while there is one.
+// brokenRef returns a ref of git-runr whose object cannot be read, or "". git fetches nothing while there is one.
 func (s *Store) brokenRef(ctx context.Context) string {
 	for _, place := range []string{sharedPrefix, remotesPrefix} {
 		refs, err := s.refs.Refs(ctx, place)
@@ -96,10 +97,10 @@ func (s *Store) brokenRef(ctx context.Context) string {
 	return ""
 }
 
-// wantedRefs are the refspecs of a fetch. All archive months begin with "".
+// wantedRefs returns the refspecs of a fetch. A month of "" matches all archives.
 func wantedRefs(remote, notes string, months []string) []string {
 	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*"}
-	for _, month := range months { // a pattern: a remote without one is no error
+	for _, month := range months { // a pattern, because a missing ref would be an error
 		specs = append(specs, "+"+archivesPrefix+month+"*:"+stagedArchives(remote)+month+"*")
 	}
 	if notes != "" {
@@ -108,8 +109,8 @@ func wantedRefs(remote, notes string, months []string) []string {
 	return specs
 }
 
-// fetchRefs fetches by refspecs and nothing else. The refspecs go by standard input:
-// there may be more than a command line holds.
+// fetchRefs fetches refspecs and nothing else. It passes them on standard input, because a command line may be too
+// short.
 func (s *Store) fetchRefs(ctx context.Context, remote string, refspecs []string, options ...string) error {
 	args := append([]string{"fetch", "--quiet", "--no-tags", "--no-prune-tags", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=", "--stdin"}, options...)
@@ -117,5 +118,5 @@ func (s *Store) fetchRefs(ctx context.Context, remote string, refspecs []string,
 	return err
 }
 
-// Rejection is a log that was not taken over, and why.
+// Rejection is a log that was not accepted, and why.
 type Rejection struct{ Writer, Reason string }

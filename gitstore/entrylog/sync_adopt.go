@@ -14,43 +14,45 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// Adopted is what AdoptLogs took over.
+// Adopted is the result of AdoptLogs.
 type Adopted struct {
 	Writers  []string    // whose logs moved forward here
-	Moved    []MovedLog  // the same, and what of
-	Events   int         // how many entries came
-	Rejected []Rejection // logs that were left as they were
-	// Diverged: the remote has entries under our own writer's id that are not here.
-	// This clone, or the other, is a copy, or was restored. RenewWriter puts it right.
+	Moved    []MovedLog  // the same, with both ends
+	Events   int         // number of new entries
+	Rejected []Rejection // logs left unchanged
+	// Diverged means that the remote has entries under our own writer's id that are not here:
+	// one clone is a copy of the other, or was restored from a backup. RenewWriter solves it.
 	Diverged bool
 }
 
-// MovedLog is a log that goes on after one entry, "" from its beginning, up to another.
+// MovedLog is a log that moved forward from one entry ("" for its beginning) to another.
 type MovedLog struct {
 	Writer   string
 	From, To odb.ID
 }
 
-// moved notes a log that has moved forward.
+// moved records a log that has moved forward.
 func (a *Adopted) moved(log adoption) {
 	a.Writers = append(a.Writers, log.writer)
 	a.Moved = append(a.Moved, MovedLog{log.writer, log.old, log.new})
 	a.Events += log.events
 }
 
-// adoption is a log that is to move forward here.
+// adoption is a log to move forward here.
 type adoption struct {
 	writer   string
 	new, old odb.ID
-	ref      odb.ID // where its ref is here: old, "" for a log that is retired
+	ref      odb.ID // value of its ref here: old, or "" for a retired log
 	events   int
 }
 
-// AdoptLogs takes over the logs that FetchLogs has staged: each one only forward,
-// and only when check accepts every new entry. A log that fails stays as it was
-// here, the others are taken over all the same.
+// AdoptLogs moves the logs here forward to those that FetchLogs staged, each only if check accepts every new entry. A
+// rejected log stays unchanged; the others still move.
 func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) error) (Adopted, error) {
 	var adopted Adopted
+	if err := s.noteHome(remote); err != nil {
+		return adopted, err
+	}
 	to := s.AudienceOf(remote)
 	own, err := s.storedWriter(ctx, to)
 	if err != nil {
@@ -83,8 +85,8 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	return adopted, s.settleArchived(ctx, remote, own)
 }
 
-// LeftLogs are what FetchLogs could not bring of a remote, and the logs that it has staged and AdoptLogs
-// leaves as they are, each with why. Nothing is moved.
+// LeftLogs returns the refs that FetchLogs could not bring, and the staged logs that AdoptLogs would reject, each with
+// the reason. It moves nothing.
 func (s *Store) LeftLogs(ctx context.Context, remote string, check func(Entry) error) ([]Rejection, error) {
 	h := &hunt{refused: s.readRefusals(remote)}
 	left := Adopted{Rejected: h.rejections()}
@@ -99,7 +101,7 @@ func (s *Store) LeftLogs(ctx context.Context, remote string, check func(Entry) e
 	return left.Rejected, err
 }
 
-// stagedLogs are the logs of others that are staged and not here as they are there.
+// stagedLogs returns the staged logs of others that differ from those here.
 func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adoption, err error) {
 	prefix := stagedPrefix(remote)
 	staged, err := s.refs.Refs(ctx, prefix)
@@ -110,6 +112,10 @@ func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adop
 	if err != nil {
 		return nil, err
 	}
+	private, err := s.refs.Refs(ctx, privatePrefix)
+	if err != nil {
+		return nil, err
+	}
 	tips := maps.Clone(live)
 	if err := s.addArchived(ctx, tips, archive); err != nil {
 		return nil, err
@@ -117,7 +123,7 @@ func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adop
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
 		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
 		a.old, a.ref = tips[a.writer], live[a.writer]
-		if a.new == a.old || a.writer == own || s.Owns(a.writer) {
+		if a.new == a.old || a.writer == own || s.Owns(a.writer) || private[privatePrefix+a.writer] != "" {
 			continue
 		}
 		logs = append(logs, a)
@@ -125,8 +131,8 @@ func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adop
 	return logs, nil
 }
 
-// ownLog looks whether the remote's log of our own writer has what ours has not, and
-// checks that.
+// ownLog checks whether the remote's log of our own writer has entries that ours does not have, and checks these
+// entries.
 func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
 	if own == "" {
 		return nil
@@ -158,7 +164,7 @@ func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry
 		return nil
 	}
 	adopted.Diverged = true
-	if named, _ := s.named(s.AudienceOf(remote)); named != "" { // what others recorded under the same name
+	if named, _ := s.named(s.AudienceOf(remote)); named != "" { // entries that others recorded under the same name
 		adopted.Writers, adopted.Events = append(adopted.Writers, own), adopted.Events+events
 	}
 	return nil
@@ -168,8 +174,8 @@ func (a *Adopted) reject(writer string, reason error) {
 	a.Rejected = append(a.Rejected, Rejection{Writer: writer, Reason: gitdir.CleanLine(reason.Error())})
 }
 
-// checkAll gives those of the logs that may be taken over. All are read in one stream; where
-// one of them does not go on from what is here, each is read by itself.
+// checkAll returns the logs that may move forward. It reads all in one stream; if one of them does not continue the
+// log here, it reads each by itself.
 func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry) error, adopted *Adopted) (good []adoption, err error) {
 	tips, known := Tips{}, Tips{}
 	for _, a := range logs {
@@ -178,7 +184,7 @@ func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry)
 	events, refused := map[string]int{}, map[string]error{}
 	together := s.WalkAll(ctx, tips, known, func(e Entry) error {
 		events[e.Writer]++
-		if err := check(e); err != nil { // the oldest, which comes last, is named
+		if err := check(e); err != nil { // the oldest, visited last, is kept
 			refused[e.Writer] = err
 		}
 		return nil
@@ -201,7 +207,7 @@ func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry)
 	return good, nil
 }
 
-// checkAdoption reports whether a log may be taken over.
+// checkAdoption reports whether a log may move forward.
 func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, adopted *Adopted) bool {
 	err := errors.New("its name is not a writer's")
 	if isWriter(a.writer) {
@@ -213,7 +219,7 @@ func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry
 	return err == nil
 }
 
-// moveAtOnce is from how many logs on git moves them together, in a tenth of the time.
+// moveAtOnce is the number of logs from which one git process moves them together, in a tenth of the time.
 const moveAtOnce = 50
 
 // moveForward moves logs that were checked.
@@ -239,7 +245,7 @@ func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopt
 	return nil
 }
 
-// errOlder is a log that this clone has more of.
+// errOlder means that the staged log is contained in the one here.
 var errOlder = errors.New("older than the log that is here")
 
 // checkLog counts and checks the entries that a staged log has beyond tip.
@@ -257,8 +263,8 @@ func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 	return 0, err
 }
 
-// namedHere says what to type where this clone has written a log under a name that it has no
-// more: what it wrote goes to the remote under that name alone.
+// namedHere returns a hint if this clone wrote a log under a name that it no longer has: only a sync under that name
+// pushes it.
 func (s *Store) namedHere(writer string) string {
 	if _, err := os.Stat(s.tailPath(writer)); err != nil {
 		return ""
@@ -266,7 +272,7 @@ func (s *Store) namedHere(writer string) string {
 	return ", and this clone has written to it: git runr sync pushes that with the GIT_RUNR_WRITER under which it was written"
 }
 
-// walkCounted is Walk, and counts the entries.
+// walkCounted is Walk and counts the entries.
 func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.ID, check func(Entry) error) (events int, err error) {
 	err = s.Walk(ctx, writer, tip, known, func(e Entry) error {
 		events++
@@ -275,13 +281,11 @@ func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.I
 	return events, err
 }
 
-// RenewWriter gives this clone a new id as a writer, after AdoptLogs found that
-// another clone writes under the same one. The new writer has no log yet, and the old
-// one's is the remote's from now on. What only this clone had recorded under the old
-// id is kept as a whole under refs/runr-local/diverged/, for the caller to record
-// again: an entry names its writer, so it cannot just be put into another's log. A writer
-// that was given a name shares its log on purpose: it goes on from the remote's, under the
-// same id. The id is returned.
+// RenewWriter gives this clone a new writer id after AdoptLogs found that another clone writes under the same one. The
+// new writer has no log yet; the old log is the remote's from now on. Entries that only this clone had are kept under
+// refs/runr-local/diverged/, for the caller to record again: an entry names its writer, so it cannot be moved to
+// another log. A writer with a given name shares its log on purpose: it keeps its id and continues from the remote's
+// log. RenewWriter returns the id.
 func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) {
 	unlock, err := s.dir.Lock(ctx, "log")
 	if err != nil {
@@ -305,9 +309,8 @@ func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) 
 	return s.newWriter(ctx, to)
 }
 
-// leaveLog keeps our log and gives its name to the remote's. That comes before the
-// new id: a process that is killed in between has lost nothing, and the next sync
-// finds the same again as soon as somebody writes.
+// leaveLog saves our log and moves its ref to the remote's. It runs before the new id is made: if the process is
+// killed in between, nothing is lost, and the next sync finds the same situation.
 func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
 	ours, err := s.refs.Ref(ctx, logPrefix+old)
 	if err != nil {
@@ -333,7 +336,7 @@ func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
 		return err
 	}
 	defer tail.file.Close()
-	if err := s.restartTail(ctx, tail, old, theirs); err != nil { // else the log would be taken up again where it was
+	if err := s.restartTail(ctx, tail, old, theirs); err != nil { // else TakeUpLog would restore our old log
 		return err
 	}
 	return s.refs.SwapAny(ctx, logPrefix+old, theirs, ours)

@@ -14,20 +14,19 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// pushRefs is how many refs one git push names: they stand on its command line.
+// pushRefs is how many refs one git push names on its command line.
 const pushRefs = 1000
 
-// Pushed is what a remote made of a push. Each is nil for what the remote has now,
-// ErrLostRace for what somebody else moved there, and a *RefusedError.
+// Pushed is the result of a push. A field is nil if the remote has the ref now, ErrLostRace if somebody else moved it
+// there, or a *RefusedError.
 type Pushed struct {
 	Log   error // this clone's own log
 	Notes error
 }
 
-// Push pushes this clone's log for a remote, and those of others that came from there, as far as the remote has not
-// got them by the last FetchLogs, and notes, a commit for the notes ref of that name,
-// unless it is "". Archives go to the elected remote only. Nothing is forced. What becomes of the others' logs is their
-// writers' business. An error is about the remote as a whole.
+// Push pushes to a remote this clone's log, the logs of others that came from there, and notes, a commit for notesRef,
+// unless that is "". It skips what the remote had at the last FetchLogs. Archives go to the elected remote only.
+// Nothing is forced. It does not report refusals of the logs of others. The error is about the remote as a whole.
 func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID) (Pushed, error) {
 	if err := s.checkRemote(remote); err != nil {
 		return Pushed{}, err
@@ -91,7 +90,7 @@ func (s *Store) noteStaged(ctx context.Context, ref string, tip odb.ID) error {
 	return err
 }
 
-// unpushedArchives are this clone's archives where the remote has none, or older ones.
+// unpushedArchives returns this clone's archives that are missing or older on the remote.
 func (s *Store) unpushedArchives(ctx context.Context, remote string) (archives, error) {
 	_, here, err := s.logRefs(ctx)
 	if err != nil {
@@ -112,9 +111,8 @@ func (s *Store) unpushedArchives(ctx context.Context, remote string) (archives, 
 	return here, context.Cause(ctx)
 }
 
-// unpushed are the logs that have more than what the remote has. A log that it has
-// more of, or another form of, is left out, but for our own: there the remote has to
-// say so.
+// unpushed returns the logs that have entries which the remote does not have. It leaves out logs that are longer there
+// or have diverged, except our own, so that the remote's refusal is seen.
 func (s *Store) unpushed(ctx context.Context, remote, own string, along archives) (Tips, error) {
 	logs, err := s.Tips(ctx)
 	if err != nil {
@@ -133,8 +131,12 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 	if err != nil {
 		return nil, err
 	}
+	goesThere, err := s.goers(ctx, remote)
+	if err != nil {
+		return nil, err
+	}
 	for writer, tip := range logs {
-		if !s.goesTo(writer, remote) || archived[writer] == tip {
+		if !goesThere(writer) || archived[writer] == tip {
 			delete(logs, writer)
 			continue
 		}
@@ -160,9 +162,8 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 	return logs, nil
 }
 
-// pushParts pushes all parts at once, and each by itself when the remote refused some
-// of it: many refuse a push as a whole for one ref that they do not like. It gives
-// what was not taken, by ref.
+// pushParts pushes all parts at once, and then each by itself if the remote refused any of it: many servers refuse a
+// whole push for one ref. It returns the refusals by ref.
 func (s *Store) pushParts(ctx context.Context, remote string, parts ...[]string) (refused map[string]error, err error) {
 	parts = slices.DeleteFunc(parts, func(part []string) bool { return len(part) == 0 })
 	refused, err = s.pushList(ctx, remote, slices.Concat(parts...))
@@ -184,7 +185,7 @@ func (s *Store) pushParts(ctx context.Context, remote string, parts ...[]string)
 	return refused, nil
 }
 
-// target is the remote's ref of a refspec.
+// target returns the remote's ref of a refspec.
 func target(refspec string) string {
 	_, ref, _ := strings.Cut(refspec, ":")
 	return ref
@@ -195,7 +196,7 @@ func isRefusal(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// pushList pushes refspecs, and gives what the remote did not take.
+// pushList pushes refspecs and returns the refusals by ref.
 func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) (map[string]error, error) {
 	refused := map[string]error{}
 	for some := range slices.Chunk(refspecs, pushRefs) {
@@ -216,8 +217,8 @@ func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) 
 	return refused, nil
 }
 
-// SharedNotes is the commit that the remote's notes were at by the last FetchLogs;
-// its ID is "" when there were none. It is ErrNotFound when they are no commit.
+// SharedNotes returns the commit of the remote's notes at the last FetchLogs, with an empty ID if there were none. It
+// returns ErrNotFound if they are not a commit.
 func (s *Store) SharedNotes(ctx context.Context, remote string) (odb.Commit, error) {
 	tip, err := s.refs.Ref(ctx, stagedNotes(remote))
 	if err != nil || tip == "" {

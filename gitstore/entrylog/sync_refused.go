@@ -19,23 +19,22 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// Fetched is what FetchLogs could not bring, and what it had to put right.
+// Fetched lists what FetchLogs could not bring, and what it repaired.
 type Fetched struct {
-	Refused []Rejection // refs of the remote that were left out; the others came
+	Refused []Rejection // refs of the remote that could not be fetched
 	Locks   []string    // lock files of a killed process that were removed, with their age
-	Beside  string      // the lock file that kept refs from being forgotten that are gone on the remote; "" for none
+	Beside  string      // lock file that prevented pruning of refs, or ""
 }
 
-// FetchLogs brings the remote's logs, and its notes of the ref called notes unless
-// that is "", to refs/runr-remotes/, where afterwards is what the remote has. Objects
-// are checked as they come; a ref that names one that git refuses is left out as it
-// was, and is looked at again when it has moved, or after some time.
+// FetchLogs brings the remote's logs, and its notes ref notes unless that is "", to refs/runr-remotes/, which then
+// mirrors the remote. Objects are checked on arrival. A ref to an object that git refuses keeps its old value here; it
+// is tried again when it has moved, or after some time.
 func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, error) {
 	return s.FetchSince(ctx, remote, notes, time.Time{})
 }
 
-// FetchSince is FetchLogs without the archives of months before since, unless they are here
-// or our own log may be in them. Unfetched says which were left.
+// FetchSince is FetchLogs without the archives of months before since, unless they are here or may hold our own log.
+// Unfetched lists the months left out.
 func (s *Store) FetchSince(ctx context.Context, remote, notes string, since time.Time) (Fetched, error) {
 	var done Fetched
 	if err := s.checkRemote(remote); err != nil {
@@ -77,8 +76,8 @@ func (s *Store) FetchSince(ctx context.Context, remote, notes string, since time
 	return done, err
 }
 
-// packedLock is the lock file of packed refs, where it was in git's way. git holds it to forget
-// refs, and a killed one leaves it for ever; it may be the user's, so it is not removed.
+// packedLock returns the lock file of packed refs if it was in git's way. git holds it to delete refs, and a killed
+// git leaves it for ever. It may be in use by the user, so it is not removed.
 func packedLock(err error) string {
 	_, path, _ := strings.Cut(localComplaint(err), "'")
 	path, _, _ = strings.Cut(path, "'")
@@ -88,39 +87,37 @@ func packedLock(err error) string {
 	return path
 }
 
-// One ref of a remote that cannot be fetched makes git bring none. Then the refs are
-// fetched in parts, and a part that fails in halves, down to the refs that are at
-// fault. Those are remembered with what they were at, so that a later fetch leaves
-// them out and costs what it did before.
+// One ref that cannot be fetched makes git's whole fetch fail. The refs are then fetched in
+// parts, and a failing part is halved, down to the refs at fault. These are remembered with
+// their values, so that a later fetch leaves them out and costs no more than before.
 
-// Limits of one hunt: whoever can push many bad refs must not hold a fetch up for
-// long. What was not reached is taken by the next fetch; the logs that are known here
-// come first.
+// Limits of one hunt, so that many bad refs cannot delay a fetch for long. The next fetch
+// goes on with the rest; logs that are known here come first.
 const (
 	huntFetches = 100
 	huntTime    = 10 * time.Minute
 )
 
-// How long a ref is left out that did not move: what git's own check refused stays as
-// it is, what failed in another way may be mended at the remote.
+// How long a bad ref is left out if it does not move. What git's own check refused does not
+// change; other failures may be repaired on the remote, so they are tried again sooner.
 const (
 	refusedAgain = 30 * 24 * time.Hour
 	failedAgain  = time.Hour
 )
 
-// refusal is a ref of a remote that could not be brought.
+// refusal is a ref of a remote that could not be fetched.
 type refusal struct {
 	Tip    odb.ID    `json:"tip"`
 	Reason string    `json:"reason"`
 	Until  time.Time `json:"until"` // when it is tried again, if it does not move before
 }
 
-// refusals are those of one remote by the ref's name there.
+// refusals maps the names of a remote's refs to their refusals.
 type refusals map[string]refusal
 
 func (s *Store) refusalsPath() string { return filepath.Join(s.dir.StateDir(), "refused.json") }
 
-// allRefusals are those of all remotes. A damaged file is none: it is only a memory.
+// allRefusals reads the refusals of all remotes. A damaged file counts as empty: it is only a cache.
 func (s *Store) allRefusals() map[string]refusals {
 	all := map[string]refusals{}
 	text, err := safefile.ReadFile(s.refusalsPath())
@@ -147,8 +144,8 @@ func (s *Store) writeRefusals(remote string, of refusals) error {
 	return safefile.WriteFile(s.refusalsPath(), text, 0o666)
 }
 
-// fetchApart fetches what can be fetched, and names the rest. fetched says that all
-// but the known refusals came already.
+// fetchApart fetches every ref that can be fetched and returns the others. fetched means that all but the known
+// refusals were fetched already.
 func (s *Store) fetchApart(ctx context.Context, remote, notes string, months []string, known refusals, fetched bool) ([]Rejection, error) {
 	there, err := s.listRemote(ctx, remote, logPrefix+"*", archivesPrefix+"*", notes)
 	if err != nil {
@@ -181,7 +178,7 @@ func (s *Store) fetchApart(ctx context.Context, remote, notes string, months []s
 	return h.rejections(), s.writeRefusals(remote, h.refused)
 }
 
-// stagedName is where a ref of a remote is staged.
+// stagedName returns the local ref where a ref of a remote is staged.
 func stagedName(remote, ref string) string {
 	if writer, isLog := strings.CutPrefix(ref, logPrefix); isLog {
 		return stagedPrefix(remote) + writer
@@ -192,7 +189,7 @@ func stagedName(remote, ref string) string {
 	return stagedNotes(remote)
 }
 
-// listRemote asks the remote what the refs are at that fit patterns.
+// listRemote asks the remote for its refs that match patterns.
 func (s *Store) listRemote(ctx context.Context, remote string, patterns ...string) (map[string]odb.ID, error) {
 	out, err := s.transport(ctx, remote, "", append([]string{"ls-remote", "--quiet", "--end-of-options", remote}, patterns...)...)
 	if err != nil {
@@ -208,18 +205,18 @@ func (s *Store) listRemote(ctx context.Context, remote string, patterns ...strin
 	return there, nil
 }
 
-// hunt looks for the refs that cannot be fetched.
+// hunt is a search for the refs that cannot be fetched.
 type hunt struct {
 	repo    *Store
 	remote  string
-	there   map[string]odb.ID // all that the remote has
+	there   map[string]odb.ID // all refs of the remote
 	refused refusals
-	fetches int      // that are left
-	left    []string // what was not looked at
+	fetches int      // number still allowed
+	left    []string // refs not tried
 }
 
-// run fetches what can be fetched of refs: first those of logs that are here, then
-// the others in no order, so that none is behind another for ever.
+// run fetches what it can of refs: first the logs that are here, then the others in random order, so that none is
+// starved.
 func (h *hunt) run(ctx context.Context, refs []string) error {
 	bounded, cancel := context.WithTimeout(ctx, huntTime)
 	defer cancel()
@@ -241,7 +238,7 @@ func (h *hunt) run(ctx context.Context, refs []string) error {
 	}
 	slices.Sort(here)
 	slices.Sort(logs)
-	if at := len(logs); at > 1 { // each time another part is the first
+	if at := len(logs); at > 1 { // start at a random place
 		at = rand.IntN(at)
 		logs = slices.Concat(logs[at:], logs[:at])
 	}
@@ -287,9 +284,8 @@ func (h *hunt) refuse(ref string, err error) {
 	h.refused[ref] = refusal{Tip: h.there[ref], Reason: fetchComplaint(err), Until: time.Now().Add(again)}
 }
 
-// refspecs name refs by what their names begin with, less the others of the remote
-// that begin so: git takes a minute for five thousand refspecs, and a second for as
-// many exceptions.
+// refspecs returns a prefix pattern for refs and exclusions for the remote's other refs with that prefix. git needs a
+// minute for five thousand refspecs and a second for as many exclusions.
 func (h *hunt) refspecs(refs []string) []string {
 	prefix := commonPrefix(slices.Min(refs), slices.Max(refs))
 	if len(refs) == 1 {
@@ -308,7 +304,7 @@ func (h *hunt) refspecs(refs []string) []string {
 	return specs
 }
 
-// commonPrefix is what two names begin with.
+// commonPrefix returns the longest common prefix of a and b.
 func commonPrefix(a, b string) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -317,7 +313,7 @@ func commonPrefix(a, b string) string {
 	return a[:n]
 }
 
-// rejections are the refusals for people, and how much was not looked at.
+// rejections returns the refusals for people, and how many refs were not tried.
 func (h *hunt) rejections() []Rejection {
 	rejections := make([]Rejection, 0, len(h.refused))
 	for ref, refused := range h.refused {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
@@ -536,7 +537,7 @@ func TestElectRemote(t *testing.T) {
 		{name: "option", have: []string{"a"}, given: "--upload-pack=x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			repo := &Store{dir: &gitdir.Dir{Place: &gitdir.Place{Config: gitdir.Config{"runr.remote": {c.set}}}}}
+			repo := &Store{elects: new(atomic.Pointer[string]), dir: &gitdir.Dir{Place: &gitdir.Place{Config: gitdir.Config{"runr.remote": {c.set}}}}}
 			for _, name := range c.have {
 				repo.dir.Config["remote."+name+".url"] = []string{"u"}
 			}

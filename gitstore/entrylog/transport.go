@@ -14,16 +14,16 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// RefusedError is the no of a remote that was reached; it is ErrRemote too.
+// RefusedError is the refusal of a remote that was reached. It wraps ErrRemote.
 type RefusedError struct {
 	Remote string   `json:"remote"`
-	Ref    string   `json:"ref,omitempty"`    // on the remote; "" when it refused as a whole
+	Ref    string   `json:"ref,omitempty"`    // on the remote; "" if it refused the whole push
 	Reason string   `json:"reason"`           // in git's words, one line
-	Said   []string `json:"said,omitempty"`   // the server's own lines, a few, each safe to show
-	Hidden bool     `json:"hidden,omitempty"` // it took the ref, and does not show it to those who fetch
+	Said   []string `json:"said,omitempty"`   // a few of the server's own lines, safe to show
+	Hidden bool     `json:"hidden,omitempty"` // it accepted the ref but hides it from fetches
 }
 
-// Error is one line with what the server said, if anything.
+// Error returns one line, with the server's own words if there are any.
 func (e *RefusedError) Error() string {
 	if e.Hidden {
 		return fmt.Sprintf("%v %q has %s and does not show it to those who fetch: %s", gitdir.ErrRemote, e.Remote, e.Ref, e.Reason)
@@ -39,11 +39,10 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// Unwrap gives ErrRemote.
+// Unwrap returns ErrRemote.
 func (e *RefusedError) Unwrap() error { return gitdir.ErrRemote }
 
-// remoteOptions keep a push or fetch from doing more than it is told to, whatever
-// is configured for the remote.
+// remoteOptions returns the options that keep the remote's configuration from adding to a push or fetch.
 func remoteOptions(remote string) []string {
 	return []string{
 		"-c", "protocol.ext.allow=never",
@@ -54,8 +53,8 @@ func remoteOptions(remote string) []string {
 	}
 }
 
-// transport runs a git command that talks to a remote. It has no time limit but the
-// context's and the general one; git may ask for a password as it always does.
+// transport runs a git command that talks to a remote. Only the context and the general limit bound its time; git may
+// ask for a password as usual.
 func (s *Store) transport(ctx context.Context, remote, stdin string, args ...string) ([]byte, error) {
 	return s.dir.Call(ctx, s.transportCall(remote, stdin, args...))
 }
@@ -72,8 +71,8 @@ func (s *Store) transportCall(remote, stdin string, args ...string) gitdir.Call 
 	return c
 }
 
-// remoteError makes an error of git's about a remote as a whole one clear line, and
-// tells a remote that said no from one that was not reached.
+// remoteError turns git's error about a remote into one clear line. It distinguishes a remote that refused from one
+// that was not reached.
 func remoteError(remote string, err error) error {
 	var exit *gitdir.GitError
 	switch {
@@ -87,28 +86,27 @@ func remoteError(remote string, err error) error {
 	return fmt.Errorf("cannot reach %w %q: %s", gitdir.ErrRemote, remote, firstComplaint(exit))
 }
 
-// noWords are how git, ssh and the servers that people use say that somebody was
-// reached and does not want to.
+// noWords are phrases by which git, ssh and common servers say that the remote was reached and refused.
 var noWords = []string{
 	"remote error: ", "permission denied", "access denied", "permission to", "not allowed", "not authorized", "unauthorized",
 	"forbidden", "authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403",
 	"read-only", "read only", "denied by ", "repository not found", "hook declined", "is archived",
 }
 
-// saysNo reports whether a failure of git's is the answer of a server.
+// saysNo reports whether git failed because a server refused.
 func saysNo(stderr string) bool {
 	said := strings.ToLower(stderr)
 	return strings.HasPrefix(said, "error: ") && strings.Contains(said, "could not read from remote repository") || // over ssh a server's banner
 		slices.ContainsFunc(noWords, func(word string) bool { return strings.Contains(said, word) })
 }
 
-// Limits of what a server is quoted with.
+// Limits for quoting a server.
 const (
 	saidLines = 4
 	saidRunes = 300
 )
 
-// serverSaid are the lines that a server sent for people, without its progress.
+// serverSaid returns the lines that a server sent for people, without its progress.
 func serverSaid(stderr string) []string {
 	var said []string
 	for line := range strings.Lines(stderr) {
@@ -124,22 +122,22 @@ func serverSaid(stderr string) []string {
 	return said
 }
 
-// unconnected reports whether git did not get as far as talking to a remote.
+// unconnected reports whether git could not connect to a remote.
 func unconnected(err error) bool {
 	var exit *gitdir.GitError
 	return errors.As(err, &exit) && (strings.Contains(exit.Stderr, "Could not read from remote repository") ||
 		strings.Contains(exit.Stderr, "unable to access '") || strings.Contains(exit.Stderr, "unable to connect to"))
 }
 
-// isLocked reports whether a lock file of this clone's was in git's way.
+// isLocked reports whether a lock file of this clone blocked git.
 func isLocked(err error) bool { return localComplaint(err) != "" }
 
 func localComplaint(err error) string { return gitdir.LocalLine(err, gitdir.LockExists) }
 
-// refusedByGit reports whether git refused an object that came.
+// refusedByGit reports whether git refused a fetched object.
 func refusedByGit(err error) bool { return gitdir.LocalLine(err, "fsck error") != "" }
 
-// fetchComplaint says why a ref could not be fetched.
+// fetchComplaint returns the reason why a ref could not be fetched.
 func fetchComplaint(err error) string {
 	var exit *gitdir.GitError
 	if !errors.As(err, &exit) {
@@ -151,7 +149,7 @@ func fetchComplaint(err error) string {
 	return firstComplaint(exit)
 }
 
-// firstComplaint is the first line with which git, ssh or the server said no.
+// firstComplaint returns the first line of git's error output that gives the reason.
 func firstComplaint(exit *gitdir.GitError) string {
 	var said string
 	for line := range strings.Lines(exit.Stderr) {
@@ -167,17 +165,16 @@ func firstComplaint(exit *gitdir.GitError) string {
 	return cmp.Or(said, fmt.Sprintf("exit status %d", exit.Status))
 }
 
-// pushed is what a remote answered to one refspec of a push.
+// pushed is the answer of a remote to one refspec of a push.
 type pushed struct {
-	flag    byte   // ' ' moved, '*' new, '=' as it was, '!' refused
+	flag    byte   // ' ' moved, '*' new, '=' unchanged, '!' refused
 	ref     string // on the remote
 	summary string
-	said    []string // by the server, to the push as a whole
+	said    []string // the server's words about the whole push
 }
 
-// push pushes refspecs, without force but for the lease, and without hooks. An error
-// means that the remote refused as a whole or could not be reached; what else it
-// refused is in the answers.
+// push pushes refspecs without hooks, and without force except for a lease. An error means that the remote refused the
+// whole push or could not be reached; single refusals are in the answers.
 func (s *Store) push(ctx context.Context, remote string, refspecs []string, options ...string) ([]pushed, error) {
 	args := append([]string{"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--no-atomic",
 		"--no-signed", "--recurse-submodules=no"}, options...)
@@ -197,7 +194,7 @@ func (s *Store) push(ctx context.Context, remote string, refspecs []string, opti
 	return answers, nil
 }
 
-// parsePushed reads lines "FLAG TAB FROM:TO TAB SUMMARY".
+// parsePushed parses lines of the form "FLAG TAB FROM:TO TAB SUMMARY".
 func parsePushed(out string) []pushed {
 	var answers []pushed
 	for line := range strings.Lines(out) {
@@ -211,14 +208,14 @@ func parsePushed(out string) []pushed {
 	return answers
 }
 
-// raceWords are in what git says of a ref that somebody else moves.
+// raceWords are phrases in git's answer about a ref that somebody else has moved.
 var raceWords = []string{
 	"fetch first", "non-fast-forward", "stale info", "cannot lock ref", "failed to update ref", "incorrect old value",
 	"reference already exists",
 }
 
-// RemoteLockError is an ErrLostRace: a lock file of a ref on a remote. A push holds one for milliseconds; the one that a
-// killed push left stays until somebody removes it.
+// RemoteLockError is a lock file of a ref on a remote; it wraps ErrLostRace. A push holds such a file for
+// milliseconds; a killed push leaves it until somebody removes it.
 type RemoteLockError struct {
 	Remote, Ref string
 	Path        string // of the lock file, on the machine of the remote
@@ -231,8 +228,8 @@ func (e *RemoteLockError) Error() string {
 // Unwrap returns ErrLostRace.
 func (e *RemoteLockError) Unwrap() error { return gitdir.ErrLostRace }
 
-// refusal is nil for a ref that the remote took, ErrLostRace when the ref was moved
-// by somebody else, and a *RefusedError for everything else that a remote says no to.
+// refusal returns nil for a ref that the remote accepted, ErrLostRace if somebody else moved it, and a *RefusedError
+// for any other refusal.
 func (p pushed) refusal(remote string) error {
 	if p.flag != '!' {
 		return nil
@@ -247,7 +244,7 @@ func (p pushed) refusal(remote string) error {
 	return &RefusedError{Remote: remote, Ref: p.ref, Reason: p.reason(), Said: p.said}
 }
 
-// reason is what stands in brackets behind "[remote rejected]".
+// reason returns the text in parentheses after "[remote rejected]".
 func (p pushed) reason() string {
 	if _, reason, ok := strings.Cut(p.summary, "] ("); ok {
 		return strings.TrimSuffix(reason, ")")

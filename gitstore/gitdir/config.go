@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Config is git's configuration as one listing: all scopes, includes resolved.
+// Config is git's configuration from all scopes, with includes resolved.
 // Keys are as git prints them: section and name in lower case, subsection as written.
 type Config map[string][]string
 
-// Get is the value that counts, the last one; "" when there is none. Case counts in the subsection of a key alone.
+// Get returns the last value of a key, which is the one in force, or "". Only a key's subsection is case-sensitive.
 func (c Config) Get(key string) string {
 	section, name := strings.Index(key, "."), strings.LastIndex(key, ".")
 	if section >= 0 {
@@ -22,12 +22,12 @@ func (c Config) Get(key string) string {
 	return values[len(values)-1]
 }
 
-// Bool reads a boolean as git does: true, yes, on, 1 and a bare key are true.
+// Bool parses a boolean as git does: true, yes, on, 1 and a bare key are true.
 func (c Config) Bool(key string) bool {
 	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(c.Get(key)))
 }
 
-// ParseConfig reads `git config --list -z`: key, newline, value, NUL. A key
+// ParseConfig parses the output of `git config --list -z`: key, newline, value, NUL. A key
 // without a newline is a bare one, which is true.
 func ParseConfig(listing string) Config {
 	config := Config{}
@@ -48,13 +48,13 @@ func (c Config) add(item string) {
 	c[key] = append(c[key], value)
 }
 
-// listing is what git lists of its configuration.
+// listing is git's configuration, as a whole and the repository's part.
 type listing struct {
 	all   Config
-	local Config // what the repository's own files say
+	local Config // from the repository's own files
 }
 
-// parseListing reads `git config --list -z --show-scope`: before each item stands its
+// parseListing parses the output of `git config --list -z --show-scope`: before each item comes its
 // scope, ended by NUL.
 func parseListing(out string) listing {
 	l := listing{Config{}, Config{}}

@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// readListing reads from the files themselves what git would list of its configuration for a repository that look
-// found. ok is false where only git knows: where the system's file is not certain, where a file includes
-// others or is not plainly right, and where a worktree may have a file of its own.
+// readListing reads the configuration of a repository that look found, from the files and without git. ok is false
+// if only git can tell: if the system's file is uncertain, if a file includes others or has unclear syntax, or if a
+// worktree may have a file of its own.
 func readListing(place *Place, env func(string) (string, bool)) (l listing, ok bool) {
 	paths, ok := userConfigs(env)
 	if !ok {
@@ -40,7 +40,7 @@ func readListing(place *Place, env func(string) (string, bool)) (l listing, ok b
 	return l, !slices.ContainsFunc(slices.Collect(maps.Keys(l.all)), unclear)
 }
 
-// userConfigs returns the files of the system and of the user, in git's order.
+// userConfigs returns the paths of the system's and the user's files, in git's order.
 func userConfigs(env func(string) (string, bool)) (paths []string, ok bool) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -69,11 +69,11 @@ func userConfigs(env func(string) (string, bool)) (paths []string, ok bool) {
 	return paths, !slices.ContainsFunc(paths, func(path string) bool { return !filepath.IsAbs(path) })
 }
 
-// systemConfig is the system's file of every git that is built for the prefix /usr.
+// systemConfig is the system's file for every git that was built for the prefix /usr.
 const systemConfig = "/etc/gitconfig"
 
-// isDistributed reports whether a program is a git that was built for the prefix /usr, as Linux
-// distributions build it, and no script around one.
+// isDistributed reports whether program is a git that was built for the prefix /usr, as Linux
+// distributions build it, and not a wrapper script.
 func isDistributed(program string) bool {
 	if runtime.GOOS != "linux" {
 		return false
@@ -92,8 +92,8 @@ func isDistributed(program string) bool {
 	return err == nil && string(magic) == "\x7fELF"
 }
 
-// readFile adds what a file of git's configuration says. It is false where the file cannot be read,
-// or not understood beyond doubt; a file that is not there says nothing.
+// readFile adds the settings of a configuration file. It returns false if the file cannot be read or
+// its meaning is in doubt. A missing file has no settings.
 func (c Config) readFile(path string) bool {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,8 +102,8 @@ func (c Config) readFile(path string) bool {
 	return err == nil && c.parseFile(string(data))
 }
 
-// parseFile adds what the text of a file says, read as git's config.c reads it. It is false for what git
-// refuses, and for what versions of git read differently.
+// parseFile adds the settings in text, parsed as git's config.c parses them. It returns false for text that
+// git refuses, and for text that versions of git parse differently.
 func (c Config) parseFile(text string) bool {
 	if strings.ContainsAny(text, "\r\x00\ufeff") {
 		return false
@@ -128,7 +128,7 @@ func (c Config) parseFile(text string) bool {
 	return true
 }
 
-// cutSection reads a section's name behind its bracket, with the dot that ends it in keys.
+// cutSection parses a section header after its bracket. The section ends with a dot, as in keys.
 func cutSection(text string) (section, rest string, ok bool) {
 	end := strings.IndexFunc(text, func(r rune) bool { return !isKeyRune(r) && r != '.' })
 	if end <= 0 {
@@ -157,7 +157,7 @@ func cutSection(text string) (section, rest string, ok bool) {
 	return section + sub.String() + ".", rest, ok && closed
 }
 
-// cutVariable reads one variable and adds it.
+// cutVariable parses one variable and adds it.
 func (c Config) cutVariable(section, text string) (rest string, ok bool) {
 	end := strings.IndexFunc(text, func(r rune) bool { return !isKeyRune(r) })
 	if end < 0 {
@@ -180,11 +180,11 @@ func (c Config) cutVariable(section, text string) (rest string, ok bool) {
 	return rest, ok
 }
 
-// cutValue reads a value up to the end of its line. It is false for blanks other than spaces within it, which
-// versions of git read differently.
+// cutValue parses a value up to the end of its line. ok is false if the value contains blanks other than spaces,
+// which versions of git parse differently.
 func cutValue(text string) (value, rest string, ok bool) {
 	var b strings.Builder
-	end, quoted, tab := 0, false, false // end is where the value ends unless more follows the blanks behind it
+	end, quoted, tab := 0, false, false // end is the length of the value without trailing blanks
 	for ; text != "" && (quoted || text[0] != '\n'); text = text[1:] {
 		char := text[0]
 		switch {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// configTexts are files of git's configuration, and whether they are read without git.
+// configTexts maps texts of git configuration files to whether they are read without git.
 var configTexts = map[string]bool{
 	"": true, "\n\n": true, "# a\n;b\n": true, "[core]": true, "[a]\nb": true, "[a]\nb=": true,
 	"[core]\n\tbare = false\n\tx\n": true, "[a]b=c\n[A \"B\"] B = C": true, "[a.B]\nc = d\n": true, "[a \t\"b\"]\nc=d\n": true,
@@ -23,7 +23,7 @@ var configTexts = map[string]bool{
 	"[a \"b\" ]\nc = d\n": false, "[a \"b\n\"]\nc = d\n": false, "[a \"b]\nc = d\n": false, "[a b]\nc = d\n": false, "[]\na = b\n": false, "[": false, "[a \"b\\": false,
 }
 
-// TestParseFileIsWhatGitLists compares each text with what git makes of it.
+// TestParseFileIsWhatGitLists compares the result for each text with git's.
 func TestParseFileIsWhatGitLists(t *testing.T) {
 	for text, want := range configTexts {
 		if checkParse(t, text) != want {
@@ -39,7 +39,7 @@ func FuzzParseFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkParse(t, text) })
 }
 
-// checkParse reports whether text is read without git. It must then say what git lists.
+// checkParse reports whether text is read without git. If so, the result must be what git lists.
 func checkParse(t *testing.T, text string) bool {
 	t.Helper()
 	got := Config{}
@@ -57,8 +57,8 @@ func checkParse(t *testing.T, text string) bool {
 	return true
 }
 
-// TestOpenReadsConfigurationItself: what an open repository knows of its configuration is what git lists, and
-// git runs only where the files do not say it for certain.
+// TestOpenReadsConfigurationItself checks that an open repository has the configuration that git lists, and
+// that git runs only if the files leave a doubt.
 func TestOpenReadsConfigurationItself(t *testing.T) {
 	write := func(path, text string) func(*testing.T, string) {
 		return func(t *testing.T, top string) {
@@ -74,7 +74,7 @@ func TestOpenReadsConfigurationItself(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		prepare func(*testing.T, string)
-		git     int // how often it runs
+		git     int // how often git runs
 	}{
 		"plain":                     {func(*testing.T, string) {}, 0},
 		"the user's":                {write("HOME/.gitconfig", "[user]\n\tname = Ada\n[core]\n\tabbrev = 9\n"), 0},
@@ -134,7 +134,7 @@ func gitProgram(t *testing.T) string {
 	return git
 }
 
-// otherGit puts a script on PATH that says where the system's file is.
+// otherGit puts a script on PATH that runs git with another system configuration file.
 func otherGit(t *testing.T, top string) {
 	bin := made(t, filepath.Join(t.TempDir(), "bin"))
 	script := "#!/bin/sh\nGIT_CONFIG_SYSTEM='" + top + "/.git/config' exec '" + gitProgram(t) + "' \"$@\"\n"
@@ -144,7 +144,7 @@ func otherGit(t *testing.T, top string) {
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-// TestSystemConfig: the git of this machine, if it is one of those that are known, has its system's file there.
+// TestSystemConfig checks that the git of this machine, if isDistributed knows it, reads systemConfig.
 func TestSystemConfig(t *testing.T) {
 	if !isDistributed(gitProgram(t)) {
 		t.Skip("the git of this machine is not known")

@@ -1,13 +1,11 @@
-// Package gitdir finds a repository and runs git in it: where its directories are, its
-// configuration, the environment of every git process, what git's messages mean, and the
-// locks and permissions of files beside git's own. It knows nothing of objects and refs.
+// Package gitdir finds a repository and runs git in it. It knows the repository's directories and
+// configuration, the environment of every git process, the meaning of git's messages, and the locks
+// and permissions of this tool's files. It knows nothing of objects and refs.
 //
-// Every git process of the program goes through [Call.Run]: with the options that keep
-// a repository's configuration from running anything, without the variables that mean
-// another repository, and with the lock that its caller holds, so that it is held until
-// git too has ended.
+// Every git process of the program goes through [Call.Run]. Run adds the options that keep a
+// repository's configuration from running programs, removes the variables that point to another
+// repository, and passes on the caller's lock, so that the lock is held until git has ended too.
 //
 // [Dir.Lock] is a lock by name: a file <name>.lock in the state directory, which the
-// kernel frees when its holder dies. A lock of git's own is another thing; see package
-// refdb.
+// kernel frees when its holder dies. For git's own lock files see package refdb.
 package gitdir

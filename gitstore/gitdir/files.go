@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// MkdirShared makes a directory below the common directory, with its parents,
-// durably and with the permissions that core.sharedRepository asks for.
+// MkdirShared creates a directory below the common directory, with its parents,
+// durably and with the permissions of core.sharedRepository.
 func (d *Dir) MkdirShared(dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrExist) {
@@ -37,7 +37,7 @@ func (d *Dir) MkdirShared(dir string) error {
 	return safefile.SyncDir(filepath.Dir(dir))
 }
 
-// requireDir is nil for a directory, also through a symbolic link, and ENOTDIR for
+// requireDir returns nil for a directory or a symbolic link to one, and ENOTDIR for
 // any other file.
 func requireDir(path string) error {
 	info, err := os.Stat(path)
@@ -47,8 +47,8 @@ func requireDir(path string) error {
 	return err
 }
 
-// Share widens the permissions of a new file or directory as git does when
-// core.sharedRepository is set, and does nothing otherwise.
+// Share widens the permissions of a new file or directory as git does if
+// core.sharedRepository is set. Otherwise it does nothing.
 func (d *Dir) Share(path string) error {
 	tweak, exact := sharedBits(d.Config.Get("core.sharedrepository"))
 	if tweak == 0 {
@@ -65,7 +65,7 @@ func (d *Dir) Share(path string) error {
 	return os.Chmod(path, mode)
 }
 
-// sharedBits reads core.sharedRepository: the permissions to add, or (exact) to
+// sharedBits parses core.sharedRepository: the permissions to add, or, if exact, to
 // set. No bits means that the umask decides.
 func sharedBits(value string) (bits fs.FileMode, exact bool) {
 	switch strings.ToLower(value) {
@@ -81,7 +81,7 @@ func sharedBits(value string) (bits fs.FileMode, exact bool) {
 	return fs.FileMode(octal & 0o666), true
 }
 
-// sharedMode applies sharedBits: read-only files stay so, and whoever may read a
+// sharedMode applies sharedBits to mode. Read-only files stay read-only, and whoever may read a
 // directory may enter it.
 func sharedMode(mode, bits fs.FileMode, exact bool) fs.FileMode {
 	if mode&0o200 == 0 {
@@ -100,6 +100,6 @@ func sharedMode(mode, bits fs.FileMode, exact bool) fs.FileMode {
 	return mode
 }
 
-// RenameTries is how often a directory is made again that gc, which removes
-// empty ones, took away before the file was in it.
+// RenameTries is how often an operation creates a directory again that gc, which removes
+// empty directories, deleted before the file was in it.
 const RenameTries = 20

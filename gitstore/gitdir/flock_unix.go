@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// flock locks an open file without waiting; locked is false when another holds it.
+// flock locks an open file without waiting; locked is false if another process holds it.
 func flock(f *os.File) (locked bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	for errors.Is(err, syscall.EINTR) {
@@ -20,11 +20,11 @@ func flock(f *os.File) (locked bool, err error) {
 	return err == nil, err
 }
 
-// funlock gives the lock back for all processes that have the open file.
+// funlock releases the lock for all processes that have inherited the open file.
 func funlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// canInherit is nil where a child of ours that gets the open file holds its lock.
+// canInherit returns nil: a child process that inherits the open file holds its lock.
 func canInherit() error { return nil }
 
-// processGone reports whether there is surely no process of that id.
+// processGone reports whether there is certainly no process with that id.
 func processGone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

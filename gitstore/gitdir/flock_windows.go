@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// flock locks an open file without waiting; locked is false when another holds it. The
-// byte that is locked lies behind all content, which others may read and write.
+// flock locks an open file without waiting; locked is false if another process holds it. It
+// locks a byte after all content, so that others can read and write the content.
 func flock(f *os.File) (locked bool, err error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: math.MaxInt32})
@@ -20,13 +20,13 @@ func flock(f *os.File) (locked bool, err error) {
 	return err == nil, err
 }
 
-// funlock has nothing to do: closing the only handle unlocks.
+// funlock does nothing: closing the only handle unlocks.
 func funlock(*os.File) {}
 
-// canInherit says that a git process cannot hold our lock: a lock is of one process.
+// canInherit returns an error: on Windows a lock belongs to one process, so git cannot hold ours.
 func canInherit() error {
 	return fmt.Errorf("change files under a lock that git holds too: %w on Windows; use WSL", errors.ErrUnsupported)
 }
 
-// processGone is never sure here.
+// processGone returns false: it cannot be certain here.
 func processGone(int) bool { return false }

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	gcWait  = 30 * time.Second // how long a write is held back for a running gc
-	gcStale = 12 * time.Hour   // after which git too takes a gc.pid for left over
+	gcWait  = 30 * time.Second // how long a write waits for a running gc
+	gcStale = 12 * time.Hour   // the age from which git too ignores a gc.pid
 )
 
-// WaitForGC waits until no gc runs in the repository, at most 30 s. Not to be called
-// with a lock held.
+// WaitForGC waits until no gc runs in the repository, at most 30 s. The caller must not hold
+// a lock.
 func (d *Dir) WaitForGC(ctx context.Context) error {
 	err := WaitFor(ctx, gcWait, 200*time.Millisecond, func() (bool, error) { return !d.GcRuns(), nil })
 	if errors.Is(err, ErrWaited) {
@@ -25,8 +25,8 @@ func (d *Dir) WaitForGC(ctx context.Context) error {
 	return err
 }
 
-// GcRuns reads gc.pid: a process id and a host name. A process of another host is
-// taken to be alive.
+// GcRuns reports whether a gc runs. It reads gc.pid, a process id and a host name, and assumes
+// that a process of another host is alive.
 func (d *Dir) GcRuns() bool {
 	path := filepath.Join(d.CommonDir, "gc.pid")
 	info, err := os.Stat(path)

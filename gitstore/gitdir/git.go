@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// gitTimeout ends a git process that hangs. A caller's context may end it before.
+// gitTimeout is when a git process that hangs is killed. A caller's context may end it earlier.
 const gitTimeout = 10 * time.Minute
 
 // maxStderr is how much of a git process's standard error is kept.
@@ -26,23 +26,22 @@ type Call struct {
 	Stdin io.Reader
 	Env   []string // added last, so it wins
 	Dir   string
-	// Bare leaves out --git-dir and --work-tree: only discovery and init want that.
+	// Bare leaves out --git-dir, --work-tree and the fixed options: for discovery, init and reading settings.
 	Bare bool
-	// Unlocated keeps from discovery the variables that say which repository is meant.
+	// Unlocated hides the variables that name a repository, such as GIT_DIR, from discovery.
 	Unlocated bool
-	// Worktree is the --work-tree to use; "" leaves it out.
+	// Worktree is the value of --work-tree; "" leaves the option out.
 	Worktree string
 	GitDir   string
 	Stdout   io.Writer // nil: collected and returned
 }
 
-// fixedOptions switch off everything that configuration planted in a repository
-// could make git execute on our behalf, and say what has to be on disk when git ends,
-// whatever is configured: objects and refs.
+// fixedOptions disable everything that a planted configuration could make git execute, and fix
+// what must be on disk when git ends, whatever is configured: objects and refs.
 var fixedOptions = []string{
 	"--no-pager", "--literal-pathspecs", "--no-optional-locks",
 	"-c", "core.hooksPath=/dev/null",
-	"-c", "hook.reference-transaction.enabled=false", // those of the configuration, from git 2.55 on
+	"-c", "hook.reference-transaction.enabled=false", // configured hooks, from git 2.55 on
 	"-c", "hook.post-checkout.enabled=false",
 	"-c", "hook.post-index-change.enabled=false",
 	"-c", "core.fsmonitor=false",
@@ -59,18 +58,18 @@ func (d *Dir) Git(ctx context.Context, args ...string) ([]byte, error) {
 	return d.Call(ctx, Call{Args: args})
 }
 
-// GitIn is git with something on standard input.
+// GitIn is Git with stdin on standard input.
 func (d *Dir) GitIn(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	return d.Call(ctx, Call{Args: args, Stdin: bytes.NewReader(stdin)})
 }
 
-// GitLine is git for commands that answer in one line.
+// GitLine is Git for commands that print one line.
 func (d *Dir) GitLine(ctx context.Context, args ...string) (string, error) {
 	out, err := d.Git(ctx, args...)
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// Call fills in this repository and runs c.
+// Call runs c in this repository.
 func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
 	if err := d.Gate.Pass(ctx, c); err != nil {
 		return nil, err
@@ -85,16 +84,16 @@ func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
 }
 
 // plainCommands execute nothing that a repository's configuration or attributes name, given
-// fixedOptions and without their options that do (--textconv, --filters, --path). commit-tree is
-// none of them: it is called to sign.
+// fixedOptions, unless they get an option that does (--textconv, --filters, --path). commit-tree
+// is not in the list: it is called to sign.
 var plainCommands = []string{
 	"cat-file", "check-attr", "check-ref-format", "config", "diff-tree", "for-each-ref", "index-pack",
 	"ls-files", "ls-tree", "merge-base", "mktree", "pack-objects", "patch-id", "rev-list", "rev-parse", "show-index",
 	"show-ref", "symbolic-ref", "update-ref", "version", "write-tree",
 }
 
-// plain reports whether the call executes nothing that anybody configured. One with a git directory of its
-// own is: the shadow of a snapshot has its own configuration, and attributes that outrank the user's.
+// plain reports whether the call executes nothing that anybody configured. A call with its own git directory is
+// plain: the shadow of a snapshot has its own configuration, and attributes that override the user's.
 func (c Call) plain() bool {
 	args := c.Args[optionCount(c.Args):]
 	if c.GitDir != "" || len(args) == 0 {
@@ -111,7 +110,7 @@ func (c Call) plain() bool {
 	return slices.Contains(plainCommands, args[0])
 }
 
-// Run starts git and waits for it. A status other than 0 is a *GitError.
+// Run starts git and waits for it. It returns a *GitError for a status other than 0.
 func (c Call) Run(ctx context.Context) ([]byte, error) {
 	if slices.ContainsFunc(c.Args, func(arg string) bool { return strings.Contains(arg, "\x00") }) {
 		return nil, fmt.Errorf("%w: no name in git has a NUL byte", ErrNotFound)
@@ -154,7 +153,7 @@ func (c Call) argv() []string {
 	return append(argv, c.Args...)
 }
 
-// optionCount is how many arguments stand before the subcommand.
+// optionCount returns how many arguments precede the subcommand.
 func optionCount(args []string) int {
 	n := 0
 	for n < len(args)-1 && args[n][0] == '-' {
@@ -166,8 +165,8 @@ func optionCount(args []string) int {
 	return n
 }
 
-// keptGitVars are the variables of git that a user sets on purpose for every
-// repository: where configuration lies and how to reach a remote.
+// keptGitVars are git's variables that a user sets on purpose for all repositories: where
+// configuration is and how to reach a remote.
 var keptGitVars = map[string]bool{
 	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true,
 	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_SSH_VARIANT": true, "GIT_ASKPASS": true,
@@ -177,18 +176,17 @@ var keptGitVars = map[string]bool{
 	"GIT_TRACE": true, "GIT_TRACE2": true, "GIT_TRACE2_EVENT": true, "GIT_TRACE_PACKET": true, "GIT_TRACE_CURL": true,
 }
 
-// locatingVars say which repository is meant. They count while a repository is
-// being found, and never afterwards: a hook sets them, and they would make git
-// answer for another repository.
+// locatingVars name a repository. They are passed on only while a repository is being found.
+// A hook inherits them from git, and later they would make git answer for another repository.
 var locatingVars = map[string]bool{
 	"GIT_DIR": true, "GIT_WORK_TREE": true, "GIT_COMMON_DIR": true, "GIT_NAMESPACE": true,
 	"GIT_OBJECT_DIRECTORY": true, "GIT_ALTERNATE_OBJECT_DIRECTORIES": true,
 	"GIT_CONFIG_PARAMETERS": true, "GIT_CONFIG_COUNT": true, "GIT_CONFIG": true,
 }
 
-// gitEnviron is env without what would redirect git, with a plain locale so that
-// messages can be recognised, and without refs/replace/: an event and a commit under
-// review are what was written, not what somebody puts in their place.
+// gitEnviron returns env without variables that would redirect git. It adds a plain locale, so that
+// messages can be recognised, and ignores refs/replace/: an event or a commit under review is what
+// was written, not what somebody replaced it with.
 func gitEnviron(env []string, discovery bool) []string {
 	kept := make([]string, 0, len(env)+3)
 	for _, kv := range env {
@@ -203,7 +201,7 @@ func gitEnviron(env []string, discovery bool) []string {
 	return append(kept, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
 }
 
-// headWriter keeps the first bytes that are written and counts the rest as written.
+// headWriter keeps the first bytes that are written and discards the rest without an error.
 type headWriter struct{ LimitWriter }
 
 func (w *headWriter) Write(p []byte) (int, error) {
@@ -211,7 +209,7 @@ func (w *headWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// LimitWriter collects what is written up to a limit, and then refuses to take more.
+// LimitWriter keeps what is written up to a limit. Then Write fails with ErrTooLarge.
 type LimitWriter struct {
 	Kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
 	Left int64
@@ -231,13 +229,13 @@ func (w *LimitWriter) Write(p []byte) (int, error) {
 
 type heldLockKey struct{}
 
-// HeldLock is the lock that a context holds, nil for none.
+// HeldLock returns the lock that a context holds, or nil.
 func HeldLock(ctx context.Context) *os.File {
 	f, _ := ctx.Value(heldLockKey{}).(*os.File)
 	return f
 }
 
-// WithLock gives a context whose git processes hold a lock too: see HoldLock.
+// WithLock returns a context whose git processes hold a lock too: see HoldLock.
 func WithLock(ctx context.Context, held *os.File) context.Context {
 	return context.WithValue(ctx, heldLockKey{}, held)
 }

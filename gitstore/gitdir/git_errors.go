@@ -9,18 +9,18 @@ import (
 	"syscall"
 )
 
-// Errors that callers tell apart with errors.Is. What wraps them says which
-// repository, ref or object is meant.
+// Errors that callers distinguish with errors.Is. The wrapping error names the
+// repository, ref or object.
 var (
 	ErrNoGit         = errors.New("git is not installed, or not on PATH")
 	ErrNotRepository = errors.New("not a git repository")
-	ErrUnopened      = errors.New("git cannot open the repository") // its configuration is broken, say
+	ErrUnopened      = errors.New("git cannot open the repository") // for example because its configuration is broken
 	ErrNotFound      = errors.New("not found")
 	ErrNoIdentity    = errors.New("no committer identity")
-	ErrBusy          = errors.New("busy") // somebody else holds a lock of git's; try again later
+	ErrBusy          = errors.New("busy") // another process holds a lock of git; try again later
 	ErrKilled        = errors.New("a signal ended git")
 	ErrLostRace      = errors.New("ref moved meanwhile")
-	ErrNoChange      = errors.New("nothing to record") // returned by a decide function to append nothing
+	ErrNoChange      = errors.New("nothing to record") // a decide function returns it to append nothing
 	ErrNewerFormat   = errors.New("written by a newer git-runr")
 	ErrDirty         = errors.New("uncommitted changes in the way")
 	ErrConflict      = errors.New("conflict")
@@ -36,19 +36,19 @@ var (
 	ErrTampered      = errors.New("git is not run here any more: an agent changed what it is configured by")
 )
 
-// GitError is a git process that ended with a status other than 0.
+// GitError reports a git process that ended with a status other than 0.
 type GitError struct {
 	Args   []string // the subcommand and its arguments, without the fixed options before it
 	Status int      // exit status, or Killed
-	Stderr string   // what it said, at most a few KiB
+	Stderr string   // its standard error, at most maxStderr bytes
 }
 
-// fullDisk is what git says when there is no room: it gives the system's own words, or
-// only that it could not write to a file that it had opened.
+// fullDisk are git's messages for a full disk: the system's own words, or only that git could not
+// write to a file that it had opened.
 var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file", "failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
-// Is recognises what git says: of a full disk as ENOSPC, of files and memory that the system refuses as EMFILE and
-// ENOMEM, of a lock file in its way as ErrBusy, and of an end by a signal as ErrKilled.
+// Is recognises causes by git's message or status: ENOSPC for a full disk, EMFILE and ENOMEM for a lack of files or
+// memory, ErrBusy for a lock file in the way, and ErrKilled for a signal.
 func (e *GitError) Is(target error) bool {
 	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
 	switch target {
@@ -66,10 +66,10 @@ func (e *GitError) Is(target error) bool {
 	return false
 }
 
-// Locked returns the lock file that git found in its way, or "".
+// Locked returns the lock file that was in git's way, or "".
 func (e *GitError) Locked() string { return LockIn(e.Stderr) }
 
-// LockIn returns the lock file that git's text says was in its way, or "".
+// LockIn returns the lock file that git's message names as in the way, or "".
 func LockIn(text string) string {
 	for _, said := range [][2]string{{"Unable to create '", LockExists}, {"could not lock config file ", ": File exists"}} {
 		_, rest, _ := strings.Cut(text, said[0])
@@ -80,10 +80,10 @@ func LockIn(text string) string {
 	return ""
 }
 
-// Killed is the Status of a git that a signal ended.
+// Killed is the Status of a git process that a signal ended.
 const Killed = -1
 
-// Error gives the subcommand and the first line that git printed.
+// Error returns the subcommand and the first line that git printed.
 func (e *GitError) Error() string {
 	said, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
 	if e.Status == Killed {
@@ -92,7 +92,7 @@ func (e *GitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.Args[0], cmp.Or(said, fmt.Sprintf("exit status %d", e.Status)))
 }
 
-// ExitStatus is the status that git ended with; 0 when the error is not git's.
+// ExitStatus returns git's exit status, or 0 if err is not a GitError.
 func ExitStatus(err error) int {
 	var exit *GitError
 	if errors.As(err, &exit) {
@@ -101,5 +101,5 @@ func ExitStatus(err error) int {
 	return 0
 }
 
-// ErrRemote is what a remote, or the way to it, refused. The message is one line.
+// ErrRemote reports that a remote, or the connection to it, failed. The message is one line.
 var ErrRemote = errors.New("remote")

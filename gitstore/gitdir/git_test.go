@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// io.Copy prefers a ReadFrom, which an embedded buffer would lend the writers.
+// TestWritersKeepTheirLimit uses io.Copy, which would call ReadFrom of an embedded buffer and ignore the limit.
 func TestWritersKeepTheirLimit(t *testing.T) {
 	flood := func() io.Reader { return struct{ io.Reader }{bytes.NewReader(make([]byte, 1<<20))} }
 	head := &headWriter{LimitWriter{Left: 100}}

@@ -12,16 +12,16 @@ import (
 // Identity is a name and an e-mail address, as in a commit.
 type Identity struct{ Name, Email string }
 
-// String is "Name <email>".
+// String returns "Name <email>".
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
 var identPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.*) <([^<>]*)> \d+ [-+]\d{4}\s*$`)
 })
 
-// Identity is who acts here: user.name and user.email, else what git itself
-// would use for a committer. Where git has none a job of a pipeline is its writer's name, or "CI".
-// It is ErrNoIdentity when git would refuse to commit anywhere else.
+// Identity returns who acts here: user.name and user.email, else git's own default for a
+// committer. If git has none, a CI job is named after GIT_RUNR_WRITER, or "CI".
+// Outside of CI that is ErrNoIdentity.
 func (d *Dir) Identity(ctx context.Context) (Identity, error) {
 	id := Identity{Name: d.Config.Get("user.name"), Email: d.Config.Get("user.email")}
 	if id.Name != "" && id.Email != "" {

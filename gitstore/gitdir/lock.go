@@ -19,8 +19,8 @@ import (
 // lockWait is how long Lock waits for another process.
 const lockWait = 30 * time.Second
 
-// Lock takes a lock of this tool's own by name, and waits up to 30 s for another
-// holder; then it is ErrBusy. The kernel gives the lock back when its holder dies.
+// Lock acquires a lock of this tool by name. It waits up to 30 s for another holder and then
+// returns ErrBusy. The kernel releases the lock when its holder dies.
 // In a read-only repository the error wraps fs.ErrPermission or EROFS.
 // The caller calls unlock once. The lock excludes other holders in this process too.
 func (d *Dir) Lock(ctx context.Context, name string) (unlock func(), err error) {
@@ -31,7 +31,7 @@ func (d *Dir) Lock(ctx context.Context, name string) (unlock func(), err error) 
 	return func() { f.Close() }, nil
 }
 
-// TryLock is Lock without waiting: ok is false when somebody else holds the lock.
+// TryLock is Lock without waiting: ok is false if the lock is held.
 func (d *Dir) TryLock(name string) (unlock func(), ok bool, err error) {
 	path, err := d.LockPath(name)
 	if err != nil {
@@ -44,18 +44,18 @@ func (d *Dir) TryLock(name string) (unlock func(), ok bool, err error) {
 	return func() { f.Close() }, true, nil
 }
 
-// DropLock removes the file of a lock that nobody will need again. The caller holds
-// the lock, and what it guards must say so itself to whoever comes later: another
-// process may hold a lock on the removed file.
+// DropLock removes the file of a lock that nobody will need again. The caller holds the lock.
+// Another process may still get a lock on the removed file, so what the lock guards must itself
+// show that it is done.
 func (d *Dir) DropLock(name string) {
 	if path, err := d.LockPath(name); err == nil {
 		os.Remove(path)
 	}
 }
 
-// HoldLock is Lock for an operation that writes files through git: every git process
-// of the context that it gives holds the lock too. So one that outlives a killed
-// program keeps others out until it has ended.
+// HoldLock is Lock for an operation that writes files through git: every git process that runs
+// with the returned context holds the lock too. So a git that outlives a killed program keeps
+// others out until it has ended.
 func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, unlock func(), err error) {
 	if err := canInherit(); err != nil {
 		return nil, nil, err
@@ -65,15 +65,15 @@ func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, 
 		return nil, nil, err
 	}
 	return WithLock(ctx, f), func() {
-		funlock(f) // also where something that git started lives on
+		funlock(f) // even if a process that git started lives on
 		f.Close()
 	}, nil
 }
 
-// CanInherit reports whether a child of ours that gets a lock's open file holds the lock.
+// CanInherit reports whether a child process that inherits a lock's open file holds the lock.
 func CanInherit() bool { return canInherit() == nil }
 
-// LockFile is Lock for who writes into the lock's file.
+// LockFile is Lock for a caller that writes into the lock's file. Closing the file unlocks.
 func (d *Dir) LockFile(ctx context.Context, name string) (*os.File, error) {
 	path, err := d.LockPath(name)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *Dir) LockFile(ctx context.Context, name string) (*os.File, error) {
 	return f, err
 }
 
-// LockHolder names a process that has a file open, where the system tells.
+// LockHolder describes a process that has a file open, or returns "another process".
 func LockHolder(path string) string {
 	open, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	for _, fd := range open {
@@ -106,7 +106,7 @@ func LockHolder(path string) string {
 	return "another process"
 }
 
-// LockPath is the file of a lock; an error for a name that leads out of the state directory.
+// LockPath returns the path of a lock's file. A name that leads out of the state directory is an error.
 func (d *Dir) LockPath(name string) (string, error) {
 	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name == "." {
 		return "", fmt.Errorf("bad lock name %q", name)
@@ -114,7 +114,7 @@ func (d *Dir) LockPath(name string) (string, error) {
 	return filepath.Join(d.StateDir(), filepath.FromSlash(name)+".lock"), nil
 }
 
-// flock gives the locked file, nil when another holds it. Closing it unlocks.
+// flock returns the locked file, or nil if another holds the lock. Closing the file unlocks.
 func (d *Dir) flock(path string) (*os.File, error) {
 	f, err := d.openLock(path)
 	if err != nil {
@@ -142,7 +142,7 @@ func (d *Dir) openLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = d.Share(path) // another user's file cannot be changed, and need not be
+	_ = d.Share(path) // chmod of another user's file fails, and is not needed
 	return f, nil
 }
 
@@ -155,7 +155,7 @@ func sameFile(f *os.File, path string) bool {
 	return err == nil && os.SameFile(opened, named)
 }
 
-// ReadOnly says what a permission error means here.
+// ReadOnly adds to a permission error that the repository cannot be written.
 func ReadOnly(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("the repository cannot be written: %w", err)
@@ -163,18 +163,18 @@ func ReadOnly(err error) error {
 	return err
 }
 
-// ErrWaited is that what WaitFor waited for did not come.
+// ErrWaited reports that WaitFor reached its limit.
 var ErrWaited = errors.New("waited in vain")
 
-// WaitFor tries until it is done or fails, and then gives the error of that; after
-// limit it is ErrWaited, and the context's cause when that ends first. The last try is
-// after the end. The pause doubles up to longest, with jitter so that processes that
-// wait for the same thing do not come back together.
+// WaitFor calls try until it is done or fails, and returns its error. After limit it returns
+// ErrWaited, or the context's cause if the context ends first; in both cases it tries once more
+// before. The pause doubles up to longest. Jitter keeps processes that wait for the same thing
+// from retrying together.
 func WaitFor(ctx context.Context, limit, longest time.Duration, try func() (done bool, err error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrWaited)
 	defer cancel()
 	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
-		over := context.Cause(ctx) // of which there is one more try
+		over := context.Cause(ctx) // if it is set, this is the last try
 		if done, err := try(); done || err != nil {
 			return err
 		}

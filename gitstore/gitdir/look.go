@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// look finds the repository of a call's directory as git does, in the one case in which
-// that takes nothing but looking: a .git directory that is ours in a directory that is
-// ours, on the way up. It gives nil for all else (links to git directories, bare ones,
-// other people's, other file systems, variables that say where), and then git is asked. What it
-// found still has to be borne out by git's own listing of the configuration: see plain.
+// look finds the repository of a call's directory without git, in the one simple case: on the way
+// up there is a .git directory, and it and its parent belong to this user. It returns nil in all
+// other cases (links to git directories, bare ones, other owners, other file systems, variables
+// that name a place); the caller then asks git. The configuration must confirm the result: see
+// listing.plain.
 func look(c Call) *Place {
 	env := append(gitEnviron(os.Environ(), c.Bare && !c.Unlocated), c.Env...)
 	if slices.ContainsFunc(env, locates) {
@@ -47,14 +47,14 @@ func look(c Call) *Place {
 	}
 }
 
-// locates reports whether a variable has a say in where a repository is.
+// locates reports whether a variable influences where git finds a repository.
 func locates(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	return locatingVars[name] || name == "GIT_CEILING_DIRECTORIES" || name == "GIT_DISCOVERY_ACROSS_FILESYSTEM"
 }
 
-// isGitDir reports whether dir is beyond doubt what git takes for a git directory, and
-// not one of a linked worktree.
+// isGitDir reports whether git would certainly accept dir as a git directory that is not one of a
+// linked worktree.
 func isGitDir(dir string) bool {
 	for _, sub := range []string{"", "objects", "refs"} {
 		if info, err := os.Lstat(filepath.Join(dir, sub)); err != nil || !info.IsDir() || info.Mode()&0o500 != 0o500 {
@@ -70,13 +70,13 @@ func isGitDir(dir string) bool {
 	return err == nil && isHead(string(text)) && errors.Is(linkErr, fs.ErrNotExist)
 }
 
-// isHead reports whether a text is what HEAD has on a branch, or with SHA-1 off one.
+// isHead reports whether text is a valid HEAD: a ref, or a detached SHA-1.
 func isHead(text string) bool {
 	id := strings.TrimSuffix(text, "\n")
 	return strings.HasPrefix(text, "ref: refs/") || len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// prefixOf is where dir is below top, as git says it.
+// prefixOf returns the path of dir below top in git's form: "" or "dir/sub/".
 func prefixOf(top, dir string) string {
 	rel, err := filepath.Rel(top, dir)
 	if err != nil || rel == "." {
@@ -85,16 +85,15 @@ func prefixOf(top, dir string) string {
 	return filepath.ToSlash(rel) + "/"
 }
 
-// plainExtensions are those that change nothing about where a repository is, and how it
-// names objects and refs.
+// plainExtensions do not change where a repository is or how it names objects and refs.
 var plainExtensions = []string{"extensions.worktreeconfig", "extensions.partialclone", "extensions.preciousobjects"}
 
-// plain reports whether git, asked for the configuration, took the repository for one, and
-// whether that says nothing else about where it is than that it lies where it was found.
+// plain reports whether the configuration is one of a normal repository whose location is where it
+// was found.
 func (l listing) plain() bool {
 	version := l.local["core.repositoryformatversion"]
 	if len(version) == 0 || len(l.all["core.worktree"]) > 0 || l.all.Bool("core.ignorecase") || l.all.Bool("core.precomposeunicode") {
-		return false // the last two: a file system may know a directory by other names than the one typed
+		return false // the last two: a file system may know a directory by names other than the typed one
 	}
 	for key := range l.all {
 		if strings.HasPrefix(key, "extensions.") && !slices.Contains(plainExtensions, key) {

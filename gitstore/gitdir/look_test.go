@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestLookSeesWhatGitSays: what is found without git is what git would have said, and
-// nothing is found where that is not certain.
+// TestLookSeesWhatGitSays checks that look finds what git finds, and nothing in uncertain cases.
 func TestLookSeesWhatGitSays(t *testing.T) {
 	type repo = func(t *testing.T, top string) (dir string)
 	sub := func(t *testing.T, top string) string { return made(t, filepath.Join(top, "sub", "deep er")) }
@@ -64,7 +63,7 @@ func TestLookSeesWhatGitSays(t *testing.T) {
 	}
 }
 
-// TestLookAsksWhereVariablesSay: those of hooks and of people.
+// TestLookAsksWhereVariablesSay checks that look leaves it to git if variables of a hook or a person name a place.
 func TestLookAsksWhereVariablesSay(t *testing.T) {
 	top := scratchRepo(t)
 	for name, value := range map[string]string{
@@ -83,7 +82,7 @@ func TestLookAsksWhereVariablesSay(t *testing.T) {
 	}
 }
 
-// TestLookAsksAboutSomebodyElses: git says whether another user's repository is safe.
+// TestLookAsksAboutSomebodyElses checks that git decides whether another user's repository is safe.
 func TestLookAsksAboutSomebodyElses(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("files can be given to somebody else by root only")
@@ -100,7 +99,7 @@ func TestLookAsksAboutSomebodyElses(t *testing.T) {
 	}
 }
 
-// checkLook compares what is found without git with what git says.
+// checkLook compares the result of look with git's.
 func checkLook(t *testing.T, dir string, want bool) {
 	t.Helper()
 	c := Call{Dir: dir, Bare: true}
@@ -125,7 +124,7 @@ func checkLook(t *testing.T, dir string, want bool) {
 	}
 }
 
-// scratchRepo is a repository with a commit on main.
+// scratchRepo creates a repository with a commit on main.
 func scratchRepo(t *testing.T) string {
 	t.Helper()
 	top := filepath.Join(t.TempDir(), "repo")

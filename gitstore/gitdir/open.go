@@ -28,8 +28,9 @@ func Open(ctx context.Context, dir string) (*Dir, error) {
 	return repo, nil
 }
 
-// openAltered opens a repository in which git does not find its way any more because of what changed while an
-// agent worked, such as core.worktree: what is needed to show that and put it back. nil where nothing was noted.
+// openAltered opens a repository that git cannot open any more because of a change that was made while an agent
+// worked, such as core.worktree. The result is enough to show the change and put it back. It returns nil if no change
+// was recorded.
 func openAltered(ctx context.Context, dir string) *Dir {
 	c := Call{Dir: dir, Bare: true}
 	place := look(c)
@@ -40,12 +41,12 @@ func openAltered(ctx context.Context, dir string) *Dir {
 		return nil
 	}
 	c.Args = []string{"config", "--list", "-z", "--show-scope"}
-	out, _ := c.Run(ctx) // a configuration that cannot be read says nothing
+	out, _ := c.Run(ctx) // an unreadable configuration counts as empty
 	return newDir(place, parseListing(string(out)))
 }
 
-// OpenIn is Open for the directory of a call of git. It runs git only for what cannot be seen without it: it
-// is on the hook's path.
+// OpenIn is Open for the directory of a call of git. It avoids git processes where it can, because the
+// hook needs it.
 func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 	place := look(c)
 	if place != nil {
@@ -59,7 +60,7 @@ func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 	var err error
 	var discovered sync.WaitGroup
 	if place == nil {
-		discovered.Go(func() { repo, err = discover(ctx, c) }) // side by side
+		discovered.Go(func() { repo, err = discover(ctx, c) }) // in parallel
 	}
 	out, configErr := list.Run(ctx)
 	discovered.Wait()
@@ -93,14 +94,14 @@ func discover(ctx context.Context, c Call) (*Dir, error) {
 	out, err := c.Run(ctx)
 	fields := strings.Split(string(out), "\n")
 	var exit *GitError
-	noTree := errors.As(err, &exit) && len(fields) >= 6 // all answered but --show-toplevel
+	noTree := errors.As(err, &exit) && len(fields) >= 6 // git answered everything except --show-toplevel
 	if err != nil && !noTree {
 		return nil, notRepository(c.Dir, err)
 	}
 	if len(fields) < 6 {
 		return nil, fmt.Errorf("find repository of %q: git answered %q", c.Dir, out)
 	}
-	if len(fields) > 7 || noTree && len(fields) > 6 { // there is a line end in a path
+	if len(fields) > 7 || noTree && len(fields) > 6 { // a path contains a newline
 		if fields, err = discoverEach(ctx, c, fields[:2], noTree); err != nil {
 			return nil, fmt.Errorf("find repository of %q: %w", c.Dir, err)
 		}
@@ -112,7 +113,7 @@ func discover(ctx context.Context, c Call) (*Dir, error) {
 	return repo, repo.resolveLinks()
 }
 
-// discoverEach asks git for one path at a time, and adds the paths to fields.
+// discoverEach asks git for one path at a time and appends the paths to fields.
 func discoverEach(ctx context.Context, c Call, fields []string, noTree bool) ([]string, error) {
 	options := []string{"--git-dir", "--git-common-dir", "--show-prefix", "--show-toplevel"}
 	if noTree {
@@ -129,10 +130,10 @@ func discoverEach(ctx context.Context, c Call, fields []string, noTree bool) ([]
 	return fields, nil
 }
 
-// isOf reports whether a repository that GIT_DIR names is the one of dir. It is not
-// where a hook, whose GIT_INDEX_FILE lies in that git directory, went to a place
-// outside the working tree: git would take that place for the working tree. Below the
-// working tree it takes the place for its top, which is mended here.
+// isOf reports whether the repository that GIT_DIR names is the one of dir. It is not if a hook,
+// whose GIT_INDEX_FILE is in that git directory, changed to a directory outside of the working
+// tree: git would treat that directory as the working tree. If dir is inside the working tree, git
+// would treat dir as its top; isOf corrects WorkTree and Prefix.
 func (d *Dir) isOf(dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || d.WorkTree == "" {
@@ -146,8 +147,8 @@ func (d *Dir) isOf(dir string) bool {
 	return !Below(RealDir(d.fromTop(os.Getenv("GIT_INDEX_FILE"))), d.GitDir)
 }
 
-// ownTree is the working tree that the git directory was made for, unless something
-// says that it is another one.
+// ownTree returns the working tree for which the git directory was made, unless the environment or
+// the configuration names another one.
 func (d *Dir) ownTree() string {
 	switch linked := RegisteredDir(d.GitDir); {
 	case os.Getenv("GIT_WORK_TREE") != "" || d.Config.Get("core.worktree") != "":
@@ -160,8 +161,8 @@ func (d *Dir) ownTree() string {
 	return d.WorkTree
 }
 
-// namedIndex is the index file that value, of GIT_INDEX_FILE, names; "" where that is
-// our own, or one that lies in the git directory of another repository.
+// namedIndex returns the index file that GIT_INDEX_FILE names, from its value. It returns "" for
+// our own index and for one in the git directory of another repository.
 func (d *Dir) namedIndex(value string) string {
 	if value == "" {
 		return ""
@@ -174,7 +175,7 @@ func (d *Dir) namedIndex(value string) string {
 	return path
 }
 
-// fromTop is a path of a variable of git's, which counts from the top of the working tree.
+// fromTop resolves a path from one of git's variables, which is relative to the top of the working tree.
 func (d *Dir) fromTop(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -182,7 +183,7 @@ func (d *Dir) fromTop(path string) string {
 	return filepath.Join(cmp.Or(d.WorkTree, d.GitDir), path)
 }
 
-// resolveLinks makes the paths the same however the repository was reached.
+// resolveLinks resolves symbolic links, so that the paths do not depend on how the repository was reached.
 func (d *Dir) resolveLinks() error {
 	for _, p := range []*string{&d.GitDir, &d.CommonDir, &d.WorkTree} {
 		if *p == "" {

@@ -4,7 +4,7 @@ package gitdir
 
 import "io/fs"
 
-// ours is false where who owns a file is not looked at: git is asked.
+// ours returns false, so that git is asked: the owner of a file is not known here.
 func ours(fs.FileInfo) bool { return false }
 
 func sameDevice(_, _ fs.FileInfo) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ours reports whether a file is this user's.
+// ours reports whether this user owns a file.
 func ours(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()

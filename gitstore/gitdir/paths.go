@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// RemoveIfThere removes a file, and is content with none.
+// RemoveIfThere removes a file. A missing file is not an error.
 func RemoveIfThere(path string) error {
 	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -17,13 +17,13 @@ func RemoveIfThere(path string) error {
 	return err
 }
 
-// GlobQuote is a path as a pattern that matches only it.
+// GlobQuote returns a pattern that matches only path.
 func GlobQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// RealDir resolves symbolic links in all of path but its last part, as far as it
-// exists.
+// RealDir resolves symbolic links in path except in its last element. If the parent does not
+// exist, it only cleans path.
 func RealDir(path string) string {
 	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -32,8 +32,8 @@ func RealDir(path string) string {
 	return filepath.Join(parent, filepath.Base(path))
 }
 
-// RegisteredDir reads where the worktree of a git directory is, "" when unknown.
-// The path may be relative to the git directory (extensions.relativeWorktrees).
+// RegisteredDir returns the directory of the worktree that belongs to a git directory, or "".
+// The recorded path may be relative to the git directory (extensions.relativeWorktrees).
 func RegisteredDir(gitDir string) string {
 	data, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
 	if err != nil {
@@ -46,7 +46,7 @@ func RegisteredDir(gitDir string) string {
 	return RealDir(filepath.Dir(dotGit))
 }
 
-// Below reports whether path is dir or lies in it. Both are absolute and clean.
+// Below reports whether path is dir or inside it. Both are absolute and clean.
 func Below(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Place is where a repository lies, and what it was when it was opened.
+// Place is where a repository is, with its configuration at the time it was opened.
 type Place struct {
 	GitDir    string // of this worktree, absolute
 	CommonDir string // shared by all worktrees, absolute; GitDir in the main one
@@ -18,24 +18,24 @@ type Place struct {
 	Bare      bool
 	Config    Config // as it was when the repository was opened
 	Format    string // of object names: sha1 or sha256
-	Reftable  bool   // refs are not files
+	Reftable  bool   // refs are not stored as files
 }
 
-// Dir is an open repository as the place where git runs. Its methods may be called
-// from several goroutines.
+// Dir is an open repository in which git can run. Its methods may be called from several
+// goroutines.
 type Dir struct {
 	*Place
-	Explain func(error) error // makes more of an error of git's; nil for nothing
-	Gate    *Gate             // of all places of the repository
+	Explain func(error) error // improves an error of git; nil: unchanged
+	Gate    *Gate             // shared by all worktrees of the repository
 }
 
-// Gate says which calls of git run.
+// Gate decides which calls of git may run.
 type Gate struct {
-	Shut   atomic.Bool                                 // none: the repository is not there any more
-	Before atomic.Pointer[func(context.Context) error] // says why calls that are not plain do not run; nil: nothing does
+	Shut   atomic.Bool                                 // no call may run: see Repo.Stop
+	Before atomic.Pointer[func(context.Context) error] // returns why calls that are not plain must not run; nil: all may
 }
 
-// Pass returns why c is not to run, nil where it may.
+// Pass returns why c must not run, or nil.
 func (g *Gate) Pass(ctx context.Context, c Call) error {
 	if g == nil {
 		return nil
@@ -49,20 +49,20 @@ func (g *Gate) Pass(ctx context.Context, c Call) error {
 	return nil
 }
 
-// At is the same repository seen from another place of it: a linked worktree.
+// At returns the same repository for another worktree.
 func (d *Dir) At(place Place) *Dir { return &Dir{Place: &place, Explain: d.Explain, Gate: d.Gate} }
 
-// StateDir is where the tool keeps files of its own: caches, transcripts, locks.
-// Nothing in it is the truth about an event. It is shared by all worktrees.
+// StateDir returns the directory of the tool's own files: caches, transcripts, locks.
+// No event depends on it. All worktrees share it.
 func (p *Place) StateDir() string { return filepath.Join(p.CommonDir, "runr") }
 
-// AlterationsFile holds what changed while agents worked, until somebody accepts it or it is put back.
+// AlterationsFile returns the file that records changes made while agents worked, until they are accepted or put back.
 func (p *Place) AlterationsFile() string { return filepath.Join(p.StateDir(), "guard.json") }
 
 // SHA256 reports whether the repository names its objects by SHA-256.
 func (p *Place) SHA256() bool { return p.Format == "sha256" }
 
-// Remotes lists the names of the remotes that are configured with a URL, sorted.
+// Remotes returns the names of the remotes that have a URL, sorted.
 func (p *Place) Remotes() []string {
 	var names []string
 	for key := range p.Config {
@@ -76,8 +76,8 @@ func (p *Place) Remotes() []string {
 	return names
 }
 
-// FromTop is a path, as it is meant where the command was started, from the top of the working tree, with
-// slashes. It may lead out of that.
+// FromTop turns a path, relative to where the command was started, into one relative to the top of the working
+// tree, with slashes. The result may lead out of the tree.
 func (p *Place) FromTop(path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(p.Prefix, path)

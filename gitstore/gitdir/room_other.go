@@ -2,8 +2,8 @@
 
 package gitdir
 
-// Unwritable is nil where permissions are not looked at.
+// Unwritable returns nil: permissions are not checked here.
 func (p *Place) Unwritable() error { return nil }
 
-// Free is not known.
+// Free returns no number: the space is not known here.
 func (p *Place) Free() (bytes int64, known bool) { return 0, false }

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// writable is W_OK and X_OK of access(2): something can be put there.
+// writable is W_OK and X_OK of access(2): files can be created in the directory.
 const writable = 2 | 1
 
-// Unwritable is why this user can record nothing: a *fs.PathError with a directory of the repository
-// that is written to and may not be; nil where there is none. Nothing is tried.
+// Unwritable returns why this user cannot record anything: a *fs.PathError for a directory of the repository
+// that must be writable and is not, or nil. It only checks permissions.
 func (p *Place) Unwritable() error {
 	objects := filepath.Join(p.CommonDir, "objects")
 	dirs := []string{p.GitDir, p.CommonDir, objects}
-	below, _ := filepath.Glob(filepath.Join(objects, "??")) // none, where the repository's own path is a pattern
+	below, _ := filepath.Glob(filepath.Join(objects, "??")) // finds none if the repository's own path is a pattern
 	dirs = append(dirs, below...)
 	for _, top := range []string{"refs", "reftable", "runr"} {
 		_ = filepath.WalkDir(filepath.Join(p.CommonDir, top), func(path string, entry fs.DirEntry, err error) error {
@@ -24,7 +24,7 @@ func (p *Place) Unwritable() error {
 				return nil
 			}
 			dirs = append(dirs, path)
-			if filepath.Dir(path) == p.StateDir() { // below there is a directory a run
+			if filepath.Dir(path) == p.StateDir() { // further down there is a directory for each run
 				return fs.SkipDir
 			}
 			return nil
@@ -38,7 +38,7 @@ func (p *Place) Unwritable() error {
 	return nil
 }
 
-// Free is how many bytes this user can still put on the repository's disk; known is false where it does not say.
+// Free returns how many bytes this user can still write to the repository's disk; known is false if it is unknown.
 func (p *Place) Free() (bytes int64, known bool) {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(p.CommonDir, &disk); err != nil || disk.Blocks == 0 {

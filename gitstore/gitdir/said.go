@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// localLines are what git itself said, without what a server sent.
+// localLines returns the lines that git itself printed, without those of a server.
 func localLines(err error) []string {
 	var exit *GitError
 	if !errors.As(err, &exit) {
@@ -22,7 +22,7 @@ func localLines(err error) []string {
 	return lines
 }
 
-// LocalLine is the first line of git's own with one of the words, "" for none.
+// LocalLine returns the first line of git's own that contains one of words, or "".
 func LocalLine(err error, words ...string) string {
 	for _, line := range localLines(err) {
 		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) }) {
@@ -32,8 +32,8 @@ func LocalLine(err error, words ...string) string {
 	return ""
 }
 
-// CleanLine makes a line from elsewhere harmless: nothing that does not print, no
-// password in a URL.
+// CleanLine makes a line from elsewhere safe to print: it replaces unprintable characters and
+// removes a password from a URL.
 func CleanLine(line string) string {
 	line = strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
@@ -49,5 +49,5 @@ func CleanLine(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// LockExists ends what git says of a lock file that is in its way.
+// LockExists is the end of git's message about a lock file in its way.
 const LockExists = ".lock': File exists"

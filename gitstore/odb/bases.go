@@ -2,26 +2,26 @@ package odb
 
 import "github.com/go-git/go-git/v5/plumbing"
 
-// Objects of packs that others are made from are kept as they are, up to a size each and
-// together: those of one kind are made from one another, in chains of up to fifty.
+// Base objects of deltas in packs are cached, up to a size for each object and for all together. Objects of
+// one kind are deltas of one another, in chains of up to fifty.
 const (
 	maxBase  = 64 << 10
-	maxBases = 4 << 20 // twice: what was used last, and what was used before that
+	maxBases = 4 << 20 // for each of the two generations of the cache
 )
 
-// baseKey is where an object lies.
+// baseKey is the position of an object in a pack.
 type baseKey struct {
 	pack   *packFile
 	offset int64
 }
 
-// packBase is an object that nobody changes.
+// packBase is a cached object. Nobody may change its data.
 type packBase struct {
 	kind plumbing.ObjectType
 	data []byte
 }
 
-// baseCache keeps what was used last. It is used under the lock of the packs.
+// baseCache keeps the base objects that were used last, in two generations. nativeStore.mu guards it.
 type baseCache struct {
 	newer, older map[baseKey]packBase
 	size         int // of newer, in bytes

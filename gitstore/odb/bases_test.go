@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
-// Objects that are made from one another are read in any order, and are the caller's own.
+// TestReadDeltas checks that delta objects can be read in any order, and that the caller may change the results.
 func TestReadDeltas(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	var stream bytes.Buffer
@@ -37,11 +37,11 @@ func TestReadDeltas(t *testing.T) {
 	}
 	for range 2 {
 		for _, id := range ids {
-			_, data, err := repo.ReadHere(id, MaxObject) // git would read it, too
+			_, data, err := repo.ReadHere(id, MaxObject) // git would read it too
 			if got := strings.TrimRight(string(data), "\n"); err != nil || got != want[id] {
 				t.Fatalf("%s: %q, %v", id, got, err)
 			}
-			for i := range data { // what was given is not read again
+			for i := range data { // changing the result must not affect the next read
 				data[i] = 'x'
 			}
 		}
@@ -56,7 +56,7 @@ func TestReadDeltas(t *testing.T) {
 	}
 }
 
-// What is kept does not grow, and keeps what was used last.
+// TestBaseCache checks that the cache stays within its size and keeps what was used last.
 func TestBaseCache(t *testing.T) {
 	var c baseCache
 	p := new(packFile)
@@ -80,7 +80,7 @@ func TestBaseCache(t *testing.T) {
 	}
 }
 
-// A pack that is damaged while its objects are kept is still found damaged.
+// TestDamagedDelta checks that damage of a pack is found even if its objects are cached.
 func TestDamagedDelta(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	var stream bytes.Buffer

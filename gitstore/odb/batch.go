@@ -9,29 +9,29 @@ import (
 	"io"
 )
 
-// BatchLoose is up to how many objects are stored as loose ones: each may cost two
-// syncs, and thousands of them would make the user's next command run gc.
+// BatchLoose is the largest batch that StoreBatch stores as loose objects. Each may cost two
+// syncs, and thousands of loose objects would make the user's next command run gc.
 const BatchLoose = 40
 
-// Batch is objects that are written together, each after those it names.
+// Batch is a list of objects to write together, each after the objects that it refers to.
 type Batch []BatchedObject
 
-// BatchedObject is one object that is to be stored, with its id and its kind: blob, tree or commit.
+// BatchedObject is one object to store. Kind is blob, tree or commit.
 type BatchedObject struct {
 	ID   ID
 	Kind string
 	Data []byte
 }
 
-// Add puts an object into the batch and gives the id that it will have.
+// Add appends an object to the batch and returns its id.
 func (b *Batch) Add(s *Store, kind string, data []byte) ID {
 	id := s.ObjectID(kind, data)
 	*b = append(*b, BatchedObject{id, kind, data})
 	return id
 }
 
-// StoreBatch stores all objects of a batch: few as loose objects, many as one pack. What git
-// writes, packs among it, is synced in any case.
+// StoreBatch stores all objects of a batch: a small batch as loose objects, a large one as one pack.
+// git syncs what it writes, packs included, whatever keep says.
 func (s *Store) StoreBatch(ctx context.Context, objects Batch, keep Durability) error {
 	switch {
 	case len(objects) > BatchLoose:
@@ -42,7 +42,7 @@ func (s *Store) StoreBatch(ctx context.Context, objects Batch, keep Durability) 
 	return s.storeLoose(objects, keep)
 }
 
-// storeLoose writes those of the objects that are not here; the others are freshened.
+// storeLoose writes the objects that are not here yet and marks the others as recently used.
 func (s *Store) storeLoose(objects Batch, keep Durability) error {
 	w := looseWriter{store: s, keep: keep}
 	for _, object := range objects {
@@ -56,7 +56,7 @@ func (s *Store) storeLoose(objects Batch, keep Durability) error {
 	return w.sync()
 }
 
-// StorePack hands a batch to a git command that takes a pack.
+// StorePack pipes a batch as a pack into a git command, such as index-pack.
 func (s *Store) StorePack(ctx context.Context, objects Batch, command ...string) error {
 	pack, err := s.EncodePack(objects)
 	if err != nil {
@@ -68,10 +68,10 @@ func (s *Store) StorePack(ctx context.Context, objects Batch, command ...string)
 	return nil
 }
 
-// PackTypes are the numbers of the kinds in a pack.
+// PackTypes maps a kind of object to its number in a pack.
 var PackTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3, "tag": 4}
 
-// EncodePack writes a pack without deltas: its header, the objects, a checksum.
+// EncodePack returns a pack without deltas: a header, each object once, a checksum.
 func (s *Store) EncodePack(objects Batch) ([]byte, error) {
 	unique := make(map[ID]BatchedObject, len(objects))
 	for _, object := range objects {

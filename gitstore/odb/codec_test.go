@@ -78,7 +78,7 @@ func FuzzDecodeTree(f *testing.F) {
 		}
 		encoded, err := encodeTree(entries, 2*size)
 		if err != nil {
-			return // it may hold names that are never written
+			return // it may contain names that are never written
 		}
 		again, err := DecodeTree(encoded, size)
 		slices.SortFunc(entries, CompareEntries)

@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Commit is one commit. Times keep the zone that was written; a time that cannot
-// be read is the zero Time.
+// Commit is one commit. Times keep the zone in which they were written; an unreadable time
+// is the zero Time.
 type Commit struct {
 	ID            ID
 	Tree          ID
@@ -27,11 +27,11 @@ type Commit struct {
 	Message       string
 }
 
-// maxWhen is the last second that four digits of a year can say.
+// maxWhen is the last second of the year 9999, the last that fits four digits.
 const maxWhen = 253402300799
 
-// ReadCommit reads a commit; a tag is not followed. What this version does not
-// know in a header (signatures, merged tags, headers of other tools) is passed over.
+// ReadCommit reads a commit. It does not follow a tag, and it ignores headers that this version
+// does not know (signatures, merged tags, headers of other tools).
 func (s *Store) ReadCommit(ctx context.Context, id ID) (Commit, error) {
 	data, err := s.ReadKind(ctx, id, "commit")
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Store) ReadCommit(ctx context.Context, id ID) (Commit, error) {
 	return commit, nil
 }
 
-// WriteCommit stores a commit durably and returns its id. The message gets a
-// final newline when it has none; names lose what would break the header.
+// WriteCommit stores a commit durably and returns its id. It ends the message with a newline and
+// removes characters from names that would break the header.
 func (s *Store) WriteCommit(ctx context.Context, c Commit) (ID, error) {
 	data, err := EncodeCommit(c)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) WriteCommit(ctx context.Context, c Commit) (ID, error) {
 	return s.Write(ctx, "commit", data)
 }
 
-// DecodeCommit is tolerant: it wants a tree and nothing else.
+// DecodeCommit parses the content of a commit object. It requires only a tree.
 func DecodeCommit(data []byte) (Commit, error) {
 	var c Commit
 	header, message, _ := bytes.Cut(data, []byte("\n\n"))
@@ -66,7 +66,7 @@ func DecodeCommit(data []byte) (Commit, error) {
 	for line := range strings.SplitSeq(string(header), "\n") {
 		key, value, _ := strings.Cut(line, " ")
 		if seen[key] && key != "parent" {
-			continue // of two authors the first counts, as in git
+			continue // if there are two authors the first counts, as in git
 		}
 		seen[key] = true
 		switch key { // a continued line begins with a space, so its key is ""
@@ -91,7 +91,7 @@ func DecodeCommit(data []byte) (Commit, error) {
 	return c, nil
 }
 
-// parseIdentity reads "Name <email> seconds zone" as far as it goes.
+// parseIdentity parses as much as it can of "Name <email> seconds zone".
 func parseIdentity(line string) (gitdir.Identity, time.Time) {
 	name, rest, ok := strings.Cut(line, "<")
 	if !ok {
@@ -99,14 +99,14 @@ func parseIdentity(line string) (gitdir.Identity, time.Time) {
 	}
 	email, _, _ := strings.Cut(rest, ">")
 	var fields [2]string
-	stamp := fields[:0] // what is behind the zone says nothing
+	stamp := fields[:0] // ParseWhen ignores fields after the zone
 	for field := range strings.FieldsSeq(rest[strings.LastIndex(rest, ">")+1:]) {
 		stamp = append(stamp, field)
 	}
 	return gitdir.Identity{Name: strings.TrimSpace(name), Email: strings.TrimSpace(email)}, ParseWhen(stamp)
 }
 
-// ParseWhen reads seconds since 1970 and a zone such as +0130.
+// ParseWhen parses seconds since 1970 and a zone such as +0130. It returns the zero Time on failure.
 func ParseWhen(fields []string) time.Time {
 	if len(fields) == 0 {
 		return time.Time{}
@@ -130,7 +130,7 @@ func parseZone(text string) *time.Location {
 	return time.FixedZone("", (n/100*60+n%100)*60)
 }
 
-// EncodeCommit is c as git stores it; an error for what no commit can hold, such as a NUL byte.
+// EncodeCommit returns c in git's format. A message with a NUL byte is an error.
 func EncodeCommit(c Commit) ([]byte, error) {
 	if strings.Contains(c.Message, "\x00") {
 		return nil, errors.New("message contains a NUL byte")
@@ -149,17 +149,17 @@ func EncodeCommit(c Commit) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WholeLine is a text with a newline at its end.
+// WholeLine ends text with a newline unless it has one already.
 func WholeLine(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
 
-// identLine is an identity and a time as in a commit's header.
+// identLine formats an identity and a time for a commit's header.
 func identLine(id gitdir.Identity, when time.Time) string {
 	name, email := CleanName(id.Name), CleanIdent(id.Email)
 	seconds := min(max(when.Unix(), 0), maxWhen)
 	return fmt.Sprintf("%s <%s> %d %s", name, email, seconds, when.Format("-0700"))
 }
 
-// CleanIdent takes out what separates the parts of an identity in a header.
+// CleanIdent removes the characters that separate the parts of an identity in a header.
 func CleanIdent(s string) string {
 	s = strings.Map(func(c rune) rune {
 		if c == '<' || c == '>' || c == '\n' || c == 0 {
@@ -170,5 +170,5 @@ func CleanIdent(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// CleanName is CleanIdent, and "unknown" for nothing: git cannot read a header without a name.
+// CleanName is CleanIdent with "unknown" for an empty result: git cannot read a header without a name.
 func CleanName(name string) string { return cmp.Or(CleanIdent(name), "unknown") }

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	maxOpenPacks      = 32 // of one object directory; two files each
-	maxAlternateDepth = 5  // as git
-	// listingSettles is how old a directory's time must be to tell that nothing
-	// was added since it was read: time stamps of file systems are coarse.
+	maxOpenPacks      = 32 // per object directory; each pack is two files
+	maxAlternateDepth = 5  // as in git
+	// listingSettles is how old a directory's time stamp must be to prove that nothing was added
+	// after the directory was read: time stamps of file systems are coarse.
 	listingSettles = 2 * time.Second
 )
 
-// ObjectsPath is where the repository keeps its own objects.
+// ObjectsPath returns the directory of the repository's own objects.
 func (s *Store) ObjectsPath() string { return filepath.Join(s.dir.CommonDir, "objects") }
 
-// objectDirs gives our own directory and those it borrows from. The caller holds mu.
+// objectDirs returns our own directory and its alternates. The caller holds mu.
 func (s *nativeStore) objectDirs() []*objectDir {
 	if s.dirs == nil {
 		s.addDir(s.own, 0)
@@ -27,7 +27,7 @@ func (s *nativeStore) objectDirs() []*objectDir {
 	return s.dirs
 }
 
-// addDir adds a directory and, in git's order, those named in its alternates file.
+// addDir adds a directory and its alternates in git's order.
 func (s *nativeStore) addDir(path string, depth int) {
 	for _, d := range s.dirs {
 		if d.path == path {
@@ -49,13 +49,13 @@ func (s *nativeStore) addDir(path string, depth int) {
 	}
 }
 
-// alternatePath reads one line of an alternates file: a path, relative ones from
-// the objects directory; "" for an empty line and a comment.
+// alternatePath parses one line of an alternates file. Relative paths are relative to the
+// objects directory. It returns "" for an empty line and for a comment.
 func alternatePath(objects, line string) string {
 	if line == "" || line[0] == '#' {
 		return ""
 	}
-	if line[0] == '"' { // quoted as in C, which Go reads too for what git writes
+	if line[0] == '"' { // git quotes as C does; Go unquotes all that git writes
 		unquoted, err := strconv.Unquote(line)
 		if err != nil {
 			return ""
@@ -68,13 +68,13 @@ func alternatePath(objects, line string) string {
 	return filepath.Clean(line)
 }
 
-// listingChanged reports whether there may be packs that were not listed.
+// listingChanged reports whether there may be packs that are not listed yet.
 func (d *objectDir) listingChanged() bool {
 	stamp := modTime(filepath.Join(d.path, "pack"))
 	return d.stale || d.listed.IsZero() || !stamp.Equal(d.stamp) || d.listed.Sub(stamp) < listingSettles
 }
 
-// modTime is zero for a file that is not there.
+// modTime returns a file's time of modification, or the zero Time if the file does not exist.
 func modTime(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {

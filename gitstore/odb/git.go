@@ -14,8 +14,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// CatFile reads an object through git, which knows SHA-256, promisor remotes and
-// whatever else a repository may be made of.
+// CatFile reads an object with git, which supports SHA-256, promisor remotes and everything
+// else that a repository may contain.
 func (s *Store) CatFile(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
 	out := &gitdir.LimitWriter{Left: limit + 100} // the header line and the newline after the content
 	_, err = s.dir.Call(ctx, gitdir.Call{
@@ -46,7 +46,7 @@ func (s *Store) CatFile(ctx context.Context, id ID, limit int64) (kind string, d
 	return kind, rest[:size], nil
 }
 
-// ParseBatchHeader reads the line "ID KIND SIZE" or "ID missing".
+// ParseBatchHeader parses the line "ID KIND SIZE". It returns ErrNotFound for "ID missing".
 func ParseBatchHeader(line string, id ID) (kind string, size int64, err error) {
 	said, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	kind, number, ok := strings.Cut(rest, " ")
@@ -60,8 +60,8 @@ func ParseBatchHeader(line string, id ID) (kind string, size int64, err error) {
 	return kind, size, err
 }
 
-// BlobStream reads blobs through one git process, one after the other, without
-// holding one in memory. Nobody else may use it at the same time.
+// BlobStream reads blobs one by one through one git process, without holding a whole blob in
+// memory. It is for one goroutine.
 type BlobStream struct {
 	ask  *io.PipeWriter
 	says *bufio.Reader
@@ -83,7 +83,7 @@ func (s *Store) OpenBlobs(ctx context.Context) *BlobStream {
 	return b
 }
 
-// Copy writes the content of a blob to w. After an error the stream is of no more use.
+// Copy writes the content of a blob to w. After an error the stream cannot be used any more.
 func (b *BlobStream) Copy(w io.Writer, id ID) error {
 	if _, err := fmt.Fprintln(b.ask, id); err != nil {
 		return fmt.Errorf("read blob %s: %w", id, err)
@@ -113,7 +113,7 @@ func (b *BlobStream) Close() {
 	<-b.done
 }
 
-// HashObject writes an object through git, which names it by the repository's hash.
+// HashObject writes an object with git, which uses the repository's hash.
 func (s *Store) HashObject(ctx context.Context, kind string, data []byte) (ID, error) {
 	out, err := s.dir.GitIn(ctx, data, "hash-object", "-w", "-t", kind, "--stdin")
 	if err != nil {

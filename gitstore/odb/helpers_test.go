@@ -24,7 +24,7 @@ var (
 	spoil         = testrepo.Spoil
 )
 
-// newTestRepo makes a repository with one commit and opens it.
+// newTestRepo creates a repository with one commit and opens it.
 func newTestRepo(t *testing.T) *Store {
 	t.Helper()
 	return openTestRepo(t, testrepo.New(t))
@@ -39,7 +39,7 @@ func openTestRepo(t *testing.T, dir string) *Store {
 	return New(repo)
 }
 
-// newTestRepoFormat makes an empty repository with one object format.
+// newTestRepoFormat creates an empty repository with an object format.
 func newTestRepoFormat(t *testing.T, format string) *Store {
 	t.Helper()
 	return openTestRepo(t, testrepo.NewFormat(t, format))

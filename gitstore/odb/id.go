@@ -12,7 +12,7 @@ import (
 // repository, 64 in a SHA-256 one. The zero ID ("") is no object.
 type ID string
 
-// Short is the first seven digits, for people.
+// Short returns the first seven digits, for people.
 func (id ID) Short() string { return string(id[:min(7, len(id))]) }
 
 // ValidID reports whether id is a full object id of this repository's format.
@@ -35,7 +35,7 @@ func IsHex(s string) bool {
 	return true
 }
 
-// ZeroID is how git writes "no object".
+// ZeroID returns the all-zero id with which git writes "no object".
 func (s *Store) ZeroID() ID {
 	if s.dir.SHA256() {
 		return "0000000000000000000000000000000000000000000000000000000000000000"
@@ -43,7 +43,7 @@ func (s *Store) ZeroID() ID {
 	return "0000000000000000000000000000000000000000"
 }
 
-// ObjectID names an object by its content.
+// ObjectID computes the id of an object from its kind and content.
 func (s *Store) ObjectID(kind string, data []byte) ID {
 	sum := s.NewHash()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(data))
@@ -51,7 +51,7 @@ func (s *Store) ObjectID(kind string, data []byte) ID {
 	return ID(hex.EncodeToString(sum.Sum(nil)))
 }
 
-// NewHash is what the repository names its objects by.
+// NewHash returns the hash by which the repository names its objects.
 func (s *Store) NewHash() hash.Hash {
 	if s.dir.SHA256() {
 		return sha256.New()
@@ -59,7 +59,7 @@ func (s *Store) NewHash() hash.Hash {
 	return sha1.New()
 }
 
-// EmptyTreeID is the id of the tree without entries, which git knows also when it
+// EmptyTreeID returns the id of the tree without entries. git knows that tree even if it
 // is not stored.
 func (s *Store) EmptyTreeID() ID {
 	if s.dir.SHA256() {

@@ -25,7 +25,7 @@ func (d *objectDir) loosePath(id ID) string {
 	return filepath.Join(d.path, string(id[:2]), string(id[2:]))
 }
 
-// LoosePath is where our own directory has an object that is in no pack.
+// LoosePath returns the path of a loose object in our own directory.
 func (s *Store) LoosePath(id ID) string { return (&objectDir{path: s.ObjectsPath()}).loosePath(id) }
 
 func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err error) {
@@ -68,26 +68,26 @@ func decodeLoose(f io.Reader, id ID, limit int64) (kind string, data []byte, err
 	return typ.String(), data, nil
 }
 
-// Durability says whether a write is on the disk when it returns.
+// Durability says whether a write must be on disk when it returns.
 type Durability bool
 
-// Synced is for what cannot be made again; Unsynced is for what can, and it costs no sync.
+// Synced is for objects that cannot be regenerated. Unsynced is for the others and costs no sync.
 const (
 	Synced   Durability = true
 	Unsynced Durability = false
 )
 
-// WriteLoose writes a new loose object: whole and on disk before it gets its name.
+// WriteLoose writes a loose object: complete and on disk before it gets its name.
 func (s *Store) WriteLoose(object BatchedObject) error {
 	w := looseWriter{store: s, keep: Synced}
 	return errors.Join(w.write(object), w.sync())
 }
 
-// looseWriter writes loose objects. Names in a directory are synced once for all of them.
+// looseWriter writes loose objects. It syncs each directory once, after all of them.
 type looseWriter struct {
 	store *Store
 	keep  Durability
-	dirs  []string // that have new names
+	dirs  []string // with new names; sync syncs them
 }
 
 func (w *looseWriter) write(object BatchedObject) error {
@@ -112,8 +112,8 @@ func (w *looseWriter) write(object BatchedObject) error {
 	return fmt.Errorf("write %s: %w", object.Kind, err)
 }
 
-// writeTemp uses a name that git's own clean-up knows, should we be killed. It
-// compresses into the file, so it cannot be safefile.Create.
+// writeTemp writes an object to a temporary file. git's own clean-up recognises the name, in case this
+// process is killed. It compresses into the file, so it cannot use safefile.Create.
 func (w *looseWriter) writeTemp(typ plumbing.ObjectType, data []byte) (path string, err error) {
 	path = filepath.Join(w.store.ObjectsPath(), "tmp_obj_"+strconv.FormatUint(rand.Uint64(), 36))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
@@ -135,11 +135,11 @@ func (w *looseWriter) writeTemp(typ plumbing.ObjectType, data []byte) (path stri
 	return path, nil
 }
 
-// oneBlock is the size up to which a file takes one block of the disk, however well it is compressed.
+// oneBlock is one block of the disk. A file of at most this size uses one block, however well it is compressed.
 const oneBlock = 4096
 
-// encodeLoose compresses fast: what is written one by one is small, git repacks it,
-// and the tables of a stronger level cost more than the rest of an append.
+// encodeLoose compresses with a fast level. Single objects are small, git repacks them later,
+// and the tables of a stronger level cost more time than the rest of an append.
 func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
 	level := zlib.BestSpeed
 	if len(data) <= oneBlock {
@@ -154,10 +154,10 @@ func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
 	if err == nil {
 		_, err = w.Write(data)
 	}
-	return cmp.Or(err, w.Close(), out.Flush()) // Close gives the error of Write again
+	return cmp.Or(err, w.Close(), out.Flush()) // Close returns the error of Write again
 }
 
-// rename gives a finished temporary file its name, and makes the directory when it is missing.
+// rename gives a finished temporary file its final name, and creates the directory if needed.
 func (w *looseWriter) rename(temp, final string) (err error) {
 	dir := filepath.Dir(final)
 	for range gitdir.RenameTries {
@@ -179,14 +179,14 @@ func (w *looseWriter) rename(temp, final string) (err error) {
 	return err
 }
 
-// sync makes the new names durable, each directory once, those that hold others first.
+// sync makes the new names durable. It syncs each directory once, parents before children.
 func (w *looseWriter) sync() error {
 	if w.keep == Unsynced {
 		return nil
 	}
 	slices.Sort(w.dirs)
 	for _, dir := range slices.Compact(w.dirs) {
-		if err := safefile.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // else gc has packed what was in it
+		if err := safefile.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // if it is gone, gc has packed its objects
 			return err
 		}
 	}

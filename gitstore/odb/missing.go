@@ -10,16 +10,16 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// MissingError is an object or a remote that cannot be had: not here, damaged, or promised by a
-// remote that does not give it. It wraps ErrNotFound, ErrCorrupt or ErrRemote.
+// MissingError reports an unavailable object or remote: an object that is not here, is damaged, or is
+// promised by a remote that does not provide it. It wraps ErrNotFound, ErrCorrupt or ErrRemote.
 type MissingError struct {
-	What string // is missing, and what is the matter with it
-	Try  string // a command that may mend it, "" when none is known
+	What string // names the missing object or remote and the reason
+	Try  string // a command that may help, or ""
 	is   error
 	err  error
 }
 
-// NewMissing says what cannot be had, and what may mend it; it wraps both errors, of which the second may be nil.
+// NewMissing returns a MissingError that wraps is and err; err may be nil.
 func NewMissing(what, try string, is, err error) *MissingError {
 	return &MissingError{what, try, is, err}
 }
@@ -27,14 +27,14 @@ func NewMissing(what, try string, is, err error) *MissingError {
 func (e *MissingError) Error() string   { return e.What }
 func (e *MissingError) Unwrap() []error { return []error{e.is, e.err} }
 
-// missing is what git calls an object that it cannot have.
+// missing lists phrases with which git reports an unavailable object.
 var missing = []string{
 	"bad object ", "bad tree object ", "not a valid commit name ", "unable to read ", "could not read ", "could not fetch ", "missing ", "could not parse ",
 	"failed to read object ", "is corrupt", "unable to unpack ",
 }
 
-// explain makes git's complaint about an object that it cannot have a *MissingError.
-// Any other error stays as it is.
+// explain turns git's error about an unavailable object into a *MissingError and returns any
+// other error unchanged.
 func (s *Store) explain(err error) error {
 	var exit *gitdir.GitError
 	if !errors.As(err, &exit) {
@@ -54,7 +54,7 @@ func (s *Store) explain(err error) error {
 	return err
 }
 
-// idIn is the first object id in a text.
+// idIn returns the first object id in a text, or "".
 func (s *Store) idIn(text string) ID {
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'z') }) {
 		if s.ValidID(ID(word)) {
@@ -64,8 +64,8 @@ func (s *Store) idIn(text string) ID {
 	return ""
 }
 
-// missing says what may be the matter with an object, by what git said of it and by
-// what kind of clone this is.
+// missing returns the error for an unavailable object. The reason comes from git's message and from
+// the kind of clone: partial, shallow, with or without remotes.
 func (s *Store) missing(id ID, said string, err error) *MissingError {
 	what := fmt.Sprintf("object %s ", id)
 	switch {
@@ -81,7 +81,7 @@ func (s *Store) missing(id ID, said string, err error) *MissingError {
 	return &MissingError{what + "is not in this clone", "", gitdir.ErrNotFound, err}
 }
 
-// Unrelated is the error of two commits without a common ancestor.
+// Unrelated returns the error for two commits without a common ancestor.
 func (s *Store) Unrelated(a, b ID, err error) *MissingError {
 	what := fmt.Sprintf("%s and %s have no commit in common", a.Short(), b.Short())
 	if s.Shallow() {
@@ -90,10 +90,10 @@ func (s *Store) Unrelated(a, b ID, err error) *MissingError {
 	return &MissingError{what, "", gitdir.ErrNotFound, err}
 }
 
-// Shallow reports whether history is cut off in this clone.
+// Shallow reports whether this is a shallow clone.
 func (s *Store) Shallow() bool { return len(s.CutOff()) > 0 }
 
-// CutOff lists the commits whose parents are not in this clone because it is shallow.
+// CutOff returns the commits whose parents are not in this clone because it is shallow.
 func (s *Store) CutOff() []ID {
 	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "shallow"))
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// MaxObject is the largest object that is read unless the caller says otherwise.
+// MaxObject is the default limit for the size of an object, in bytes.
 // It is checked before anything is inflated: a few hundred KiB of a fetched pack
-// can stand for half a GiB.
+// can inflate to half a GiB.
 const MaxObject = 64 << 20
 
-// New is the objects of an open repository, whose errors say from now on which object
-// could not be had.
+// New returns the objects of an open repository. It sets dir.Explain, so that git errors of dir
+// about an unavailable object become a *MissingError.
 func New(dir *gitdir.Dir) *Store {
 	s := &Store{dir: dir, native: &nativeStore{}}
 	s.native.own = s.ObjectsPath()
@@ -25,11 +25,10 @@ func New(dir *gitdir.Dir) *Store {
 	return s
 }
 
-// At is the same objects seen from another place of the repository.
+// At returns the same objects for another worktree of the repository.
 func (s *Store) At(dir *gitdir.Dir) *Store { return &Store{dir: dir, native: s.native} }
 
-// Close gives back the pack files that reading has opened. The repository can
-// still be used afterwards.
+// Close closes the open pack files. The store can still be used afterwards: it opens them again.
 func (s *Store) Close() error {
 	s.native.mu.Lock()
 	defer s.native.mu.Unlock()
@@ -39,14 +38,13 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Read reads one object of at most 64 MiB. It is ErrNotFound when no place
-// has it, ErrTooLarge above the limit and ErrCorrupt when its content does not
-// match its id.
+// Read reads one object of at most 64 MiB. It returns ErrNotFound if the object is nowhere,
+// ErrTooLarge above the limit, and ErrCorrupt if the content does not match the id.
 func (s *Store) Read(ctx context.Context, id ID) (kind string, data []byte, err error) {
 	return s.ReadLimit(ctx, id, MaxObject)
 }
 
-// ReadLimit is Read with a limit of the caller's, in bytes.
+// ReadLimit is Read with the caller's limit, in bytes.
 func (s *Store) ReadLimit(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
 	if !s.ValidID(id) {
 		return "", nil, fmt.Errorf("read object: %q is not an object id: %w", id, gitdir.ErrNotFound)
@@ -65,8 +63,7 @@ func (s *Store) ReadLimit(ctx context.Context, id ID, limit int64) (kind string,
 	return kind, data, s.wrapObject(id, err)
 }
 
-// ReadHere reads an object from this repository's own files and those of its
-// alternates, without git.
+// ReadHere reads an object from the files of this repository and its alternates, without git.
 func (s *Store) ReadHere(id ID, limit int64) (kind string, data []byte, err error) {
 	return s.native.read(id, limit)
 }
@@ -81,7 +78,7 @@ func (s *Store) wrapObject(id ID, err error) error {
 	return fmt.Errorf("read object %s: %w", id, err)
 }
 
-// ReadKind reads an object that must be of one kind: blob, tree, commit or tag.
+// ReadKind reads an object of the given kind: blob, tree, commit or tag. Another kind is ErrNotFound.
 func (s *Store) ReadKind(ctx context.Context, id ID, want string) ([]byte, error) {
 	kind, data, err := s.Read(ctx, id)
 	if err == nil && kind != want {
@@ -90,8 +87,8 @@ func (s *Store) ReadKind(ctx context.Context, id ID, want string) ([]byte, error
 	return data, err
 }
 
-// Write stores an object durably and returns its id. An object that is
-// already there is marked as recently used, so that gc keeps it.
+// Write stores an object durably and returns its id. An existing object is marked as
+// recently used, so that gc keeps it.
 func (s *Store) Write(ctx context.Context, kind string, data []byte) (ID, error) {
 	if s.dir.SHA256() {
 		return s.HashObject(ctx, kind, data)
@@ -117,7 +114,7 @@ func (s *Store) Has(ctx context.Context, id ID) bool {
 	return err == nil
 }
 
-// Absent gives those of ids that Has does not find.
+// Absent returns the ids that Has does not find.
 func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
 	if !s.dir.SHA256() {
 		for _, id := range ids {
@@ -144,7 +141,7 @@ func (s *Store) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, 
 	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IDLines(ids))})
 }
 
-// IDLines are ids as git takes them on standard input, one a line.
+// IDLines formats ids for git's standard input, one a line.
 func IDLines(ids []ID) string {
 	var b strings.Builder
 	for _, id := range ids {
@@ -153,7 +150,7 @@ func IDLines(ids []ID) string {
 	return b.String()
 }
 
-// read looks in all places twice: gc may move an object from one to another
+// read looks for an object in all places, twice if needed: gc may move it from one to another
 // between two looks.
 func (s *nativeStore) read(id ID, limit int64) (kind string, data []byte, err error) {
 	s.mu.Lock()
@@ -167,8 +164,8 @@ func (s *nativeStore) read(id ID, limit int64) (kind string, data []byte, err er
 	return "", nil, err
 }
 
-// readOnce prefers any good copy to a damaged one, and reports damage only when
-// there is no other copy.
+// readOnce reads an object from the first place with a good copy. It reports damage only if
+// there is no good copy.
 func (s *nativeStore) readOnce(id ID, limit int64) (kind string, data []byte, err error) {
 	err = gitdir.ErrNotFound
 	for _, dir := range s.objectDirs() {
@@ -199,14 +196,14 @@ func (s *nativeStore) has(id ID) bool {
 	return false
 }
 
-// freshen sets the time of last use of an object of our own, and reports whether
-// it is there. gc prunes unreachable objects by that time.
+// freshen marks one of our own objects as recently used and reports whether it exists. gc
+// prunes unreachable objects by that time.
 func (s *nativeStore) freshen(id ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own := s.objectDirs()[0]
 	loose := own.loosePath(id)
-	if info, err := os.Stat(loose); err == nil && info.Size() > 0 { // an empty one is what a power cut leaves
+	if info, err := os.Stat(loose); err == nil && info.Size() > 0 { // a power cut may leave an empty file
 		return safefile.Touch(loose) == nil
 	}
 	pack, _, err := own.findPacked(id)

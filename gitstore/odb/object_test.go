@@ -75,7 +75,7 @@ func TestReadObjectLimit(t *testing.T) {
 	}
 }
 
-// addFileVersions commits a file that grows by a line, so that its versions make deltas.
+// addFileVersions commits versions of a file that grows by a line, so that they are stored as deltas.
 func addFileVersions(t *testing.T, repo *Store, n int) {
 	t.Helper()
 	text := ""
@@ -87,7 +87,7 @@ func addFileVersions(t *testing.T, repo *Store, n int) {
 	}
 }
 
-// checkAllObjects compares every object with what git reads, without falling back on git.
+// checkAllObjects compares every object with git's, without the fallback to git.
 func checkAllObjects(t *testing.T, repo *Store) {
 	t.Helper()
 	list := testGit(t, repo.dir.WorkTree, "cat-file", "--batch-all-objects", "--batch-check")
@@ -292,7 +292,7 @@ func TestReadOnlyObjects(t *testing.T) {
 	}
 }
 
-// A damaged pack may say any size of an object; another one has it.
+// TestReadFromTheOtherPack checks that an object is read from a sound pack if a damaged one gives a wrong size.
 func TestReadFromTheOtherPack(t *testing.T) {
 	for damaged := range 2 {
 		repo, ctx := newTestRepo(t), context.Background()

@@ -21,7 +21,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// maxDeltas is how long a chain of deltas may be; git itself makes none over 4,095.
+// maxDeltas is the longest chain of deltas that is read; git itself makes none over 4,095.
 const maxDeltas = 4096
 
 func (p *packFile) open() (err error) {
@@ -62,8 +62,8 @@ func (p *packFile) close() {
 	p.idx, p.pack, p.index = nil, nil, nil
 }
 
-// readPacked reads an object from the packs of one directory: from the first that
-// has it, and where that copy is damaged from any other.
+// readPacked reads an object from the packs of one directory. If a copy is damaged, it tries the
+// other packs.
 func (d *objectDir) readPacked(id ID, limit int64) (kind string, data []byte, err error) {
 	p, offset, err := d.findPacked(id)
 	if err != nil {
@@ -74,9 +74,9 @@ func (d *objectDir) readPacked(id ID, limit int64) (kind string, data []byte, er
 	}
 	defer d.closePacks(maxOpenPacks)
 	if d.listingChanged() {
-		_ = d.listPacks() // then those that are known have to do
+		_ = d.listPacks() // on failure the known packs are used
 	}
-	hash, _ := hashOf(id) // it was found by it
+	hash, _ := hashOf(id) // findPacked has parsed it already
 	for _, other := range d.packs {
 		if other == p || other.open() != nil {
 			continue
@@ -106,8 +106,8 @@ func (p *packFile) readAt(id ID, offset, limit int64) (kind string, data []byte,
 }
 
 // read inflates the object at an offset and applies its deltas, innermost first.
-// Neither the object nor anything it is made from may be larger than limit. What it is
-// made from is kept for the next one, which often is made from the same.
+// Neither the object nor any base may be larger than limit. It caches the bases, because the
+// next object is often a delta of the same ones.
 func (p *packFile) read(offset, limit int64) (plumbing.ObjectType, []byte, error) {
 	var deltas []packDelta
 	budget := 2 * max(limit, MaxObject) // for the deltas together
@@ -137,7 +137,7 @@ func (p *packFile) read(offset, limit int64) (plumbing.ObjectType, []byte, error
 	}
 }
 
-// packDelta is an object as what is to be changed in another one.
+// packDelta is a delta and its own offset in the pack.
 type packDelta struct {
 	offset int64
 	delta  []byte
@@ -160,7 +160,7 @@ func readPackEntry(s *packfile.Scanner, offset, limit int64) (*packfile.ObjectHe
 	return header, body.Bytes(), err
 }
 
-// deltaBase is the offset of what a delta is applied to.
+// deltaBase returns the offset of the object to which a delta applies.
 func (p *packFile) deltaBase(header *packfile.ObjectHeader) (int64, error) {
 	if header.Type == plumbing.OFSDeltaObject {
 		return header.OffsetReference, nil
@@ -172,7 +172,7 @@ func (p *packFile) deltaBase(header *packfile.ObjectHeader) (int64, error) {
 	return offset, nil
 }
 
-// applyDeltas gives an object that the caller may change.
+// applyDeltas applies deltas to base, the last first. The caller may change the result.
 func (p *packFile) applyDeltas(base packBase, deltas []packDelta) (_ plumbing.ObjectType, _ []byte, err error) {
 	for _, d := range slices.Backward(deltas) {
 		if base.data, err = packfile.PatchDelta(base.data, d.delta); err != nil {
@@ -180,14 +180,14 @@ func (p *packFile) applyDeltas(base packBase, deltas []packDelta) (_ plumbing.Ob
 		}
 		p.bases.put(baseKey{p, d.offset}, base)
 	}
-	if len(base.data) <= maxBase { // it may have been kept
+	if len(base.data) <= maxBase { // it may be in the cache
 		base.data = bytes.Clone(base.data)
 	}
 	return base.kind, base.data, nil
 }
 
-// deltaResultSize is how large the object becomes that a delta makes: the second
-// of the two numbers that the delta begins with.
+// deltaResultSize returns the size of the object that a delta produces: the second
+// of the two numbers at the start of the delta.
 func deltaResultSize(delta []byte) uint64 {
 	_, n := binary.Uvarint(delta)
 	if n <= 0 {
@@ -205,8 +205,8 @@ func hashOf(id ID) (hash [idxHash]byte, err error) {
 	return hash, err
 }
 
-// findPacked looks for an object in the packs of one directory, and in the packs
-// that have come since it was listed. ErrNotFound when none has it.
+// findPacked finds an object in the packs of one directory, including packs that
+// appeared since the last listing. It returns ErrNotFound if no pack has it.
 func (d *objectDir) findPacked(id ID) (*packFile, int64, error) {
 	hash, err := hashOf(id)
 	if err != nil {
@@ -222,8 +222,8 @@ func (d *objectDir) findPacked(id ID) (*packFile, int64, error) {
 	return d.findListed(hash)
 }
 
-// findListed moves the pack that has the object to the front: the next object is
-// likely to be there too.
+// findListed finds an object in the listed packs. It moves that pack to the front, because the next
+// object is likely to be in it too.
 func (d *objectDir) findListed(hash [idxHash]byte) (*packFile, int64, error) {
 	result := gitdir.ErrNotFound
 	for i, p := range d.packs {
@@ -250,7 +250,7 @@ func (d *objectDir) findListed(hash [idxHash]byte) (*packFile, int64, error) {
 	return nil, 0, result
 }
 
-// closePacks closes all but the first keep open packs.
+// closePacks closes all open packs except the first keep ones.
 func (d *objectDir) closePacks(keep int) {
 	for _, p := range d.packs {
 		if p.index == nil {
@@ -264,7 +264,7 @@ func (d *objectDir) closePacks(keep int) {
 	}
 }
 
-// listPacks reads the pack directory again and keeps what is open and still there.
+// listPacks lists the pack directory again. Open packs that still exist stay open.
 func (d *objectDir) listPacks() error {
 	dir := filepath.Join(d.path, "pack")
 	d.listed, d.stamp, d.stale = time.Now(), modTime(dir), false

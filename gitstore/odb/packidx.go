@@ -10,9 +10,9 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Layout of a version 2 pack index: magic and version, 256 running counts by
-// first byte, then a table each of ids, checksums and offsets; an offset with its
-// top bit set is the place of a 64-bit one in a further table.
+// Layout of a version 2 pack index: magic and version, 256 cumulative counts by
+// first byte, then one table each of ids, checksums and offsets. An offset with its
+// top bit set is an index into a further table of 64-bit offsets.
 const (
 	idxFanout    = 8
 	idxNames     = idxFanout + 256*4
@@ -21,22 +21,22 @@ const (
 	idxEntry     = idxHash + 4 + 4
 	idxWideFlag  = 1 << 31
 	idxMagicSize = 8
-	idxBlock     = 128 // ids that are read at once
+	idxBlock     = 128 // the number of ids read at once
 )
 
 var errBadIndex = fmt.Errorf("%w: pack index not of version 2, or cut short", gitdir.ErrCorrupt)
 
-// packIndex finds objects in a pack without loading its index: a pack of a
-// million objects has 28 MB of it. One at a time may look.
+// packIndex finds objects in a pack without loading its index: the index of a pack of a
+// million objects has 28 MB. It is not safe for concurrent use.
 type packIndex struct {
 	r      io.ReaderAt
 	fanout [256]uint32
-	wide   int64 // how many 64-bit offsets there are
+	wide   int64 // number of 64-bit offsets
 	block  [idxBlock * idxHash]byte
 }
 
 // openPackIndex reads the first KiB of an index and checks it against size, the
-// length of the file.
+// length of the file in bytes.
 func openPackIndex(r io.ReaderAt, size int64) (*packIndex, error) {
 	var head [idxNames]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil {
@@ -64,7 +64,7 @@ func openPackIndex(r io.ReaderAt, size int64) (*packIndex, error) {
 
 func (x *packIndex) count() int64 { return int64(x.fanout[255]) }
 
-// find gives the offset in the pack of an object, ErrNotFound when the pack does
+// find returns the offset of an object in the pack, or ErrNotFound if the pack does
 // not have it.
 func (x *packIndex) find(hash [idxHash]byte) (int64, error) {
 	low, high := int64(0), int64(x.fanout[hash[0]])
@@ -94,7 +94,7 @@ func (x *packIndex) find(hash [idxHash]byte) (int64, error) {
 	return x.offset(low + int64(n))
 }
 
-// offset reads the offset of the object at a position in the sorted table.
+// offset returns the pack offset of the object at a position in the sorted table.
 func (x *packIndex) offset(position int64) (int64, error) {
 	table := idxNames + x.count()*(idxHash+4)
 	var buf [8]byte

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// handMadeIndex is a pack index of two objects, the second one beyond 4 GiB.
+// handMadeIndex returns a pack index of two objects, the second one beyond 4 GiB.
 func handMadeIndex() (index []byte, small, large [20]byte) {
 	small, large = [20]byte{0: 0x10, 19: 1}, [20]byte{0: 0x10, 19: 2}
 	b := bytes.NewBuffer([]byte{0xff, 't', 'O', 'c', 0, 0, 0, 2})
@@ -53,7 +53,7 @@ func TestPackIndexRefusesOthers(t *testing.T) {
 	version1 := bytes.Clone(data)
 	version1[7] = 1
 	counts := bytes.Clone(data)
-	counts[idxFanout+4*0x20] = 0xff // fewer below a later byte than below an earlier one
+	counts[idxFanout+4*0x20] = 0xff // a smaller count for a later byte
 	for name, bad := range map[string][]byte{"version 1": version1, "counts": counts, "empty": nil, "cut short": data[:idxNames+20]} {
 		if _, err := openPackIndex(bytes.NewReader(bad), int64(len(bad))); err == nil {
 			t.Errorf("%s was accepted", name)

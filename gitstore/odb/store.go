@@ -10,18 +10,18 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// Store is the objects of a repository. It keeps the pack files that it has read from
-// open until Close. Its methods may be called from several goroutines.
+// Store reads and writes the objects of a repository. It keeps pack files open until
+// Close. Its methods may be called from several goroutines.
 type Store struct {
 	dir    *gitdir.Dir
 	native *nativeStore
 }
 
 // nativeStore reads and writes the objects of a SHA-1 repository without a git
-// process. What it cannot read, it leaves to git.
+// process. Store falls back to git for what it cannot read.
 type nativeStore struct {
 	own  string       // our own directory
-	mu   sync.Mutex   // held while a pack is read, so that none is closed under a reader
+	mu   sync.Mutex   // held while a pack is read, so that nobody closes it meanwhile
 	dirs []*objectDir // our own first, then the alternates; nil until first needed
 
 	bases baseCache
@@ -30,14 +30,14 @@ type nativeStore struct {
 // objectDir is one directory of objects: the repository's own or an alternate.
 type objectDir struct {
 	path   string
-	packs  []*packFile // the one used last first
+	packs  []*packFile // most recently used first
 	listed time.Time   // when packs was read
-	stamp  time.Time   // of the pack directory at that moment
-	stale  bool        // a listed pack is gone
+	stamp  time.Time   // time of modification of the pack directory at that moment
+	stale  bool        // a listed pack no longer exists
 	bases  *baseCache
 }
 
-// packFile is one pack, opened when it is first looked into.
+// packFile is one pack. It is opened when it is first searched.
 type packFile struct {
 	path  string // without .pack or .idx
 	idx   *os.File
@@ -45,5 +45,5 @@ type packFile struct {
 	bases *baseCache
 	index *packIndex
 
-	scanner *packfile.Scanner // one object after the other
+	scanner *packfile.Scanner // reads one object at a time
 }

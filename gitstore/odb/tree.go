@@ -22,7 +22,7 @@ const (
 	ModeCommit     = "160000" // a submodule
 )
 
-// TreeEntry is one name in a tree.
+// TreeEntry is one entry of a tree.
 type TreeEntry struct {
 	Mode string // octal digits without leading zero: ModeFile and the like
 	Name string // one path component
@@ -32,7 +32,7 @@ type TreeEntry struct {
 // IsTree reports whether the entry is a directory.
 func (e TreeEntry) IsTree() bool { return e.Mode == ModeTree }
 
-// ReadTree reads a tree, entries in git's order.
+// ReadTree reads a tree. Its entries are in git's order.
 func (s *Store) ReadTree(ctx context.Context, id ID) ([]TreeEntry, error) {
 	data, err := s.ReadKind(ctx, id, "tree")
 	if err != nil {
@@ -45,9 +45,8 @@ func (s *Store) ReadTree(ctx context.Context, id ID) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// WriteTree stores a tree; the entries may come in any order. An empty tree is
-// written as an object like any other: git only makes it up in memory, and fsck
-// misses it.
+// WriteTree stores a tree; the entries may be in any order. It stores the empty tree too:
+// git can do without the object, but fsck reports it missing.
 func (s *Store) WriteTree(ctx context.Context, entries []TreeEntry) (ID, error) {
 	data, err := encodeTree(entries, len(s.ZeroID()))
 	if err != nil {
@@ -56,7 +55,7 @@ func (s *Store) WriteTree(ctx context.Context, entries []TreeEntry) (ID, error) 
 	return s.Write(ctx, "tree", data)
 }
 
-// DecodeTree reads entries of the form mode, space, name, NUL, id of hashSize bytes.
+// DecodeTree parses entries of the form mode, space, name, NUL, id of hashSize bytes.
 func DecodeTree(data []byte, hashSize int) ([]TreeEntry, error) {
 	var entries []TreeEntry
 	for len(data) > 0 {
@@ -79,8 +78,8 @@ func isOctal(s string) bool {
 	return s != "" && len(s) <= 6 && strings.Trim(s, "01234567") == ""
 }
 
-// encodeTree is the inverse of DecodeTree; it sorts, and refuses names that git
-// would not check out and names that come twice.
+// encodeTree is the inverse of DecodeTree. It sorts the entries. It refuses duplicate names and
+// names that git would not check out.
 func encodeTree(entries []TreeEntry, idSize int) ([]byte, error) {
 	sorted := slices.Clone(entries)
 	slices.SortFunc(sorted, CompareEntries)
@@ -116,7 +115,7 @@ func sortName(e TreeEntry) string {
 
 var errBadName = errors.New("bad file name")
 
-// checkName refuses a path component that no tree of ours may hold.
+// checkName returns an error for a path component that our trees may not contain.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.ContainsAny(name, "/\x00") {
 		return fmt.Errorf("%w %q", errBadName, name)
@@ -124,8 +123,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// AddFiles adds files, named by slash-separated paths, to a batch, and the trees
-// that hold them. No files make an empty tree.
+// AddFiles adds files, keyed by slash-separated paths, and their trees to a batch. It returns the id
+// of the root tree, which is the empty tree if there are no files.
 func (s *Store) AddFiles(objects *Batch, files map[string][]byte) (ID, error) {
 	var root TreeDir
 	for path, data := range files {
@@ -134,13 +133,13 @@ func (s *Store) AddFiles(objects *Batch, files map[string][]byte) (ID, error) {
 	return root.AddTo(objects, s)
 }
 
-// TreeDir is a tree in the making.
+// TreeDir is a tree under construction.
 type TreeDir struct {
 	entries []TreeEntry
 	dirs    map[string]*TreeDir
 }
 
-// Add puts an entry at a slash-separated path.
+// Add adds an entry at a slash-separated path.
 func (d *TreeDir) Add(path string, entry TreeEntry) {
 	name, rest, nested := strings.Cut(path, "/")
 	if !nested {
@@ -157,7 +156,7 @@ func (d *TreeDir) Add(path string, entry TreeEntry) {
 	d.dirs[name].Add(rest, entry)
 }
 
-// AddTo adds the tree and those below it to a batch.
+// AddTo adds the tree and its subtrees to a batch and returns the id of the tree.
 func (d *TreeDir) AddTo(objects *Batch, s *Store) (ID, error) {
 	entries := slices.Clone(d.entries)
 	for name, dir := range d.dirs {
@@ -174,8 +173,8 @@ func (d *TreeDir) AddTo(objects *Batch, s *Store) (ID, error) {
 	return objects.Add(s, "tree", data), nil
 }
 
-// Named is the index of the entry of a name, -1 without one. U+FFFD may stand for a byte that is no
-// UTF-8, as in names that were recorded as JSON, where that is one entry's name.
+// Named returns the index of the entry with a name, or -1. U+FFFD in name matches any byte that is not
+// UTF-8, as in names that were recorded as JSON, if exactly one entry matches.
 func Named(entries []TreeEntry, name string) int {
 	found := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
 	if found >= 0 || !strings.Contains(name, "\uFFFD") {
@@ -193,7 +192,7 @@ func Named(entries []TreeEntry, name string) int {
 	return found
 }
 
-// FindPath walks from a tree to the entry at a slash-separated path, each part of it as Named has it.
+// FindPath returns the entry at a slash-separated path below a tree. Named matches each part of the path.
 func (s *Store) FindPath(ctx context.Context, tree ID, path string) (TreeEntry, error) {
 	for {
 		name, rest, more := strings.Cut(path, "/")

@@ -21,7 +21,7 @@ var (
 	writeTestFile = testrepo.WriteFile
 )
 
-// newTestRepo makes a repository with one commit and opens it.
+// newTestRepo creates a repository with one commit and opens it.
 func newTestRepo(t *testing.T) *Store {
 	t.Helper()
 	return openTestRepo(t, testrepo.New(t))
@@ -37,7 +37,7 @@ func openTestRepo(t *testing.T, dir string) *Store {
 	return New(repo, objects)
 }
 
-// newTestRepoFormat makes an empty repository with one object format.
+// newTestRepoFormat creates an empty repository with an object format.
 func newTestRepoFormat(t *testing.T, format string) *Store {
 	t.Helper()
 	return openTestRepo(t, testrepo.NewFormat(t, format))

@@ -8,7 +8,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// MergeBase is the best common ancestor of two commits; a *MissingError when they have
+// MergeBase returns the best common ancestor of two commits, or a *MissingError if they have
 // none here.
 func (s *Store) MergeBase(ctx context.Context, a, b odb.ID) (odb.ID, error) {
 	out, err := s.dir.GitLine(ctx, "merge-base", "--end-of-options", string(a), string(b))
@@ -21,8 +21,8 @@ func (s *Store) MergeBase(ctx context.Context, a, b odb.ID) (odb.ID, error) {
 // nearby is how many commits IsAncestor reads itself before it asks git.
 const nearby = 64
 
-// IsAncestor reports whether commit a is b or an ancestor of it. Most questions are about
-// commits next to each other, which are answered without a process.
+// IsAncestor reports whether commit a is b or an ancestor of it. Most callers ask about commits
+// close to each other; these are answered without a git process.
 func (s *Store) IsAncestor(ctx context.Context, a, b odb.ID) (bool, error) {
 	if s.isNear(ctx, a, b) {
 		return true, nil
@@ -34,10 +34,10 @@ func (s *Store) IsAncestor(ctx context.Context, a, b odb.ID) (bool, error) {
 	return err == nil, err
 }
 
-// isNear reports whether a is among the nearest commits of b's history. A commit that
-// cannot be read, here or on the way, leaves the answer to git.
+// isNear reports whether a is among the nearest commits of b's history. It returns false if a
+// commit cannot be read; git then decides.
 func (s *Store) isNear(ctx context.Context, a, b odb.ID) bool {
-	if s.dir.SHA256() { // reading a commit is a process itself
+	if s.dir.SHA256() { // reading a commit would start a process
 		return a == b
 	}
 	if _, err := s.objects.ReadCommit(ctx, a); err != nil {
@@ -61,25 +61,25 @@ func (s *Store) isNear(ctx context.Context, a, b odb.ID) bool {
 	return false
 }
 
-// Ancestry answers MergeBase for many pairs of a set of commits, by two processes for all.
-// It is of one goroutine.
+// Ancestry answers MergeBase for many pairs of a set of commits with two git processes in all.
+// It is for one goroutine.
 type Ancestry struct {
 	store   *Store
 	heads   []odb.ID
-	asked   int
-	at      map[odb.ID]int // of each commit, children before their parents
+	asked   int            // number of calls of MergeBase
+	at      map[odb.ID]int // index of each commit in ids, children before their parents
 	ids     []odb.ID
 	parents [][]int
-	reach   map[odb.ID][]bool // what a head holds
+	reach   map[odb.ID][]bool // for each head: which commits it reaches, itself included
 }
 
-// fewBases is up to how many questions a process each is cheaper.
+// fewBases is the number of questions up to which one process for each is cheaper.
 const fewBases = 2
 
-// Ancestry is that of heads; nothing is read before it is asked.
+// Ancestry returns an Ancestry of heads. It reads nothing before the first question.
 func (s *Store) Ancestry(heads []odb.ID) *Ancestry { return &Ancestry{store: s, heads: heads} }
 
-// MergeBase is the same as that of the repository.
+// MergeBase returns what MergeBase of the repository returns.
 func (a *Ancestry) MergeBase(ctx context.Context, one, other odb.ID) (odb.ID, error) {
 	if a.asked++; a.asked > fewBases && a.at == nil {
 		a.read(ctx)
@@ -87,11 +87,11 @@ func (a *Ancestry) MergeBase(ctx context.Context, one, other odb.ID) (odb.ID, er
 	if best := a.best(one, other); len(best) == 1 {
 		return best[0], nil
 	}
-	return a.store.MergeBase(ctx, one, other) // which of several is git's to choose
+	return a.store.MergeBase(ctx, one, other) // git chooses one of several
 }
 
-// read reads the commits down to one that all heads hold. Where there is none, or git cannot
-// say, every question is git's.
+// read reads the commits from heads down to one that all heads have in common. If there is none, or
+// git fails, git answers every question.
 func (a *Ancestry) read(ctx context.Context) {
 	a.at, a.reach = map[odb.ID]int{}, map[odb.ID][]bool{}
 	args := []string{"merge-base", "--octopus", "--end-of-options"}
@@ -110,7 +110,7 @@ func (a *Ancestry) read(ctx context.Context) {
 	a.take(string(out) + floor + "\n")
 }
 
-// take takes lines of a commit and its parents, children before their parents.
+// take stores lines of the form "COMMIT PARENT...", children before their parents.
 func (a *Ancestry) take(lines string) {
 	rows := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
 	for i, row := range rows {
@@ -120,15 +120,15 @@ func (a *Ancestry) take(lines string) {
 	a.parents = make([][]int, len(rows))
 	for i, row := range rows {
 		for _, parent := range strings.Fields(row)[1:] {
-			if n, here := a.at[odb.ID(parent)]; here { // else it is below what all heads hold
+			if n, here := a.at[odb.ID(parent)]; here { // else it is below the commit that all heads have
 				a.parents[i] = append(a.parents[i], n)
 			}
 		}
 	}
 }
 
-// best are the common ancestors of two heads that no other one stands on: those of which no
-// child is common.
+// best returns the best common ancestors of two heads: those without a child that is a common
+// ancestor too. It returns nil if a head was not read.
 func (a *Ancestry) best(one, other odb.ID) (best []odb.ID) {
 	left, right := a.reached(one), a.reached(other)
 	if left == nil || right == nil {
@@ -149,7 +149,7 @@ func (a *Ancestry) best(one, other odb.ID) (best []odb.ID) {
 	return best
 }
 
-// reached marks a head and its ancestors; nil where the head was not read.
+// reached marks a head and its ancestors. It returns nil if the head was not read.
 func (a *Ancestry) reached(head odb.ID) []bool {
 	start, here := a.at[head]
 	if have := a.reach[head]; have != nil || !here {

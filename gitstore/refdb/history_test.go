@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
-// TestAncestry asks for the base of every two of some commits, in histories with merges,
-// crossed ones too, and with roots of their own: always what git says of the two alone.
+// TestAncestry asks for the base of every pair of some commits, in histories with merges, criss-cross merges
+// and several roots. The answer must be git's for that pair.
 func TestAncestry(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestAncestry(t *testing.T) {
 					if got != want || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
 						t.Errorf("base of %s and %s: %s, %v; git says %s, %v", a, b, got, gotErr, want, wantErr)
 					}
-					if len(ancestry.ids) == 0 { // it is left to git
+					if len(ancestry.ids) == 0 { // left to git
 						continue
 					}
 					best := ancestry.best(a, b)
@@ -45,7 +45,7 @@ func TestAncestry(t *testing.T) {
 	}
 }
 
-// TestAncestryMissing leaves to git what is not here.
+// TestAncestryMissing checks that git answers for commits that are not here.
 func TestAncestryMissing(t *testing.T) {
 	s := newTestRepo(t)
 	head := odb.ID(testGit(t, s.dir.WorkTree, "rev-parse", "HEAD"))
@@ -61,7 +61,7 @@ func TestAncestryMissing(t *testing.T) {
 	}
 }
 
-// randomHistory makes commits of which some have two parents, and gives a few of them.
+// randomHistory creates commits, some of them with two parents, and returns a few of them.
 func randomHistory(t *testing.T, s *Store, random *rand.Rand, roots bool) []odb.ID {
 	t.Helper()
 	dir := s.dir.WorkTree

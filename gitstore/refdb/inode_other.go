@@ -4,5 +4,5 @@ package refdb
 
 import "io/fs"
 
-// inode cannot be told here.
+// inode returns "unknown": there are no inode numbers here.
 func inode(fs.FileInfo) string { return "unknown" }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// inode tells a file from another one of its name; "unknown" where that cannot be told.
+// inode returns a file's inode number, which tells it from a later file of the same name, or "unknown".
 func inode(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -20,10 +20,10 @@ const (
 	RefLockStale = 10 * time.Second // a ref's lock is held for milliseconds
 )
 
-// lockRef creates the ref's lock file, waiting for git up to a second. The caller
-// renames or removes it, and then calls release once. All writers of this tool's own
-// refs go through one more lock, so that a lock file that one of them finds cannot
-// belong to another that lives.
+// lockRef creates the ref's lock file and waits up to a second for another holder. The caller
+// renames or removes the file, and then calls release once. All writers of this tool's own refs
+// hold the lock "refs" too, so that a lock file that one of them finds cannot belong to another
+// live writer.
 func (s *Store) lockRef(ctx context.Context, name string) (lock *os.File, release func(), err error) {
 	if !ownRef(name) {
 		lock, err = s.createRefLock(ctx, name)
@@ -42,20 +42,20 @@ func (s *Store) lockRef(ctx context.Context, name string) (lock *os.File, releas
 	return lock, func() { _ = held.Truncate(0); held.Close() }, nil
 }
 
-// noteLock writes into the file of the lock that is held which lock file its holder
-// has made: inode and path. Who finds that there takes the lock of a holder that was
-// killed.
+// noteLock records in the file of the held lock which ref lock file its holder has created: inode
+// and path. A later holder who finds this note knows that the earlier one was killed, and removes
+// the ref lock file.
 func noteLock(held, lock *os.File) {
 	if info, err := lock.Stat(); err == nil {
 		_, _ = held.WriteAt([]byte(inode(info)+" "+lock.Name()), 0)
 	}
 }
 
-// byGit is noted where git moves refs of our own, which holds the lock until it has ended.
+// byGit is the note while git moves refs of this tool. That git holds the lock until it has ended.
 const byGit = "git"
 
-// gitMoves runs a git that moves refs of this tool's own. One that is killed leaves lock files,
-// and so it and whoever takes the lock after it know them: they are no older than the note.
+// gitMoves runs a git command that moves refs of this tool. If it is killed, it leaves lock files.
+// They are no older than the note, so this process or the next holder of the lock can tell them.
 func (s *Store) gitMoves(ctx context.Context, c gitdir.Call) error {
 	held, err := s.dir.LockFile(ctx, "refs")
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *Store) gitMoves(ctx context.Context, c gitdir.Call) error {
 	return err
 }
 
-// dropLeftLock removes the lock file that a killed holder has left, if it is still the
-// same one, or those of its git: nobody has to wait until it is old.
+// dropLeftLock removes the lock files that a killed holder or its git has left, so that nobody has
+// to wait until they are stale. A file of the same name but another inode stays.
 func (s *Store) dropLeftLock(held *os.File) {
 	note, err := io.ReadAll(io.NewSectionReader(held, 0, maxRefLine))
 	if err != nil || len(note) == 0 {
@@ -98,7 +98,7 @@ func (s *Store) dropLeftLock(held *os.File) {
 func (s *Store) createRefLock(ctx context.Context, name string) (*os.File, error) {
 	file := s.Path(name) + ".lock"
 	var f *os.File
-	var first fs.FileInfo // the lock file as it was found
+	var first fs.FileInfo // the lock file at the first try
 	err := gitdir.WaitFor(ctx, refLockWait, 20*time.Millisecond, func() (done bool, err error) {
 		if f, err = s.createLock(file); !errors.Is(err, fs.ErrExist) {
 			return true, err
@@ -114,13 +114,13 @@ func (s *Store) createRefLock(ctx context.Context, name string) (*os.File, error
 	return f, err
 }
 
-// createLock makes the directory of a lock file as often as gc or pack-refs, which
-// remove empty ones, take it away.
+// createLock creates a lock file. It creates the directory again whenever gc or pack-refs, which
+// remove empty directories, delete it meanwhile.
 func (s *Store) createLock(file string) (f *os.File, err error) {
 	for range gitdir.RenameTries {
 		f, err = os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil {
-			_ = s.dir.Share(file) // a ref that a group member cannot read is git's to report
+			_ = s.dir.Share(file) // if a group member cannot read the ref, git reports it
 			return f, nil
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -136,10 +136,10 @@ func (s *Store) createLock(file string) (f *os.File, err error) {
 	return nil, err
 }
 
-// takeStaleLock removes a lock that a killed process has left, and takes it. git
-// never does, so that one kill would stop all later writers. Only locks of this
-// tool's own refs are removed: old ones that were the same file all the time that
-// we waited, under the lock that each of our writers holds.
+// takeStaleLock removes a lock file that a killed process has left, and creates it again. git
+// never does, so one kill would block all later writers. It removes only locks of this tool's
+// own refs, and only an old file that has not changed during the wait. The caller holds the
+// lock "refs", as each of our writers does.
 func (s *Store) takeStaleLock(name, file string, first fs.FileInfo) (*os.File, error) {
 	now, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,28 +163,28 @@ func (s *Store) takeStaleLock(name, file string, first fs.FileInfo) (*os.File, e
 	return f, err
 }
 
-// DropStaleLocks removes the lock files below a place of this tool's own refs that a
-// killed git has left there, and tells them. git never does, so that one kill would
-// stop every later fetch. A ref's lock is held for milliseconds; one that is older
-// than ten seconds is nobody's, and no writer of ours is at work meanwhile.
+// DropStaleLocks removes and returns the lock files that a killed git has left below place, which
+// holds refs of this tool. git never removes them, so one kill would block every later fetch.
+// A ref's lock is held for milliseconds; a lock older than ten seconds belongs to nobody. No writer
+// of this tool runs meanwhile, because DropStaleLocks holds the lock "refs".
 func (s *Store) DropStaleLocks(ctx context.Context, place string) []string {
 	if s.dir.Reftable {
 		return nil
 	}
 	unlock, err := s.dir.Lock(ctx, "refs")
 	if err != nil {
-		return nil // whoever holds it is at work
+		return nil // its holder is at work
 	}
 	defer unlock()
 	return s.dropLocks(place, func(lock fs.FileInfo) bool { return time.Since(lock.ModTime()) >= RefLockStale })
 }
 
-// dropLocks removes the lock files below a place that are left, and tells them.
+// dropLocks removes the lock files below place for which left is true. It returns their paths and ages.
 func (s *Store) dropLocks(place string, left func(fs.FileInfo) bool) (dropped []string) {
 	root := filepath.Join(s.dir.CommonDir, filepath.FromSlash(place))
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".lock") {
-			return nil // what cannot be read stays
+			return nil // an unreadable entry stays
 		}
 		info, err := entry.Info()
 		if err != nil || !left(info) || os.Remove(path) != nil {

@@ -15,12 +15,12 @@ import (
 )
 
 // `git gc --prune=now` deletes objects that were written while it ran, whether a ref
-// has come to need them or not. What is at hand is written once more where gc leaves
-// it alone; a ref to anything else waits.
+// needs them by now or not. Objects that the caller has in memory are written again where gc
+// does not delete them; a ref to any other object has to wait.
 
-// MoveToNew moves a ref to new objects, as SwapAnyNow does. A gc that runs does not
-// take them: then they are in a pack of their own with a .keep file, which the next
-// writer who finds no gc removes.
+// MoveToNew moves a ref to new objects, like SwapAnyNow, and protects them from a running gc:
+// it also writes them to a pack of their own with a .keep file. The next writer that finds no
+// running gc removes the .keep file.
 func (s *Store) MoveToNew(ctx context.Context, ref string, new, old odb.ID, objects odb.Batch) error {
 	kept := s.dir.GcRuns()
 	if kept {
@@ -30,13 +30,13 @@ func (s *Store) MoveToNew(ctx context.Context, ref string, new, old odb.ID, obje
 	}
 	err := s.SwapAnyNow(ctx, ref, new, old)
 	if err == nil && !kept && s.dir.GcRuns() {
-		_ = s.keepObjects(ctx, objects) // the ref has moved, and a gc that began after that sees it
+		_ = s.keepObjects(ctx, objects) // the ref has moved, so a gc that starts later sees it
 	}
 	return err
 }
 
-// keepObjects writes objects as a pack that gc leaves alone. Which one it is stands in
-// the file of the lock.
+// keepObjects writes objects as a pack that gc does not delete, and records its name in the file of
+// the lock "kept".
 func (s *Store) keepObjects(ctx context.Context, objects odb.Batch) error {
 	pack, err := s.objects.EncodePack(objects)
 	if err != nil {
@@ -47,12 +47,12 @@ func (s *Store) keepObjects(ctx context.Context, objects odb.Batch) error {
 		return fmt.Errorf("keep objects from gc: %w", err)
 	}
 	defer held.Close()
-	name := hex.EncodeToString(pack[len(pack)-len(s.objects.ZeroID())/2:]) // as git names it: by its checksum
+	name := hex.EncodeToString(pack[len(pack)-len(s.objects.ZeroID())/2:]) // git names a pack by its checksum
 	if _, err = held.Seek(0, io.SeekEnd); err == nil {
 		_, err = held.WriteString(name + "\n")
 	}
 	var exit *gitdir.GitError
-	for tries := 0; err == nil || errors.As(err, &exit) && tries < gitdir.RenameTries; tries++ { // gc takes temporary files too
+	for tries := 0; err == nil || errors.As(err, &exit) && tries < gitdir.RenameTries; tries++ { // gc deletes temporary files too
 		if _, err = s.dir.GitIn(ctx, pack, "index-pack", "--stdin", "--keep=git-runr"); err == nil {
 			return nil
 		}
@@ -60,7 +60,7 @@ func (s *Store) keepObjects(ctx context.Context, objects odb.Batch) error {
 	return fmt.Errorf("keep objects from gc: %w", err)
 }
 
-// ReleaseKept lets gc have the packs that were kept from one that has ended.
+// ReleaseKept removes the .keep files of packs that were protected from a gc that has ended.
 func (s *Store) ReleaseKept(ctx context.Context) error {
 	path, err := s.dir.LockPath("kept")
 	if info, statErr := os.Stat(path); err != nil || statErr != nil || info.Size() == 0 || s.dir.GcRuns() {

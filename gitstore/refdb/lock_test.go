@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// pack-refs may take a ref away, and its directory, as soon as it has its name.
+// TestSyncRefThatWasPacked checks that pack-refs may remove a ref and its directory right after the rename.
 func TestSyncRefThatWasPacked(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	id := testCommits(t, repo, 1)[0]
@@ -32,7 +32,7 @@ func TestSyncRefThatWasPacked(t *testing.T) {
 	}
 }
 
-// A writer that was killed with a ref's lock in its hands stops nobody.
+// TestLockOfKilledWriter checks that a writer that was killed with a ref's lock blocks nobody.
 func TestLockOfKilledWriter(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	id := testCommits(t, repo, 1)[0]
@@ -48,7 +48,7 @@ func TestLockOfKilledWriter(t *testing.T) {
 			t.Fatalf("note %q, %v", note, err)
 		}
 		release()
-		// As the kernel leaves it: the lock is free, the note and the file are there.
+		// As after a kill: the lock is free, the note and the ref's lock file are there.
 		if err := os.WriteFile(filepath.Join(repo.dir.StateDir(), "refs.lock"), note, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestLockOfKilledWriter(t *testing.T) {
 	}
 }
 
-// A lock file that is another one than the killed writer's belongs to somebody.
+// TestLockThatIsNotTheKilledWriters checks that a lock file that does not match the note is left alone.
 func TestLockThatIsNotTheKilledWriters(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	id := testCommits(t, repo, 1)[0]

@@ -14,10 +14,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// maxRefLine is more than a line of packed-refs can be: an id, a space and a name.
+// maxRefLine is longer than any line of packed-refs: an id, a space and a name.
 const maxRefLine = 8 << 10
 
-// packedRef looks one ref up in packed-refs; "" when it is not there.
+// packedRef returns one ref from packed-refs, or "" if it is not there.
 func (s *Store) packedRef(name string) (odb.ID, error) {
 	var found odb.ID
 	err := s.scanPacked(name, func(have string, id odb.ID) bool {
@@ -32,8 +32,7 @@ func (s *Store) packedRef(name string) (odb.ID, error) {
 	return found, nil
 }
 
-// scanPacked visits the packed refs whose names begin with prefix, until visit
-// says false.
+// scanPacked visits the packed refs whose names begin with prefix, until visit returns false.
 func (s *Store) scanPacked(prefix string, visit func(name string, id odb.ID) bool) error {
 	f, err := os.Open(filepath.Join(s.dir.CommonDir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,8 +49,8 @@ func (s *Store) scanPacked(prefix string, visit func(name string, id odb.ID) boo
 	return scanPackedRefs(f, info.Size(), prefix, visit)
 }
 
-// scanPackedRefs is scanPacked on any file. When its header says that it is
-// sorted, only the part that matters is read.
+// scanPackedRefs is scanPacked for any file. If the header says that the file is
+// sorted, it reads only the relevant part.
 func scanPackedRefs(f io.ReaderAt, size int64, prefix string, visit func(name string, id odb.ID) bool) error {
 	start, sorted := int64(0), false
 	head := make([]byte, 256)
@@ -85,8 +84,8 @@ func scanPackedRefs(f io.ReaderAt, size int64, prefix string, visit func(name st
 	return lines.Err()
 }
 
-// searchPacked halves the sorted file until it knows a line before which no name
-// of the prefix can be.
+// searchPacked searches a sorted file by bisection. It returns the offset of a line before which no
+// name begins with prefix.
 func searchPacked(f io.ReaderAt, low, high int64, prefix string) (int64, error) {
 	for high-low > maxRefLine {
 		mid := low + (high-low)/2
@@ -103,8 +102,8 @@ func searchPacked(f io.ReaderAt, low, high int64, prefix string) (int64, error) 
 	return low, nil
 }
 
-// nextPackedLine gives the first ref whose line starts after offset, and where the
-// line after it starts; "" when there is none before end.
+// nextPackedLine returns the first ref whose line starts after offset, and the offset of the line
+// after it. The name is "" if there is no such line before end.
 func nextPackedLine(f io.ReaderAt, offset, end int64) (name string, next int64, err error) {
 	r := bufio.NewReaderSize(io.NewSectionReader(f, offset, end-offset), 512)
 	for first := true; ; first = false {
@@ -122,8 +121,8 @@ func nextPackedLine(f io.ReaderAt, offset, end int64) (name string, next int64, 
 	}
 }
 
-// parsePackedLine reads "ID NAME". Comments and the lines that say what a tag
-// points to ("^ID") are not refs.
+// parsePackedLine parses "ID NAME". It rejects comments and the lines with the target of a
+// tag ("^ID").
 func parsePackedLine(line string) (odb.ID, string, bool) {
 	id, name, ok := strings.Cut(strings.TrimSuffix(line, "\r"), " ")
 	ok = ok && name != "" && (len(id) == 40 || len(id) == 64) && odb.IsHex(id)

@@ -15,23 +15,22 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Refs are read from git's files, without a process, when they are stored as
-// files. On reftable, for refs of one worktree, and when a file is not plain, git
-// is asked.
+// Refs are read from git's files, without a process, if the repository stores them as files.
+// On reftable, for refs of one worktree, and for a file in an unexpected format, git is asked.
 
 var (
 	errSymbolic = errors.New("symbolic ref")
-	errNotPlain = errors.New("ref file is not plain") // git has to say what it means
+	errNotPlain = errors.New("ref file is not plain") // only git can interpret it
 
-	// ErrRefName is a name that git takes for no ref.
+	// ErrRefName reports a name that git does not allow for a ref.
 	ErrRefName = errors.New("bad ref name")
 )
 
-// maxSymbolic is how many symbolic refs may follow each other, as in git.
+// maxSymbolic is the longest chain of symbolic refs that is followed, as in git.
 const maxSymbolic = 5
 
-// Refs gives the refs below a prefix such as "refs/runr/log/" by full name. What
-// does not follow git's rules for names, and locks, are left out.
+// Refs returns the refs below a prefix such as "refs/runr/log/" by full name. It leaves out
+// names that break git's rules, and lock files.
 func (s *Store) Refs(ctx context.Context, prefix string) (map[string]odb.ID, error) {
 	refs, err := s.plainRefs(ctx, strings.TrimSuffix(prefix, "/")+"/")
 	if err != nil {
@@ -40,7 +39,7 @@ func (s *Store) Refs(ctx context.Context, prefix string) (map[string]odb.ID, err
 	return refs, nil
 }
 
-// plainRefs reads the refs below a directory. Where one is symbolic or not plain, git has to say what they are.
+// plainRefs reads the refs below a directory. If one is symbolic or has an unexpected format, git reads them all.
 func (s *Store) plainRefs(ctx context.Context, dir string) (map[string]odb.ID, error) {
 	if !s.nativeRefs(dir) || strings.Count(dir, "/") < 2 {
 		return s.gitRefs(ctx, dir)
@@ -59,8 +58,8 @@ func (s *Store) plainRefs(ctx context.Context, dir string) (map[string]odb.ID, e
 	return refs, err
 }
 
-// Ref gives the object that a ref points to, "" when there is no such ref. A
-// symbolic ref is followed.
+// Ref returns the object that a ref points to, or "" if there is no such ref. It follows
+// symbolic refs.
 func (s *Store) Ref(ctx context.Context, name string) (odb.ID, error) {
 	if err := CheckRefName(name); err != nil {
 		return "", err
@@ -72,7 +71,7 @@ func (s *Store) Ref(ctx context.Context, name string) (odb.ID, error) {
 		id, target, err := s.readRef(name)
 		if errors.Is(err, errNotPlain) {
 			id, gitErr := s.gitRef(ctx, name)
-			if gitErr == nil && id == "" { // a broken ref is not the same as none
+			if gitErr == nil && id == "" { // a broken ref differs from a missing one
 				gitErr = fmt.Errorf("%w: %s names no commit", gitdir.ErrBrokenRef, name)
 			}
 			return id, gitErr
@@ -92,8 +91,8 @@ func (s *Store) nativeRefs(name string) bool {
 	return !s.dir.Reftable && strings.HasPrefix(name, "refs/") && !beginsWith(name, "refs/worktree/", "refs/bisect/", "refs/rewritten/")
 }
 
-// readRef reads a ref from its file or from packed-refs: an id, or the target of a
-// symbolic ref, or neither when there is no such ref.
+// readRef reads a ref from its file or from packed-refs. It returns an id, or the target of a
+// symbolic ref, or neither if there is no such ref.
 func (s *Store) readRef(name string) (id odb.ID, target string, err error) {
 	id, target, err = s.readLooseRef(name)
 	if err != nil || id != "" || target != "" {
@@ -125,8 +124,8 @@ func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) 
 	return odb.ID(value), "", nil
 }
 
-// Sayings returns what the refs below a prefix say, by name: an id, "ref: REF" of a symbolic ref, or "?" of a ref that
-// says neither. Where refs are files, no git is run.
+// Sayings returns the content of the refs below a prefix, by name: an id, "ref: REF" for a symbolic ref, or "?" for
+// any other content. It runs no git if refs are files.
 func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, error) {
 	dir, says := strings.TrimSuffix(prefix, "/")+"/", map[string]string{}
 	if !s.nativeRefs(dir) {
@@ -141,13 +140,13 @@ func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, 
 	root := s.Path(dir)
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil // there is none, or gc has just removed an empty directory
+			return nil // there is none, or gc has just removed the empty directory
 		}
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		name := dir + filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
-		if CheckRefName(name) != nil { // .lock files too
+		if CheckRefName(name) != nil { // such as a .lock file
 			return nil
 		}
 		id, target, err := s.readLooseRef(name)
@@ -162,19 +161,19 @@ func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, 
 		}
 		return err
 	})
-	if err == nil { // after the loose ones: packing moves them that way
+	if err == nil { // read after the loose refs: packing moves a ref from loose to packed
 		err = s.scanPacked(dir, func(name string, id odb.ID) bool { says[name] = string(id); return true })
 	}
 	maps.Copy(says, loose)
 	return says, err
 }
 
-// Path is the file of a ref that git keeps loose; it need not exist.
+// Path returns the path of a loose ref's file, which need not exist.
 func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir.CommonDir, filepath.FromSlash(name))
 }
 
-// gitRefs asks git for the ref of a name and those below it.
+// gitRefs asks git for the ref with a name and the refs below it.
 func (s *Store) gitRefs(ctx context.Context, name string) (map[string]odb.ID, error) {
 	out, err := s.dir.Git(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "--", name)
 	refs := map[string]odb.ID{}
@@ -195,7 +194,7 @@ func (s *Store) gitRef(ctx context.Context, name string) (odb.ID, error) {
 	return refs[name], nil
 }
 
-// CheckRefName applies git's rules for full ref names.
+// CheckRefName returns ErrRefName if a full ref name breaks git's rules.
 func CheckRefName(name string) error {
 	bad := fmt.Errorf("%w %q", ErrRefName, name)
 	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") ||

@@ -18,7 +18,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// testCommits makes n commits that no ref holds.
+// testCommits creates n commits that no ref points to.
 func testCommits(t *testing.T, repo *Store, n int) []odb.ID {
 	t.Helper()
 	tree, err := repo.objects.WriteTree(context.Background(), nil)
@@ -129,7 +129,7 @@ func TestSwapRef(t *testing.T) {
 		for _, how := range []string{"loose", "packed", "by git"} {
 			repo, ctx := newTestRepo(t), context.Background()
 			packed := how == "packed"
-			repo.dir.Reftable = how == "by git" // as it has to be done there
+			repo.dir.Reftable = how == "by git" // makes the store use git
 			ids := testCommits(t, repo, 3)
 			step := func(what string, new, old odb.ID, want error, after odb.ID) {
 				t.Helper()
@@ -214,7 +214,7 @@ func TestRefNamesInTheWay(t *testing.T) {
 			if err := repo.SwapRef(ctx, c.have, "", id); err != nil {
 				t.Fatal(err)
 			}
-			if err := repo.SwapRef(ctx, c.want, id, ""); err != nil { // what is left are empty directories
+			if err := repo.SwapRef(ctx, c.want, id, ""); err != nil { // only empty directories are left
 				t.Errorf("%s after %s, %s: %v", c.want, c.have, how, err)
 			}
 			testGit(t, repo.dir.WorkTree, "fsck")
@@ -239,7 +239,7 @@ func TestBranchMoveIsInTheReflog(t *testing.T) {
 	}
 }
 
-// plantLock makes a ref's lock file as a killed process leaves it.
+// plantLock creates a ref's lock file as a killed process leaves it.
 func plantLock(t *testing.T, repo *Store, name string, age time.Duration) string {
 	t.Helper()
 	path := repo.Path(name) + ".lock"
@@ -265,7 +265,7 @@ func TestHeldRefLock(t *testing.T) {
 		{"refs/notes/commits", time.Hour, false},
 		{"refs/heads/topic", time.Hour, false},
 	}
-	var all sync.WaitGroup // each waits for a second
+	var all sync.WaitGroup // each waits a second
 	for _, c := range cases {
 		path := plantLock(t, repo, c.name, c.age)
 		all.Go(func() {
@@ -297,8 +297,7 @@ func TestRefLockThatGoesAway(t *testing.T) {
 	}
 }
 
-// packedRefs is a packed-refs file of refs that are sorted, with a peeled line after
-// every third.
+// packedRefs returns a packed-refs file of sorted refs, with a peeled line after every third.
 func packedRefs(names []string, sorted bool) []byte {
 	var b bytes.Buffer
 	if sorted {

@@ -12,10 +12,9 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Resolve gives the commit that a revision means, such as a branch, "HEAD~2" or
-// an abbreviated id. It is ErrNotFound, with the revision as it was given, when
-// there is none; a revision that begins with "-" is refused. HEAD needs no git
-// process, and is ErrUnborn before the first commit.
+// Resolve returns the commit of a revision, such as a branch, "HEAD~2" or an abbreviated id.
+// It returns ErrNotFound, with the revision as given, if there is none, and for a revision that
+// begins with "-". HEAD needs no git process, and is ErrUnborn before the first commit.
 func (s *Store) Resolve(ctx context.Context, rev string) (odb.ID, error) {
 	if rev == "HEAD" {
 		return s.Head(ctx)
@@ -26,7 +25,7 @@ func (s *Store) Resolve(ctx context.Context, rev string) (odb.ID, error) {
 	return s.askRev(ctx, rev)
 }
 
-// askRev has git say which commit rev is.
+// askRev asks git which commit rev is.
 func (s *Store) askRev(ctx context.Context, rev string) (odb.ID, error) {
 	out, err := s.dir.GitLine(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	var exit *gitdir.GitError
@@ -45,7 +44,7 @@ func (s *Store) askRev(ctx context.Context, rev string) (odb.ID, error) {
 	return odb.ID(out), nil
 }
 
-// Head is the commit that is checked out; ErrUnborn before the first one.
+// Head returns the commit that is checked out, or ErrUnborn before the first one.
 func (s *Store) Head(ctx context.Context) (odb.ID, error) {
 	branch, id, err := s.readHead(ctx)
 	if err != nil {
@@ -60,8 +59,8 @@ func (s *Store) Head(ctx context.Context) (odb.ID, error) {
 	return id, err
 }
 
-// Branch is the ref that HEAD stands on, such as refs/heads/main, also before its
-// first commit; "" when HEAD is detached.
+// Branch returns the ref that HEAD points to, such as refs/heads/main, even before its
+// first commit. It returns "" if HEAD is detached.
 func (s *Store) Branch(ctx context.Context) (string, error) {
 	branch, _, err := s.readHead(ctx)
 	if err != nil {
@@ -70,8 +69,8 @@ func (s *Store) Branch(ctx context.Context) (string, error) {
 	return branch, nil
 }
 
-// readHead gives the ref that HEAD names, or else the commit. Both are read from
-// the file, for this is on the hook's path; git is asked when that is not plain.
+// readHead returns the ref that HEAD names, or the commit of a detached HEAD. It reads the file,
+// because the hook needs a fast answer, and asks git if the file has an unexpected format.
 func (s *Store) readHead(ctx context.Context) (branch string, id odb.ID, err error) {
 	path := filepath.Join(s.dir.GitDir, "HEAD")
 	info, err := os.Lstat(path)
@@ -84,7 +83,7 @@ func (s *Store) readHead(ctx context.Context) (branch string, id odb.ID, err err
 		if ref, ok := strings.CutPrefix(value, "ref: "); ok && strings.HasPrefix(ref, "refs/") {
 			return ref, "", nil
 		}
-		if id := odb.ID(value); s.objects.ValidID(id) && id != s.objects.ZeroID() { // the null id is what a killed git leaves
+		if id := odb.ID(value); s.objects.ValidID(id) && id != s.objects.ZeroID() { // a killed git may leave the null id
 			return "", id, nil
 		}
 	}
@@ -96,8 +95,8 @@ func (s *Store) readHead(ctx context.Context) (branch string, id odb.ID, err err
 	return "", id, err
 }
 
-// Blob reads a file of a commit or tree at a slash-separated path. ErrNotFound
-// when there is none, or something else than a file or symbolic link.
+// Blob reads a file of a commit or tree at a slash-separated path. It returns ErrNotFound
+// if there is nothing, or something other than a file or a symbolic link.
 func (s *Store) Blob(ctx context.Context, treeish odb.ID, path string) ([]byte, error) {
 	tree, err := s.TreeOf(ctx, treeish)
 	if err != nil {
@@ -113,7 +112,7 @@ func (s *Store) Blob(ctx context.Context, treeish odb.ID, path string) ([]byte, 
 	return s.objects.ReadKind(ctx, entry.ID, "blob")
 }
 
-// TreeOf gives the tree of a commit, and a tree itself.
+// TreeOf returns the tree of a commit, and the id of a tree unchanged.
 func (s *Store) TreeOf(ctx context.Context, treeish odb.ID) (odb.ID, error) {
 	kind, data, err := s.objects.Read(ctx, treeish)
 	if err != nil || kind == "tree" {

@@ -49,7 +49,7 @@ func TestHeadAndBranch(t *testing.T) {
 	}
 }
 
-// A HEAD that a killed git left is an error, not a reason to go on asking for it.
+// TestHeadThatSaysNothing checks that a HEAD that a killed git left is an error and causes no endless recursion.
 func TestHeadThatSaysNothing(t *testing.T) {
 	repo, ctx := newTestRepoFormat(t, "sha1"), context.Background()
 	testGit(t, repo.dir.WorkTree, "commit", "-q", "--allow-empty", "-m", "x")

@@ -8,17 +8,17 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Store is the refs of a repository.
+// Store reads and moves the refs of a repository.
 type Store struct {
 	dir     *gitdir.Dir
 	objects *odb.Store
 }
 
-// New is the refs of an open repository.
+// New returns the refs of an open repository.
 func New(dir *gitdir.Dir, objects *odb.Store) *Store { return &Store{dir: dir, objects: objects} }
 
-// notesRef is made from the logs and can be made again, so its moves are not synced. A file
-// that a power cut has torn names nothing.
+// notesRef is the ref of the notes. The notes can be rebuilt from the logs, so its moves are not synced.
+// If a power cut truncates the file, the ref counts as missing.
 const notesRef = "refs/notes/runr"
 
 // ownRef reports whether only this tool writes refs of this name.

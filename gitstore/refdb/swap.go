@@ -16,11 +16,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// SwapRef moves a ref from old to new in one step. old "" means that the ref must
-// not exist, new "" deletes it. It is ErrLostRace when the ref is not at old,
-// ErrBusy when its lock stays held, and ErrConflict when another ref's name is in
-// the way. Symbolic refs are refused. Only refs of this tool, notes and branches
-// can be moved.
+// SwapRef moves a ref from old to new atomically. If old is "", the ref must not exist; if new
+// is "", the ref is deleted. It returns ErrLostRace if the ref is not at old, ErrBusy if its lock
+// stays held, and ErrConflict if another ref's name is in the way. It refuses symbolic refs, and
+// all refs except those of this tool, notes and branches.
 func (s *Store) SwapRef(ctx context.Context, name string, new, old odb.ID) error {
 	if !ownRef(name) && !beginsWith(name, "refs/heads/", "refs/notes/") {
 		return fmt.Errorf("ref %q is not ours to move", name)
@@ -28,8 +27,8 @@ func (s *Store) SwapRef(ctx context.Context, name string, new, old odb.ID) error
 	return s.SwapAny(ctx, name, new, old)
 }
 
-// SwapAny is SwapRef for any ref. It waits for a gc that runs: what is new and named by
-// no ref yet may be deleted by it, and then it is ErrLostRace before the ref is moved.
+// SwapAny is SwapRef for any ref. It waits for a running gc, which may delete new if no ref
+// names it yet. If gc did, SwapAny returns ErrLostRace and does not move the ref.
 func (s *Store) SwapAny(ctx context.Context, name string, new, old odb.ID) error {
 	if new != "" && s.dir.GcRuns() {
 		if err := s.dir.WaitForGC(ctx); err != nil {
@@ -42,9 +41,9 @@ func (s *Store) SwapAny(ctx context.Context, name string, new, old odb.ID) error
 	return s.SwapAnyNow(ctx, name, new, old)
 }
 
-// SwapAnyNow is SwapAny whatever gc does. Git does what needs git: reftable, deletion
-// (which may have to rewrite packed-refs), and branches, so that the reflog has
-// the move. The rest is git's own protocol in Go, which costs a tenth of a process.
+// SwapAnyNow is SwapAny without the wait for gc. It runs git for reftable, for deletions (which may
+// have to rewrite packed-refs), and for branches, so that the reflog records the move. Other refs
+// it moves by git's own protocol in Go, in a tenth of the time of a process.
 func (s *Store) SwapAnyNow(ctx context.Context, name string, new, old odb.ID) error {
 	if err := CheckRefName(name); err != nil {
 		return err
@@ -74,8 +73,8 @@ func (s *Store) SwapAnyNow(ctx context.Context, name string, new, old odb.ID) er
 	return nil
 }
 
-// swapLoose takes the ref's lock, compares, writes the lock file and renames it to
-// the ref: git's own way of writing a file safely.
+// swapLoose moves a loose ref in git's own way of writing a file safely: it creates the ref's lock
+// file, compares, writes the lock file and renames it to the ref.
 func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) error {
 	lockFile, release, err := s.lockRef(ctx, name)
 	if err != nil {
@@ -103,9 +102,9 @@ func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) err
 	return s.syncRef(name)
 }
 
-// syncRef makes a ref that has moved durable. When its directory is gone, pack-refs
-// has taken the ref to packed-refs since, and that is what has to be on the disk; a
-// caller that heard of an error instead would do again what is done.
+// syncRef makes the move of a ref durable. If the directory is gone, pack-refs has since moved the
+// ref to packed-refs, so that file is synced instead. An error would make the caller repeat a move
+// that is done.
 func (s *Store) syncRef(name string) error {
 	err := safefile.SyncDir(filepath.Dir(s.Path(name)))
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +117,7 @@ func (s *Store) syncRef(name string) error {
 	return errors.Join(err, safefile.SyncDir(s.dir.CommonDir))
 }
 
-// compareRef checks, with the ref's lock held, that it stands at old.
+// compareRef checks that a ref is at old. The caller holds the ref's lock.
 func (s *Store) compareRef(name string, old odb.ID) error {
 	have, target, err := s.readRef(name)
 	switch {
@@ -134,13 +133,13 @@ func (s *Store) compareRef(name string, old odb.ID) error {
 	return nil
 }
 
-// OrNothing is an id for people, "nothing" for "".
+// OrNothing formats an id for people: "nothing" for "".
 func OrNothing(id odb.ID) string {
 	return cmp.Or(string(id), "nothing")
 }
 
-// checkNameFree refuses a new ref a/b beside a, and a beside a/b, also when only
-// packed-refs knows of the other. The file system refuses it for loose ones.
+// checkNameFree refuses a new ref a/b beside a, and a beside a/b, if the other one is in
+// packed-refs. The file system refuses the rest.
 func (s *Store) checkNameFree(name string) error {
 	inTheWay := ""
 	err := s.scanPacked(name+"/", func(have string, _ odb.ID) bool {
@@ -159,8 +158,8 @@ func (s *Store) checkNameFree(name string) error {
 	return err
 }
 
-// renameRef puts the lock file in the ref's place. Directories that are left of
-// deleted refs are removed, as git does.
+// renameRef renames the lock file to the ref. Like git, it first removes empty directories of
+// deleted refs that have the ref's name.
 func (s *Store) renameRef(lock, name string) error {
 	file := s.Path(name)
 	err := os.Rename(lock, file)
@@ -173,7 +172,7 @@ func (s *Store) renameRef(lock, name string) error {
 	return os.Rename(lock, file)
 }
 
-// removeEmptyDirs removes a directory that holds nothing but directories.
+// removeEmptyDirs removes a directory that contains only directories. It reports whether it did.
 func removeEmptyDirs(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -187,7 +186,7 @@ func removeEmptyDirs(dir string) bool {
 	return os.Remove(dir) == nil
 }
 
-// updateRef is the compare-and-swap of git, of a ref that is not symbolic.
+// updateRef moves a ref by git's compare-and-swap. It refuses a symbolic ref.
 func (s *Store) updateRef(ctx context.Context, name string, new, old odb.ID) error {
 	if err := s.NotSymbolic(ctx, name); err != nil {
 		return err
@@ -195,7 +194,7 @@ func (s *Store) updateRef(ctx context.Context, name string, new, old odb.ID) err
 	return s.gitUpdateRef(ctx, name, new, old, "runr")
 }
 
-// NotSymbolic is ErrConflict for a ref that is but another name of one.
+// NotSymbolic returns ErrConflict if a ref is symbolic.
 func (s *Store) NotSymbolic(ctx context.Context, name string) error {
 	target, err := s.symbolicTarget(ctx, name)
 	if err == nil && target != "" {
@@ -204,8 +203,8 @@ func (s *Store) NotSymbolic(ctx context.Context, name string) error {
 	return err
 }
 
-// Move is SwapRef with a line for the reflog, for branches and for HEAD itself, be it
-// symbolic or not.
+// Move is SwapRef with a message for the reflog. It is for branches and for HEAD itself, whether
+// HEAD is symbolic or not.
 func (s *Store) Move(ctx context.Context, name string, new, old odb.ID, why string) error {
 	if new == "" {
 		return s.updateRef(ctx, name, new, old)
@@ -216,14 +215,14 @@ func (s *Store) Move(ctx context.Context, name string, new, old odb.ID, why stri
 	return nil
 }
 
-// Moved is a ref that is to go from Old to New.
+// Moved is one move of a ref for SwapAll.
 type Moved struct {
 	Name     string
 	New, Old odb.ID
 }
 
-// SwapAll moves refs of this tool's own together, each as SwapAnyNow, or none of them. From
-// 50 on that takes a tenth of the time; the error does not say which is in the way. New ""
+// SwapAll moves refs of this tool together, each as SwapAnyNow, or none of them. From 50 refs on it
+// takes a tenth of the time of single moves. The error does not say which ref failed. New ""
 // deletes a ref.
 func (s *Store) SwapAll(ctx context.Context, refs []Moved) error {
 	var moves strings.Builder
@@ -249,15 +248,15 @@ func (s *Store) gitUpdateRef(ctx context.Context, name string, new, old odb.ID, 
 	return s.updateRefError(ctx, name, old, err)
 }
 
-// RefLockTimeout lets git wait for a ref's lock as long as we do.
+// RefLockTimeout makes git wait for a ref's lock as long as this package does.
 var RefLockTimeout = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.filesRefLockTimeout", "GIT_CONFIG_VALUE_0=1000"}
 
-// symbolicTarget gives what a symbolic ref points to, "" for any other ref.
+// symbolicTarget returns the target of a symbolic ref, or "" for any other ref.
 func (s *Store) symbolicTarget(ctx context.Context, name string) (string, error) {
 	if s.nativeRefs(name) {
 		_, target, err := s.readLooseRef(name)
 		if errors.Is(err, errNotPlain) {
-			err = nil // git will say what it thinks
+			err = nil // git reports its own error
 		}
 		return target, err
 	}
@@ -268,8 +267,8 @@ func (s *Store) symbolicTarget(ctx context.Context, name string) (string, error)
 	return out, err
 }
 
-// updateRefError finds out why git refused: git has one exit status for all
-// reasons. What the ref is now tells a lost race.
+// updateRefError finds out why git refused, since git has one exit status for all reasons.
+// If the ref is no longer at old, the race was lost.
 func (s *Store) updateRefError(ctx context.Context, name string, old odb.ID, err error) error {
 	var exit *gitdir.GitError
 	if !errors.As(err, &exit) || name == "HEAD" {
@@ -289,7 +288,7 @@ func (s *Store) updateRefError(ctx context.Context, name string, old odb.ID, err
 	return err
 }
 
-// Keep has a ref name an object, whatever it named before.
+// Keep points a ref to an object, whatever it pointed to before.
 func (s *Store) Keep(ctx context.Context, ref string, id odb.ID) error {
 	have, err := s.Ref(ctx, ref)
 	if err != nil || have == id {
@@ -298,7 +297,7 @@ func (s *Store) Keep(ctx context.Context, ref string, id odb.ID) error {
 	return s.SwapAny(ctx, ref, id, have)
 }
 
-// DropRefs deletes refs of this tool's own that are there.
+// DropRefs deletes refs of this tool. It ignores missing ones.
 func (s *Store) DropRefs(ctx context.Context, names []string) error {
 	for _, name := range names {
 		id, err := s.Ref(ctx, name)

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// TestSwapAll: refs move together from where they were said to be, or none of them moves.
+// TestSwapAll checks that refs move together from their expected values, or none of them moves.
 func TestSwapAll(t *testing.T) {
 	const aa, bb, cc = "refs/runr/log/aa", "refs/runr/log/bb", "refs/runr/log/cc"
 	for _, format := range []string{"sha1", "sha256"} {
@@ -44,7 +44,7 @@ func TestSwapAll(t *testing.T) {
 			}
 			stand(map[string]odb.ID{aa: ids[1], bb: ids[0], cc: ids[2]})
 
-			unlock, err := repo.dir.Lock(ctx, "refs") // who has it may take a lock file away
+			unlock, err := repo.dir.Lock(ctx, "refs") // the holder may remove a lock file
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// whenAsked is a context that calls something when it is first asked for its end.
+// whenAsked is a context that calls a function at the first call of Done.
 type whenAsked struct {
 	context.Context
 	once *sync.Once
@@ -24,7 +24,7 @@ func (c whenAsked) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// TestSwapAfterGC: a gc that runs may delete an object that no ref names yet. Then the ref stays where it is.
+// TestSwapAfterGC checks that the ref stays if a running gc deletes the new object, which no ref names yet.
 func TestSwapAfterGC(t *testing.T) {
 	repo := newTestRepo(t)
 	ids := testCommits(t, repo, 2)

@@ -1,5 +1,5 @@
-// Package safefile writes files so that a reader sees the old content or the new, and
-// that a power cut leaves one of both.
+// Package safefile writes files atomically: a reader sees the old content or the new, and after a
+// power cut the file has one of the two. It also refuses to open anything that is not a file.
 package safefile
 
 import (
@@ -17,22 +17,20 @@ import (
 	"time"
 )
 
-// WriteFile replaces a file as a whole: a reader sees the old content or the new,
-// never a part, and a symbolic link is replaced, not followed. Missing parent
-// directories are made; the umask narrows perm. It is not synced to disk: it is for
-// what can be made again.
+// WriteFile replaces a file as a whole: a reader sees the old content or the new, never a part.
+// It replaces a symbolic link and does not follow it. It creates missing parent directories. The
+// umask applies to perm. It does not sync, so it is only for content that can be regenerated.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false, false)
 }
 
-// WriteDurable is WriteFile for what cannot be made again: it is on the disk when
-// it returns.
+// WriteDurable is WriteFile for content that cannot be regenerated: it syncs before it returns.
 func WriteDurable(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, true, false)
 }
 
-// WriteExact is WriteDurable with just the permissions that are given, whatever the
-// umask is: for a file that somebody else set up.
+// WriteExact is WriteDurable with exactly the permissions perm, whatever the umask: for a file
+// that somebody else set up.
 func WriteExact(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, true, true)
 }
@@ -59,8 +57,8 @@ func replace(path string, data []byte, perm fs.FileMode, durable, exact bool) er
 	return nil
 }
 
-// Create writes a file that must not exist, nor a symbolic link in its place, and
-// syncs its content. After an error there is none, unless it is fs.ErrExist.
+// Create writes a new file and syncs its content. If the file or a symbolic link exists, it returns
+// fs.ErrExist. After any other error there is no file.
 func Create(path string, data []byte, perm fs.FileMode) error { return create(path, data, perm, true) }
 
 func create(path string, data []byte, perm fs.FileMode, sync bool) error {
@@ -78,11 +76,11 @@ func create(path string, data []byte, perm fs.FileMode, sync bool) error {
 	return err
 }
 
-// ErrIrregular is something else than a file, such as a pipe or a directory, where a file of
-// this tool's belongs.
+// ErrIrregular reports something other than a file, such as a pipe or a directory, at the path of a
+// file of this tool.
 var ErrIrregular = errors.New("something that is no file is in its place")
 
-// ReadFile reads a file of this tool's. It waits for nobody: what is no file is ErrIrregular.
+// ReadFile reads a file of this tool. It never blocks: it returns ErrIrregular for a pipe or the like.
 func ReadFile(path string) ([]byte, error) {
 	if err := irregular(path); err != nil {
 		return nil, err
@@ -90,7 +88,7 @@ func ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// OpenFile is os.OpenFile of a file of this tool's; what is no file is ErrIrregular.
+// OpenFile is os.OpenFile for a file of this tool. It returns ErrIrregular for anything but a file.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err := irregular(path); err != nil {
 		return nil, err
@@ -99,7 +97,7 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, inPlace(path, err)
 }
 
-// irregular is ErrIrregular where path names, or leads to, something that is no file.
+// irregular returns ErrIrregular if path is something other than a file or leads to it.
 func irregular(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -108,8 +106,8 @@ func irregular(path string) error {
 	return nil
 }
 
-// inPlace says which file could not be opened or replaced because something else is there,
-// also a symbolic link that leads nowhere; other errors are as they were.
+// inPlace turns an error of opening or replacing a file into ErrIrregular if something else is at
+// the path, or a symbolic link that leads nowhere. It returns other errors unchanged.
 func inPlace(path string, err error) error {
 	if err == nil {
 		return nil
@@ -123,8 +121,8 @@ func inPlace(path string, err error) error {
 	return err
 }
 
-// SyncDir makes the names in a directory durable. File systems that cannot sync
-// a directory, and Windows, are taken as they are.
+// SyncDir makes the names in a directory durable. It does nothing on Windows and on file systems
+// that cannot sync a directory.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -141,13 +139,13 @@ func SyncDir(dir string) error {
 	return err
 }
 
-// Hash names a file's content: its SHA-256, in hexadecimal digits.
+// Hash returns the SHA-256 of data in hexadecimal digits.
 func Hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// Touch gives a file the present time, in access and modification.
+// Touch sets a file's times of access and modification to now.
 func Touch(path string) error {
 	now := time.Now()
 	return os.Chtimes(path, now, now)

@@ -57,7 +57,7 @@ func TestWriteFileIsNeverSeenInParts(t *testing.T) {
 	writers.Wait()
 }
 
-// A link is replaced, never followed; and the permissions are those asked for.
+// TestWriteExactReplacesALink checks that a link is replaced and not followed, and that the permissions are exact.
 func TestWriteExactReplacesALink(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "link"), filepath.Join(dir, "other")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// GitSaying puts before the git of PATH, for the time of a test, one that is the same
-// and says that it is of another version.
+// GitSaying replaces the git of PATH during a test by a script that runs the same git but reports
+// another version.
 func GitSaying(t *testing.T, version string) {
 	t.Helper()
 	real, err := exec.LookPath("git")

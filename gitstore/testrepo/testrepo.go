@@ -1,4 +1,4 @@
-// Package testrepo makes files and repositories for tests, as a user's git would.
+// Package testrepo creates files and repositories for tests, with git run as a user would run it.
 package testrepo
 
 import (
@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// Git runs git as a user would, with nothing of the machine's configuration.
+// Git runs git as a user would, without the machine's configuration.
 func Git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	return GitInput(t, dir, "", args...)
 }
 
-// GitInput is Git with something on its standard input.
+// GitInput is Git with input on standard input.
 func GitInput(t *testing.T, dir, input string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -31,7 +31,7 @@ func GitInput(t *testing.T, dir, input string, args ...string) string {
 // Isolate keeps the machine's git configuration and environment out of a test.
 func Isolate(t *testing.T) {
 	t.Helper()
-	if os.Getenv("GITSTORE_TEST") != "" { // by a test that this one is part of, and may run beside others
+	if os.Getenv("GITSTORE_TEST") != "" { // set by the test that this one is part of; it may run in parallel with others
 		return
 	}
 	t.Setenv("GITSTORE_TEST", t.Name())
@@ -46,7 +46,7 @@ func Isolate(t *testing.T) {
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 }
 
-// WriteFile makes a file and the directories above it.
+// WriteFile writes a file and creates the directories above it.
 func WriteFile(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -64,7 +64,7 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// ReadFile is the text of a file.
+// ReadFile returns the text of a file.
 func ReadFile(t *testing.T, dir, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, name))
@@ -82,7 +82,7 @@ func Shell(t *testing.T, dir, script string) {
 	}
 }
 
-// ReplaceFile makes a file anew where it cannot be written.
+// ReplaceFile replaces a file that may be read-only.
 func ReplaceFile(t *testing.T, path string, data []byte) {
 	t.Helper()
 	os.Remove(path)
@@ -91,7 +91,7 @@ func ReplaceFile(t *testing.T, path string, data []byte) {
 	}
 }
 
-// Spoil writes other bytes over a file of git's, which is read-only.
+// Spoil overwrites a file of git, which is read-only, with the result of change.
 func Spoil(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -106,7 +106,7 @@ func Spoil(t *testing.T, path string, change func([]byte) []byte) {
 	}
 }
 
-// RunScript runs a script of sh in dir, and gives both of its outputs as one.
+// RunScript runs a sh script in dir and returns its combined output.
 func RunScript(dir, script string) (string, error) {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
@@ -114,7 +114,7 @@ func RunScript(dir, script string) (string, error) {
 	return string(out), err
 }
 
-// New makes a repository with one commit, and gives its directory.
+// New creates a repository with one commit and returns its directory.
 func New(t *testing.T) string {
 	t.Helper()
 	Isolate(t)
@@ -126,8 +126,8 @@ func New(t *testing.T) string {
 	return dir
 }
 
-// NewFormat makes an empty repository with an object format, "sha1" or "sha256", and
-// gives its directory.
+// NewFormat creates an empty repository with an object format, "sha1" or "sha256", and
+// returns its directory.
 func NewFormat(t *testing.T, format string) string {
 	t.Helper()
 	Isolate(t)

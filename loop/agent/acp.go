@@ -19,43 +19,43 @@ import (
 	acp "github.com/coder/acp-go-sdk"
 )
 
-// ACP is the protocol by which a command is talked to as the Agent Client Protocol says,
-// https://agentclientprotocol.com: JSON-RPC on its standard streams, a line a message.
+// ACP is the value of Spec.Protocol for the Agent Client Protocol, https://agentclientprotocol.com:
+// JSON-RPC on the command's standard streams, one message a line.
 const ACP = "acp"
 
 const (
 	// maxMessage is the longest message that the library reads.
 	maxMessage = 10<<20 - 1
-	// maxTalk is how much an agent may write in one call, and so how much is ever kept of it.
+	// maxTalk is how many bytes an agent may write in one call, and so bounds what is kept of it.
 	maxTalk = 256 << 20
-	// maxAsked is how many of its requests are answered at once.
+	// maxAsked is how many of the agent's requests are handled at once.
 	maxAsked = 64
 )
 
 // conversation is one call of an agent by ACP: a session, a prompt, an answer.
 //
-// What the agent tells comes as lines, in order, and is read here as it comes. What it asks
-// and what it answers is handed to the library: it keeps a queue of what it is told that
-// loses the connection when it is full.
+// event reads the agent's notifications itself, in order, as they arrive. Requests and
+// responses are passed to the library, whose own queue for notifications drops the
+// connection when it is full.
 type conversation struct {
 	ask   Ask
 	model string // to be chosen by the protocol; "" leaves it to the agent
 	form  acpForm
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	heard   outcome
 	said    []byte            // the final message so far
-	refused *acp.RequestError // its last answer that was an error
-	result  json.RawMessage   // its last that was none
-	asking  string            // the id of the request that it has not answered, "" for none
-	message string            // the id of the message that it is at
-	calls   map[string]called // by the id of the use
+	refused *acp.RequestError // the newest response that was an error
+	result  json.RawMessage   // the newest response that was not an error
+	asking  string            // the id of the request that the agent has not answered, "" for none
+	message string            // the id of the current message
+	calls   map[string]called // by the id of the tool call
 
-	size  int64 // of what it wrote
+	size  int64 // bytes that the agent wrote
 	in    *io.PipeReader
 	to    *io.PipeWriter
-	asked chan struct{} // a slot for each of its requests that is being answered
-	over  chan struct{} // closed when nothing is answered any more
+	asked chan struct{} // a slot for each of its requests that is being handled
+	over  chan struct{} // closed when no request is handled any more
 }
 
 func newConversation(ask Ask, model string, form acpForm) *conversation {
@@ -67,7 +67,7 @@ func newConversation(ask Ask, model string, form acpForm) *conversation {
 	return c
 }
 
-// message is a line of either side.
+// message is one JSON-RPC message of either side.
 type message struct {
 	Version string            `json:"jsonrpc"`
 	ID      json.RawMessage   `json:"id,omitempty"`
@@ -77,7 +77,7 @@ type message struct {
 	Error   *acp.RequestError `json:"error,omitempty"`
 }
 
-// event takes one line. Lines that are no messages are the tool's own talk.
+// event reads one line of the agent. A line that is not a message is the tool's own output.
 func (c *conversation) event(line []byte) (show string, noise bool) {
 	if c.size += int64(len(line)); c.size > maxTalk {
 		c.giveUp(fmt.Sprintf("it wrote more than %d MiB", maxTalk>>20))
@@ -106,12 +106,12 @@ func (c *conversation) event(line []byte) (show string, noise bool) {
 	} else {
 		c.answered(m)
 	}
-	_, _ = c.to.Write(append(bytes.Clone(line), '\n')) // in vain when it is over
+	_, _ = c.to.Write(append(bytes.Clone(line), '\n')) // fails when the conversation is over
 	return "", false
 }
 
-// answered keeps an answer, for where the agent goes right behind it: the library then tells
-// of the one or of the other.
+// answered keeps a response in case the agent exits right after it: the library then reports
+// either the response or the exit.
 func (c *conversation) answered(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func (c *conversation) answered(m message) {
 	}
 }
 
-// giveUp ends the conversation for a reason.
+// giveUp fails the conversation for a reason and ends it.
 func (c *conversation) giveUp(why string) {
 	c.fail(why)
 	c.hangUp()
@@ -134,10 +134,10 @@ func (c *conversation) fail(why string) {
 	c.heard.fail = cmp.Or(c.heard.fail, why)
 }
 
-// hangUp says that nothing more is heard of the agent.
+// hangUp ends the input from the agent.
 func (c *conversation) hangUp() { _ = c.to.Close() }
 
-// answers writes to the agent, and frees the slot of a request when its answer is written.
+// answers writes messages to the agent; writing a response frees the slot of its request.
 type answers struct {
 	*conversation
 	to io.Writer
@@ -146,7 +146,7 @@ type answers struct {
 func (a answers) Write(line []byte) (int, error) {
 	var m message
 	known := json.Unmarshal(line, &m) == nil
-	if known && m.Method != "" && len(m.ID) > 0 { // one at a time
+	if known && m.Method != "" && len(m.ID) > 0 { // requests are sent one at a time
 		a.mu.Lock()
 		a.asking = string(m.ID)
 		a.mu.Unlock()
@@ -158,7 +158,7 @@ func (a answers) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// gate is a reader that waits until it is opened.
+// gate is a reader that blocks until open is closed.
 type gate struct {
 	open chan struct{}
 	io.Reader
@@ -169,17 +169,17 @@ func (g gate) Read(p []byte) (int, error) {
 	return g.Reader.Read(p)
 }
 
-// talk speaks with the agent until its turn has ended or nothing can come of it any more,
-// and reports whether it ended well.
+// talk runs the conversation until the agent's turn ends or cannot succeed any more, and
+// reports whether it ended well.
 func (c *conversation) talk(to io.Writer) bool {
 	g := gate{make(chan struct{}), c.in}
 	conn := acp.NewConnection(c.handle, answers{c, to}, g)
-	conn.SetLogger(slog.New(slog.DiscardHandler)) // before it reads: no lock guards it
+	conn.SetLogger(slog.New(slog.DiscardHandler)) // before it reads, because no lock guards the logger
 	close(g.open)
 	err := c.turn(conn)
 	close(c.over)
-	_ = c.in.Close()                            // so that what still comes waits for nobody
-	if err != nil && !errors.Is(err, errLost) { // of which the end of the command tells the cause
+	_ = c.in.Close()                            // so that later lines of the agent do not block
+	if err != nil && !errors.Is(err, errLost) { // the end of the command explains errLost
 		c.fail(err.Error())
 	}
 	return err == nil
@@ -187,8 +187,8 @@ func (c *conversation) talk(to io.Writer) bool {
 
 var errLost = errors.New("the agent has gone")
 
-// opened is an answer to session/new, as far as it matters. The library's own type refuses
-// the whole answer for one unknown word in its unstable parts.
+// opened is the part of a session/new response that is used. The library's own type rejects
+// the whole response for one unknown word in its unstable parts.
 type opened struct {
 	ID     acp.SessionId `json:"sessionId"`
 	Models *struct {
@@ -205,7 +205,7 @@ type opened struct {
 	} `json:"configOptions"`
 }
 
-// turn is the whole of what we ask.
+// turn makes all requests: initialize, open a session, choose model and mode, prompt.
 func (c *conversation) turn(conn *acp.Connection) error {
 	var hello struct {
 		Version int `json:"protocolVersion"`
@@ -253,7 +253,7 @@ func (c *conversation) turn(conn *acp.Connection) error {
 
 const authRequired = -32000
 
-// choose has the session use the model that was asked for.
+// choose sets the session's model to the requested one.
 func (c *conversation) choose(conn *acp.Connection, session opened) error {
 	if c.model == "" {
 		return nil
@@ -269,7 +269,7 @@ func (c *conversation) choose(conn *acp.Connection, session opened) error {
 	return c.request(conn, acp.AgentMethodSessionSetModel, map[string]any{"sessionId": session.ID, "modelId": c.model}, nil)
 }
 
-// prompt has the agent take its turn.
+// prompt sends the prompt and waits until the agent's turn ends.
 func (c *conversation) prompt(conn *acp.Connection, id acp.SessionId) error {
 	var done turned
 	err := c.request(conn, acp.AgentMethodSessionPrompt, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(c.ask.Prompt)}}, &done)
@@ -295,7 +295,7 @@ func (c *conversation) prompt(conn *acp.Connection, id acp.SessionId) error {
 	}
 }
 
-// turned is an answer to session/prompt.
+// turned is a response to session/prompt.
 type turned struct {
 	Reason acp.StopReason `json:"stopReason"`
 	Usage  struct {
@@ -322,8 +322,8 @@ func (e turned) usage() spend.Usage {
 	}
 }
 
-// request asks the agent, and remembers what it has yet to answer. The error is errLost for
-// an agent that does not answer any more.
+// request sends a request and decodes the result into into. It records the method while it waits.
+// The error is errLost if the agent exited without an answer.
 func (c *conversation) request(conn *acp.Connection, method string, params, into any) error {
 	c.waits(method)
 	raw, err := acp.SendRequest[json.RawMessage](conn, context.Background(), method, params)
@@ -348,7 +348,7 @@ func (c *conversation) waits(method string) {
 	c.heard.waits = method
 }
 
-// unheard is the result of the request that the agent answered before it went, nil without one.
+// unheard returns the result of a request that the agent answered just before it exited, or nil.
 func (c *conversation) unheard() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -358,7 +358,7 @@ func (c *conversation) unheard() json.RawMessage {
 	return c.result
 }
 
-// refusal is why a request has no result.
+// refusal returns why a request has no result.
 func (c *conversation) refusal() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -369,7 +369,7 @@ func (c *conversation) refusal() error {
 	return refusedError{c.refused}
 }
 
-// refusedError is an error that the agent answered with, in its words.
+// refusedError is an error response, in the agent's words.
 type refusedError struct{ *acp.RequestError }
 
 func (e refusedError) Error() string {
@@ -380,7 +380,7 @@ func (e refusedError) Error() string {
 	return words
 }
 
-// answer and told are asked when it is over.
+// answer and told are called when the conversation is over.
 func (c *conversation) answer() Answer { return c.told().answer() }
 
 func (c *conversation) told() *outcome {
@@ -390,7 +390,7 @@ func (c *conversation) told() *outcome {
 	return &c.heard
 }
 
-// update reads what the agent tells, and gives what to show of it.
+// update reads a notification and returns what to show of it.
 func (c *conversation) update(params []byte) string {
 	var told struct {
 		Update struct {
@@ -426,8 +426,8 @@ func (c *conversation) update(params []byte) string {
 	return ""
 }
 
-// chunk takes a piece of what the agent says, and gives the line that it belongs to. Another message begins a
-// paragraph of its own: claude-agent-acp puts notices before the answer, whose first line must stay one.
+// chunk appends a piece of the agent's message and returns its current line. A new message begins a
+// new paragraph: claude-agent-acp sends notices before the answer, whose first line must stay a line of its own.
 func (c *conversation) chunk(message string, content json.RawMessage) string {
 	var p part
 	if json.Unmarshal(content, &p) != nil || p.Type != "text" {
@@ -446,7 +446,7 @@ func (c *conversation) chunk(message string, content json.RawMessage) string {
 	return string(end[bytes.LastIndexByte(end, '\n')+1:])
 }
 
-// toolUse is the use of a tool as far as it matters.
+// toolUse is the part of a tool call that is used.
 type toolUse struct {
 	ID        string `json:"toolCallId"`
 	Title     string `json:"title"`
@@ -457,16 +457,16 @@ type toolUse struct {
 	} `json:"locations"`
 }
 
-// writing are the kinds of tools that change files.
+// writing lists the kinds of tools that change files.
 var writing = []string{string(acp.ToolKindEdit), string(acp.ToolKindDelete), string(acp.ToolKindMove)}
 
-// paths are the files that a use of a tool names.
+// paths returns the files that a tool call names.
 func (u toolUse) paths(content json.RawMessage) []string {
 	var diffs []struct {
 		Type string `json:"type"`
 		Path string `json:"path"`
 	}
-	_ = json.Unmarshal(content, &diffs) // content of another shape names none
+	_ = json.Unmarshal(content, &diffs) // content of another shape names no file
 	var paths []string
 	for _, l := range u.Locations {
 		paths = append(paths, l.Path)
@@ -479,16 +479,16 @@ func (u toolUse) paths(content json.RawMessage) []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 }
 
-// called is the use of a tool as far as it is known.
+// called is what is known of a tool call.
 type called struct {
 	title  string
-	writes bool // files
-	acts   bool // may change more than what it tells
-	asked  bool // the client was asked for it
+	writes bool // it changes files
+	acts   bool // it may change more than it reports
+	asked  bool // it asked the client for permission
 }
 
-// use notes the use of a tool. What was said before it began is talk. A reviewer that changes anything without
-// asking is refused: nothing keeps it from writing.
+// use records a tool call. Text before the call is not part of the answer. A reviewer that changes
+// anything without asking fails, because nothing keeps it from writing.
 func (c *conversation) use(event string, u toolUse, content json.RawMessage) string {
 	call, known := c.calls[u.ID]
 	if !known || event == "tool_call" {
@@ -497,7 +497,7 @@ func (c *conversation) use(event string, u toolUse, content json.RawMessage) str
 	call.title = cmp.Or(u.Title, call.title)
 	paths := u.paths(content)
 	call.writes = call.writes || slices.Contains(writing, u.Does)
-	if c.form.proven { // it names each file that it changes; a call of a tool that a reviewer lacks ends without one
+	if c.form.proven { // it names each changed file; a call of a tool that a reviewer lacks ends without one
 		call.acts = call.acts || call.writes && len(paths) > 0
 	} else {
 		call.acts = call.acts || call.writes || u.Does == string(acp.ToolKindExecute)

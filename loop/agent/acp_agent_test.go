@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// scriptedACP is an agent that speaks the Agent Client Protocol as a script says.
+// scriptedACP is an agent that plays a script over the Agent Client Protocol.
 type scriptedACP struct {
 	in      *bufio.Reader
 	asked   int
 	session map[string]any // that it opens
 }
 
-// heard is a message from the client.
+// heardACP is a message from the client.
 type heardACP struct {
 	ID     json.RawMessage
 	Method string
@@ -71,7 +71,7 @@ func (a *scriptedACP) chunk(text string) {
 	a.update("agent_message_chunk", map[string]any{"content": map[string]any{"type": "text", "text": text}})
 }
 
-// ask asks the client, and gives what it answers, or "error: " and its words.
+// ask sends a request to the client and returns the answer, or "error: " and its message.
 func (a *scriptedACP) ask(method string, params map[string]any) string {
 	a.asked++
 	params["sessionId"] = "s1"
@@ -83,7 +83,7 @@ func (a *scriptedACP) ask(method string, params map[string]any) string {
 	return string(m.Result)
 }
 
-// turn opens a session and gives the prompt's request.
+// turn opens a session and returns the prompt's request.
 func (a *scriptedACP) turn() heardACP {
 	for {
 		switch m := a.read(); m.Method {
@@ -101,12 +101,12 @@ func (a *scriptedACP) turn() heardACP {
 	}
 }
 
-// ends ends the turn, and then with the session.
+// ends ends the turn, then the session.
 func (a *scriptedACP) ends(to heardACP, reason string) {
 	a.answer(to, map[string]any{"stopReason": reason, "usage": map[string]any{"inputTokens": 10, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 30}})
 }
 
-// playACP plays the script called name; it returns the exit status.
+// playACP plays the script called name and returns the exit status.
 func playACP(name string) int {
 	a := &scriptedACP{in: bufio.NewReader(os.Stdin), session: map[string]any{"sessionId": "s1"}}
 	if status, over := a.refuses(name); over {
@@ -180,7 +180,7 @@ func playACP(name string) int {
 	return atoi(os.Getenv("STATUS"))
 }
 
-// refuses plays the scripts that come to no prompt.
+// refuses plays the scripts that end before a prompt.
 func (a *scriptedACP) refuses(name string) (status int, over bool) {
 	switch name {
 	case "silent":
@@ -224,7 +224,7 @@ func (a *scriptedACP) refuses(name string) (status int, over bool) {
 	return 0, false
 }
 
-// modesOf is what an agent tells of its modes in the script called name.
+// modesOf returns the modes that the agent offers in the script called name.
 func modesOf(name string) map[string]any {
 	current, all := "auto", []any{map[string]any{"id": "auto"}, map[string]any{"id": "plan"}, map[string]any{"id": "default"}}
 	switch name {
@@ -236,7 +236,7 @@ func modesOf(name string) map[string]any {
 	return map[string]any{"currentModeId": current, "availableModes": all}
 }
 
-// talks says something, uses a tool, and says more.
+// talks writes text, calls a tool, and writes more text.
 func (a *scriptedACP) talks() {
 	a.chunk("I shall ")
 	a.chunk("look.")
@@ -249,7 +249,7 @@ func (a *scriptedACP) talks() {
 	a.chunk("well.")
 }
 
-// works asks the client for files and permissions, and writes what it answered to WORKED.
+// works asks the client for files and permissions, and writes the answers to WORKED.
 func (a *scriptedACP) works() {
 	dir := os.Getenv("TREE")
 	may := func(kind string, paths ...string) string {

@@ -23,8 +23,7 @@ var (
 	errReads   = errors.New("a reviewer must not write")
 )
 
-// handle answers what the agent asks. There is no terminal for it, and whatever else a
-// client may be able to do is not known here.
+// handle answers the agent's requests. There is no terminal; all other methods are unknown.
 func (c *conversation) handle(_ context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
 	switch method {
 	case acp.ClientMethodSessionRequestPermission:
@@ -37,7 +36,7 @@ func (c *conversation) handle(_ context.Context, method string, params json.RawM
 	return nil, acp.NewMethodNotFound(method)
 }
 
-// answerTo decodes params for answer.
+// answerTo decodes params and calls answer with them.
 func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (any, *acp.RequestError) {
 	var p P
 	if err := json.Unmarshal(params, &p); err != nil {
@@ -53,10 +52,10 @@ func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (any,
 	return r, nil
 }
 
-// notFound is the code by which an agent knows that it may write the file.
+// notFound is the error code by which an agent knows that it may create the file.
 const notFound = -32002
 
-// permission is what session/request_permission asks.
+// permission holds the parameters of session/request_permission.
 type permission struct {
 	Options []acp.PermissionOption `json:"options"`
 	Use     struct {
@@ -65,14 +64,14 @@ type permission struct {
 	} `json:"toolCall"`
 }
 
-// permit allows an implementer to change files below its working tree, once, and nothing
-// else to anybody.
+// permit allows an implementer to change files below its working tree, once. Everything
+// else is rejected.
 func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, error) {
 	var answer acp.RequestPermissionResponse
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	paths := p.Use.paths(p.Use.Content)
-	if len(paths) == 0 { // the use was announced with them
+	if len(paths) == 0 { // they came with the notification about the call
 		paths = c.heard.of(p.Use.ID)
 	}
 	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
@@ -113,8 +112,8 @@ func (c *conversation) outside(name string) bool {
 	return err != nil
 }
 
-// inside is the path of a file relative to the working tree. Nothing of git's own is there,
-// and nothing that a link leads to.
+// inside returns the path of a file relative to the working tree. It is errOutside for
+// files of git's own and for a path through a symbolic link.
 func (c *conversation) inside(name string) (string, error) {
 	rel := below(c.ask.Dir, []string{name})
 	if len(rel) == 0 || slices.ContainsFunc(strings.Split(rel[0], "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
@@ -128,7 +127,7 @@ func (c *conversation) inside(name string) (string, error) {
 	return filepath.FromSlash(rel[0]), nil
 }
 
-// readFile answers fs/read_text_file: lines from the given one, of which the first is 1.
+// readFile answers fs/read_text_file. Lines are numbered from 1.
 func (c *conversation) readFile(r acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
 	var answer acp.ReadTextFileResponse
 	root, name, err := c.root(r.Path)
@@ -156,7 +155,7 @@ func (c *conversation) readFile(r acp.ReadTextFileRequest) (acp.ReadTextFileResp
 	return answer, err
 }
 
-// someLines are at most limit lines of text, from the one with the number first.
+// someLines returns at most limit lines of text, beginning with line number first.
 func someLines(text string, first, limit *int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if first != nil {
@@ -196,7 +195,7 @@ func (c *conversation) writeFile(w acp.WriteTextFileRequest) (acp.WriteTextFileR
 	return answer, err
 }
 
-// root opens the working tree, which no link leads out of, and gives the name of a file in it.
+// root opens the working tree, so that no link leads out of it, and returns the file's name in it.
 func (c *conversation) root(file string) (*os.Root, string, error) {
 	name, err := c.inside(file)
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzACP has an agent answer each of our messages with a piece of anything: the conversation
-// ends and never panics, and there is an answer only after a turn that was said to have ended
-// well.
+// FuzzACP answers each of our messages with a piece of the data: the conversation ends
+// without a panic, and returns an answer only if a response said that the turn ended well.
 func FuzzACP(f *testing.F) {
 	const hello, session = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"authMethods":[]}}`, `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}`
 	const fine = `{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"fine"}}}}`
@@ -44,7 +43,7 @@ func FuzzACP(f *testing.F) {
 	})
 }
 
-// saysEnd reports whether a line of data is a result that says that a turn ended well.
+// saysEnd reports whether a line of data is a response that ends a turn well.
 func saysEnd(data []byte) bool {
 	for _, line := range bytes.FieldsFunc(data, func(r rune) bool { return r == 0 || r == '\n' }) {
 		var m struct{ Result struct{ StopReason string } }
@@ -55,8 +54,8 @@ func saysEnd(data []byte) bool {
 	return false
 }
 
-// fuzzedServer says the next piece when it is asked, and hangs up after the last, or after
-// one that answers nothing.
+// fuzzedServer sends the next piece for each request, and hangs up after the last piece, or
+// after one without an answer.
 type fuzzedServer struct {
 	pieces [][]byte
 	asked  chan string // ids of our requests
@@ -84,7 +83,7 @@ func (s *fuzzedServer) serve(c *conversation, over <-chan struct{}) {
 	}
 }
 
-// say says a piece, and reports whether that answered the request.
+// say sends a piece, and reports whether it answered the request.
 func (s *fuzzedServer) say(c *conversation, piece []byte, id string) (answered bool) {
 	for line := range bytes.Lines(piece) {
 		var m message

@@ -10,8 +10,8 @@ import (
 	acp "github.com/coder/acp-go-sdk"
 )
 
-// claudeOptions has an agent that is built on Claude's SDK work as the preset claude does by its arguments; others
-// ignore it. No argument of claude-agent-acp says so, and the checkout's settings may hold hooks.
+// claudeOptions restricts an agent that is built on Claude's SDK as the arguments of the preset claude do; other
+// agents ignore it. claude-agent-acp has no arguments for that, and the checkout's settings may hold hooks.
 func claudeOptions(role Role) map[string]any {
 	options := map[string]any{"settingSources": []string{"user"}, "strictMcpConfig": true}
 	if role != Implementer {
@@ -20,9 +20,9 @@ func claudeOptions(role Role) map[string]any {
 	return map[string]any{"claudeCode": map[string]any{"options": options}}
 }
 
-// askFirst has the agent work in a mode in which it asks its client before it acts, where it offers modes: some let
-// a model of their own decide instead. Only names are known of modes, so that a reviewer whose modes all have
-// others is refused. A proven preset asks, or is kept from writing by its arguments.
+// askFirst selects a mode in which the agent asks its client before it acts, if it offers modes: in some, a model
+// decides instead. Modes are known by name only, so a reviewer without a known mode is refused. A proven preset
+// asks, or its arguments keep it from writing.
 func (c *conversation) askFirst(conn *acp.Connection, session opened) error {
 	asking := []string{"default", "ask"}
 	if c.ask.Role != Implementer {
@@ -44,8 +44,8 @@ func (c *conversation) askFirst(conn *acp.Connection, session opened) error {
 	return c.request(conn, acp.AgentMethodSessionSetMode, acp.SetSessionModeRequest{SessionId: session.ID, ModeId: acp.SessionModeId(asking[at])}, nil)
 }
 
-// modes are the mode that the session is in, those that the agent offers, and the option that chooses among them;
-// "" where the protocol has a method for that.
+// modes returns the session's mode, the modes that the agent offers, and the option that selects one; "" if the
+// protocol has a method for that.
 func (o opened) modes() (current string, offered []string, option string) {
 	for _, of := range o.Options {
 		if cmp.Or(of.Category, of.ID) != "mode" {
@@ -54,7 +54,7 @@ func (o opened) modes() (current string, offered []string, option string) {
 		var choices []struct {
 			Value string `json:"value"`
 		}
-		_ = json.Unmarshal(of.Choices, &choices) // choices of another shape are none
+		_ = json.Unmarshal(of.Choices, &choices) // choices of another shape count as none
 		for _, choice := range choices {
 			offered = append(offered, choice.Value)
 		}
@@ -67,7 +67,7 @@ func (o opened) modes() (current string, offered []string, option string) {
 			ID string `json:"id"`
 		} `json:"availableModes"`
 	}
-	_ = json.Unmarshal(o.Modes, &modes) // modes of another shape are none
+	_ = json.Unmarshal(o.Modes, &modes) // modes of another shape count as none
 	for _, mode := range modes.Available {
 		offered = append(offered, mode.ID)
 	}

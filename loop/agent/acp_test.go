@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// spoken is what came of a call of a scripted agent that speaks ACP.
+// spoken is the result of a call of a scripted ACP agent.
 type spoken struct {
 	Answer
 	Result
@@ -95,7 +95,7 @@ func TestACPAnswers(t *testing.T) {
 	}
 }
 
-// One that goes on for ever is stopped by the limits, and what it did not answer is told.
+// TestACPLimits: the limits stop an agent that never ends, and the detail names the unanswered request.
 func TestACPLimits(t *testing.T) {
 	for _, tc := range []struct{ script, want string }{
 		{"silent", "it did not answer initialize"},
@@ -159,7 +159,7 @@ func TestACPModel(t *testing.T) {
 	}
 }
 
-// TestACPAsksFirst has agents that would decide by themselves put into a mode in which they ask.
+// TestACPAsksFirst: agents that would decide themselves are put into a mode in which they ask.
 func TestACPAsksFirst(t *testing.T) {
 	byMethod, byOption := `"session/set_mode","params":{"modeId":"default"`, `"session/set_config_option","params":{"configId":"how","sessionId":"s1","value":"read-only"}`
 	for _, tc := range []struct {
@@ -185,7 +185,7 @@ func TestACPAsksFirst(t *testing.T) {
 	}
 }
 
-// workingTree is a tree with what an agent might try to leave it by.
+// workingTree returns a tree with links that lead outside.
 func workingTree(t *testing.T) (dir, outside string) {
 	t.Helper()
 	top := t.TempDir()

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// found are the files and directories below dir that names name, relative to it: "/a/b" is
-// one at the top, whatever follows a colon, "NAME" is one of that name anywhere but in .git.
-// Links are not followed: a link on the way stands for what is behind it.
+// found returns the files and directories below dir that names name, relative to dir. "/a/b"
+// is a path from the top; anything after a colon is ignored. "NAME" matches at any depth
+// except in .git. Symbolic links are not followed: a link on the path is returned instead.
 func found(dir string, names []string) ([]string, error) {
 	if dir == "" || len(names) == 0 {
 		return nil, nil
@@ -49,7 +49,7 @@ func found(dir string, names []string) ([]string, error) {
 	return outermost(paths), err
 }
 
-// firstLink is path, or the first link on the way to it; "" where there is nothing.
+// firstLink returns path, or the first symbolic link on it; "" if path does not exist.
 func firstLink(dir, path string) string {
 	at := ""
 	for _, name := range strings.Split(path, string(filepath.Separator)) {
@@ -65,7 +65,7 @@ func firstLink(dir, path string) string {
 	return at
 }
 
-// outermost are the paths, sorted, without those that lie within others of them.
+// outermost returns the paths, sorted, without those inside other ones.
 func outermost(paths []string) []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
@@ -83,12 +83,12 @@ func outermost(paths []string) []string {
 	return out
 }
 
-// AsideMark stands between the name of a checkout and what makes that of a directory beside
-// it unique, in which what was put aside is kept.
+// AsideMark follows a checkout's name in the name of the temporary directory beside it that
+// holds the files moved away.
 const AsideMark = ".aside-"
 
-// putAside moves what names name out of dir, which must be a checkout that nobody else
-// works in, and returns how to put it back. What stands in its place then is removed.
+// putAside moves the files that names name out of dir, a checkout that nobody else uses, and
+// returns a function that moves them back. It removes what was created in their place.
 func putAside(dir string, names []string) (back func() error, err error) {
 	paths, err := found(dir, names)
 	if err != nil || len(paths) == 0 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// plant makes files with their names as content.
+// plant creates files with their names as content.
 func plant(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -23,7 +23,7 @@ func plant(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// listed are the files and links below dir, with what they hold or lead to.
+// listed returns the files and links below dir, with contents and targets.
 func listed(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
@@ -81,7 +81,7 @@ func TestPutAside(t *testing.T) {
 	}
 }
 
-// A reviewer works without what would instruct it; the checkout is as it was afterwards.
+// A reviewer does not see the files that would instruct it; the checkout is unchanged afterwards.
 func TestCallPutsAside(t *testing.T) {
 	for _, tc := range []struct{ preset, file string }{
 		{"gemini", "GEMINI.md"}, {"gemini", "sub/GEMINI.md"}, {"gemini", ".agents/skills/x/SKILL.md"}, {"gemini", ".env"}, {"opencode", "lib/AGENTS.md"}, {"opencode", ".opencode/plugin/x.js"}, {"kilo", ".kilocode/rules/x.md"}, {"qwen", ".qwen/settings.json"},
@@ -98,8 +98,8 @@ func TestCallPutsAside(t *testing.T) {
 	}
 }
 
-// An implementer reads the repository's instructions, and is not started beside what its
-// tool would run.
+// An implementer sees the repository's instructions, and is not started if the checkout has
+// files that its tool would run.
 func TestCallObeys(t *testing.T) {
 	for _, tc := range []struct {
 		preset, file, refused string

@@ -12,18 +12,18 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// CallOptions is how a call is watched.
+// CallOptions says how a call is observed.
 type CallOptions struct {
-	Transcript io.Writer         // what the agent writes, as it comes; nil: none
-	OnLine     func(line string) // what it does now, in words; see Command.OnLine
-	// Cache is a directory for what tools say of themselves; "" asks them nothing.
+	Transcript io.Writer         // receives what the agent writes, as it arrives; nil: none
+	OnLine     func(line string) // receives what the agent is doing; see Command.OnLine
+	// Cache is a directory for help texts of tools; "" skips that check.
 	Cache string
 }
 
-// Call asks the agent of spec and waits for its answer. Exit codes of agents lie
-// in both directions, so a good answer needs all of: exit status 0, no limit
-// reached, a final message that is not empty, no error among its events. The
-// error is for an agent that could not be started (ErrNotFound) or stopped.
+// Call asks the agent of spec and waits for its answer. Exit codes of agents are wrong in
+// both directions, so a good answer requires all of: exit status 0, no limit reached, a
+// final message that is not empty, and no error among its events. The error is for an
+// agent that could not be started (ErrNotFound) or stopped.
 func Call(ctx context.Context, spec Spec, ask Ask, opts CallOptions) (Answer, Result, error) {
 	if ask.Base == nil {
 		ask.Base = os.Environ()
@@ -86,8 +86,8 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 	return said, res, nil
 }
 
-// Ready is why the agent of spec cannot be started, nil when it can: ErrNotFound for a
-// program that is not there. Nothing is run.
+// Ready returns why the agent of spec cannot be started, nil when it can: ErrNotFound if
+// its program is missing. It runs nothing.
 func (s Spec) Ready(role Role, model string, base []string) error {
 	inv, err := s.Invocation(Ask{Role: role, Model: model, Base: base})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 	return c
 }
 
-// read takes the answer from the events, or from standard output as it is.
+// read returns the answer from the events, or standard output if there is no reader.
 func (inv Invocation) read(res Result, prompt string, own Own) Answer {
 	if inv.reader != nil {
 		return inv.reader.answer()
@@ -139,8 +139,8 @@ func (inv Invocation) read(res Result, prompt string, own Own) Answer {
 	return Answer{Text: trimAnswer(text)}
 }
 
-// judge lets how the command ended overrule what it said. Of one that was stopped, what
-// stood in its way until then is told: it may well be the cause.
+// judge combines the answer with how the command ended, which takes precedence. For a stopped
+// command it adds the trouble reported until then, which may be the cause.
 func (inv Invocation) judge(res Result, c Command, prompt string, own Own) Answer {
 	said := inv.read(res, prompt, own)
 	cause, waiting := "", ""

@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// played is a scripted agent: what it says and how it ends.
+// played is a scripted agent: its output and its end.
 type played struct {
 	preset        string // "" for a custom command
 	says          string
@@ -24,7 +24,7 @@ type played struct {
 	timeout, idle time.Duration
 }
 
-// call runs the scripted agent as a call does, and returns what it heard.
+// call runs the scripted agent as a call does, and returns the result.
 func (p played) call(t *testing.T, ctx context.Context, role Role, opts CallOptions) (Answer, Result, []string, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestCallIdle(t *testing.T) {
 	}
 }
 
-// What only tries again is no output: the idle limit ends it, and its cause is told.
+// Events about retries do not count as output: the idle limit stops the agent, and the detail names their cause.
 func TestCallIdleTryingAgain(t *testing.T) {
 	t.Parallel()
 	const retry = `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}`
@@ -154,7 +154,7 @@ func TestCallIdleTryingAgain(t *testing.T) {
 	}
 }
 
-// What its provider does not let in twice in a row is stopped: it would go on for minutes.
+// An agent whose credentials are rejected twice in a row is stopped, because it would retry for minutes.
 func TestCallTurnedAway(t *testing.T) {
 	t.Parallel()
 	p := played{preset: "claude", says: turnedAway + turnedAway, status: "hang", idle: time.Minute}
@@ -192,8 +192,8 @@ func TestCallNotFound(t *testing.T) {
 	}
 }
 
-// The agent sees the allow-list, what its configuration names, what its preset
-// sets, and no more.
+// The agent sees the allow-list, the names in its configuration and its preset's variables,
+// and nothing else.
 func TestCallEnvironment(t *testing.T) {
 	spec := Spec{Name: "mine", Command: []string{"env"}, Env: []string{"NAMED"}}
 	base := []string{"PATH=" + os.Getenv("PATH"), "NAMED=yes", "ANTHROPIC_API_KEY=secret", "GIT_DIR=/elsewhere"}
@@ -232,7 +232,7 @@ func TestCallLimits(t *testing.T) {
 	}
 }
 
-// An answer of which the middle is missing may have lost its worst finding.
+// An answer with a missing middle may lack its worst finding.
 func TestCallAnswerTooLong(t *testing.T) {
 	got, _, _, _ := played{says: strings.Repeat("a word ", defaultMaxOutput/7+10), status: "0"}.call(t, t.Context(), Reviewer, CallOptions{})
 	if got.Problem != ProblemAgentError || got.Text != "" || !strings.Contains(got.Detail, "longer than") {
@@ -240,7 +240,7 @@ func TestCallAnswerTooLong(t *testing.T) {
 	}
 }
 
-// A session that is longer than what is kept has its answer all the same.
+// The answer of a session that is longer than the kept output is complete.
 func TestCallLongSession(t *testing.T) {
 	chatter := `{"type":"item.completed","item":{"type":"command_execution","command":"` + strings.Repeat("x", 2200<<10) + "\"}}\n"
 	end := `{"type":"thread.ended","all":"` + strings.Repeat("y", 2200<<10) + "\"}\n"
@@ -266,8 +266,8 @@ func TestCallTranscriptAndProgress(t *testing.T) {
 	}
 }
 
-// Of a session that is gone on with codex tells its tokens, and claude its cost, from the
-// beginning: what this call took is the rest.
+// In a continued session codex reports its tokens, and claude its cost, for the whole session;
+// the call's usage is the difference.
 func TestCallUsageOfSession(t *testing.T) {
 	for _, tc := range []struct {
 		preset, says string

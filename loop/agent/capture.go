@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// recorder is where the output of one command goes: kept bytes, transcript,
+// recorder receives the output of one command and distributes it: kept bytes, transcript,
 // lines. Both streams share its lock, so the transcript is in order of arrival.
 type recorder struct {
 	mu         sync.Mutex
 	began      time.Time
-	last       atomic.Int64  // nanoseconds from began to the newest output; 0: none yet
-	byEvents   bool          // only events count as output
-	vain       chan struct{} // closed when an event says that nothing comes of going on
+	last       atomic.Int64  // nanoseconds from began to the newest output; 0: none
+	byEvents   bool          // only events that are not about trouble count as output
+	vain       chan struct{} // closed when an event makes going on pointless
 	transcript io.Writer
 	progress   *progress
 
@@ -63,14 +63,14 @@ func (r *recorder) active() { r.last.Store(max(1, int64(time.Since(r.began)))) }
 
 func (r *recorder) lastOutput() time.Duration { return time.Duration(r.last.Load()) }
 
-// close reports the lines that had no end and waits for the last OnLine.
+// close flushes unfinished lines and waits for the last OnLine.
 func (r *recorder) close() {
 	r.stdout.lines.flush()
 	r.stderr.lines.flush()
 	r.progress.close()
 }
 
-// fill hands what was kept over to res.
+// fill sets the output fields of res.
 func (r *recorder) fill(res *Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ type stream struct {
 	rec    *recorder
 	kept   capture
 	lines  lines
-	events bool // its lines go to the transcript one by one
+	events bool // each line is an event, and goes to the transcript by itself
 }
 
 // Write never fails: a full disk under the transcript must not kill the agent.
@@ -111,7 +111,7 @@ type capture struct {
 	head, tail         []byte // tail is a ring once it is full
 	headLimit, tailMax int
 	total              int64
-	next               int // where the ring continues
+	next               int // write position in the ring
 }
 
 func newCapture(limit int) capture {
@@ -134,11 +134,11 @@ func (c *capture) add(p []byte) {
 	}
 }
 
-// dropped is how many bytes were left out.
+// dropped returns how many bytes were left out.
 func (c *capture) dropped() int64 { return c.total - int64(len(c.head)) - int64(len(c.tail)) }
 
-// bytes joins head and tail. What was left out becomes a line of its own, cut
-// so that no character is halved.
+// bytes joins head and tail. A line between them states what was left out, and no character
+// is cut in half.
 func (c *capture) bytes() []byte {
 	tail := slices.Concat(c.tail[c.next:], c.tail[:c.next])
 	dropped := c.dropped()
@@ -158,7 +158,7 @@ func (c *capture) bytes() []byte {
 	return slices.Concat(head, gap, tail[start:])
 }
 
-// halfRune is the length of an unfinished character at the end of b.
+// halfRune returns the length of an unfinished character at the end of b.
 func halfRune(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {

@@ -40,8 +40,8 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// FuzzCapture: however the bytes come, no more than the limit is kept, of the
-// first and the last, and the count of the others is right.
+// FuzzCapture: however the bytes arrive, at most limit of them are kept, from the head and the
+// tail, and the count of the others is right.
 func FuzzCapture(f *testing.F) {
 	f.Add([]byte("hello, world, hello"), uint8(7), uint8(3))
 	f.Add([]byte("ää€€𝄞𝄞\n\xff\xfe"), uint8(5), uint8(1))

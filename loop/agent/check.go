@@ -21,12 +21,12 @@ const (
 	checkOutput         = 256 << 10 // bytes of a check's output that are kept as evidence
 )
 
-// RunCheck runs c by sh -c in dir and returns what it left behind; tree is
-// recorded as what it ran on. The exit code is the shell's own (127 for a
-// command that it did not find). Reason is "" for a check that ended by itself,
-// otherwise timeout, cancelled, signal:NAME, not_found (no sh, no dir) or
-// not_started, and then Output ends with the cause. Output is WithoutMachine. One whose first program is not
-// on PATH is not started: record.NotInstalled.
+// RunCheck runs c by sh -c in dir and returns the evidence; tree is recorded as the tree it
+// ran on. The exit code is the shell's (127 for an unknown command). Reason is "" for a
+// check that ended by itself, otherwise timeout, cancelled, signal:NAME, not_found (no sh,
+// no dir) or not_started; with the last two, Output ends with the cause. Output is passed
+// through WithoutMachine. If the first program is not on PATH, nothing is started and
+// Reason is record.NotInstalled.
 func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
 	return runArgs(ctx, c, []string{"sh", "-c", c.Command}, dir, env, tree)
 }
@@ -73,15 +73,15 @@ func checkReason(res Result, err error) string {
 	return ""
 }
 
-// commandStart is what may stand before a command's name that is read here, a change
-// of directory and assignments, and the name. A PATH of its own is left to the shell.
+// commandStart matches the start of a command: an optional change of directory, assignments,
+// and the program's name.
 var commandStart = sync.OnceValue(func() *regexp.Regexp {
 	const word = `[A-Za-z0-9_./@%+=:,-]`
 	return regexp.MustCompile(`^(?:cd (?:'[^']*'|` + word + `+) *&& *)?(?:[A-Za-z_][A-Za-z0-9_]*=` + word + `*\s+)*([A-Za-z0-9_][A-Za-z0-9_.+-]*)(?:\s|$)`)
 })
 
-// firstProgram is the program that command starts first, where that can be told
-// without a shell. "" where it cannot be, and for what a shell does itself.
+// firstProgram returns the program that command starts first. It is "" if that cannot be told
+// without a shell, for a shell's own words, and for a command that sets PATH.
 func firstProgram(command string) string {
 	m := commandStart().FindStringSubmatch(strings.TrimSpace(command))
 	if m == nil || strings.Contains(m[0], "PATH=") || strings.Contains(shellWords, " "+m[1]+" ") {
@@ -90,8 +90,8 @@ func firstProgram(command string) string {
 	return m[1]
 }
 
-// Runnable reports whether the program that command starts first is on the PATH of env, or cannot
-// be told without a shell.
+// Runnable reports whether the program that command starts first is on the PATH of env, or is
+// unknown without a shell.
 func Runnable(command string, env []string) bool {
 	name := firstProgram(command)
 	return name == "" || !errors.Is(onPath(name, env), ErrNotFound)
@@ -102,7 +102,7 @@ const shellWords = "  alias bg break builtin case cd chdir command continue copr
 	" export false fc fg fi for function getopts hash help if in jobs kill let local logout mapfile popd printf pushd pwd read readonly return select" +
 	" set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while "
 
-// onPath is nil for a program that is on the PATH of env.
+// onPath returns nil if a program is on the PATH of env.
 func onPath(name string, env []string) error {
 	_, err := searchPath(name, lastValue(env, "PATH"))
 	return err

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxArgument is the longest argument that every system takes: on Linux a string of an
-// argument list has 128 KiB with the byte that ends it.
+// maxArgument is the longest argument that every system accepts: Linux limits one argument
+// to 128 KiB with its final NUL byte.
 const maxArgument = 128<<10 - 1
 
 var (
@@ -23,12 +23,12 @@ var (
 type delivery struct {
 	args  []string
 	stdin io.Reader
-	dir   string // of the prompt's file; "" for none
+	dir   string // directory of the prompt's file; "" for none
 }
 
-// deliver puts the prompt where args want it: its text for {prompt}, for {prompt_file} the
-// name of a file that is outside of any checkout and readable to the user alone; without
-// either it goes to standard input. It is never cut. The file is there until close.
+// deliver puts the prompt where args ask for it: its text for {prompt}, the name of a file for
+// {prompt_file}. The file is outside of any checkout, readable by the user alone, and exists
+// until close. Without either word the prompt goes to standard input. It is never cut.
 func deliver(args []string, prompt string) (delivery, error) {
 	has := func(word string) bool {
 		return slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, word) })
@@ -70,7 +70,7 @@ func fits(args []string, prompt string) error {
 	return nil
 }
 
-// write keeps the prompt in a file.
+// write writes the prompt to a new file and returns the file's name.
 func (d *delivery) write(prompt string) (name string, err error) {
 	if d.dir, err = os.MkdirTemp("", "git-runr-prompt-"); err != nil {
 		return "", fmt.Errorf("write prompt: %w", err)

@@ -42,7 +42,7 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// What does not fit is refused, never cut.
+// A prompt that does not fit is refused, never cut.
 func TestDeliverTooLong(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, tc := range []struct {
@@ -64,8 +64,8 @@ func TestDeliverTooLong(t *testing.T) {
 	}
 }
 
-// A prompt as text reaches the program whole, and one beyond the limit of the system is a
-// failure that says what to do.
+// A prompt passed as an argument arrives whole; one beyond the system's limit is an error that
+// says what to do.
 func TestCallPromptArguments(t *testing.T) {
 	spec := Spec{Name: "mine", Command: []string{"sh", "-c", `printf %s "$1" | wc -c; cat "$2"`, "sh", "{prompt}", "{prompt_file}"}}
 	prompt := strings.Repeat("b", maxArgument)

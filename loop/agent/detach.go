@@ -11,18 +11,17 @@ import (
 	"strings"
 )
 
-// maxDetachLog is the size in bytes at which the log of detached processes is put aside.
+// maxDetachLog is the size in bytes at which the log of detached processes is rotated.
 const maxDetachLog = 1 << 20
 
-// StartDetached starts program with args in dir and returns at once, without
-// waiting for it. The process is no part of a call that we run in, and leads a session of its own, so that a closed
-// terminal or an interrupted `git commit` does not reach it; its standard input
-// is empty, its output is appended to logPath (mode 0600; at 1 MiB the file is
-// kept as logPath+".1" and begun anew), and it inherits no other descriptor, so
-// that nobody who reads a pipe of ours waits for it. env is the whole
-// environment; nil passes ours on.
+// StartDetached starts program with args in dir and returns without waiting for it. The
+// process does not belong to the call that we run in. It leads a session of its own, so
+// that a closed terminal or an interrupted `git commit` does not reach it. Its standard
+// input is empty. Its output is appended to logPath (mode 0600), which is renamed to
+// logPath+".1" at 1 MiB. It inherits no other descriptor, so that a reader of one of our
+// pipes does not wait for it. env is its whole environment; nil passes ours on.
 //
-// A process of ours that stays, such as the page's server, reaps it when it ends.
+// If our process keeps running, as the page's server does, it reaps the child.
 func StartDetached(program string, args []string, dir string, env []string, logPath string) error {
 	session, err := ownSession()
 	if err != nil {
@@ -51,8 +50,8 @@ func StartDetached(program string, args []string, dir string, env []string, logP
 	return nil
 }
 
-// Session is a number that processes of one terminal or chat share; where there is none
-// it is our process id.
+// Session returns a number that the processes of one terminal or chat share; without
+// sessions it returns our process id.
 func Session() int {
 	session, err := sessionOf(0)
 	if err != nil {
@@ -66,7 +65,7 @@ func openDetachLog(path string) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() >= maxDetachLog {
-		// Another process may have put it aside just now: then there is nothing left to do.
+		// Another process may have renamed it just now; nothing is left to do then.
 		if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -74,8 +73,8 @@ func openDetachLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
-// closeInheritedOnExec keeps from our children the descriptors that whoever
-// started us left open; those that we opened ourselves are marked already.
+// closeInheritedOnExec keeps descriptors that our parent left open from our children;
+// descriptors that we opened are marked already.
 func closeInheritedOnExec() {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {

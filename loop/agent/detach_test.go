@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// waitForFile returns the content once the file has some, or fails the test.
+// waitForFile returns the file's content once it has some, or fails the test.
 func waitForFile(t *testing.T, path string) string {
 	t.Helper()
 	for range 1000 {
@@ -27,13 +27,13 @@ func waitForFile(t *testing.T, path string) string {
 	return ""
 }
 
-// waiting is a script that says where it is, waits for the file go (not forever),
-// and then tells in the file end whether it came.
+// waiting is a script that prints where it runs, waits for the file go for a limited time, and
+// writes to the file end whether it came.
 const waiting = `echo "$$ $PWD $NAME"; echo trouble >&2; cat
 i=0; while [ ! -e go ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
 if [ -e go ]; then echo went >end; else echo gave up >end; fi`
 
-// TestDetachHelper is not a test: it is the process that starts a detached one.
+// TestDetachHelper is not a test: it is the process that starts a detached process.
 func TestDetachHelper(t *testing.T) {
 	dir := os.Getenv("DETACH_TEST_DIR")
 	if dir == "" {
@@ -44,8 +44,8 @@ func TestDetachHelper(t *testing.T) {
 	}
 }
 
-// The reader of our output, and of a descriptor that was left open to us, gets
-// end of file while the detached process still runs.
+// Readers of our output, and of a descriptor that our parent left open, get end of file while
+// the detached process still runs.
 func TestStartDetachedHoldsNothing(t *testing.T) {
 	dir := t.TempDir()
 	outRead, outWrite, err := os.Pipe()

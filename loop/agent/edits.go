@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// edits are the files that an agent said to edit, as it worked: the uses of its
-// tools that write files, but for those that failed. What a command that it ran did
-// to files is not among them, for no agent tells that.
+// edits collects the files that an agent reported to edit: the calls of tools that write
+// files, except failed ones. Files that its shell commands changed are not included,
+// because no agent reports them.
 type edits struct {
 	begun  []edit
-	failed map[string]bool // ids of uses that wrote nothing
+	failed map[string]bool // ids of calls that wrote nothing
 }
 
 type edit struct{ id, path string }
 
-// editTools are the tools of the presets that write files, in lower case.
+// editTools are the presets' tools that write files, in lower case.
 var editTools = map[string]bool{
-	"edit": true, "write": true, "multiedit": true, "notebookedit": true, // claude; the first two are opencode's and pi's, too
+	"edit": true, "write": true, "multiedit": true, "notebookedit": true, // claude; opencode and pi use the first two
 	"replace": true, "write_file": true, // gemini
 	"patch": true, "apply_patch": true, // opencode
 }
 
-// use takes the use of any tool: its id, name and input.
+// use records a call of any tool.
 func (e *edits) use(id, tool string, input json.RawMessage) {
 	if !editTools[strings.ToLower(tool)] {
 		return
@@ -35,7 +35,7 @@ func (e *edits) use(id, tool string, input json.RawMessage) {
 		Notebook string `json:"notebook_path"`
 		Patch    string `json:"patchText"`
 	}
-	_ = json.Unmarshal(input, &in) // an input of another shape only tells less
+	_ = json.Unmarshal(input, &in) // an input of another shape names fewer files
 	e.add(id, in.FilePath, in.Camel, in.Path, in.Notebook)
 	e.add(id, patchedFiles(in.Patch)...)
 }
@@ -48,7 +48,7 @@ func (e *edits) add(id string, paths ...string) {
 	}
 }
 
-// drop says that the use of a tool wrote nothing.
+// drop records that a tool call wrote nothing.
 func (e *edits) drop(id string) {
 	if id == "" {
 		return
@@ -59,7 +59,7 @@ func (e *edits) drop(id string) {
 	e.failed[id] = true
 }
 
-// of are the paths of one use.
+// of returns the paths of one tool call.
 func (e *edits) of(id string) []string {
 	var paths []string
 	for _, one := range e.begun {
@@ -70,7 +70,7 @@ func (e *edits) of(id string) []string {
 	return paths
 }
 
-// edited are the paths as the agent named them, each once, in their order.
+// edited returns the paths as the agent named them, each once, in their order.
 func (e *edits) edited() []string {
 	var paths []string
 	seen := map[string]bool{}
@@ -83,7 +83,7 @@ func (e *edits) edited() []string {
 	return paths
 }
 
-// patchedFiles are the paths in a patch of the form that apply_patch takes.
+// patchedFiles returns the paths in a patch in the format of apply_patch.
 func patchedFiles(patch string) []string {
 	var paths []string
 	for line := range strings.Lines(patch) {
@@ -96,7 +96,7 @@ func patchedFiles(patch string) []string {
 	return paths
 }
 
-// below makes paths relative to dir, with slashes, and drops those outside of it.
+// below makes paths relative to dir, with slashes, and drops those outside it.
 func below(dir string, paths []string) []string {
 	tops := namesOf(dir)
 	var rel []string
@@ -114,7 +114,7 @@ func below(dir string, paths []string) []string {
 	return rel
 }
 
-// namesOf are dir and, where it is reached through a link, its real path.
+// namesOf returns dir, and its real path if that differs.
 func namesOf(dir string) []string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
 		return []string{dir, real}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Which files an agent says to edit, in the shapes of each: what it reads, what it
-// runs and what it was refused is not among them.
+// Each agent's reports of edited files, in its own format: files that it reads, files that its
+// commands change and denied edits are not included.
 func TestEdited(t *testing.T) {
 	for name, tc := range map[string]struct {
 		preset, out string

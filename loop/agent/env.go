@@ -7,38 +7,38 @@ import (
 	"strings"
 )
 
-// DepthVar counts how many git-runr stand above a process. Our hooks do nothing
-// when it is set: an agent's commits must not start reviews of their own.
+// DepthVar counts the git-runr processes above a process. Our hooks do nothing when it is
+// set: an agent's commits must not start reviews.
 const DepthVar = "GIT_RUNR_DEPTH"
 
-// common is what every command may see.
+// common are the variables that every command receives.
 var common = []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "TZ"}
 
-// network is how a machine reaches the world; agents and package managers need it.
+// network are the variables for proxies and certificates; agents and package managers need them.
 var network = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 }
 
-// toolchain is what builds need to find their compilers, caches and packages.
+// toolchain are the variables by which builds find compilers, caches and packages.
 var toolchain = []string{
 	"GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY", "GONOPROXY", "GOFLAGS", "GONOSUMDB", "GONOSUMCHECK",
 	"GOSUMDB", "GOPRIVATE", "GOTOOLCHAIN", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME",
 	"NODE_PATH", "NVM_DIR", "PYTHONPATH", "VIRTUAL_ENV", "CI", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
 }
 
-// Environ makes the whole environment of an agent from base (KEY=VALUE, as
-// os.Environ gives it): PATH, HOME, LANG, LC_ALL, LC_CTYPE, TERM, TMPDIR, TZ and the
-// names in passthrough, nothing else. GIT_ variables are never taken over, for
-// those of a hook point at another repository. git-runr sets GIT_OPTIONAL_LOCKS,
-// GIT_TERMINAL_PROMPT, NO_COLOR and DepthVar itself. The result is sorted.
+// Environ returns the whole environment of an agent from base (KEY=VALUE, as os.Environ
+// returns it): PATH, HOME, LANG, LC_ALL, LC_CTYPE, TERM, TMPDIR, TZ and the names in
+// passthrough, nothing else. GIT_ variables are never copied, because those of a hook
+// point at another repository. Environ sets GIT_OPTIONAL_LOCKS, GIT_TERMINAL_PROMPT,
+// NO_COLOR and DepthVar itself. The result is sorted.
 func Environ(base, passthrough []string) []string {
 	allowed := slices.Concat(common, passthrough)
 	return environ(base, func(name string) bool { return slices.Contains(allowed, name) })
 }
 
-// CheckEnviron makes the environment of a check: that of an agent, and what
-// builds need of toolchains, caches, proxies and the configuration of npm, pip and uv.
+// CheckEnviron returns the environment of a check: that of an agent, and the variables of
+// toolchains, caches, proxies, npm, pip and uv.
 func CheckEnviron(base []string) []string {
 	allowed := slices.Concat(common, network, toolchain)
 	return environ(base, func(name string) bool {
@@ -66,7 +66,7 @@ func environ(base []string, allowed func(name string) bool) []string {
 	return env
 }
 
-// depth is the value of DepthVar in env; what is no count is 0.
+// depth returns the value of DepthVar in env, 0 if it is not a count.
 func depth(env []string) int {
 	n, err := strconv.Atoi(lastValue(env, DepthVar))
 	if err != nil || n < 0 || n > 1000 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// hostile is an environment in which everything is set that must not pass, and
-// everything that may.
+// hostile returns an environment with every variable that must not pass and every one that
+// may.
 func hostile() []string {
 	return []string{
 		"PATH=/bin", "HOME=/home/u", "LANG=C.UTF-8", "LC_ALL=C", "LC_CTYPE=C", "LC_TIME=C", "TERM=xterm", "TMPDIR=/t", "TZ=Asia/Tokyo",
@@ -22,7 +22,7 @@ func hostile() []string {
 	}
 }
 
-// always is set whatever the environment was.
+// always holds the variables that are set in any case.
 var always = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_RUNR_DEPTH=3", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1"}
 
 func TestEnviron(t *testing.T) {
@@ -67,7 +67,7 @@ func TestEnvironDuplicates(t *testing.T) {
 	}
 }
 
-// What a child sees is what it was given, the mark, and nothing of ours.
+// A child sees exactly the given environment and the mark.
 func TestRunEnvironmentIsComplete(t *testing.T) {
 	t.Setenv("AGENT_TEST_SECRET", "leaked")
 	c := helper("env")

@@ -12,64 +12,63 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// What was wrong with an answer. The zero Problem is a good answer.
+// Problems of an answer; "" is a good answer.
 const (
 	ProblemTimeout          = "timeout"           // over its wall time
 	ProblemIdle             = "idle_timeout"      // silent for too long
-	ProblemCancelled        = "cancelled"         // by the context
-	ProblemKilled           = "killed"            // by a signal that was not ours
-	ProblemExitStatus       = "exit_status"       // it failed and did not say why in its events
+	ProblemCancelled        = "cancelled"         // by cancelling the context
+	ProblemKilled           = "killed"            // by a signal that we did not send
+	ProblemExitStatus       = "exit_status"       // it failed without an error among its events
 	ProblemEmptyOutput      = "empty_output"      // it succeeded without a final message
 	ProblemAgentError       = "agent_error"       // it reported an error, whatever its exit status
-	ProblemPermissionDenied = "permission_denied" // it gave up at something it was not allowed to do
+	ProblemPermissionDenied = "permission_denied" // it stopped at something that was not allowed
 )
 
-// Answer is what came of a call. Text is set exactly when Problem is "".
+// Answer is the result of a call. Text is set exactly when Problem is "".
 type Answer struct {
 	Text    string // the final message, without surrounding space
 	Problem string
-	// Detail is one line for people: the cause of a problem, or with a good answer
-	// what the agent was not allowed to do ("" for nothing). It holds no control characters.
+	// Detail is one line for people, without control characters: the cause of a problem, or
+	// for a good answer what the agent was not allowed to do ("" for nothing).
 	Detail string
-	// Again is when its provider wants to be asked again; zero where it does not say.
+	// Again is when the agent's provider accepts requests again; zero if unknown.
 	Again time.Time
 }
 
-// reader follows the events of one run of an agent, a line at a time, and knows
-// the final message in the end. What was said before a tool was used is talk,
-// not an answer.
+// reader follows the events of one run of an agent, line by line, and returns the final
+// message at the end. Text before a tool call is not part of the answer.
 type reader interface {
-	// event takes one line of standard output. It returns what to show of it, and
-	// whether the line only repeats others and is not worth keeping.
+	// event reads one line of standard output. It returns what to show of it, and whether
+	// the line only repeats others and is not worth keeping.
 	event(line []byte) (show string, noise bool)
 	answer() Answer
 	told() *outcome
 }
 
-// outcome is what all readers gather.
+// outcome is what every reader gathers from the events.
 type outcome struct {
 	text   string   // the final message so far
-	fail   string   // the error that the agent reported and has not got over
+	fail   string   // the error that the agent reported and has not recovered from
 	denied []string // what it was not allowed to do
-	// turnedAway is how often in a row its provider did not let it in: a second time, a token
-	// that ran out has been renewed, and it is the key.
+	// turnedAway is how many times in a row the provider rejected the credentials. The second
+	// time an expired token has been renewed, so the key itself is wrong.
 	turnedAway int
-	again      time.Time // when its provider wants to be asked again; zero where it does not say
+	again      time.Time // when its provider accepts requests again; zero if unknown
 	seen       bool      // an event was understood
 	done       bool      // the final message is whole
-	waits      string    // what it was asked and has not answered, "" where that is not known
+	waits      string    // the request that the agent has not answered, "" if unknown
 	taken      spend.Usage
-	id         string // of its session, "" where it tells none
+	id         string // of its session, "" if it reports none
 	edits
 }
 
 func (o *outcome) told() *outcome { return o }
 
-// trouble is what stood in the way so far, "" for nothing: of a call that is stopped it may
-// well be the cause.
+// trouble returns the error or denial so far, "" for none. For a stopped call it may well
+// be the cause.
 func (o *outcome) trouble() string { return cmp.Or(o.failure(), o.hint()) }
 
-// failure is the error as it is told, "" for none.
+// failure returns the reported error, with the time of the next try, or "".
 func (o *outcome) failure() string {
 	if o.fail == "" || o.again.IsZero() {
 		return excerpt(o.fail)
@@ -77,7 +76,7 @@ func (o *outcome) failure() string {
 	return excerpt(o.fail) + "; again at " + o.again.UTC().Format(time.DateTime) + "Z"
 }
 
-// waiting says what it was asked in vain, "" for nothing.
+// waiting returns a text about the unanswered request, or "".
 func (o *outcome) waiting() string {
 	if o.waits == "" {
 		return ""
@@ -85,10 +84,10 @@ func (o *outcome) waiting() string {
 	return "it did not answer " + o.waits
 }
 
-// session notes the id of the session, once.
+// session records the session's id, the first time.
 func (o *outcome) session(id string) { o.id = cmp.Or(o.id, id) }
 
-// answer judges the outcome by itself; exit status and limits are judged by Call.
+// answer judges the events alone; Call judges exit status and limits.
 func (o *outcome) answer() Answer {
 	switch {
 	case o.fail != "":
@@ -123,20 +122,20 @@ func blank(text string) bool {
 	})
 }
 
-// decode reads one event; other lines, and events of another shape, are not ok.
+// decode parses one event; ok is false for other lines and for events of another shape.
 func decode(line []byte, into any) (ok bool) {
 	line = bytes.TrimSpace(line)
 	return bytes.HasPrefix(line, []byte("{")) && json.Unmarshal(line, into) == nil
 }
 
-// refusal reports whether the error of a tool says that it was not allowed.
+// refusal reports whether a tool's error says that the call was not allowed.
 func refusal(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc([]string{"permission", "denied", "rejected", "not allowed", "prevents you", "requires approval"},
 		func(word string) bool { return strings.Contains(message, word) })
 }
 
-// toolCall shows the use of a tool: its name and what it is used on.
+// toolCall formats a tool call: the tool's name and what it is applied to.
 func toolCall(name string, input json.RawMessage) string {
 	var in struct {
 		Command  string `json:"command"`
@@ -145,11 +144,11 @@ func toolCall(name string, input json.RawMessage) string {
 		Path     string `json:"path"`
 		Pattern  string `json:"pattern"`
 	}
-	_ = json.Unmarshal(input, &in) // an input of another shape only shows less
+	_ = json.Unmarshal(input, &in) // an input of another shape shows less
 	return strings.TrimSuffix(name+" "+cmp.Or(in.Command, in.FilePath, in.Camel, in.Path, in.Pattern), " ")
 }
 
-// said is an error as an agent tells it.
+// said is an error object of an agent.
 type said struct {
 	Message string `json:"message"`
 }
@@ -163,7 +162,7 @@ type part struct {
 	Input   json.RawMessage `json:"input"`
 	Of      string          `json:"tool_use_id"`
 	IsError bool            `json:"is_error"`
-	Content json.RawMessage `json:"content"` // of what came of a tool
+	Content json.RawMessage `json:"content"` // of a tool's result
 }
 
 func joinText(parts []part) string {
@@ -176,8 +175,8 @@ func joinText(parts []part) string {
 	return strings.Join(texts, "\n")
 }
 
-// trimAnswer drops what is blank around an answer, but not the indentation of its first
-// line: an indented one is a quotation.
+// trimAnswer drops blank space around an answer, except the indentation of its first line:
+// an indented line is a quotation.
 func trimAnswer(text string) string {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	for {

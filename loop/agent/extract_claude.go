@@ -10,12 +10,12 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// claudeReader reads the events of claude -p --output-format stream-json, and of the tools
-// that took over their form: amp, cursor-agent and qwen.
+// claudeReader reads the events of claude -p --output-format stream-json, and of tools with
+// the same format: amp, cursor-agent and qwen.
 type claudeReader struct {
 	outcome
-	messages map[string]spend.Usage // of those whose usage the result has yet to sum up
-	names    map[string]string      // of tools, by the id of their use
+	messages map[string]spend.Usage // usage of messages that no result has summed up yet, by message id
+	names    map[string]string      // of tools, by the id of the call
 }
 
 type claudeUsage struct {
@@ -23,7 +23,7 @@ type claudeUsage struct {
 	Created int64 `json:"cache_creation_input_tokens"`
 	Read    int64 `json:"cache_read_input_tokens"`
 	Output  int64 `json:"output_tokens"`
-	Total   int64 `json:"total_tokens"` // qwen's, whose Input holds Read
+	Total   int64 `json:"total_tokens"` // qwen's, whose Input includes Read
 }
 
 func (u claudeUsage) usage() spend.Usage {
@@ -34,7 +34,7 @@ func (u claudeUsage) usage() spend.Usage {
 	return spend.Usage{Input: input, Cached: u.Read, Output: u.Output}
 }
 
-// claudeEvent is a line of claude's stream, and of those of tools that speak as it does.
+// claudeEvent is one line of the stream.
 type claudeEvent struct {
 	Type    string          `json:"type"`
 	Subtype string          `json:"subtype"`
@@ -71,7 +71,7 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 	case "assistant":
 		c.seen, c.fail, c.turnedAway = true, "", 0
 		return c.message(ev.Message), false
-	case "user": // what came of tools
+	case "user": // results of tools
 		c.message(ev.Message)
 	case "rate_limit_event":
 		if c.again = (time.Time{}); ev.Limit.Status == "rejected" && ev.Limit.ResetsAt > 0 {
@@ -86,7 +86,7 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 	return "", false
 }
 
-// retry takes that it goes on by itself, perhaps for longer than it may.
+// retry records that the agent retries by itself, perhaps for longer than allowed.
 func (c *claudeReader) retry(ev claudeEvent) string {
 	if status := string(ev.Status); status == "401" || status == "403" {
 		c.turnedAway++
@@ -97,7 +97,7 @@ func (c *claudeReader) retry(ev claudeEvent) string {
 	return c.fail + ", trying again"
 }
 
-// result takes the last event, which has all of the answer.
+// result reads the last event, which holds the whole answer.
 func (c *claudeReader) result(ev claudeEvent) {
 	c.seen, c.done, c.text, c.fail, c.denied = true, true, ev.Result, "", nil
 	for _, d := range ev.Denials {
@@ -112,7 +112,7 @@ func (c *claudeReader) result(ev claudeEvent) {
 	c.taken.Cost = ev.Cost
 }
 
-// errorWords are the words of an error that is text or an object with a message.
+// errorWords returns the text of an error that is a string or an object with a message.
 func errorWords(raw json.RawMessage) string {
 	var text string
 	var object said
@@ -122,7 +122,7 @@ func errorWords(raw json.RawMessage) string {
 	return cmp.Or(text, object.Message)
 }
 
-// message takes a message and gives what to show of it.
+// message reads a message and returns what to show of it.
 func (c *claudeReader) message(raw json.RawMessage) string {
 	var m struct {
 		ID      string      `json:"id"`
@@ -157,8 +157,8 @@ func (c *claudeReader) name(id, tool string) {
 	c.names[id] = tool
 }
 
-// count keeps what a message took until the result sums up: it never comes where the call
-// is stopped. A message is told of once for each of its parts.
+// count adds the usage of a message until the result reports the sum, which never comes if
+// the call is stopped. A message is reported once for each of its parts.
 func (c *claudeReader) count(id string, u spend.Usage) {
 	if id == "" {
 		c.taken = c.taken.Add(u)
@@ -173,8 +173,7 @@ func (c *claudeReader) count(id string, u spend.Usage) {
 	c.messages[id] = u
 }
 
-// cursorCall is the use of a tool as cursor-agent tells of it: under a key that ends in
-// ToolCall.
+// cursorCall is a tool call of cursor-agent, under a key that ends in ToolCall.
 type cursorCall map[string]struct {
 	Args json.RawMessage `json:"args"`
 }

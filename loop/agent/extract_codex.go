@@ -33,7 +33,7 @@ func (c *codexReader) event(line []byte) (string, bool) {
 	case "turn.started":
 		c.done, c.fail = false, ""
 	case "turn.completed":
-		c.done, c.fail = true, "" // retries that it told of as errors ended well
+		c.done, c.fail = true, "" // errors before it were retries that succeeded
 		c.taken = c.taken.Add(spend.Usage{Input: ev.Usage.Input, Cached: ev.Usage.Cached, Output: ev.Usage.Output})
 	case "turn.failed":
 		c.fail = cmp.Or(ev.Error.Message, "turn failed")
@@ -49,7 +49,7 @@ func (c *codexReader) event(line []byte) (string, bool) {
 	return "", false
 }
 
-// codexItem is something that codex said or did.
+// codexItem is one thing that codex wrote or did.
 type codexItem struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`

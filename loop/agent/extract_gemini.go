@@ -28,7 +28,7 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 			Input  int64 `json:"input_tokens"`
 			Cached int64 `json:"cached"`
 			Output int64 `json:"output_tokens"`
-			Total  int64 `json:"total_tokens"` // with those of reasoning, which Output lacks
+			Total  int64 `json:"total_tokens"` // includes reasoning, which Output lacks
 		} `json:"stats"`
 	}
 	if !decode(line, &ev) {

@@ -129,11 +129,10 @@ func (d *droidReader) event(line []byte) (string, bool) {
 	return "", false
 }
 
-// gooseReader reads goose run --output-format stream-json. A message comes in pieces that
-// share its id.
+// gooseReader reads goose run --output-format stream-json. Pieces of one message share its id.
 type gooseReader struct {
 	outcome
-	message string // id of the one that text is of
+	message string // id of the message in text
 }
 
 func (g *gooseReader) event(line []byte) (string, bool) {
@@ -172,7 +171,7 @@ func (g *gooseReader) event(line []byte) (string, bool) {
 	return "", false
 }
 
-// pieces takes those of a message and gives what to show of them.
+// pieces reads the pieces of a message and returns what to show of them.
 func (g *gooseReader) pieces(content []part) (show string) {
 	for _, p := range content {
 		switch p.Type {

@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// opencodeReader reads opencode run --format json, and that of kilo.
+// opencodeReader reads opencode run --format json, and the same format of kilo.
 type opencodeReader struct{ outcome }
 
 func (o *opencodeReader) event(line []byte) (string, bool) {
@@ -73,8 +73,8 @@ func (t opencodeTokens) usage(cost float64) spend.Usage {
 	return spend.Usage{Input: t.Input + t.Cache.Read + t.Cache.Write, Cached: t.Cache.Read, Output: t.Output + t.Reasoning, Cost: cost}
 }
 
-// finish ends a step. One that ends in a call of tools has only announced it:
-// after a refusal there is no further step and no answer.
+// finish ends a step. A step that ends in tool calls holds only announcements: after a
+// denied call no further step and no answer follow.
 func (o *opencodeReader) finish(reason string) {
 	o.done = true
 	switch reason {

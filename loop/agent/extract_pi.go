@@ -12,7 +12,7 @@ import (
 type piReader struct{ outcome }
 
 func (p *piReader) event(line []byte) (string, bool) {
-	// Every token repeats the message so far, twice: megabytes for a page of text.
+	// Every token repeats the whole message so far, twice: megabytes for a page of text.
 	for _, repeat := range []string{`{"type":"message_update"`, `{"type":"tool_execution_update"`} {
 		if bytes.HasPrefix(line, []byte(repeat)) {
 			return "", true
@@ -25,7 +25,7 @@ func (p *piReader) event(line []byte) (string, bool) {
 		Args     json.RawMessage `json:"args"`
 		IsError  bool            `json:"isError"`
 		Message  json.RawMessage `json:"message"`
-		ID       string          `json:"id"` // of a session
+		ID       string          `json:"id"` // of the session
 	}
 	if !decode(line, &ev) {
 		return "", false
@@ -46,8 +46,8 @@ func (p *piReader) event(line []byte) (string, bool) {
 	return "", false
 }
 
-// message takes a whole message; each one of the assistant's replaces what was
-// before it, for pi tries again after errors.
+// message reads a whole message. Each assistant message replaces the one before it, because
+// pi retries after errors.
 func (p *piReader) message(raw json.RawMessage) string {
 	var m struct {
 		Role       string `json:"role"`

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// readerOf makes the reader of a preset, as a call does.
+// readerOf returns a preset's reader, as a call does.
 func readerOf(t testing.TB, name string) reader {
 	t.Helper()
 	inv, err := Spec{Name: name}.Invocation(Ask{Role: Reviewer, Dir: "/none"})
@@ -19,12 +19,12 @@ func readerOf(t testing.TB, name string) reader {
 	return inv.reader
 }
 
-// streaming are the presets that answer in events.
+// streaming returns the presets that answer in events.
 func streaming() []string {
 	return slices.DeleteFunc(Presets(), func(name string) bool { return presets[name].reader == nil })
 }
 
-// feed gives text to r as Run would, and returns what was shown and kept.
+// feed passes text to r as Run would, and returns the shown and the kept lines.
 func feed(r reader, text string) (shown, kept []string) {
 	l := lines{max: maxEvent, fn: func(line []byte) {
 		show, noise := r.event(line)
@@ -40,8 +40,8 @@ func feed(r reader, text string) (shown, kept []string) {
 	return shown, kept
 }
 
-// What the agents write, in the shapes that were recorded from them, and what
-// has to be made of it. Lines are shortened to the fields that there is a use for.
+// Recorded outputs of the agents and the expected results. The lines contain only the fields
+// that are used.
 var transcripts = []struct {
 	name, preset, out     string
 	text, problem, detail string // detail is a part of it
@@ -168,7 +168,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// The same events with the line ends of another system.
+// The same events with CRLF line ends.
 func TestReadersCRLF(t *testing.T) {
 	for _, tc := range transcripts {
 		r := readerOf(t, tc.preset)
@@ -179,7 +179,7 @@ func TestReadersCRLF(t *testing.T) {
 	}
 }
 
-// What is no event says nothing, whatever it holds, and is not an answer.
+// Output that is not an event is ignored, whatever it contains, and is not an answer.
 func TestReadersForeignOutput(t *testing.T) {
 	for _, name := range streaming() {
 		for _, out := range []string{
@@ -224,7 +224,7 @@ func TestReadersShow(t *testing.T) {
 	}
 }
 
-// pi repeats the message at every token; that is not kept.
+// pi repeats the message at every token; the repetitions are not kept.
 func TestPiNoise(t *testing.T) {
 	_, kept := feed(readerOf(t, "pi"), `{"type":"message_update","message":{}}
 {"type":"tool_execution_update","toolName":"bash"}
@@ -235,8 +235,8 @@ func TestPiNoise(t *testing.T) {
 	}
 }
 
-// FuzzReaders: no output of an agent makes a reader panic, or gives success with
-// nothing in it, or text with a problem.
+// FuzzReaders: no output makes a reader panic, return an empty success, or return text
+// together with a problem.
 func FuzzReaders(f *testing.F) {
 	for _, tc := range transcripts {
 		f.Add(tc.out)

@@ -9,26 +9,25 @@ import (
 	"sync"
 )
 
-// usageWords are what a tool says that does not know an option, before a help text.
+// usageWords matches a tool's message about an unknown option, before a help text.
 var usageWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$`)
 })
 
-// helpWords are of a help text, which some print without a word when they do not know an
-// option.
+// helpWords matches a help text; some tools print only that for an unknown option.
 var helpWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Options:\s*$[^\x00]*^\s+-h, --help\b`) })
 
-// triedWords are lines of tools that try again, with what they say of the cause in a group:
-// they count while nothing else was said after them.
+// triedWords matches lines about a retry, with the cause in a group. Such a line counts if
+// no other line follows it.
 var triedWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(Attempt \d+ failed with status .*)$|\berror\.error="((?:[^"\\]|\\.)*)"`)
 })
 
-// frameWords are lines of a stack.
+// frameWords matches lines of a stack trace.
 var frameWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+at `) })
 
-// Lines that only warn or tell what goes on, and lines of errors. What stands first in a
-// line decides.
+// Words of lines that only warn or inform, and of error lines. The first match in a line
+// decides.
 var (
 	warningWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i:warn(?:ing)?\b|\bdeprecat|\blevel="?(?:info|debug|trace)\b)|\b(?:INFO|DEBUG|TRACE|NOTICE)\b`)
@@ -36,14 +35,14 @@ var (
 	faultWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)error\b|\bfatal\b|\bfailed\b|\bpanic\b`) })
 )
 
-// warns reports whether a line is no cause of anything.
+// warns reports whether a line only warns or informs, so it is not the cause of a failure.
 func warns(line string) bool {
 	warning, failure := warningWords().FindStringIndex(line), faultWords().FindStringIndex(line)
 	return warning != nil && (failure == nil || warning[0] < failure[0])
 }
 
-// lastWords are what a command that failed wrote last: to standard error, else to
-// standard output, without the events of a preset.
+// lastWords returns what a failed command wrote last: to standard error, else to standard
+// output without the events of a preset.
 func lastWords(res Result, c Command, prompt string) string {
 	out := res.Stdout
 	if c.event != nil {
@@ -65,13 +64,13 @@ func lastWords(res Result, c Command, prompt string) string {
 	return cmp.Or(lastLines(res.Stderr, prompt), lastLines(out, prompt))
 }
 
-// lastLines is the end of a stream on one line, without what the prompt holds as well, and
-// without warnings where there is anything else.
+// lastLines returns the end of a stream as one line, without lines of the prompt, and
+// without warnings if there is anything else.
 func lastLines(stream []byte, prompt string) string {
 	const most = 3
 	asked := strings.Split(plain(prompt), "\n")
 	var last, warned []string
-	tried := "" // the newest that is followed by nothing else
+	tried := "" // the newest retry that no other line follows
 	for raw := range bytes.Lines(stream) {
 		line := strings.TrimRight(plain(string(raw)), "\r\n")
 		text := visible(line)
@@ -80,7 +79,7 @@ func lastLines(stream []byte, prompt string) string {
 		case text == "" || slices.Contains(asked, line):
 		case m != nil:
 			tried = cmp.Or(m[1:]...)
-		case frameWords().MatchString(line), tried != "" && strings.ContainsAny(line[:1], " {}[]"): // what is printed with a stack
+		case frameWords().MatchString(line), tried != "" && strings.ContainsAny(line[:1], " {}[]"): // printed with a stack trace
 		case warns(line):
 			warned = append(warned, text)
 		default:

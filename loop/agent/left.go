@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// leftGrace is what a command that a killed process has left gets between TERM and KILL.
+// leftGrace is the time between TERM and KILL for the remains of a killed git-runr process.
 const leftGrace = time.Second
 
 type noteKey struct{}
 
-// Noted gives a context whose commands are noted in file while they run, so that StopNoted
-// finds what is left of them when this process is killed. The file belongs to who asks for it.
+// Noted returns a context whose commands are recorded in file while they run, so that StopNoted
+// finds their processes if this process is killed. The file belongs to the caller.
 func Noted(ctx context.Context, file string) context.Context {
 	return context.WithValue(ctx, noteKey{}, file)
 }
 
-// noted is what identifies a command: its mark, and, once it is started, its leader by the
-// number, the start in clock ticks since boot, and that boot. A number alone is given to
-// others again.
+// noted identifies a command: its mark and, once started, its leader by process id, start in
+// clock ticks since boot, and boot id. A process id alone can be reused.
 type noted struct {
 	Mark  string `json:"mark"`
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"`
 	Boot  string `json:"boot,omitempty"`
 	Dir   string `json:"dir,omitempty"`   // where it was started
-	Ended bool   `json:"ended,omitempty"` // by itself, or was stopped: what it left was left on purpose
+	Ended bool   `json:"ended,omitempty"` // it exited or was stopped: anything it left was left on purpose
 }
 
-// note appends to file, "" for none. Where it cannot be written, what is left of a
-// killed command is found by nobody, which is no reason not to start it.
+// note appends n to file, "" for none. A failure is ignored: it only means that StopNoted
+// cannot find the command.
 func note(file string, n noted) {
 	line, err := json.Marshal(n)
 	if err != nil || file == "" {
@@ -46,9 +45,9 @@ func note(file string, n noted) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// StopNoted stops what still runs of the commands noted in file, with all that they
-// started, and returns how many processes that were. Whoever noted them must be gone.
-// Outside Linux nothing proves whose a process is, and none is stopped.
+// StopNoted stops the running processes of the commands recorded in file, with all that they
+// started, and returns how many there were. The process that recorded them must be gone.
+// Outside Linux ownership cannot be proved, so nothing is stopped.
 func StopNoted(file string) (stopped int) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -57,7 +56,7 @@ func StopNoted(file string) (stopped int) {
 	newest := map[string]noted{} // by mark
 	for line := range bytes.Lines(data) {
 		var n noted
-		if json.Unmarshal(line, &n) == nil && len(n.Mark) >= minMark { // else it was cut short by the kill
+		if json.Unmarshal(line, &n) == nil && len(n.Mark) >= minMark { // a shorter line was cut off by the kill
 			newest[n.Mark] = n
 		}
 	}
@@ -70,5 +69,5 @@ func StopNoted(file string) (stopped int) {
 	return stopped
 }
 
-// minMark is how long a mark is at least; a shorter one could be anybody's.
+// minMark is the least length of a mark; a shorter one could match foreign processes.
 const minMark = 26

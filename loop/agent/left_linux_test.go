@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// What a killed supervisor leaves is found by what it noted, wherever it went: what ignores
-// that it is to end, what lost its parent, its group or its environment.
+// The remains of a killed supervisor are found by its record: processes that ignore TERM, and
+// processes that lost their parent, group or environment.
 func TestStopNoted(t *testing.T) {
 	for name, script := range map[string]string{
 		"deaf":    `trap "" TERM; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done`,
@@ -46,8 +46,8 @@ func TestStopNoted(t *testing.T) {
 	}
 }
 
-// A number that was given to another process, one of another boot and one that is cut short
-// stop nobody; nor does a command that ended, whose daemon was left on purpose.
+// A reused process id, a record of another boot and a cut-off record stop nothing; nor does the
+// record of an ended command, whose daemon was left on purpose.
 func TestStopNotedStopsNobodyElse(t *testing.T) {
 	other := exec.Command("sleep", "60")
 	other.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -86,7 +86,7 @@ func TestStopNotedStopsNobodyElse(t *testing.T) {
 	}
 }
 
-// Who belongs to what was left does not stop itself.
+// A process that belongs to the remains does not stop itself.
 func TestStopNotedFromWithin(t *testing.T) {
 	mark := strings.Repeat("W", minMark)
 	t.Setenv(spawnVar, ":"+mark)

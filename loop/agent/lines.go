@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	maxShown   = 4 << 10 // bytes of a line that are looked at for showing it
-	maxVisible = 200     // characters of it that are shown
-	maxExcerpt = 500     // characters of an error that are kept
+	maxShown   = 4 << 10 // bytes of a line that are examined for display
+	maxVisible = 200     // characters of a line that are displayed
+	maxExcerpt = 500     // characters of an error message that are kept
 )
 
-// lines cuts a stream into lines and hands each to fn; a carriage return ends a
-// line as well, for that is how programs redraw one. A line over max bytes is
-// handed over cut if cut is set, and otherwise left out.
+// lines splits a stream into lines and passes each to fn. A carriage return ends a line
+// too, because programs use it to redraw one. A line over max bytes is passed on cut if
+// cut is set, else dropped.
 type lines struct {
 	max  int
 	cut  bool
@@ -39,8 +39,8 @@ func (l *lines) add(p []byte) {
 	}
 }
 
-// lineEnd is where the first line of p ends, -1 when it does not. (IndexAny
-// would look at every byte by itself, which a flood makes felt.)
+// lineEnd returns the index of the first line's end in p, or -1. (IndexAny would examine
+// each byte by itself, which is slow for large output.)
 func lineEnd(p []byte) int {
 	end := bytes.IndexByte(p, '\n')
 	if end >= 0 {
@@ -60,7 +60,7 @@ func (l *lines) keep(p []byte) {
 	l.part = append(l.part, p...)
 }
 
-// flush ends the line that has been begun.
+// flush ends the current line.
 func (l *lines) flush() {
 	if len(l.part) > 0 && (l.cut || !l.over) {
 		l.fn(l.part)
@@ -72,8 +72,8 @@ func (l *lines) flush() {
 	}
 }
 
-// progress hands the newest line to a function on a goroutine of its own, so
-// that a slow terminal never slows a command.
+// progress passes the newest line to a function on a goroutine of its own, so that a slow
+// terminal never slows a command.
 type progress struct {
 	mu    sync.Mutex
 	line  string
@@ -81,7 +81,7 @@ type progress struct {
 	done  chan struct{}
 }
 
-// newProgress gives nil, which ignores everything, when nobody listens.
+// newProgress returns nil, whose methods do nothing, if onLine is nil.
 func newProgress(onLine func(string)) *progress {
 	if onLine == nil {
 		return nil
@@ -111,11 +111,11 @@ func (p *progress) put(line []byte) {
 	p.mu.Unlock()
 	select {
 	case p.fresh <- struct{}{}:
-	default: // the listener has yet to take; it will find the new line
+	default: // a line is waiting already; the listener will find the new one
 	}
 }
 
-// take gives the newest line once; "" when it was given already.
+// take returns the newest line once, then "".
 func (p *progress) take() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,11 +132,11 @@ func (p *progress) close() {
 	<-p.done
 }
 
-// visible makes one line of foreign text fit to be shown: no escape sequences,
-// no control, invisible or bidirectional characters, no more than 200 characters.
+// visible makes one line of foreign text safe to display: no escape sequences, no control,
+// invisible or bidirectional characters, at most 200 characters.
 func visible(line string) string { return oneLine(line, maxVisible) }
 
-// excerpt is visible for the text of an error, which may be longer.
+// excerpt is visible with a higher limit, for error messages.
 func excerpt(text string) string { return oneLine(text, maxExcerpt) }
 
 func oneLine(text string, most int) string {
@@ -158,14 +158,14 @@ func oneLine(text string, most int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// escapes are terminal escape sequences: CSI, strings that BEL or ESC \ ends, those with
-// an intermediate byte, and those of one byte. One without an end is only its
-// introducer, so that no text is lost.
+// escapes matches terminal escape sequences: CSI, strings that BEL or ESC \ ends, those with
+// an intermediate byte, and those of one byte. For an unterminated one only the introducer
+// matches, so that no text is lost.
 var escapes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:\x1b\[|\x{9b})[ -?]*[@-~]?|(?:\x1b[]PX^_]|\x{9d})(?:[^\n]*?(?:\x07|\x1b\\))?|\x1b[ -/][\x00-\x7f]|\x1b[0-~]|\x1b`)
 })
 
-// plain takes terminal escape sequences out of text and makes it valid UTF-8.
+// plain removes terminal escape sequences from text and makes it valid UTF-8.
 func plain(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if !strings.ContainsAny(text, "\x1b\u009b\u009d") {

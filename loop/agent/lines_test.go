@@ -69,7 +69,7 @@ func TestVisibleIsShort(t *testing.T) {
 	}
 }
 
-// FuzzVisible: nothing that a terminal acts on is left, and plain text is untouched.
+// FuzzVisible: the result contains nothing that affects a terminal, and plain text is unchanged.
 func FuzzVisible(f *testing.F) {
 	f.Add("\x1b[31mred\x1b[0m\u202e\u200b\r\n\x00")
 	f.Add("\x1b\x1b[[m\x1b]\x1b\\\u009b\u009d")

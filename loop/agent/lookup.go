@@ -11,16 +11,15 @@ import (
 	"syscall"
 )
 
-// ErrNotFound says that the program does not exist; the error that wraps it names the program.
+// ErrNotFound reports that a program does not exist; the error that wraps it names the program.
 var ErrNotFound = errors.New("program not found")
 
 var errNoProgram = errors.New("empty command")
 
-// lookup finds the program of argv on the PATH of env, the environment that it
-// will have. Nothing is ever run from a relative place: what the checked-out
-// tree holds must not decide which program runs. The error is ErrNotFound, or
-// exec.ErrDot for a relative name or a program that only a relative entry of
-// PATH would give.
+// lookup finds the program of argv on the PATH of env, the command's own environment. It
+// never returns a relative path, because the checked-out tree must not decide which program
+// runs. The error is ErrNotFound, or exec.ErrDot for a relative name or a program that is
+// only in a relative directory of PATH.
 func lookup(argv, env []string) (string, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return "", errNoProgram
@@ -50,7 +49,7 @@ func searchPath(name, path string) (string, error) {
 	return "", err
 }
 
-// executable gives nil for a regular file with an execute bit.
+// executable returns nil for a regular file with an execute bit.
 func executable(file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -62,7 +61,7 @@ func executable(file string) error {
 	return nil
 }
 
-// checkDir says that dir is missing before the kernel says so of the program.
+// checkDir returns an error if dir is missing; otherwise the kernel's error would blame the program.
 func checkDir(dir string) error {
 	if dir == "" {
 		return nil
@@ -74,7 +73,7 @@ func checkDir(dir string) error {
 	return err
 }
 
-// lastValue is the value of key in env; of several the last counts, as in exec.
+// lastValue returns the value of key in env; the last entry counts, as in exec.
 func lastValue(env []string, key string) string {
 	for _, kv := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(kv, key+"="); ok {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// WithoutMachine replaces in text, which is recorded for others, what belongs to this machine:
-// the directory dir in which a command ran, PATH, the home and temporary directories of env, the
-// user's name and the host's. Paths below dir become relative to it.
+// WithoutMachine replaces what identifies this machine in text, because text is recorded for
+// others: the working directory dir, PATH, the home and temporary directories of env, the
+// names of user and host. Paths below dir become relative to it.
 func WithoutMachine(text, dir string, env []string) string {
 	temp := cmp.Or(lastValue(env, "TMPDIR"), os.TempDir())
 	home := lastValue(env, "HOME")
@@ -36,11 +36,11 @@ func WithoutMachine(text, dir string, env []string) string {
 	return text
 }
 
-// sharedNames are names of users and hosts that tell nobody which machine it was, and words of
-// what checks say.
+// sharedNames are names of users and hosts that identify no machine, and words that checks
+// often print.
 var sharedNames = []string{"root", "user", "home", "test", "tests", "runner", "build", "builder", "admin", "nobody", "node", "localhost", "app", "work", "src"}
 
-// bothNames are dir and what its symbolic links lead to; none for "" and the root.
+// bothNames returns dir and its real path if that differs; none for "" and the root.
 func bothNames(dir string) []string {
 	if len(filepath.Clean(dir)) < 2 {
 		return nil
@@ -52,7 +52,7 @@ func bothNames(dir string) []string {
 	return names
 }
 
-// withoutDir writes below for dir with a separator behind it, and whole for dir alone.
+// withoutDir replaces dir and a separator by below, and dir alone by whole.
 func withoutDir(text, dir, below, whole string) string {
 	text = strings.ReplaceAll(text, dir+string(filepath.Separator), below)
 	return regexp.MustCompile(regexp.QuoteMeta(dir)+`($|[^\w.-])`).ReplaceAllString(text, whole+"$1")

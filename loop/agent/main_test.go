@@ -20,17 +20,17 @@ import (
 
 const helperVar = "AGENT_TEST_HELPER"
 
-// TestMain lets the test binary stand for the programs that the tests run.
+// TestMain lets the test binary act as the programs that the tests run.
 func TestMain(m *testing.M) {
 	if os.Getenv(helperVar) == "" {
 		os.Exit(m.Run())
 	}
-	// Not os.Exit: there a binary that counts coverage complains on standard error,
-	// and one with the race detector sleeps a second.
+	// Not os.Exit: with it a binary that counts coverage writes to standard error, and one with
+	// the race detector sleeps a second.
 	syscall.Exit(help(os.Args[1], os.Args[2:]))
 }
 
-// helper is a command that runs help(mode, args) in a process of its own.
+// helper returns a command that runs help(mode, args) in a process of its own.
 func helper(mode string, args ...string) Command {
 	return Command{
 		Args:  append([]string{executablePath(), mode}, args...),
@@ -47,7 +47,7 @@ func executablePath() string {
 	return path
 }
 
-// help is what a helper process does; it returns the exit status.
+// help is the body of a helper process; it returns the exit status.
 func help(mode string, args []string) int {
 	switch mode {
 	case "say": // out err status
@@ -107,7 +107,7 @@ func help(mode string, args []string) int {
 	return 0
 }
 
-// ready says that the process stands, and waits to be killed.
+// ready reports that the process runs, and waits to be killed.
 func ready() {
 	fmt.Println("ready")
 	time.Sleep(time.Minute)
@@ -124,8 +124,8 @@ func flood(n int) {
 // sleeper writes its process id to the file $0 and sleeps.
 const sleeper = `echo $$ > "$0.new"; mv "$0.new" "$0"; exec sleep 60`
 
-// descend starts a sleeper the way that kind says. A kind that ends in "-exit"
-// ends then, any other waits to be killed. The sleeper holds our output open.
+// descend starts a sleeper in the way named by kind. A kind with the ending "-exit" exits then,
+// any other waits to be killed. The sleeper keeps our output open.
 func descend(kind string, args []string) int {
 	cmd := exec.Command("/bin/sh", "-c", sleeper, args[0])
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -161,7 +161,7 @@ func supervise(pidFile string) {
 	_, _ = Run(context.Background(), c)
 }
 
-// playAgent copies the file named by SAYS to standard output, and ends as STATUS says.
+// playAgent copies the file named by SAYS to standard output, and exits with STATUS.
 func playAgent() int {
 	prompt, _ := io.ReadAll(bufio.NewReader(os.Stdin))
 	if name := os.Getenv("HEARD"); name != "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// clear sees to it that nothing in the checkout that no argument stops instructs the tool:
-// a reviewer works without it, and no implementer is started beside what would be run. It
-// returns how to put back what it put aside.
+// clear ensures that the tool obeys no file of the checkout that its arguments cannot exclude:
+// for a reviewer it moves those files away, and for an implementer it fails if one of them
+// can run commands. It returns a function that moves the files back.
 func (p *preset) clear(ask Ask) (back func() error, err error) {
 	nothing := func() error { return nil }
 	if ask.Dir == "" {
@@ -29,8 +29,8 @@ func (p *preset) clear(ask Ask) (back func() error, err error) {
 	return nothing, err
 }
 
-// executes are the files and directories below dir that names name, see found; of
-// "/a.json:KEY" the file, where it has that key or cannot be read.
+// executes returns the files and directories below dir that names name; see found. A file
+// named as "/a.json:KEY" is returned only if it has that key or cannot be read.
 func executes(dir string, names []string) ([]string, error) {
 	return found(dir, slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		path, key, is := strings.Cut(name, ":")
@@ -38,8 +38,8 @@ func executes(dir string, names []string) ([]string, error) {
 	}))
 }
 
-// lacks reports whether the file is a JSON object, with comments or without, that has no
-// such key.
+// lacks reports whether the file is a JSON object, with or without comments, that does not
+// have the key.
 func lacks(file, key string) bool {
 	data, err := os.ReadFile(file)
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a checkout can have a tool run or send, whatever its arguments are.
+// Files by which a checkout can make a tool run or send something, whatever its arguments are.
 func TestClear(t *testing.T) {
 	for _, test := range []struct{ preset, path string }{
 		{"gemini", ".env"}, {"gemini", ".gemini/.env"},
@@ -44,7 +44,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// A configuration is obeyed where it names what is run, and where nobody can tell.
+// A configuration file counts if it names commands, or if it cannot be read.
 func TestExecutes(t *testing.T) {
 	for _, test := range []struct {
 		text   string

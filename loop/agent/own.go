@@ -9,28 +9,28 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Own is what a user says of a command that is no preset.
+// Own is a user's configuration of a command that is not a preset.
 type Own struct {
-	Reviewer, Implementer []string // more arguments in that role
-	// Answer is where the answer stands in the JSON that the command writes, one value or one a line: a path such
-	// as "message.content.0.text", and perhaps " where " and a path, "=" and the text that is there. The last one
-	// counts. "" for a command whose standard output is the answer.
+	Reviewer, Implementer []string // extra arguments in that role
+	// Answer is the place of the answer in the JSON objects that the command writes: a path such as
+	// "message.content.0.text", optionally followed by " where " and a condition, PATH=TEXT. The last
+	// match counts. "" for a command whose standard output is the answer.
 	Answer string
-	// Usage is where input, cached, output (tokens) and cost (US dollars) stand, in the same form. What several
-	// values say is summed up.
+	// Usage holds the places of input, cached, output (tokens) and cost (US dollars), in the same
+	// form. The values of several objects are added up.
 	Usage map[string]string
-	// Requires are arguments that a call is refused without, where the command has --help that does not name them.
+	// Requires are arguments that must be in the command's help; if one is not, the call is refused.
 	Requires []string
-	// Aside are files of the checkout that the command obeys: see found for their form. No reviewer sees them.
+	// Aside are files of the checkout that the command obeys; see found for their form. They are hidden from reviewers.
 	Aside []string
 }
 
-// preset is the command as if it were known.
+// preset returns a preset for the command.
 func (o Own) preset() *preset {
 	return &preset{reviewer: o.Reviewer, implementer: o.Implementer, hardens: o.Requires, instructs: o.Aside}
 }
 
-// answer reads the command's standard output.
+// answer reads the answer from the command's standard output.
 func (o Own) answer(stdout []byte) Answer {
 	text, found := "", false
 	for _, value := range jsonValues(stdout) {
@@ -47,7 +47,7 @@ func (o Own) answer(stdout []byte) Answer {
 	return Answer{Text: trimAnswer(plain(text))}
 }
 
-// usage is what the output tells that the call took.
+// usage returns the usage that the output reports.
 func (o Own) usage(stdout []byte) (u spend.Usage) {
 	if len(o.Usage) == 0 {
 		return u
@@ -65,7 +65,7 @@ func (o Own) usage(stdout []byte) (u spend.Usage) {
 	return u
 }
 
-// jsonValues are the objects that the output is made of, however many lines each has; what else it says is left out.
+// jsonValues returns the JSON objects in the output, one or several lines each; it skips other lines.
 func jsonValues(output []byte) (values []any) {
 	for len(output) > 0 {
 		var value map[string]any
@@ -80,7 +80,7 @@ func jsonValues(output []byte) (values []any) {
 	return values
 }
 
-// lookAt is what stands at a path of a value, where its condition holds.
+// lookAt returns the value at a path within value, if the path's condition holds.
 func lookAt(value any, path string) (at any, found bool) {
 	path, condition, _ := strings.Cut(path, " where ")
 	if condition != "" {
@@ -108,7 +108,7 @@ func lookAt(value any, path string) (at any, found bool) {
 	return value, value != nil
 }
 
-// wordsOf is a value as text: a string itself, another as JSON.
+// wordsOf returns a value as text: a string itself, anything else as JSON.
 func wordsOf(value any) string {
 	if text, is := value.(string); is {
 		return text
@@ -117,7 +117,7 @@ func wordsOf(value any) string {
 	return string(text)
 }
 
-// answersInJSON reports whether the answer of a command is JSON of which nothing says where the words are.
+// answersInJSON reports whether a custom command answers in JSON although Own.Answer is not set.
 func (s Spec) answersInJSON(text string) bool {
 	text = strings.TrimSpace(text)
 	return s.preset() == "" && s.Protocol == "" && s.Own.Answer == "" && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") && len(jsonValues([]byte(text))) > 0

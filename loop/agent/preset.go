@@ -16,53 +16,53 @@ const (
 	Implementer Role = "implementer" // changes files; git-runr commits for it
 )
 
-// preset is a tool that is known: how it is called in each role, what it needs of the
-// caller's environment, and how its answer is read. It is a value, so that what is true of
-// all tools stands once.
+// preset describes a known tool: its arguments in each role, the variables that it needs
+// from the caller's environment, and the reader of its answer.
 type preset struct {
 	program string // "" is the preset's name
 
 	// The arguments of a call are args, the role's, the session's, those that name the
-	// working tree, the model's, the user's own, and last. Without {prompt_file} or {prompt}
-	// among them the prompt goes to standard input.
+	// working tree, the model's, the user's own, and last. If none contains {prompt_file} or
+	// {prompt}, the prompt goes to standard input.
 	args, reviewer, implementer, last []string
 
-	// uninstructed are arguments of an implementer that is kept from what its checkout says.
+	// uninstructed are extra arguments for an implementer that must ignore the checkout's instructions.
 	uninstructed []string
 
 	tree   func(dir string) []string
-	model  string   // the flag
+	model  string   // the option
 	once   []string // keep the session from being stored
-	resume []string // go on with {session}
-	sums   sums     // what its stream counts since the session began
-	again  []string // stand for args and the role's where a session is gone on with; nil: those stay
+	resume []string // continue {session}
+	sums   sums     // which totals of its stream cover the whole session
+	again  []string // replace args and the role's when a session is continued; nil: those are used
 
-	set, setReviewer []string // of the environment: KEY=VALUE, over everything else
-	pass             []string // names that it needs of the caller's environment
+	set, setReviewer []string // variables, KEY=VALUE, over everything else
+	pass             []string // names of variables that it needs from the caller's environment
 	clouds           []cloud
 
-	// instructs are files of the checkout that the tool obeys whatever its arguments are:
-	// they are put aside while it reviews. Of executes the same is true, and beside them no
-	// implementer is started. See aside for their form.
+	// instructs are files of the checkout that the tool obeys whatever its arguments are;
+	// they are moved away while it reviews. executes are such files that can run commands:
+	// they are moved away as well, and an implementer is not started if one exists. See found
+	// for their form.
 	instructs, executes []string
 
-	help    []string // what stands before --help for the list of the arguments
+	help    []string // arguments before --help that list the options
 	hardens []string // arguments that keep it from writing or from obeying the checkout
 
-	acp *acpForm // nil: nothing is known of it by the Agent Client Protocol
+	acp *acpForm // nil: its use by the Agent Client Protocol is unknown
 
-	reader func() reader // of standard output; nil: the answer is standard output as it is
+	reader func() reader // of standard output; nil: standard output is the answer
 	edits  bool          // its events name the files that it edits
 	signIn signIn
-	proven bool   // with the real tool, of version
-	origin string // the version whose tool, or whose documentation, the arguments are from
+	proven bool   // tested with the real tool, version origin
+	origin string // the version of the tool, or of its documentation, that the arguments are from
 }
 
-// sums are what a tool's stream counts of a session that is gone on with: all of it, or what
-// this call took.
+// sums says which totals of a continued session's stream cover the whole session; the
+// others cover one call.
 type sums struct{ tokens, cost bool }
 
-// since is what a call took that told of taken, where the session had taken before.
+// since returns the usage of one call from the reported usage taken and the session's usage before it.
 func (s sums) since(taken, before spend.Usage) spend.Usage {
 	if s.tokens && taken.Input >= before.Input && taken.Output >= before.Output {
 		taken.Input, taken.Cached, taken.Output = taken.Input-before.Input, taken.Cached-before.Cached, taken.Output-before.Output
@@ -73,16 +73,16 @@ func (s sums) since(taken, before spend.Usage) spend.Usage {
 	return taken
 }
 
-// acpForm is what of a preset is different where it is talked to by the Agent Client Protocol.
+// acpForm is how a preset differs when it is used by the Agent Client Protocol.
 type acpForm struct {
 	args  []string // in place of args
-	model string   // the flag; "" where the protocol has it chosen
-	// readsItself is true of a tool that takes no answer of ours for a file being not there.
+	model string   // the option; "" if the protocol chooses it
+	// readsItself is true for a tool that mishandles our error for a missing file, so it reads files itself.
 	readsItself bool
 	proven      bool
 }
 
-// byACP is the preset as it is talked to by the Agent Client Protocol.
+// byACP returns the preset as used by the Agent Client Protocol.
 func (p *preset) byACP() *preset {
 	q := *p
 	q.args, q.model, q.proven = p.acp.args, p.acp.model, p.acp.proven
@@ -90,17 +90,17 @@ func (p *preset) byACP() *preset {
 	return &q
 }
 
-// cloud is a way to models by credentials that open more than models. They are passed on
-// only where the user has switched the tool to it.
+// cloud is access to models by credentials that open more than models. They are passed on
+// only if the user switched the tool to that cloud.
 type cloud struct {
-	on   string // variable that says so; "": there is none, and nothing is passed
+	on   string // variable that switches the tool to it; "": no switch, nothing is passed
 	vars []string
 }
 
-// Presets are the names of the agents that are known without configuration, sorted.
+// Presets returns the names of the agents that are known without configuration, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// arguments are those of a call, without the program; own are the user's.
+// arguments returns the arguments of a call, without the program; own are the user's.
 func (p *preset) arguments(ask Ask, own []string) []string {
 	var args []string
 	resumed := ask.Session.ID != "" && p.resume != nil
@@ -131,7 +131,7 @@ func (p *preset) arguments(ask Ask, own []string) []string {
 	return append(args, p.last...)
 }
 
-// unsaid is the model where no argument says it.
+// unsaid returns the model if no argument names it, else "".
 func (p *preset) unsaid(model string) string {
 	if p.model != "" {
 		return ""
@@ -139,7 +139,7 @@ func (p *preset) unsaid(model string) string {
 	return model
 }
 
-// passed are the names of the variables that are passed on of base.
+// passed returns the names of the variables to pass on from base.
 func (p *preset) passed(base []string) []string {
 	names := slices.Concat(p.pass, network)
 	for _, c := range p.clouds {
@@ -150,7 +150,7 @@ func (p *preset) passed(base []string) []string {
 	return names
 }
 
-// fill replaces words in args by texts, in one pass: what a text holds is not looked at.
+// fill replaces words in args by texts, in one pass: the texts themselves are not searched.
 func fill(args []string, oldnew ...string) []string {
 	r := strings.NewReplacer(oldnew...)
 	out := make([]string, len(args))

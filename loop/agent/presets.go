@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The clouds and what opens them.
+// Variables that configure a cloud and its credentials.
 var (
 	amazon = []string{
 		"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
@@ -19,8 +19,8 @@ var (
 	}
 )
 
-// providers are the keys and addresses of the usual providers of models, for tools that
-// speak to many. Others are named in the agent's env.
+// providers are the keys and addresses of common model providers, for tools that support
+// many. Users name others in the agent's env.
 var providers = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_BASE_URL",
 	"AZURE_OPENAI_DEPLOYMENT_NAME_MAP", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_RESOURCE_NAME", "AZURE_RESOURCE_NAME", "AWS_BEARER_TOKEN_BEDROCK",
@@ -28,20 +28,20 @@ var providers = []string{
 	"MOONSHOT_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENROUTER_API_KEY", "TOGETHER_API_KEY", "XAI_API_KEY", "ZAI_API_KEY",
 }
 
-// xdg is where tools keep their settings and who is signed in, when not below HOME.
+// xdg are the variables for the place of settings and credentials outside HOME.
 var xdg = []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}
 
-// allClouds are for tools that have no switch of their own: they get none of it, and hear
-// of that when authentication fails.
+// allClouds is for tools without a switch for a cloud: none of its variables is passed on,
+// and an authentication failure mentions that.
 var allClouds = []cloud{{vars: amazon}, {vars: google}, {vars: azure}}
 
 // presets are the agents that are known without configuration. All that can stream one
-// JSON object a line, which keeps the idle limit meaningful. A change of an argument that
-// hardens is a change of what a hostile repository can do, and must be measured anew.
+// JSON object a line do so, which keeps the idle limit meaningful. Changing an argument
+// in hardens changes what a hostile repository can do, and must be tested anew.
 var presets = map[string]*preset{
-	// codex runs in its own sandbox. A user who trusts a repository trusts its worktrees with
-	// it, and then the .codex directory of the commit under review would be obeyed, commands
-	// of MCP servers included; so the trust is taken back for this directory.
+	// codex runs in its own sandbox. If the user trusts a repository, codex also trusts its
+	// worktrees and would obey the .codex directory of the commit under review, commands of
+	// MCP servers included. So the arguments withdraw the trust for this directory.
 	"codex": {
 		args:        []string{"exec", "--json"},
 		reviewer:    []string{"--sandbox", "read-only", "-c", "project_doc_max_bytes=0", "-c", "skills.include_instructions=false"},
@@ -61,8 +61,8 @@ var presets = map[string]*preset{
 		signIn:       signIn{vars: []string{"CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}, home: "CODEX_HOME", root: ".codex", files: []string{"auth.json"}},
 		uninstructed: []string{"-c", "skills.include_instructions=false"}, proven: true, origin: "0.169.0",
 	},
-	// claude reads no settings of the repository. An implementer may edit and look at
-	// history; anything else that its mode asks a person for is denied.
+	// claude reads no settings of the repository. An implementer may edit and read history;
+	// anything else that would need a person's permission is denied.
 	"claude": {
 		args:     []string{"-p", "--setting-sources", "user", "--strict-mcp-config", "--output-format", "stream-json", "--verbose"},
 		reviewer: []string{"--tools", "Read,Grep,Glob"},
@@ -74,7 +74,7 @@ var presets = map[string]*preset{
 		model:  "--model",
 		set:    []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 		pass: []string{
-			"USER", // the key chain of macOS is asked by user name
+			"USER", // the macOS key chain is queried by user name
 			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
 			"ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_HAIKU_MODEL",
 		},
@@ -91,10 +91,10 @@ var presets = map[string]*preset{
 		},
 		proven: true, origin: "2.1.331",
 	},
-	// gemini is let past its question about trust by --skip-trust, which has it read the
-	// instructions of the folder: those are put aside. The variable keeps older versions from
-	// obeying the folder's settings. Neither mode offers it a shell. Of a folder that its user
-	// trusts it takes variables, and with them the address that the key is sent to.
+	// gemini skips its question about trust with --skip-trust, but then reads the folder's
+	// instructions, so those are moved away. The variable keeps older versions from obeying
+	// the folder's settings. Neither mode offers a shell. If the user trusts the folder,
+	// gemini reads variables from it, including the address that receives the key.
 	"gemini": {
 		args:        []string{"--skip-trust", "-o", "stream-json"},
 		reviewer:    []string{"--approval-mode", "plan"},
@@ -106,15 +106,15 @@ var presets = map[string]*preset{
 			"GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI",
 		},
 		instructs: []string{"GEMINI.md", "AGENTS.md", "CLAUDE.md", "/.gemini", "/.agents"},
-		executes:  []string{"/.env", "/.gemini/.env"}, // variables, and with them where the key goes
+		executes:  []string{"/.env", "/.gemini/.env"}, // variables, including the address that receives the key
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
 		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
 		acp:    &acpForm{args: []string{"--skip-trust", "--acp"}, model: "-m", readsItself: true, proven: true},
 		proven: true, origin: "0.61.0",
 	},
-	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. What it
-	// tries again is in its log alone. It runs a project's plugins whatever it is told.
+	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. Only its
+	// log mentions retries. No option keeps it from running a project's plugins.
 	"opencode": {
 		args:        []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 		resume:      []string{"--session", "{session}"},
@@ -126,7 +126,7 @@ var presets = map[string]*preset{
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
-		// its plugins are loaded in a second way, which knows neither the variables nor --pure
+		// opencode has a second loader for plugins, which ignores the variables and --pure
 		executes: []string{
 			"/opencode.json:plugin", "/opencode.jsonc:plugin", "/.opencode/opencode.json:plugin", "/.opencode/opencode.jsonc:plugin",
 			"/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools",
@@ -137,26 +137,26 @@ var presets = map[string]*preset{
 		proven: true, origin: "1.18.33",
 	},
 	// pi loads no extensions, skills, prompt templates or context files, and a reviewer has no
-	// tool that writes. It renames directories of a project that it finds old.
+	// tool that writes. It renames directories of a project that it considers outdated.
 	"pi": {
 		args:      []string{"-p", "--mode", "json", "-ne", "-ns", "-np", "-nc"},
 		reviewer:  []string{"--tools", "read,grep,find,ls"},
 		once:      []string{"--no-session"},
 		resume:    []string{"--session", "{session}"},
 		model:     "--model",
-		set:       []string{"PI_OFFLINE=1"}, // no downloads at start; the model is still asked
+		set:       []string{"PI_OFFLINE=1"}, // no downloads at start; requests to the model still work
 		pass:      append([]string{"ANTHROPIC_OAUTH_TOKEN", "PI_CODING_AGENT_DIR"}, providers...),
 		clouds:    allClouds,
 		instructs: []string{"/.pi"},
-		executes:  []string{"/.pi/settings.json"}, // npmCommand, where the user has a package
+		executes:  []string{"/.pi/settings.json"}, // npmCommand, if the user has installed a package
 		hardens:   []string{"-ne", "-ns", "-np", "-nc", "--tools"},
 		reader:    func() reader { return &piReader{} }, edits: true,
 		signIn:       signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
-		uninstructed: []string{"--system-prompt", "", "--append-system-prompt", ""}, // instead of .pi/SYSTEM.md and its like
+		uninstructed: []string{"--system-prompt", "", "--append-system-prompt", ""}, // in place of .pi/SYSTEM.md and similar files
 		proven:       true, origin: "0.74.2",
 	},
-	// copilot takes its prompt from standard input where it is piped. By the Agent Client
-	// Protocol it runs the hooks of the checkout whatever its arguments are.
+	// copilot reads a piped prompt from standard input. With the Agent Client Protocol it runs
+	// the hooks of the checkout whatever its arguments are, so it has no acp form.
 	"copilot": {
 		args:        []string{"-s", "--output-format", "json", "--no-auto-update", "--no-ask-user", "--disable-builtin-mcps"},
 		reviewer:    []string{"--no-custom-instructions", "--available-tools", "view,grep,glob"},
@@ -173,8 +173,8 @@ var presets = map[string]*preset{
 		signIn:       signIn{vars: []string{"COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"}, unseen: true},
 		uninstructed: []string{"--no-custom-instructions"}, proven: true, origin: "1.0.102",
 	},
-	// qwen runs neither hooks nor servers of the folder's settings in its safe mode, but takes
-	// model and address from them and from its files of variables, and writes to them.
+	// qwen in safe mode runs neither hooks nor servers from the folder's settings, but reads
+	// model and address from them and from its .env files, and writes to them.
 	"qwen": {
 		args:        []string{"--safe-mode", "-o", "stream-json"},
 		reviewer:    []string{"--approval-mode", "plan"},
@@ -194,7 +194,7 @@ var presets = map[string]*preset{
 		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"}, root: ".qwen", files: []string{"oauth_creds.json"}, unseen: true},
 		proven: true, origin: "0.24.4",
 	},
-	// kilo is built on opencode, and reads rules of its own as well.
+	// kilo is built on opencode and has rule files of its own.
 	"kilo": {
 		args:        []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 		resume:      []string{"--session", "{session}"},
@@ -224,7 +224,7 @@ var presets = map[string]*preset{
 		signIn: signIn{vars: []string{"CURSOR_API_KEY"}, unseen: true},
 		origin: "2026.09.02",
 	},
-	// droid is read-only unless told otherwise.
+	// droid is read-only unless its arguments allow more.
 	"droid": {
 		args:        []string{"exec", "-o", "stream-json", "--disable-builtin-skills"},
 		reviewer:    []string{"--only-tools", "Read,LS,Grep,Glob"},
@@ -240,8 +240,8 @@ var presets = map[string]*preset{
 		signIn:      signIn{vars: []string{"FACTORY_API_KEY"}, root: ".factory", files: []string{"auth.json"}, unseen: true},
 		origin:      "0.215.0",
 	},
-	// amp keeps its model, and has no argument that keeps it from writing: a reviewer's work
-	// is held against the checkout as every reviewer's is.
+	// amp has neither an option for the model nor one that keeps it from writing: as for every
+	// reviewer, the checkout is compared afterwards.
 	"amp": {
 		args:        []string{"-x", "--stream-json"},
 		implementer: []string{"--dangerously-allow-all"},
@@ -253,7 +253,7 @@ var presets = map[string]*preset{
 		signIn: signIn{vars: []string{"AMP_API_KEY"}, unseen: true},
 		origin: "0.0.1790712063",
 	},
-	// goose only chats as a reviewer: it has no tools then, and sees what the prompt shows.
+	// goose in chat mode, as a reviewer, has no tools: it sees only what the prompt shows.
 	"goose": {
 		args:        []string{"run", "--no-session", "--quiet", "--output-format", "stream-json", "-i", "-"},
 		model:       "--model",
@@ -267,8 +267,8 @@ var presets = map[string]*preset{
 		signIn:      signIn{vars: providers, unseen: true},
 		origin:      "1.9",
 	},
-	// aider has no tools: it writes what the model answers. It takes its configuration, and
-	// the addresses that keys are sent to, from files of the checkout.
+	// aider has no tools: it writes the model's answer to files. It reads its configuration,
+	// and the addresses that receive keys, from files of the checkout.
 	"aider": {
 		args: []string{
 			"--message-file", "{prompt_file}", "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-auto-lint", "--no-auto-test",
@@ -287,8 +287,8 @@ var presets = map[string]*preset{
 	},
 }
 
-// opencodeSet is what opencode and the tools that are built on it are told by variables that
-// begin with their name: the checkout configures nothing, its skills are not read.
+// opencodeSet returns the variables, prefixed with the tool's name, that keep opencode and
+// its derivatives from the checkout's configuration and skills.
 func opencodeSet(tool string) []string {
 	return withPrefix(tool+"_DISABLE_", "AUTOUPDATE=1", "EXTERNAL_SKILLS=1", "LSP_DOWNLOAD=1", "PROJECT_CONFIG=1")
 }
@@ -312,8 +312,8 @@ func withPrefix(prefix string, names ...string) []string {
 	return names
 }
 
-// untrusted is a TOML table that marks dir, under both its names when it is reached through
-// a link. A JSON string is a TOML string.
+// untrusted returns a TOML table that marks dir as untrusted, by both names if a symbolic
+// link leads to it. A JSON string is a valid TOML string.
 func untrusted(dir string) string {
 	var entries []string
 	for _, name := range namesOf(dir) {

@@ -15,17 +15,17 @@ import (
 
 const helpTimeout = 20 * time.Second
 
-// probe is what a program said of itself: it is asked once per version of it.
+// probe is the cached list of a program's options, read from its help once per version.
 type probe struct {
 	Path  string    `json:"path"`
 	Size  int64     `json:"size"`
 	Time  time.Time `json:"time"`
-	Flags []string  `json:"flags"` // that its help names
+	Flags []string  `json:"flags"` // options that its help lists
 }
 
-// known refuses a call whose arguments that keep a reviewer from writing, or the checkout
-// from being obeyed, are not in the program's own help any more. Where it has no help that
-// can be read, or is no program by itself (npx and a package), nothing is known.
+// known refuses a call if an argument that keeps a reviewer from writing, or the tool from
+// obeying the checkout, is no longer in the program's help. It accepts the call if the help
+// cannot be read or belongs to another program (npx and a package).
 func (inv Invocation) known(ctx context.Context, c Command, cache string) error {
 	if cache == "" || len(inv.preset.hardens) == 0 || len(inv.Args) == 0 || inv.wrapped {
 		return nil
@@ -37,7 +37,7 @@ func (inv Invocation) known(ctx context.Context, c Command, cache string) error 
 	used := func(flag string) bool { return slices.Contains(inv.Args, flag) }
 	named := func(flag string) bool { return slices.Contains(flags, flag) }
 	if !inv.own && !slices.ContainsFunc(inv.preset.hardens, named) {
-		return nil // not the help that was looked for
+		return nil // this is not the help of the right command
 	}
 	for _, flag := range inv.preset.hardens {
 		if used(flag) && !named(flag) {
@@ -47,7 +47,7 @@ func (inv Invocation) known(ctx context.Context, c Command, cache string) error 
 	return nil
 }
 
-// flags are what the program's help names, from cache where it is the same program.
+// flags returns the options in the program's help, from cache if the program is unchanged.
 func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]string, error) {
 	p, err := identify(c)
 	if err != nil {
@@ -63,11 +63,11 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.stuck, c.talk, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0, true, nil, nil, nil, nil, nil
 	res, err := Run(ctx, c)
 	if err != nil || res.ExitCode != 0 {
-		return nil, nil // the call itself says why, if there is a reason
+		return nil, nil // the call itself will report the reason, if any
 	}
 	p.Flags = flagsIn(plain(string(res.Stdout)))
 	if data, err := json.Marshal(p); err == nil && os.MkdirAll(cache, 0o700) == nil {
-		_ = os.WriteFile(file, data, 0o600) // without it, it is asked again
+		_ = os.WriteFile(file, data, 0o600) // if this fails, the next call asks again
 	}
 	return p.Flags, nil
 }
@@ -76,7 +76,7 @@ func (p probe) same(q probe) bool {
 	return p.Path == q.Path && p.Size == q.Size && p.Time.Equal(q.Time)
 }
 
-// identify is the program of c, as far as its file tells one version from another.
+// identify returns the program of c with the file attributes that tell versions apart.
 func identify(c Command) (probe, error) {
 	path, err := lookup(c.Args, c.Env)
 	if err != nil {
@@ -96,7 +96,7 @@ var flagWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0-9-]*)`)
 })
 
-// flagsIn are the options that a help text names, sorted.
+// flagsIn returns the options in a help text, sorted.
 func flagsIn(help string) []string {
 	var flags []string
 	for _, m := range flagWords().FindAllStringSubmatch(help, -1) {

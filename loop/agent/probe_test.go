@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// tool writes a program that answers --help with help, counts how often it was asked, and
-// otherwise says what codex says.
+// tool writes a program that answers --help with help, counts the requests for it, and
+// otherwise behaves like codex.
 func tool(t *testing.T, dir, help string) {
 	t.Helper()
 	script := "#!/bin/sh\nfor a; do if [ \"$a\" = --help ]; then echo \"$0 $*\" >>'" + dir + "/asked'; cat <<'END'\n" + help + "\nEND\nexit 0; fi; done\n" +
@@ -29,8 +29,8 @@ func count(t *testing.T, file string) int {
 	return strings.Count(string(data), "\n")
 }
 
-// A flag that hardens and that the tool does not know any more stops the call, with its
-// name, and help is asked for once per version of the tool.
+// A hardening option that the tool no longer has stops the call with the option's name. The help
+// is read once per version of the tool.
 func TestProbe(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
@@ -67,7 +67,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// What is started by another program is not asked, nor is anything without a cache.
+// The help is not read if another program starts the tool, or without a cache.
 func TestProbeNot(t *testing.T) {
 	dir := t.TempDir()
 	tool(t, dir, "  -c")

@@ -4,21 +4,21 @@ package agent
 
 import "syscall"
 
-// endWithUs has no means outside Linux.
+// endWithUs does nothing: only Linux can signal a child when its parent dies.
 func endWithUs(*syscall.SysProcAttr) {}
 
-// family is a command and what is in its process group. A process that left the
-// group is not found here; only Linux has the means to look for it.
+// family is a command and its process group. A process that left the group is not found;
+// only Linux can find it.
 type family struct{ leader int }
 
 func newFamily(leader int, _ string, _ bool) *family { return &family{leader: leader} }
 
 func (f *family) noted() noted { return noted{PID: f.leader} }
 
-// leftFamily has nothing to tell the processes of others by.
+// leftFamily returns nil: outside Linux nothing proves which processes are ours.
 func leftFamily(noted) *family { return nil }
 
-// signal sends sig (0 for none) to the group and returns 0 when it is empty.
+// signal sends sig (0 for none) to the group. It returns 0 if the group is empty, else 1.
 func (f *family) signal(sig syscall.Signal) int {
 	if syscall.Kill(-f.leader, sig) == syscall.ESRCH {
 		return 0
@@ -26,8 +26,8 @@ func (f *family) signal(sig syscall.Signal) int {
 	return 1
 }
 
-// signalGroup is signal: there is nothing else to reach.
+// signalGroup is signal, which reaches only the group.
 func (f *family) signalGroup(sig syscall.Signal) int { return f.signal(sig) }
 
-// AdoptOrphans has no means outside Linux.
+// AdoptOrphans does nothing outside Linux.
 func AdoptOrphans() {}

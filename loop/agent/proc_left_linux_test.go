@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What a command leaves in its process group is stopped when it ends by itself: what
-// holds its output open, what does not, and what does not obey.
+// After a command exits by itself, the rest of its process group is stopped: processes that hold
+// its output open, others, and those that ignore TERM.
 func TestRunStopsWhatItLeaves(t *testing.T) {
 	for name, child := range map[string]string{
 		"pipes":  `sleep 300 & echo $! > "$0"`,

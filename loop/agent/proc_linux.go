@@ -13,31 +13,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endWithUs tells the command to end if we are killed.
+// endWithUs has the kernel send SIGTERM to the command when we are killed.
 func endWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
-// family is a command and all that it started. Members are found in /proc by
-// parent, group, session and a mark in the environment, because agents put
-// their tools into groups and sessions of their own, and daemons lose their
-// parent. One that left all four before anyone looked is found by its new parent, which
-// is this process once it called AdoptOrphans.
+// family is a command and every process that it started. Members are found in /proc by
+// parent, group, session and a mark in the environment, because agents put their tools
+// into groups and sessions of their own, and daemons lose their parent. A process that
+// lost all four before it was seen is found by its new parent: this process, after
+// AdoptOrphans.
 type family struct {
 	leader int
 	mark   []byte
-	since  uint64         // start time of the leader in clock ticks: nothing older belongs to it
+	since  uint64         // start time of the leader in clock ticks: no member is older
 	known  map[int]uint64 // start times of members by process id
-	alone  bool           // orphans that nothing else tells of are its own
+	alone  bool           // unattributed orphans belong to it
 }
 
-// adopts says that AdoptOrphans was called.
+// adopts is set after AdoptOrphans succeeded.
 var adopts atomic.Bool
 
-// AdoptOrphans makes this process the parent of what its children leave behind, so that a daemon that cleared its
-// environment ends with the call of the agent that started it. It is for a program whose other children stay in its
-// own session: a child in another one that loop/agent did not start counts as left by an agent.
+// AdoptOrphans makes this process the parent of its descendants' orphans, so that a daemon that cleared its
+// environment ends with the agent's call. Only for programs whose other children stay in their own session:
+// a child in another session that loop/agent did not start counts as an agent's orphan.
 func AdoptOrphans() { adopts.Store(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil) }
 
-// orphan reports whether a process was left to us by a command that we started.
+// orphan reports whether we became the process's parent because its own parent, started by us, ended.
 func (p proc) orphan() bool {
 	if !adopts.Load() || p.parent != os.Getpid() || p.session == Session() {
 		return false
@@ -52,22 +52,22 @@ func newFamily(leader int, mark string, alone bool) *family {
 	return &family{leader: leader, mark: []byte(mark), since: p.start, known: map[int]uint64{leader: p.start}, alone: alone}
 }
 
-// noted is by what the family is found when we are gone.
+// noted returns the record by which StopNoted finds the family when we are gone.
 func (f *family) noted() noted {
 	return noted{Mark: string(f.mark), PID: f.leader, Start: f.since, Boot: bootID()}
 }
 
-// leftFamily is what a process that is gone has noted; nil where nothing of it can be
-// alive, or where we belong to it ourselves. The leader's number counts only while the same
-// process has it, or where one of its group or session has the mark or is still where it
-// was started.
+// leftFamily returns the family that a dead process recorded; nil if none of it can be alive,
+// or if we belong to it ourselves. The leader's process id counts only while the same process
+// has it, or if a process in its group or session has the mark or still runs in the directory
+// where the leader was started.
 func leftFamily(n noted) *family {
 	if n.Boot != "" && n.Boot != bootID() || strings.Contains(os.Getenv(spawnVar), n.Mark) {
 		return nil
 	}
 	f := &family{leader: n.PID, mark: []byte(n.Mark), since: n.Start, known: map[int]uint64{}}
 	if n.PID <= 1 {
-		f.leader = -1 // it was not noted: by the mark alone
+		f.leader = -1 // it was not recorded: find members by the mark alone
 		return f
 	}
 	leader, alive := readStat(strconv.Itoa(n.PID))
@@ -81,14 +81,14 @@ func leftFamily(n noted) *family {
 	return f
 }
 
-// bootID names the boot that clock ticks are counted from.
+// bootID identifies the boot from which clock ticks are counted.
 func bootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 }
 
-// signal sends sig (0 for none) to every living member, the leader's group at
-// once, and returns how many there were.
+// signal sends sig (0 for none) to every living member, to the leader's group at once, and
+// returns how many there were.
 func (f *family) signal(sig syscall.Signal) int {
 	members := f.members()
 	grouped := false
@@ -105,8 +105,8 @@ func (f *family) signal(sig syscall.Signal) int {
 	return len(members)
 }
 
-// signalGroup is signal for what is left of the leader's group, which keeps its
-// number from being given to another. What ended and nobody waits for is not counted.
+// signalGroup is signal for the remains of the leader's group, whose number is not reused while
+// a member exists. Zombies are not counted.
 func (f *family) signalGroup(sig syscall.Signal) int {
 	if syscall.Kill(-f.leader, 0) == syscall.ESRCH {
 		return 0
@@ -123,13 +123,13 @@ func (f *family) signalGroup(sig syscall.Signal) int {
 	return left
 }
 
-// members looks for the family anew and remembers it, so that a child is still
+// members searches for the family and remembers what it finds, so that a child is still
 // found after its parent died.
 func (f *family) members() []proc {
 	var found, rest []proc
 	for _, p := range f.candidates() {
 		if start, ok := f.known[p.pid]; ok && start != p.start && start != 0 {
-			delete(f.known, p.pid) // the number was given to another process
+			delete(f.known, p.pid) // the id was reused by another process
 		}
 		rest = append(rest, p)
 	}
@@ -158,14 +158,14 @@ func (f *family) owns(p proc) bool {
 	return p.marked || f.alone && !p.elsewhere && p.orphan() && onlyOne()
 }
 
-// candidates are the living processes that are not older than the leader.
+// candidates returns the living processes that are not older than the leader.
 func (f *family) candidates() []proc {
 	var procs []proc
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		p, ok := readStat(e.Name())
 		if ok && p.zombie && p.orphan() {
-			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // nobody else waits for it
+			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // no other code waits for it
 		}
 		if !ok || p.zombie || p.start < f.since || p.pid == os.Getpid() {
 			continue
@@ -178,8 +178,8 @@ func (f *family) candidates() []proc {
 	return procs
 }
 
-// environOf is the environment of a process by its number. In the middle of an exec it is
-// empty, for a moment.
+// environOf returns the environment of the process with that id. It retries, because the
+// environment is empty for a moment during an exec.
 func environOf(pid string) (env []byte) {
 	for range 3 {
 		var err error
@@ -191,11 +191,11 @@ func environOf(pid string) (env []byte) {
 	return env
 }
 
-// proc is what /proc/PID says of a process.
+// proc is one process as described by /proc/PID.
 type proc struct {
 	pid, parent, group, session int
 	start                       uint64 // clock ticks since boot
-	zombie, marked, elsewhere   bool   // it has ended; it has our mark; it has only that of others
+	zombie, marked, elsewhere   bool   // it has ended; it has our mark; it has only other commands' marks
 }
 
 // in reports whether the process is in dir or below it.
@@ -208,8 +208,8 @@ func (p proc) in(dir string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// readStat reads /proc/PID/stat; ok is false when pid is no number or is gone.
-// The name of the program may hold anything, so fields count from its last ")".
+// readStat reads /proc/PID/stat; ok is false if pid is not a number or the process is gone.
+// The program's name may contain anything, so fields are counted from the last ")".
 func readStat(pid string) (p proc, ok bool) {
 	id, err := strconv.Atoi(pid)
 	if err != nil {

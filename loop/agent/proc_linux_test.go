@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// gone waits until the process whose id is in the file has ended; it gives up in the end.
+// gone waits until the process whose id is in the file has ended, for a limited time.
 func gone(t *testing.T, pidFile string) bool {
 	t.Helper()
 	pid := strings.TrimSpace(waitForFile(t, pidFile))
@@ -25,7 +25,7 @@ func gone(t *testing.T, pidFile string) bool {
 	return false
 }
 
-// killAtEnd keeps a failing test from leaving its process behind.
+// killAtEnd keeps a failing test from leaving its process running.
 func killAtEnd(t *testing.T, pidFile string) {
 	t.Cleanup(func() {
 		data, _ := os.ReadFile(pidFile)
@@ -35,7 +35,7 @@ func killAtEnd(t *testing.T, pidFile string) {
 	})
 }
 
-// Nothing that a command started outlives its cancellation, wherever it went.
+// No process that a command started outlives its cancellation, wherever it went.
 func TestRunLeavesNothingBehind(t *testing.T) {
 	for _, kind := range []string{"child", "group", "session", "bare", "daemon"} {
 		t.Run(kind, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestRunLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A child that ignores TERM is found by what is remembered of its dead parent.
+// A child that ignores TERM is found after its parent died.
 func TestRunKillsOrphanOfObedientParent(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
@@ -67,7 +67,7 @@ while [ ! -e "$0" ]; do sleep 0.02; done; echo ready; wait`
 	}
 }
 
-// What left its group, session, parent and environment is found by its new parent, and ended with the call.
+// A process that left its group, session, parent and environment is found by its new parent, and ends with the call.
 func TestAdoptedOrphanEnds(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
@@ -83,7 +83,7 @@ while [ ! -e "$0" ]; do sleep 0.02; done`
 	}
 }
 
-// A command that ends by itself may leave a daemon; it is neither killed nor waited for.
+// A command that exits by itself may leave a daemon, which is neither killed nor waited for.
 func TestRunLeavesDaemonOfNormalEnd(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
@@ -104,8 +104,8 @@ while [ ! -e "$0" ]; do sleep 0.02; done`
 	}
 }
 
-// What an agent started ends with its call, whatever session it made for itself: nothing goes
-// on writing where the call was made.
+// Every process that an agent started ends with its call, even in another session, so that none
+// goes on writing in the checkout.
 func TestCallLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	for _, deaf := range []string{"", `trap "" TERM; `} {
@@ -124,7 +124,7 @@ while [ ! -e "$0" ]; do sleep 0.02; done; echo fine`
 	}
 }
 
-// What this program starts in the background of an agent's call is none of the agent's.
+// A process that this program starts in the background of an agent's call does not belong to the agent.
 func TestStartDetachedIsNobodysFamily(t *testing.T) {
 	t.Setenv(spawnVar, ":OUTER")
 	log := filepath.Join(t.TempDir(), "log")
@@ -155,7 +155,7 @@ func TestRunOwnSession(t *testing.T) {
 	}
 }
 
-// Stopping one command leaves those alone that run beside it.
+// Stopping one command does not affect other running commands.
 func TestRunStopsOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	beside := exec.Command("sleep", "60")
@@ -179,7 +179,7 @@ func TestRunStopsOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// When we are killed, the agent does not go on unsupervised.
+// When we are killed, the agent does not continue unsupervised.
 func TestRunEndsWithItsSupervisor(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
@@ -197,8 +197,8 @@ func TestRunEndsWithItsSupervisor(t *testing.T) {
 	}
 }
 
-// A supervised git-runr keeps the marks of those above it, or a daemon below
-// two of them would be lost to the outer one.
+// A supervised git-runr keeps the marks of the processes above it; otherwise the outer one could
+// not find a daemon below two of them.
 func TestRunNestsMarks(t *testing.T) {
 	t.Setenv(spawnVar, ":OUTER")
 	r := mustRun(t, t.Context(), helper("env"))

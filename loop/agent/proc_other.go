@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// ownSession cannot be had: an agent whose children nothing can find is not started.
+// ownSession fails: an agent whose child processes cannot be found is not started.
 func ownSession() (*syscall.SysProcAttr, error) {
 	return nil, fmt.Errorf("stop it with all that it starts: %w on %s; use WSL", errors.ErrUnsupported, runtime.GOOS)
 }
 
 func sessionOf(int) (int, error) { return 0, errors.ErrUnsupported }
 
-// What follows is never reached.
+// The functions below are never reached.
 
 func endWithUs(*syscall.SysProcAttr) {}
 
@@ -36,5 +36,5 @@ func (*family) signal(syscall.Signal) int { return 0 }
 
 func (*family) signalGroup(syscall.Signal) int { return 0 }
 
-// AdoptOrphans has no means here.
+// AdoptOrphans does nothing here.
 func AdoptOrphans() {}

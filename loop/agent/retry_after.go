@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds what a provider can have us wait for.
+// maxRetryAfter limits how long a provider can make us wait.
 const maxRetryAfter = 7 * 24 * time.Hour
 
 const (
@@ -16,7 +16,7 @@ const (
 	clockWords    = `(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?(?:\s*\(([A-Za-z_]+(?:/[A-Za-z_+-]+)*)\))?`
 )
 
-// retryWords are the ways in which providers and their tools say when to ask again.
+// retryWords match the ways in which providers and tools say when to retry.
 var retryWords = sync.OnceValue(func() (words struct{ seconds, duration, date, epoch, instant, day, clock, number *regexp.Regexp }) {
 	re := regexp.MustCompile
 	words.seconds = re(`(?i)(?:retry[-_ ]?after|resets?_(?:in|after)_seconds)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?:["',;\s}]|\.?$)`)
@@ -30,8 +30,8 @@ var retryWords = sync.OnceValue(func() (words struct{ seconds, duration, date, e
 	return words
 })
 
-// RetryAfter is how long a provider wants to be left alone by what it said at now: 0 when
-// that cannot be read, at most a week.
+// RetryAfter returns the wait that a provider's message text asks for at time now: at most a
+// week, 0 if it cannot be read.
 func RetryAfter(text string, now time.Time) time.Duration {
 	words := retryWords()
 	var wait time.Duration
@@ -61,11 +61,11 @@ func RetryAfter(text string, now time.Time) time.Duration {
 	return min(max(wait, 0), maxRetryAfter)
 }
 
-// leastRetryAfter is for a limit that has passed before its words were read.
+// leastRetryAfter is the wait for a limit that has already passed.
 const leastRetryAfter = time.Second
 
-// RetryAfter is how long the agent's provider wants to be left alone, of what it said at
-// now: 0 when that cannot be read, at most a week.
+// RetryAfter returns the wait that the agent's provider asks for at time now: at most a week,
+// 0 if it cannot be read.
 func (a Answer) RetryAfter(now time.Time) time.Duration {
 	if !a.Again.IsZero() {
 		return min(max(a.Again.Sub(now), leastRetryAfter), maxRetryAfter)
@@ -73,7 +73,7 @@ func (a Answer) RetryAfter(now time.Time) time.Duration {
 	return RetryAfter(a.Detail, now)
 }
 
-// scaled is a number of units, and a bound where that is too many.
+// scaled returns a number of units, at most maxRetryAfter.
 func scaled(number string, unit time.Duration) time.Duration {
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || n > float64(maxRetryAfter/unit) {
@@ -105,7 +105,7 @@ func untilLayout(layout, text string, now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// clockTime reads hour, minute, "a" or "p", and a place ("" for ours).
+// clockTime reads hour, minute, "a" or "p", and a time zone ("" for ours).
 func clockTime(clock []string) (hour, minute int, where *time.Location, ok bool) {
 	hour, _ = strconv.Atoi(clock[0])
 	minute, _ = strconv.Atoi("0" + clock[1])
@@ -123,7 +123,7 @@ func clockTime(clock []string) (hour, minute int, where *time.Location, ok bool)
 	return hour, minute, where, ok
 }
 
-// untilClock is the time until a clock shows what clockTime reads.
+// untilClock returns the time until the clock next shows the time that clockTime reads.
 func untilClock(clock []string, now time.Time) time.Duration {
 	hour, minute, where, ok := clockTime(clock)
 	if !ok {
@@ -137,8 +137,8 @@ func untilClock(clock []string, now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// untilDay is the time until a clock shows what clockTime reads on a day: month, number and
-// year, "" for the nearest to come.
+// untilDay returns the time until the clock shows that time on a day: month, number and year,
+// "" for the next such day.
 func untilDay(day, clock []string, now time.Time) time.Duration {
 	hour, minute, where, ok := clockTime(clock)
 	if !ok {

@@ -17,32 +17,32 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Caller calls one agent for a role: as a Reviewer or an Implementer.
+// Caller calls one agent in a role, as a Reviewer or an Implementer.
 type Caller struct {
 	Spec    Spec
 	Profile string // quality, balanced, budget; "" is balanced
-	Model   string // in place of what is configured; "" for that
+	Model   string // replaces the configured model; "" keeps that
 	Cache   string // see CallOptions
-	// Bounds are the most that a reviewer is shown at once.
+	// Bounds limit what a reviewer is shown at once.
 	Bounds role.Limits
-	// Setting is where a key of the agent, such as timeout, was set to a value. Required.
+	// Setting returns where a key of the agent, such as timeout, was set to a value. Required.
 	Setting func(key, value string) runplan.Setting
 }
 
-// Ready is why the agent cannot be started for role, nil when it can. Nothing is run.
+// Ready returns why the agent cannot be started for role, nil when it can. It runs nothing.
 func (c Caller) Ready(role Role, base []string) *record.Failure {
 	return startFailure(c.Spec.Ready(role, c.model(), base))
 }
 
-// Reviewer is the agent as one.
+// Reviewer returns the agent in the role of a reviewer.
 func (c Caller) Reviewer() role.Reviewer { return reviewer{c} }
 
-// Implementer is the agent as one.
+// Implementer returns the agent in the role of an implementer.
 func (c Caller) Implementer() role.Implementer { return implementer{c} }
 
 func (c Caller) model() string { return cmp.Or(c.Model, c.Spec.ModelFor(c.Profile)) }
 
-// call asks the agent. The error is for a call that was interrupted.
+// call asks the agent. The error is only for a call that was interrupted.
 func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
 	ask.Model = c.model()
 	answer, result, err := Call(ctx, c.Spec, ask, CallOptions{Transcript: transcript, OnLine: onLine, Cache: c.Cache})
@@ -65,13 +65,13 @@ func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer, onLine 
 	return answer, result, failure, nil
 }
 
-// problemReasons are the stop reasons for what can be wrong with an answer.
+// problemReasons maps problems of an answer to stop reasons.
 var problemReasons = map[string]string{
 	ProblemTimeout: record.ReasonAgentTimeout, ProblemIdle: record.ReasonAgentIdle,
 	ProblemKilled: record.ReasonAgentKilled, ProblemEmptyOutput: record.ReasonAgentEmpty,
 }
 
-// limit is the setting that ended a call; nil for a problem that is none.
+// limit returns the setting that ended a call; nil for a problem that is not a limit.
 func (c Caller) limit(problem string) *runplan.Setting {
 	key, limit := "timeout", cmp.Or(c.Spec.Timeout, DefaultTimeout)
 	switch problem {
@@ -85,7 +85,7 @@ func (c Caller) limit(problem string) *runplan.Setting {
 	return &setting
 }
 
-// startFailure is why an agent cannot be started; nil for no error.
+// startFailure returns why an agent could not be started; nil for no error.
 func startFailure(err error) *record.Failure {
 	switch {
 	case err == nil:
@@ -96,7 +96,7 @@ func startFailure(err error) *record.Failure {
 	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: err.Error()}
 }
 
-// lastOutput is when the agent last wrote something, or began.
+// lastOutput returns when the agent last wrote something, or else when it began.
 func lastOutput(result Result) time.Time {
 	return cmp.Or(result.LastOutput, result.Started).UTC().Truncate(time.Millisecond)
 }
@@ -125,9 +125,9 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	return review, err
 }
 
-// askBlock asks for the block alone, once, where an answer holds no form that was asked for. The call is a new one: a
-// reviewer's session is not kept, and tools resume one with the rights of an implementer. Where it fails, the
-// first answer stands as it is.
+// askBlock asks once for the block alone, if the answer has no requested form. It makes a new call, because a
+// reviewer's session is not kept and tools would resume one with an implementer's rights. If the call fails, the
+// first answer is used.
 func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role.ReviewAnswer) error {
 	prompt := reply.AskForBlock(review.Raw, job.Nonce)
 	block, result, failure, err := r.call(ctx, Ask{Role: Reviewer, Dir: job.Dir, Prompt: prompt}, job.Transcript, job.OnLine)
@@ -140,8 +140,8 @@ func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role
 	return nil
 }
 
-// placeFindings makes absolute paths, as some agents give them, relative to the
-// checkout that the agent was in.
+// placeFindings makes absolute paths, which some agents report, relative to the checkout
+// that the agent was in.
 func placeFindings(findings []reply.Finding, dir string) {
 	for i := range findings {
 		f := &findings[i]
@@ -171,15 +171,15 @@ func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role
 		done.Session = result.Session
 	}
 	if failure != nil && failure.Reason == record.ReasonAgentEmpty {
-		done.Failure = nil // what it did to the files is what counts
+		done.Failure = nil // the changed files are what counts
 	} else if failure == nil {
 		done.Denied = answer.Detail
 	}
 	return done, err
 }
 
-// lost reports whether a session could not be gone on with: it may be on another machine, or
-// be dropped. No model was asked then.
+// lost reports whether a session could not be continued, since it is on another machine or
+// was dropped. The model has not been asked in that case.
 func lost(failure *record.Failure, result Result) bool {
 	return failure != nil && failure.Reason == record.ReasonAgentFailed && !failure.Transient && result.Usage.Tokens() == 0
 }

@@ -22,64 +22,64 @@ const (
 	defaultMaxOutput = 4 << 20
 
 	defaultGrace = 5 * time.Second        // between TERM and KILL
-	cancelGrace  = 500 * time.Millisecond // the same when git-runr itself is told to end: it has to within a second
-	drainDelay   = 2 * time.Second        // for what a daemon still holds open after the command ended
-	killWait     = 2 * time.Second        // for the kernel to end what was killed
+	cancelGrace  = 500 * time.Millisecond // the same when ctx is done: git-runr itself must end within a second
+	drainDelay   = 2 * time.Second        // wait for output that a daemon still holds open after the command ended
+	killWait     = 2 * time.Second        // wait for the kernel to end killed processes
 
-	// spawnVar marks everything a command starts, so that it can be found again
-	// after it left the process group and lost its parent.
+	// spawnVar marks every process that a command starts, so that it can be found after it
+	// left the process group and lost its parent.
 	spawnVar = "GIT_RUNR_SPAWN"
 )
 
 // Command is one program to run under supervision.
 type Command struct {
 	Args  []string // argv; never passed through a shell
-	Dir   string   // where it runs; "" is the current directory
+	Dir   string   // working directory; "" is the current directory
 	Env   []string // the complete environment, KEY=VALUE
 	Stdin io.Reader
 
-	Timeout time.Duration // wall time before it is stopped; 0: none
-	Idle    time.Duration // time without a byte of output before it is stopped; 0: none
-	Grace   time.Duration // between TERM and KILL; 0: 5 s, and 0.5 s where the context ends
+	Timeout time.Duration // limit of wall time; 0: none
+	Idle    time.Duration // limit of time without a byte of output; 0: none
+	Grace   time.Duration // between TERM and KILL; 0: 5 s, or 0.5 s when the context ended
 
 	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
-	Merge      bool      // both streams go to Result.Stdout, in the order in which they were written
-	Alone      bool      // nothing that it started outlives it, a daemon neither
-	Transcript io.Writer // gets every byte of both streams as it comes; nil: none. Its errors do not stop the command
+	Merge      bool      // both streams go to Result.Stdout, in the order of writing
+	Alone      bool      // stop everything that it started when it ends, daemons too
+	Transcript io.Writer // receives every byte of both streams as it arrives; nil: none. Its errors do not stop the command
 
-	// OnLine is told the newest line of output without escape sequences and
-	// control characters. It is called from one goroutine, skips lines when they
-	// come faster than it returns, and always gets the last one.
+	// OnLine receives the newest line of output without escape sequences and control
+	// characters. It is called from one goroutine, skips lines that arrive faster than it
+	// returns, and always gets the last one.
 	OnLine func(line string)
 
-	// event is given every whole line of standard output and returns what to show
-	// for it ("" for nothing), and whether to leave it out of the transcript.
+	// event receives every whole line of standard output. It returns what to show for the
+	// line ("" for nothing), and whether to leave it out of the transcript.
 	event func(line []byte) (show string, noise bool)
-	// stuck reports whether the newest event was one of trouble, such as that it tries again.
-	// Of a command with events only others break its silence.
+	// stuck reports whether the newest event was about trouble, such as a retry. Such events
+	// do not reset the idle limit of a command that has events.
 	stuck func() bool
-	// vain reports whether nothing comes of going on, as the newest event says: it is stopped.
+	// vain reports whether the newest event makes going on pointless; the command is then stopped.
 	vain func() bool
-	// talk speaks with the command in place of Stdin; what it writes comes by event.
+	// talk holds a conversation with the command, in place of Stdin; its output arrives by event.
 	talk talker
 }
 
-// talker speaks with a command.
+// talker holds a conversation with a command over its standard streams.
 type talker interface {
-	// talk returns when there is nothing more to say, and whether all was said: how the
-	// command ends after that says nothing of its work.
+	// talk returns when the conversation is over, and reports whether it was completed. How the
+	// command exits after a completed conversation says nothing about its work.
 	talk(to io.Writer) bool
-	// hangUp says that nothing more comes of the command: talk must return.
+	// hangUp says that the command writes nothing more; talk must then return.
 	hangUp()
 }
 
-// Result is how a command ended. Its streams hold head and tail; a line in
-// between says how many bytes were left out.
+// Result is how a command ended. Its streams hold head and tail; a line between them
+// states how many bytes were left out.
 type Result struct {
 	Stdout, Stderr []byte
-	Dropped        int64  // bytes left out of both
-	ExitCode       int    // -1 when it did not end by itself
-	Signal         string // what ended it, as in SIGKILL; "" when it exited
+	Dropped        int64  // bytes left out of both streams
+	ExitCode       int    // -1 when it did not exit by itself
+	Signal         string // the signal that ended it, such as SIGKILL; "" when it exited
 	TimedOut       bool
 	Idled          bool
 	Cancelled      bool
@@ -88,25 +88,24 @@ type Result struct {
 	LastOutput     time.Time // zero when it wrote nothing
 
 	// Only Call fills these in.
-	Edited  []string      // files below its directory that an agent said to edit
-	Usage   spend.Usage   // with that of a call which failed
-	Session spend.Session // as the agent calls it, zero where it tells none
+	Edited  []string      // files below its directory that the agent reported to edit
+	Usage   spend.Usage   // includes the usage of a failed call
+	Session spend.Session // the agent's session; zero if it reports none
 
-	cutStdout bool // something of Stdout was left out
-	vain      bool // stopped, for nothing would have come of it
+	cutStdout bool // part of Stdout was left out
+	vain      bool // stopped because going on was pointless
 }
 
 var errUnstoppable = errors.New("still running after SIGKILL")
 
-// Run runs c to its end, its time limit or the end of ctx, whichever is first,
-// and leaves nothing of it running in the last two cases, nothing of its process
-// group in the first. The error is for a
-// command that could not be started (ErrNotFound and others) or not be stopped;
-// a command that failed is a Result.
+// Run runs c until it exits, its time limit passes or ctx ends. In the last two cases no
+// process of it is left running; after an exit no process of its process group is. The
+// error is for a command that could not be started (ErrNotFound and others) or not be
+// stopped; a command that failed is a Result.
 //
-// Stdin must not block for ever when read: a prompt, not a terminal. A daemon
-// that made itself a session of its own outlives a command which ended by itself
-// and is not Alone: it is left, but its output is no longer waited for.
+// Reading Stdin must not block for ever: pass a prompt, not a terminal. A daemon with a
+// session of its own outlives a command that exits by itself and is not Alone; Run does
+// not wait for the daemon's output.
 func Run(ctx context.Context, c Command) (Result, error) {
 	path, err := lookup(c.Args, c.Env)
 	if err != nil {
@@ -134,15 +133,15 @@ type process struct {
 	pipes  []io.Closer // our ends of the pipes
 	copies sync.WaitGroup
 	exited chan struct{} // closed when cmd.ProcessState is known
-	talked chan struct{} // closed when talk is over; nil without one
-	said   bool          // by talk, all of it
+	talked chan struct{} // closed when talk returned; nil without a talker
+	said   bool          // talk completed its conversation
 	began  time.Time
 
 	mark     string
-	noteFile string // see Noted; "" for none
+	noteFile string // see Noted; "" for no file
 }
 
-// start starts c with the program at path.
+// start starts c, whose program is the file at path.
 func start(ctx context.Context, c Command, path string) (*process, error) {
 	attr, err := ownSession()
 	if err != nil {
@@ -177,9 +176,9 @@ func start(ctx context.Context, c Command, path string) (*process, error) {
 	return p, nil
 }
 
-// openPipes connects the streams and starts their readers; it returns the ends
-// that belong to the child. The pipes are ours, not exec's, so that Wait returns
-// when the process ends and not when the last holder of a pipe does.
+// openPipes connects the streams and starts their readers; it returns the child's ends.
+// The pipes are ours, not exec's, so that Wait returns when the process ends and not when
+// the last holder of a pipe does.
 func (p *process) openPipes() (theirs []io.Closer, err error) {
 	hangUp := func() {}
 	if p.talk != nil {
@@ -201,7 +200,7 @@ func (p *process) openPipes() (theirs []io.Closer, err error) {
 	return []io.Closer{out, errs}, nil
 }
 
-// openPipe gives the end of the child's, whose output goes to a writer until it ends.
+// openPipe opens a pipe, copies its output to a writer, then calls end. It returns the child's end.
 func (p *process) openPipe(to io.Writer, end func()) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -230,7 +229,7 @@ func (p *process) launch() error {
 		err := spawn(p.cmd, p.Alone)
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // the state says it all
+			_ = p.cmd.Wait() // ProcessState holds the result
 			close(p.exited)
 		}
 	}()
@@ -243,14 +242,14 @@ func (p *process) launch() error {
 	return nil
 }
 
-// children are the processes that this package started and that have not ended, and how many of them are Alone.
+// children holds the running processes that this package started, and how many of them are Alone.
 var children = struct {
 	sync.Mutex
 	started map[int]bool
 	alone   int
 }{started: map[int]bool{}}
 
-// spawn starts a command, and knows it as ours before anybody can look.
+// spawn starts a command and registers it in children before another goroutine can look.
 func spawn(cmd *exec.Cmd, alone bool) error {
 	children.Lock()
 	defer children.Unlock()
@@ -264,7 +263,7 @@ func spawn(cmd *exec.Cmd, alone bool) error {
 	return err
 }
 
-// forget says that a command of spawn has ended: its number may be given to another.
+// forget removes an ended command from children: its process id may be reused.
 func forget(cmd *exec.Cmd, alone bool) {
 	children.Lock()
 	defer children.Unlock()
@@ -274,15 +273,15 @@ func forget(cmd *exec.Cmd, alone bool) {
 	}
 }
 
-// onlyOne reports whether one command that is Alone runs: with several nothing tells whose an orphan is, and the
-// last one takes them all.
+// onlyOne reports whether exactly one Alone command is running. With several, an orphan cannot be
+// attributed to one of them, so the last one stops all orphans.
 func onlyOne() bool {
 	children.Lock()
 	defer children.Unlock()
 	return children.alone == 1
 }
 
-// speak tells the command what it is to hear.
+// speak writes the prompt to the command, or holds the conversation, and closes its standard input.
 func (p *process) speak(stdin io.WriteCloser) {
 	if p.talk == nil {
 		_, _ = io.Copy(stdin, p.Stdin) // a command need not read its prompt
@@ -312,8 +311,8 @@ const (
 	timedOut
 	idled
 	cancelled
-	gaveUp   // its events say that nothing comes of it
-	finished // what there was to say is said
+	gaveUp   // its events say that going on is pointless
+	finished // the conversation is over
 )
 
 // watch waits for the end of the process or a reason to stop it.
@@ -341,7 +340,7 @@ func (p *process) watch(ctx context.Context) cause {
 	}
 }
 
-// after is time.After, and never for 0.
+// after is time.After, except that 0 never fires.
 func after(d time.Duration) <-chan time.Time {
 	if d <= 0 {
 		return nil
@@ -349,7 +348,7 @@ func after(d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// finish stops the process if it has not ended, and collects what it left.
+// finish stops the process if it has not ended, stops what it left behind, and returns the result.
 func (p *process) finish(why cause) (Result, error) {
 	if why == finished && p.endsByItself() {
 		why = ended
@@ -365,7 +364,7 @@ func (p *process) finish(why cause) (Result, error) {
 	took := time.Since(p.began)
 	p.drain()
 	p.rec.close()
-	if why == ended { // after what it still had to say
+	if why == ended { // after the rest of its output is read
 		stop(p.left(), p.grace())
 	}
 	if stopped {
@@ -386,7 +385,7 @@ func (p *process) finish(why cause) (Result, error) {
 	return r, nil
 }
 
-// left reaches what is to end with a process that ended by itself.
+// left returns the signal function for the processes to stop after an exit: the family if Alone, else the group.
 func (p *process) left() func(syscall.Signal) int {
 	if p.Alone {
 		return p.family.signal
@@ -394,7 +393,7 @@ func (p *process) left() func(syscall.Signal) int {
 	return p.family.signalGroup
 }
 
-// endsByItself reports whether the process does so when nothing more is said to it.
+// endsByItself waits for the process to exit after its conversation, and reports whether it did.
 func (p *process) endsByItself() bool {
 	select {
 	case <-p.exited:
@@ -406,8 +405,8 @@ func (p *process) endsByItself() bool {
 
 func (p *process) grace() time.Duration { return cmp.Or(p.Grace, defaultGrace) }
 
-// waitExit reports whether the process ended. One that runs as another user
-// cannot be killed and must not hold us.
+// waitExit reports whether the process ended. One that runs as another user cannot be
+// killed, so the wait is bounded.
 func (p *process) waitExit(why cause) bool {
 	if why == ended {
 		return true
@@ -420,7 +419,7 @@ func (p *process) waitExit(why cause) bool {
 	}
 }
 
-// drain waits for the readers, and closes the pipes that somebody still holds.
+// drain waits for the readers; after drainDelay it closes the pipes that others still hold.
 func (p *process) drain() {
 	late := time.AfterFunc(drainDelay, func() { closeAll(p.pipes) })
 	p.copies.Wait()
@@ -429,8 +428,8 @@ func (p *process) drain() {
 	}
 }
 
-// setStatus takes exit code and signal over. A command that we stopped did not
-// end by itself, whatever it says: some exit 0 on TERM.
+// setStatus sets exit code and signal. A command that we stopped gets no exit code: some
+// programs exit 0 on TERM.
 func (r *Result) setStatus(state *os.ProcessState, why cause) {
 	if state == nil {
 		return
@@ -443,8 +442,8 @@ func (r *Result) setStatus(state *os.ProcessState, why cause) {
 	}
 }
 
-// stop ends all that signal reaches: TERM, grace to obey, KILL until none is left
-// or killing does not help. signal returns how many there were.
+// stop ends all processes that signal reaches: TERM, grace, then KILL until none is left
+// or killing does not help. signal returns the number of processes.
 func stop(signal func(syscall.Signal) int, grace time.Duration) {
 	if signal(syscall.SIGTERM) == 0 {
 		return
@@ -470,8 +469,8 @@ func closeAll(files []io.Closer) {
 
 type traceKey struct{}
 
-// Traced gives a context whose commands have git note in file which refs it moves; ""
-// is none.
+// Traced returns a context whose commands have git write the refs that they move to file;
+// "" turns that off.
 func Traced(ctx context.Context, file string) context.Context {
 	return context.WithValue(ctx, traceKey{}, file)
 }

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// mustRun runs c and fails the test when it could not be started.
+// mustRun runs c and fails the test if it could not be started.
 func mustRun(t *testing.T, ctx context.Context, c Command) Result {
 	t.Helper()
 	r, err := Run(ctx, c)
@@ -110,7 +110,7 @@ func TestRunNotStarted(t *testing.T) {
 	}
 }
 
-// A program in an absolute directory is found behind a relative entry that has it too.
+// A program in an absolute directory is found after a relative entry of PATH that has it too.
 func TestRunSkipsRelativePathEntry(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -133,7 +133,7 @@ func TestRunStdin(t *testing.T) {
 	}
 }
 
-// Without a prompt a program that reads to the end of its input does not wait.
+// Without a prompt a program that reads all of its input does not block.
 func TestRunNoStdin(t *testing.T) {
 	if r := mustRun(t, t.Context(), helper("cat")); string(r.Stderr) != "0" {
 		t.Errorf("read %q bytes", r.Stderr)
@@ -179,7 +179,7 @@ func TestRunIdle(t *testing.T) {
 	}
 }
 
-// Output puts the idle limit off: the command takes longer than the limit in all.
+// Output resets the idle limit: the command takes longer than the limit in total.
 func TestRunOutputIsNotIdle(t *testing.T) {
 	t.Parallel()
 	c := helper("tick", "32", "50")

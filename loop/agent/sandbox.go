@@ -12,12 +12,12 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// Sandboxes are the programs by which a check is kept from the network, the better one first.
+// Sandboxes returns the programs that can keep a check from the network, the better one first.
 func Sandboxes() []string { return []string{"bwrap", "unshare"} }
 
-// RunConfined is RunCheck without network and with an empty home that goes with the check. By bwrap nothing else than
-// that and dir can be written, and the user's home is not there but for the programs on PATH in it; by unshare its
-// files can still be reached by their names. Where neither works here the check is not run.
+// RunConfined is RunCheck without network and with an empty, temporary home. With bwrap only that home and dir are
+// writable, and the user's home is hidden except for the directories on PATH in it. With unshare the user's files
+// stay reachable by path. If neither program works, the check does not run.
 func RunConfined(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
 	home, err := os.MkdirTemp("", "git-runr-home-")
 	if err == nil {
@@ -36,14 +36,14 @@ func RunConfined(ctx context.Context, c runplan.Check, dir string, env []string,
 		NotRun: "checks.sandbox is on, and here works none of " + strings.Join(Sandboxes(), ", ")}
 }
 
-// confines reports whether a sandbox can be made on this machine.
+// confines reports whether the sandbox works on this machine.
 func confines(ctx context.Context, args []string, dir string, env []string) bool {
 	result, err := Run(ctx, Command{Args: args, Dir: dir, Env: env, Timeout: 10 * time.Second})
 	return err == nil && result.ExitCode == 0
 }
 
 func confine(tool, command, dir, home string, env []string) []string {
-	if tool == "unshare" { // its loopback is down until somebody puts it up
+	if tool == "unshare" { // the loopback is down in a new network namespace
 		return []string{tool, "--user", "--map-root-user", "--net", "--", "sh", "-c", `ip link set lo up 2>/dev/null; exec sh -c "$1"`, "sh", command}
 	}
 	args := []string{tool, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/",
@@ -59,7 +59,7 @@ func confine(tool, command, dir, home string, env []string) []string {
 	return append(args, "--bind", home, home, "--bind", dir, dir, "--chdir", dir, "--", "sh", "-c", command)
 }
 
-// homeless is env with another home, and without the names of what lies in the user's.
+// homeless returns env with another home, and without variables that point into the user's.
 func homeless(env []string, home string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

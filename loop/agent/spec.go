@@ -18,56 +18,56 @@ import (
 const (
 	// DefaultTimeout is the wall time of one call when Spec.Timeout is 0.
 	DefaultTimeout = 30 * time.Minute
-	// DefaultIdle is the silence after which a preset is stopped when Spec.Idle
-	// is 0. Presets report every step, so silence means a hanging connection; a
-	// custom command may well say nothing before its answer and has no default.
+	// DefaultIdle is the silence after which a preset is stopped when Spec.Idle is 0.
+	// Presets report every step, so silence means a broken connection. A custom command
+	// may be silent until it answers and has no default.
 	DefaultIdle = 10 * time.Minute
 )
 
-// Spec is a configured agent: a preset, or a command of the user's. With both,
-// Command stands for the program of the preset (as in npx and a package name)
-// and the preset's arguments follow it.
+// Spec is a configured agent: a preset, or a command of the user's. With both, Command
+// replaces the program of the preset (as in npx and a package name), and the preset's
+// arguments follow it.
 type Spec struct {
 	Name    string
 	Command []string // argv; "{model}", "{prompt}" and "{prompt_file}" in it are replaced
 	Preset  string   // one of Presets; "" with no Command: the preset called Name
-	// Protocol is ACP for a command that speaks it, "" for one that takes its prompt on
+	// Protocol is ACP for a command that implements it, "" for one that reads its prompt from
 	// standard input.
 	Protocol string
-	Args     []string // more arguments, after all others
+	Args     []string // extra arguments, after all others
 	Timeout  time.Duration
 	Idle     time.Duration
 	Env      []string          // names of variables to pass through
 	Model    string            // "" leaves the choice to the agent
-	Models   map[string]string // profile (quality, balanced, budget) to the model in its place
-	Own      Own               // of a command that is no preset
+	Models   map[string]string // model for a profile (quality, balanced, budget), in place of Model
+	Own      Own               // for a command that is not a preset
 }
 
-// Ask is what an agent is asked to do, and with what.
+// Ask is one request to an agent.
 type Ask struct {
 	Role    Role
 	Model   string // "" leaves the choice to the agent
-	Dir     string // where it works
+	Dir     string // working directory
 	Prompt  string
-	Session spend.Session // of an earlier call to go on with, where the tool can; zero for a new one
-	Keep    bool          // so that the session can be gone on with
-	// Uninstructed keeps an implementer from what its checkout says to its tool, as far as
-	// arguments can.
+	Session spend.Session // session of an earlier call to continue, if the tool can; zero for a new one
+	Keep    bool          // store the session so that it can be continued
+	// Uninstructed keeps an implementer from the checkout's instructions to its tool, as far
+	// as arguments can.
 	Uninstructed bool
-	Base         []string // what the environment is taken from; nil: os.Environ
+	Base         []string // the caller's environment; nil: os.Environ
 }
 
-// Invocation is how one call of an agent is made.
+// Invocation is the command line and environment of one call.
 type Invocation struct {
 	Args     []string
 	ExtraEnv []string // KEY=VALUE, set over everything else
-	PassEnv  []string // names that the agent needs from the caller's environment
+	PassEnv  []string // variables that the agent needs from the caller's environment
 
 	preset  *preset
-	own     bool   // preset is what the user says of a command
-	resumed bool   // it goes on with a session
-	wrapped bool   // the preset's program is started by another, as npx does
-	reader  reader // of standard output; nil: the answer is standard output as it is
+	own     bool   // preset comes from Spec.Own
+	resumed bool   // it continues a session
+	wrapped bool   // another program starts the preset's program, as npx does
+	reader  reader // of standard output; nil: standard output is the answer
 }
 
 var (
@@ -75,8 +75,8 @@ var (
 	errNoModel  = errors.New(`the command asks for {model} and none is configured`)
 )
 
-// Invocation gives the command of s for ask. The preset's arguments keep a reviewer from
-// writing and keep configuration that comes with the repository from being run.
+// Invocation returns the command of s for ask. The preset's arguments keep a reviewer from
+// writing, and configuration in the repository from being run.
 func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	defer func() {
 		if err != nil {
@@ -94,7 +94,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 		return Invocation{}, err
 	}
 	if !sessionWords().MatchString(ask.Session.ID) {
-		ask.Session = spend.Session{} // what a tool, or the record of a run, calls one must not be an option
+		ask.Session = spend.Session{} // an id from a tool or a run's record must not be read as an option
 	}
 	name := s.preset()
 	if name == "" {
@@ -134,7 +134,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 
 var sessionWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`) })
 
-// form is the preset called name, as it is talked to.
+// form returns the preset called name, in its form for s.Protocol.
 func (s Spec) form(name string) (*preset, error) {
 	p, ok := presets[name]
 	switch {
@@ -148,7 +148,7 @@ func (s Spec) form(name string) (*preset, error) {
 	return p, nil
 }
 
-// preset is the name of the preset of s, "" for a custom command.
+// preset returns the name of the preset of s, "" for a custom command.
 func (s Spec) preset() string {
 	if s.Preset != "" || len(s.Command) > 0 {
 		return s.Preset
@@ -156,14 +156,14 @@ func (s Spec) preset() string {
 	return s.Name
 }
 
-// ReportsEdits reports whether the agent tells which files it edits, as it works. A
-// command of the user's only says in the end what it likes.
+// ReportsEdits reports whether the agent's events name the files that it edits. A custom
+// command has no such events.
 func (s Spec) ReportsEdits() bool {
 	p := presets[s.preset()]
 	return p != nil && p.edits
 }
 
-// TakesModel reports whether the agent can be told which model it is to use.
+// TakesModel reports whether the agent accepts the name of a model.
 func (s Spec) TakesModel() bool {
 	if s.Protocol == ACP || slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {
 		return true
@@ -172,7 +172,7 @@ func (s Spec) TakesModel() bool {
 	return p != nil && p.model != ""
 }
 
-// checkModel refuses what an agent would read as an option.
+// checkModel rejects a name that an agent would read as an option.
 func checkModel(model string) error {
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if strings.HasPrefix(model, "-") || strings.ContainsFunc(model, odd) {
@@ -195,8 +195,8 @@ func withModel(command []string, model string) ([]string, error) {
 	return out, nil
 }
 
-// ModelFor is the model that is configured for profile (quality, balanced, budget; "" is
-// balanced). "" leaves the choice to the agent, and with it to its own configuration.
+// ModelFor returns the model configured for profile (quality, balanced, budget; "" is
+// balanced). "" leaves the choice to the agent's own configuration.
 func (s Spec) ModelFor(profile string) string {
 	if model, ok := s.Models[cmp.Or(profile, "balanced")]; ok {
 		return model

@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// The argument lists are the hardening: a change of one of them is a change of
-// what a hostile repository can do, and must be measured anew.
+// The argument lists are the hardening: changing one changes what a hostile repository can do,
+// and must be tested anew.
 func TestPresetArguments(t *testing.T) {
 	const (
 		trust       = ` -c projects={"/none/tree"={trust_level="untrusted"}}`
@@ -85,7 +85,7 @@ func TestPresetArguments(t *testing.T) {
 	}
 }
 
-// The user's own arguments come after the preset's, and before where the prompt is.
+// The user's own arguments follow the preset's, and precede the place of the prompt.
 func TestOwnArguments(t *testing.T) {
 	inv, err := Spec{Name: "codex", Args: []string{"-c", "x=1"}}.Invocation(Ask{Role: Implementer, Dir: "/none/tree", Model: "m"})
 	if err != nil || !strings.HasSuffix(strings.Join(inv.Args, " "), " -m m -c x=1 -") {
@@ -134,8 +134,8 @@ func TestPresetEnvironment(t *testing.T) {
 	}
 }
 
-// Every preset passes its own key, and no preset the key of a forge, or of a cloud that the
-// user has not switched it to.
+// Every preset passes its own key, and none passes the key of a forge, or of a cloud that the
+// user did not switch it to.
 func TestPresetKeys(t *testing.T) {
 	keys := map[string]string{
 		"claude": "ANTHROPIC_API_KEY", "codex": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY", "opencode": "ANTHROPIC_API_KEY", "pi": "ANTHROPIC_API_KEY",
@@ -177,7 +177,7 @@ func TestCloudSwitch(t *testing.T) {
 	}
 }
 
-// A codex reviewer is distrusted under the real name of the directory too.
+// A codex reviewer distrusts the directory under its real name too.
 func TestCodexUntrustedLink(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -240,7 +240,7 @@ func TestInvocationErrors(t *testing.T) {
 	}
 }
 
-// No preset has a model of its own: what is not configured is the tool's to choose.
+// No preset sets a model: an unconfigured model is the tool's choice.
 func TestModelFor(t *testing.T) {
 	own := Spec{Name: "c", Preset: "claude", Model: "mine", Models: map[string]string{"quality": "best", "balanced": "middle"}}
 	for _, tc := range []struct {

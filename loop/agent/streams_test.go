@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// recorded is what has to be made of a stream in testdata/streams: they were recorded from
-// the tools, at the version in their names, against a scripted model.
+// recorded is the expected result of a stream in testdata/streams. The streams were recorded from
+// the tools, at the version in their names, with a scripted model.
 type recorded struct {
 	text, problem, detail string // detail is a part of it
 	usage                 spend.Usage
@@ -97,7 +97,7 @@ var streams = map[string]recorded{
 
 var streamName = regexp.MustCompile(`^(.+)-([0-9.]+)-[a-z0-9]+$`)
 
-// Every recorded stream gives what was meant, and none is without its row.
+// Every recorded stream gives the expected result, and each has its row.
 func TestRecordedStreams(t *testing.T) {
 	files, err := filepath.Glob("testdata/streams/*.jsonl")
 	if err != nil || len(files) != len(streams) {

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// Tool is what can be told of an agent without asking a model.
+// Tool is what is known of an agent without asking a model.
 type Tool struct {
 	Name      string   `json:"name"`
 	Preset    string   `json:"preset,omitempty"` // "" for a custom command
 	Protocol  string   `json:"protocol,omitempty"`
-	Path      string   `json:"path,omitempty"` // of its program, "" where that is not installed
+	Path      string   `json:"path,omitempty"` // of its program, "" if that is not installed
 	Version   string   `json:"version,omitempty"`
 	Model     string   `json:"model,omitempty"`        // configured here; "" leaves it to the tool
-	Unused    string   `json:"model_unused,omitempty"` // configured, where the agent takes no model
+	Unused    string   `json:"model_unused,omitempty"` // the configured model, if the agent does not accept one
 	SignedIn  SignedIn `json:"signed_in"`
-	By        string   `json:"signed_in_by,omitempty"` // the variable or file that says so
+	By        string   `json:"signed_in_by,omitempty"` // the variable or file that shows it
 	Roles     []Role   `json:"roles"`
-	Proven    bool     `json:"proven"`    // with the real tool
-	Arguments string   `json:"arguments"` // where they are from, in words
+	Proven    bool     `json:"proven"`    // tested with the real tool
+	Arguments string   `json:"arguments"` // where its arguments are from, in words
 }
 
-// SignedIn is whether somebody is signed in, as far as variables and files tell.
+// SignedIn says whether a user is signed in, as far as variables and files show.
 type SignedIn string
 
 const (
@@ -34,17 +34,17 @@ const (
 	SignedInUnknown SignedIn = "unknown"
 )
 
-// signIn is what tells whether somebody is signed in.
+// signIn lists the traces of a signed-in user.
 type signIn struct {
-	vars   []string // one of which is enough
+	vars   []string // one is enough
 	home   string   // variable that names the directory of files
-	root   string   // that directory otherwise, below HOME
-	files  []string // one of which is enough
-	unseen bool     // there are ways that leave no trace: a key chain, a setting
+	root   string   // the directory if home is not set, below HOME
+	files  []string // one is enough
+	unseen bool     // other ways leave no trace: a key chain, a setting
 }
 
-// Look is what can be told of the agent; base is the caller's environment. Its program is
-// asked for its version.
+// Look returns what is known of the agent; base is the caller's environment. It runs the
+// program to ask for its version.
 func (s Spec) Look(ctx context.Context, base []string) Tool {
 	t := Tool{
 		Name: s.Name, Preset: s.preset(), Protocol: s.Protocol, Model: s.ModelFor(""), SignedIn: SignedInUnknown, Roles: []Role{Reviewer, Implementer},
@@ -104,7 +104,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// versionOf is what a program says of its version, "" where it does not.
+// versionOf returns the version that a program prints, "" if it prints none.
 func versionOf(ctx context.Context, c Command) string {
 	c.Args = append(slices.Clone(c.Args[:1]), "--version")
 	c.Dir, c.Timeout, c.Idle, c.event, c.stuck, c.talk = os.TempDir(), helpTimeout, 0, nil, nil, nil

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// What agents say of a failure, in the words of providers and of the network. The first
-// of these that matches decides.
+// failureWords match error messages of providers and of the network. The first match decides
+// whether the failure is transient.
 var failureWords = sync.OnceValue(func() []struct {
 	words     *regexp.Regexp
 	transient bool
@@ -30,8 +30,9 @@ var failureWords = sync.OnceValue(func() []struct {
 	}
 })
 
-// Transient reports whether asking again later may well help: the agent was stopped for
-// taking too long, says when to ask it again, or that it was limited or cut off. Warnings decide nothing.
+// Transient reports whether asking again later may help: the agent was stopped for taking
+// too long, its provider says when to try again, or its error is about a limit or a lost
+// connection. Warnings among its words are ignored.
 func (a Answer) Transient() bool {
 	stopped := a.Problem == ProblemTimeout || a.Problem == ProblemIdle
 	if !stopped && a.Problem != ProblemExitStatus && a.Problem != ProblemAgentError && a.Problem != ProblemEmptyOutput {

@@ -58,8 +58,8 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// A provider that says when it wants to be asked again is asked then, whatever the words are,
-// and at once where that has passed meanwhile.
+// If the provider says when to retry, that time is used whatever the message is, and a time in
+// the past means at once.
 func TestAgain(t *testing.T) {
 	now := time.Unix(2000000000, 0)
 	for again, want := range map[time.Time]time.Duration{

@@ -11,11 +11,11 @@ var authWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b40[13]\b|unauthori[sz]ed|forbidden|authenti|api[ _-]?key|credential|not (?:logged|signed) in|log ?in\b|sign ?in\b|access denied|could not load`)
 })
 
-// unauthorised reports whether the agent says that it was not let in.
+// unauthorised reports whether the agent failed with an authentication error.
 func (a Answer) unauthorised() bool { return a.Problem != "" && authWords().MatchString(a.Detail) }
 
-// notPassed says which variables that open models are set in base and were kept from the
-// agent: those that its tool knows, or of a custom command those that any does.
+// notPassed returns a hint about credentials that are set in base but were not passed to the
+// agent: those of its tool, or for a custom command those of any tool. "" if there are none.
 func notPassed(p *preset, name string, base, env []string) string {
 	var names []string
 	if p == nil {

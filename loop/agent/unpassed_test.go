@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Where authentication fails, what was set and not passed on is said.
+// After an authentication failure the detail names the variables that are set and were not passed on.
 func TestNotPassed(t *testing.T) {
 	const said = `echo '{"type":"result","is_error":true,"result":"401 Unauthorized"}'`
 	for _, tc := range []struct {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// SplitLines gives the lines of a file without their newlines. A newline at the end
-// begins no further line.
+// SplitLines returns the lines of a file without their newlines. A newline at the end does not begin another line.
 func SplitLines(text string) []string {
 	if text == "" {
 		return nil
@@ -17,13 +16,13 @@ func SplitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// comparableLine is a line as far as it counts when texts are compared: blanks and a
-// carriage return at its end do not. What is no UTF-8 is as JSON keeps it.
+// comparableLine returns the part of a line that counts in comparisons: without blanks and a carriage return at its
+// end, and with invalid UTF-8 replaced as in JSON.
 func comparableLine(line string) string {
 	return validText(strings.TrimRight(line, " \t\r"))
 }
 
-// validText is text as it comes back from JSON.
+// validText returns text as JSON preserves it.
 func validText(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -31,11 +30,11 @@ func validText(text string) string {
 	return string([]rune(text))
 }
 
-// lineTable gives equal lines equal numbers. Number 0 is the blank line.
+// lineTable assigns numbers to lines, equal ones to equal lines. Number 0 is the blank line.
 type lineTable struct {
 	numbers map[string]int
-	weights []int // letters and digits of each line, by its number
-	indents []int // columns before its text
+	weights []int // letters and digits of each line, by number
+	indents []int // columns before the text, by number
 	closers []bool
 }
 
@@ -68,7 +67,7 @@ func (t *lineTable) all(text string) []int {
 	return numbers
 }
 
-// weight is the number of letters and digits in lines.
+// weight returns the number of letters and digits in lines.
 func (t *lineTable) weight(lines []int) int {
 	sum := 0
 	for _, n := range lines {
@@ -89,7 +88,7 @@ func countWords(s string) int {
 
 func columns(indent string) int { return len(indent) + 7*strings.Count(indent, "\t") }
 
-// lineCounts says of each number how often a text has it, and on which line last.
+// lineCounts holds, by number, how often a text has a line, and the index of its last occurrence.
 type lineCounts struct{ count, last []int }
 
 func (t *lineTable) counts(lines []int) lineCounts {
@@ -101,22 +100,22 @@ func (t *lineTable) counts(lines []int) lineCounts {
 	return found
 }
 
-// nesting is what each line of a text stands in, as the indentation tells.
+// nesting holds the block around each line of a text, derived from indentation.
 type nesting struct {
-	parent []int    // the line that begins the block around a line; -1 at the top
-	path   []uint64 // that line and those around it, as one number; 0 at the top
+	parent []int    // the line that begins the block around a line; -1 at the top level
+	path   []uint64 // a hash of that line and those around it; 0 at the top level
 }
 
 func (t *lineTable) nesting(lines []int) nesting {
 	in := nesting{parent: unmapped(len(lines)), path: make([]uint64, len(lines))}
-	var open []int // lines that the current one may stand in, each indented further than the one before
+	var open []int // lines whose blocks may contain the current line, each indented further than the one before
 	for i, n := range lines {
 		if n == 0 {
 			continue
 		}
 		limit := t.indents[n] // lines indented less are around this one
 		if t.closers[n] {
-			limit++ // and so is the line that it closes
+			limit++ // and so is the line of the block that it closes
 		}
 		for len(open) > 0 && t.indents[lines[last(open)]] >= limit {
 			open = open[:len(open)-1]
@@ -132,7 +131,7 @@ func (t *lineTable) nesting(lines []int) nesting {
 	return in
 }
 
-// within reports whether line i stands in what line outer begins.
+// within reports whether line i is in the block that line outer begins.
 func (in nesting) within(i, outer int) bool {
 	for i = in.parent[i]; i > outer; {
 		i = in.parent[i]
@@ -140,20 +139,19 @@ func (in nesting) within(i, outer int) bool {
 	return i == outer
 }
 
-// lineMap says for each line of two texts which line of the other it is; -1 is none.
-// Lines that belong together stand in the same order in both.
+// lineMap maps each line of two texts to its line in the other, -1 for none. Mapped lines have the same order in both
+// texts.
 type lineMap struct{ toNew, toOld []int }
 
-// Bounds of the comparison, so that no pair of files takes long. Beyond them lines
-// are taken as changed.
+// Limits of the comparison, so that no pair of files takes long. Beyond them lines count as changed.
 const (
-	gapCells   = 1 << 20 // cells of the table for a gap without lines of its own
-	workALine  = 64      // how often a line may be looked at
+	gapCells   = 1 << 20 // cells of the table for a gap without unique lines
+	workALine  = 64      // how often a line may be examined
 	workAtBest = 32 << 20
 )
 
-// mapLines compares two texts by patience: lines that each text has once hold the
-// rest together. Its answer depends on the texts alone.
+// mapLines compares two texts with the patience algorithm: lines that occur once in each text anchor the rest. The
+// result depends on the texts alone.
 func mapLines(old, new []int, numbers int) lineMap {
 	d := lineDiffer{a: old, b: new, work: min(workAtBest, workALine*(len(old)+len(new))+gapCells)}
 	d.toNew, d.toOld = unmapped(len(old)), unmapped(len(new))
@@ -168,8 +166,8 @@ type lineDiffer struct {
 	lineMap
 	a, b     []int
 	work     int
-	inA, inB []int // how often the gap at hand has each number
-	lastInB  []int // and where last
+	inA, inB []int // count of each number in the current gap
+	lastInB  []int // its last index
 }
 
 func (d *lineDiffer) pair(i, j int) { d.toNew[i], d.toOld[j] = j, i }
@@ -201,7 +199,7 @@ func (d *lineDiffer) compare(a0, a1, b0, b1 int) {
 	d.compare(a0, a1, b0, b1)
 }
 
-// uniques are the pairs of lines that both parts have once, in the order of a.
+// uniques returns the pairs of lines that occur once in both parts, in the order of a.
 func (d *lineDiffer) uniques(a0, a1, b0, b1 int) [][2]int {
 	for _, n := range d.a[a0:a1] {
 		d.inA[n]++
@@ -225,10 +223,10 @@ func (d *lineDiffer) uniques(a0, a1, b0, b1 int) [][2]int {
 	return pairs
 }
 
-// rising is a longest part of pairs in which the second number rises too.
+// rising returns a longest subsequence of pairs in which the second number rises too.
 func rising(pairs [][2]int) [][2]int {
-	var ends []int                    // ends[k]: the pair that ends the best part of length k+1
-	before := make([]int, len(pairs)) // the pair before it in that part
+	var ends []int                    // ends[k]: the pair that ends the best subsequence of length k+1
+	before := make([]int, len(pairs)) // the pair before it in that subsequence
 	for i, p := range pairs {
 		k := sort.Search(len(ends), func(k int) bool { return pairs[ends[k]][1] >= p[1] })
 		before[i] = -1
@@ -251,14 +249,14 @@ func rising(pairs [][2]int) [][2]int {
 	return part
 }
 
-// compareGap maps a gap in which no line is alone, by the longest common part.
+// compareGap maps a gap without unique lines, by a longest common subsequence.
 func (d *lineDiffer) compareGap(a0, a1, b0, b1 int) {
 	rows, cols := a1-a0, b1-b0
 	if rows > gapCells/cols || d.work < rows*cols/16 {
 		return
 	}
 	d.work -= rows * cols / 16
-	common := make([]int32, (rows+1)*(cols+1)) // of the ends that begin at a cell
+	common := make([]int32, (rows+1)*(cols+1)) // length of the common subsequence from a cell to the end
 	at := func(i, j int) int { return i*(cols+1) + j }
 	for i := rows - 1; i >= 0; i-- {
 		for j := cols - 1; j >= 0; j-- {
@@ -282,13 +280,12 @@ func (d *lineDiffer) compareGap(a0, a1, b0, b1 int) {
 	}
 }
 
-// occurrences are the places where part stands in lines, in time that grows with
-// their lengths.
+// occurrences returns the indices at which part occurs in lines, in linear time.
 func occurrences(lines, part []int) []int {
 	if len(part) == 0 {
 		return nil
 	}
-	back := make([]int, len(part)) // the longest beginning of part that ends before an index too
+	back := make([]int, len(part)) // length of the longest prefix of part that ends before an index
 	for i, k := 1, 0; i < len(part); i++ {
 		for k > 0 && part[i] != part[k] {
 			k = back[k-1]
@@ -315,7 +312,7 @@ func occurrences(lines, part []int) []int {
 	return found
 }
 
-// Selected are lines start to end of a text; false when it does not have them.
+// Selected returns lines start to end of a text, or false if the text lacks them.
 func Selected(lines []string, start, end int) (string, bool) {
 	if start < 1 || end < start || end > len(lines) {
 		return "", false

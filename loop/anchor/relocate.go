@@ -1,10 +1,10 @@
-// Package anchor finds lines of a file in a later version of it: where a comment stands
-// after the code around it changed, or why it stands nowhere any more.
+// Package anchor finds lines of a file in a later version of it: where a comment belongs after the code around it
+// changed, or why it has no place any more.
 package anchor
 
 import "slices"
 
-// Why lines are not shown at a place of the newer text.
+// Reasons why lines have no place in the newer text.
 const (
 	whyChanged   = "the lines were changed or deleted"
 	whyReplaced  = "the lines were changed"
@@ -13,10 +13,9 @@ const (
 	whyRange     = "the file never had these lines"
 )
 
-// Relocate finds lines start to end of old, which are quoted, in new. It gives their
-// new place, or says why there is none. It never guesses: the text at the new place
-// is the quoted one, but for blanks at line ends, and no other place fits as well.
-// old may be nil when it is not known any more; then the quotation alone must do.
+// Relocate finds lines start to end of old, with the text quoted, in new. It returns their new place, or the reason why
+// there is none. It never guesses: the text at the new place is the quoted one, except for blanks at line ends, and no
+// other place fits as well. old may be nil if it is unknown; then only the quotation counts.
 func Relocate(old, new []byte, start, end int, quoted string) (newStart, newEnd int, why string) {
 	return NewRelocation(old, new).Find(start, end, quoted)
 }
@@ -40,26 +39,26 @@ func NewRelocation(old, new []byte) *Relocation {
 	return r
 }
 
-// wanted are the lines that are looked for.
+// wanted are the lines to find.
 type wanted struct {
 	lines []int
-	at    int // their index in the old text; -1 when that is not known
+	at    int // their index in the old text; -1 if unknown
 }
 
-// spot is where the wanted lines stand in the new text, and how well that fits.
+// spot is a candidate place of the wanted lines in the new text, and how well it fits.
 type spot struct {
 	at           int
-	mapped       bool // the comparison of the texts says so
-	slides       bool // the comparison could as well have said so
-	inside       bool // in the same function or block
-	above, below int  // lines next to it that are as they were, up to nearLines
-	words        int  // letters and digits in those
+	mapped       bool // the comparison of the texts chose it
+	slides       bool // the comparison could equally have chosen it
+	inside       bool // in the same function or block as before
+	above, below int  // number of unchanged lines next to it, up to nearLines
+	words        int  // letters and digits in those lines
 }
 
 const (
 	nearLines  = 3
-	tellsApart = 20   // letters and digits that hardly come twice
-	maxSpots   = 2000 // that are compared
+	tellsApart = 20   // letters and digits that hardly occur twice
+	maxSpots   = 2000 // maximum number of spots to compare
 )
 
 func (r *Relocation) Find(start, end int, quoted string) (newStart, newEnd int, why string) {
@@ -77,8 +76,7 @@ func (r *Relocation) Find(start, end int, quoted string) (newStart, newEnd int, 
 	return at + 1, at + len(want.lines), ""
 }
 
-// wanted reads the quotation. When the old text does not hold it at these lines, the
-// old text says nothing about where it was.
+// wanted parses the quotation. If the old text does not have it at these lines, the old text is ignored.
 func (r *Relocation) wanted(start, end int, quoted string) (wanted, bool) {
 	if start < 1 || end < start {
 		return wanted{}, false
@@ -97,8 +95,7 @@ func (r *Relocation) wanted(start, end int, quoted string) (wanted, bool) {
 
 func last(s []int) int { return s[len(s)-1] }
 
-// choose picks the one place that fits best. at is where the lines were, for texts
-// that cannot be compared.
+// choose returns the one place that fits best. at is the old place, for texts that cannot be compared.
 func (r *Relocation) choose(want wanted, at int) (int, string) {
 	all := occurrences(r.new, want.lines)
 	if want.at < 0 {
@@ -119,7 +116,7 @@ func (r *Relocation) choose(want wanted, at int) (int, string) {
 	return r.acceptMoved(want, best, lone)
 }
 
-// bestSpot is the one that is better than each other; ok is false when there is none.
+// bestSpot returns the spot that is better than every other; ok is false if there is none.
 func bestSpot(spots []spot) (best spot, ok bool) {
 	for i, p := range spots {
 		if i == 0 || p.better(best) {
@@ -134,8 +131,8 @@ func bestSpot(spots []spot) (best spot, ok bool) {
 	return best, true
 }
 
-// chooseByText is for lines whose old text is gone: they must be there once, and say
-// enough by themselves or stand where they stood.
+// chooseByText chooses a place if the old text is unknown: the lines must occur once, and be long enough or at their
+// old place.
 func (r *Relocation) chooseByText(want wanted, all []int, at int) (int, string) {
 	switch {
 	case len(all) == 0:
@@ -148,9 +145,8 @@ func (r *Relocation) chooseByText(want wanted, all []int, at int) (int, string) 
 	return all[0], ""
 }
 
-// spots are all places to which the wanted lines may have come: where the comparison puts
-// them, and where the text stands and is not that of other old lines.
-// ok is false when they are too many to compare.
+// spots returns all possible places of the wanted lines: the one that the comparison chose, and other occurrences of
+// the text that do not belong to other old lines. ok is false if there are too many to compare.
 func (r *Relocation) spots(want wanted, all []int) (spots []spot, ok bool) {
 	size := len(want.lines)
 	slides := map[int]bool{}
@@ -177,7 +173,7 @@ func (r *Relocation) spots(want wanted, all []int) (spots []spot, ok bool) {
 	return spots, true
 }
 
-// mapped is where the comparison puts all wanted lines together, or -1.
+// mapped returns where the comparison maps all wanted lines together, or -1.
 func (r *Relocation) mapped(want wanted) int {
 	at := r.lines.toNew[want.at]
 	for i := range want.lines {
@@ -188,8 +184,7 @@ func (r *Relocation) mapped(want wanted) int {
 	return at
 }
 
-// claimed reports whether the lines at a place of the new text are those of another
-// place of the old one.
+// claimed reports whether the lines at a place of the new text belong to another place of the old one.
 func (r *Relocation) claimed(at, size int) bool {
 	from := r.lines.toOld[at]
 	for i := range size {
@@ -200,7 +195,7 @@ func (r *Relocation) claimed(at, size int) bool {
 	return true
 }
 
-// fit compares what is around lines of the old text and lines of the new one.
+// fit compares the surroundings of lines of the old text and lines of the new one.
 func (r *Relocation) fit(oldAt, newAt, size int) spot {
 	p := spot{at: newAt}
 	wordsAbove, wordsBelow := 0, 0
@@ -211,8 +206,8 @@ func (r *Relocation) fit(oldAt, newAt, size int) spot {
 	return p
 }
 
-// near counts equal lines from i in the old text and j in the new one on, blank lines
-// apart. The end of both texts is as good as all lines.
+// near counts equal lines, other than blank ones, from i in the old text and j in the new one. If both texts end, all
+// lines count as equal.
 func (r *Relocation) near(i, j, step int) (count, words int) {
 	for count < nearLines {
 		i, j = skipBlank(r.old, i, step), skipBlank(r.new, j, step)
@@ -236,12 +231,12 @@ func skipBlank(lines []int, i, step int) int {
 	return i
 }
 
-// closer reports whether p fits better above and below, q nowhere.
+// closer reports whether p fits better than q on one side and not worse on the other.
 func (p spot) closer(q spot) bool {
 	return p.above >= q.above && p.below >= q.below && (p.above > q.above || p.below > q.below)
 }
 
-// firm reports whether the comparison's word can be taken against a copy far away.
+// firm reports whether the comparison's choice is preferred to a copy far away.
 func (p spot) firm() bool { return p.mapped && (p.inside || p.above > 0 && p.below > 0) }
 
 func (p spot) better(q spot) bool {
@@ -258,8 +253,8 @@ func (p spot) better(q spot) bool {
 	return p.mapped && !q.slides
 }
 
-// acceptMapped takes the comparison's word unless the lines may as well be a twin of
-// the wanted ones, or stand alone among changed ones.
+// acceptMapped accepts the comparison's choice, unless the lines may come from a twin of the wanted ones, or are alone
+// among changed lines.
 func (r *Relocation) acceptMapped(want wanted, p spot, lone bool) (int, string) {
 	run := r.run(want.at, p.at)
 	for _, twin := range slideAlong(r.old, want.at, len(want.lines), run.old, gapAround(r.lines.toNew, run.old)) {
@@ -284,10 +279,9 @@ func asTwin(p spot) spot {
 	return p
 }
 
-// acceptMoved takes a place that the comparison does not know of: for lines that hardly
-// come twice, or that went there with their surroundings. Where something else took
-// their place they were changed, and a like line elsewhere is another one, unless it
-// is a whole passage.
+// acceptMoved accepts a place that the comparison did not choose, for lines that hardly occur twice or that moved
+// together with their surroundings. If something else replaced them they were changed, and an equal line elsewhere is
+// another line, unless it is a whole passage.
 func (r *Relocation) acceptMoved(want wanted, p spot, lone bool) (int, string) {
 	weight := r.table.weight(want.lines)
 	if r.replaced(want) {
@@ -303,8 +297,8 @@ func (r *Relocation) acceptMoved(want wanted, p spot, lone bool) (int, string) {
 	return 0, whyElsewhere
 }
 
-// strayed reports whether something that the wanted lines stood in, such as their
-// function, is still there, and the place is not in it.
+// strayed reports whether a block around the wanted lines, such as their function, still exists and does not contain
+// the place.
 func (r *Relocation) strayed(want wanted, p spot) bool {
 	for outer := r.oldIn.parent[want.at]; outer >= 0; outer = r.oldIn.parent[outer] {
 		if now := r.onlyPlace(outer); now >= 0 && !r.newIn.within(p.at, now) {
@@ -314,8 +308,8 @@ func (r *Relocation) strayed(want wanted, p spot) bool {
 	return false
 }
 
-// onlyPlace is where a line of the old text is in the new one: where the comparison
-// says, or where it moved if both texts have it once; else -1.
+// onlyPlace returns where a line of the old text is in the new one: its mapped line, or its only occurrence if both
+// texts have it once, or -1.
 func (r *Relocation) onlyPlace(line int) int {
 	if now := r.lines.toNew[line]; now >= 0 {
 		return now
@@ -327,8 +321,7 @@ func (r *Relocation) onlyPlace(line int) int {
 	return -1
 }
 
-// replaced reports whether the neighbours of the wanted lines are where they were, with
-// something else between them.
+// replaced reports whether the neighbours of the wanted lines are unchanged and something else is between them.
 func (r *Relocation) replaced(want wanted) bool {
 	above, below := want.at-1, want.at+len(want.lines)
 	if above < 0 || below >= len(r.old) {
@@ -345,13 +338,13 @@ func (r *Relocation) whyGone(want wanted) string {
 	return whyChanged
 }
 
-// span is a part of a text: indices of lines from, and up to but not including, to.
+// span is a range of lines: indices from (inclusive) to (exclusive).
 type span struct{ from, to int }
 
 // equalRun is a part that the comparison found in both texts.
 type equalRun struct{ old, new span }
 
-// run is the largest equal part around a line of both texts.
+// run returns the largest equal part around a line of both texts.
 func (r *Relocation) run(oldAt, newAt int) equalRun {
 	before, after := 0, 0
 	for oldAt > before && newAt > before && r.lines.toNew[oldAt-before-1] == newAt-before-1 {
@@ -363,7 +356,7 @@ func (r *Relocation) run(oldAt, newAt int) equalRun {
 	return equalRun{span{oldAt - before, oldAt + after}, span{newAt - before, newAt + after}}
 }
 
-// gapAround widens a run by the lines around it that are only in this text.
+// gapAround extends a run by the adjacent lines that only this text has.
 func gapAround(toOther []int, run span) span {
 	for run.from > 0 && toOther[run.from-1] < 0 {
 		run.from--
@@ -374,12 +367,11 @@ func gapAround(toOther []int, run span) span {
 	return run
 }
 
-// slideSteps bounds the lines that slideAlong looks at.
+// slideSteps limits the number of lines that slideAlong examines.
 const slideSteps = 1 << 22
 
-// slideAlong gives the other places that a comparison could have chosen for lines
-// within an equal run at no higher price: those to which they, and the rest of the run
-// on that side, can be moved into the gap beside it.
+// slideAlong returns the other places within an equal run that a comparison could have chosen for lines at the same
+// cost: the lines, and the rest of the run on that side, can shift into the adjacent gap.
 func slideAlong(lines []int, at, size int, run, gap span) []int {
 	var places []int
 	steps := 0

@@ -10,12 +10,12 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// maxPerCheck is how many findings one check gives.
+// maxPerCheck is the maximum number of findings from one check.
 const maxPerCheck = 10
 
-// Judge fills in what a check's result means for a change, beside what the check came
-// to on the base: see loop.Checker. changed are the paths of the change; a file name
-// in the output that fits one of them is taken for it.
+// Judge fills in what a check's result means for a change, by comparing it with the result
+// on the base; see loop.Checker. changed are the paths of the change: a file name in the
+// output that matches one of them is taken for that file.
 func Judge(result record.CheckResult, base *record.CheckResult, changed []string) record.CheckResult {
 	result.FailsOnBase, result.Failures, result.FailuresMore, result.FailuresOnBase, result.Excerpt = false, nil, 0, 0, ""
 	if result.Reason != record.NotInstalled {
@@ -42,8 +42,8 @@ func Judge(result record.CheckResult, base *record.CheckResult, changed []string
 	return result
 }
 
-// unsteady are the keys of failures whose words a second run of the check on the same tree
-// did not repeat: what is random in them is not the change's.
+// unsteady returns the keys of failures that a second run of the check on the same tree did
+// not repeat in the same words: their random part is not the change's fault.
 func unsteady(now []failure, result record.CheckResult, changed []string) map[string]bool {
 	if result.Again == "" {
 		return nil
@@ -55,8 +55,8 @@ func unsteady(now []failure, result record.CheckResult, changed []string) map[st
 	return words
 }
 
-// sameLines compares the ends of two outputs in which no failure can be read. Words that
-// differ between two runs on one tree are left out of it.
+// sameLines reports whether the ends of two outputs without a readable failure are equal.
+// Words that differ between two runs on one tree are ignored.
 func sameLines(result, base record.CheckResult) bool {
 	now, was := endWords(result.Output), endWords(base.Output)
 	again, wasAgain := now, was
@@ -67,7 +67,7 @@ func sameLines(result, base record.CheckResult) bool {
 		wasAgain = endWords(base.Again)
 	}
 	if len(now) != len(again) || len(was) != len(wasAgain) {
-		return true // it says something else each time: nothing tells the change from the base
+		return true // it prints something else each time, so change and base cannot be compared
 	}
 	if len(now) != len(was) {
 		return false
@@ -80,14 +80,14 @@ func sameLines(result, base record.CheckResult) bool {
 	return true
 }
 
-// endWords are the words of the last lines of output, with what changes from run to run levelled.
+// endWords returns the words of the last lines of output, without parts that change from run to run.
 func endWords(output string) []string {
 	return strings.Fields(steady(lastLines(record.CheckResult{Output: output})))
 }
 
-// checkFindings are the findings of a judged result: warnings with the places that its
-// output names for what failed. A check that could not be run, or that fails on the base
-// too, says nothing about the change and is none.
+// checkFindings returns the findings of a judged result: warnings with the places in its
+// output. It returns none for a check that did not run or fails on the base too, because
+// that says nothing about the change.
 func checkFindings(result record.CheckResult) []reply.Finding {
 	if !result.Fails() {
 		return nil
@@ -107,14 +107,14 @@ func checkFindings(result record.CheckResult) []reply.Finding {
 
 func checkFinding(name string, f record.CheckFailure) reply.Finding {
 	place := reply.Finding{Severity: reply.Warning, File: f.File, Line: f.Line, Rule: record.RuleOfCheck + name}
-	f.File = "" // it is the finding's
+	f.File = "" // the finding has the place
 	text, _ := RedactSecrets(oneLine(f.String(), 500))
 	place.Issue = "check " + oneLine(name, 60) + ": " + text
 	return place
 }
 
-// missingFrom gives the failures of now that was does not have. The same failure
-// may stand at another line; one whose words are unsteady is known by its file alone.
+// missingFrom returns the failures of now that are not in was. The same failure may be at
+// another line; a failure with an unsteady message is compared by its file alone.
 func missingFrom(was, now []failure, unsteady map[string]bool) []failure {
 	seen := map[string]bool{}
 	for _, f := range was {
@@ -125,8 +125,8 @@ func missingFrom(was, now []failure, unsteady map[string]bool) []failure {
 	})
 }
 
-// machineSigns are the words by which a tool says that it lacks the network, its toolchain,
-// a program or room: no change is to blame for that.
+// machineSigns matches a tool's complaint about the network, its toolchain, a program or
+// space, which no change causes.
 var machineSigns = lazy(`(?m)^(?:go: |.*proxy\.golang\.org).*(?:dial tcp|lookup .*: |no such host|i/o timeout|connection refused|TLS handshake).*` +
 	`|^.*(?:\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ERR_PNPM_META_FETCH_FAIL|ERR_SOCKET_TIMEOUT)\b|getaddrinfo|[Nn]etwork is unreachable).*` +
 	`|^.*(?:npm (?:ERR!|error)|registry\.|pypi\.org|crates\.io|repo\.maven).*(?:ETIMEDOUT|ECONNREFUSED|ECONNRESET|fetch failed|timed? ?out|network).*` +
@@ -136,16 +136,16 @@ var machineSigns = lazy(`(?m)^(?:go: |.*proxy\.golang\.org).*(?:dial tcp|lookup 
 	`|^.*(?:ERR_PNPM_UNSUPPORTED_ENGINE|EBADENGINE|Unsupported engine).*` +
 	`|(?i)^.*: (?:no space left on device|cannot allocate memory)$`)
 
-// missingParts are the words by which a tool says that a library or program is not there,
-// which a change can cause itself: they count only where the base has not passed.
+// missingParts matches a tool's complaint about a missing library or program. A change can
+// cause that itself, so it counts only if the check did not pass on the base.
 var missingParts = lazy(`(?m)Cannot find (?:module|package) '[^./'][^']*'|ModuleNotFoundError: No module named .*|No module named pytest` +
 	`|.*(?:no required module provides package|missing go.sum entry|cannot find module providing package).*` +
 	`|.*(?:build constraints exclude all Go files|no Go files in|matched no packages).*` +
 	`|^(?:/bin/)?(?:sh|bash|dash|zsh)(?:: (?:line )?\d+)?: \S+: (?:command )?not found$` +
 	`|^make(?:\[\d+\])?: \*\*\* \[.*\] Error 12[67]$|^.*\bspawn \S+ ENOENT.*|^.*Command failed with exit code 127.*`)
 
-// notRun says why a check could not run for reasons of the machine, or "". A part that
-// is missing is the change's fault where the check passed on the base.
+// notRun returns why a check could not run on this machine, or "". A missing part is the
+// change's fault if the check passed on the base.
 func notRun(result record.CheckResult, basePassed bool) string {
 	switch {
 	case result.OK(), result.Reason == reasonTimeout:
@@ -173,22 +173,22 @@ func notRun(result record.CheckResult, basePassed bool) string {
 	return ""
 }
 
-// namesTest reports whether the output names a test that failed: then the check ran.
+// namesTest reports whether the output names a failed test, which proves that the check ran.
 func namesTest(result record.CheckResult) bool {
 	return slices.ContainsFunc(readFailures(result, result.Output, nil), func(f failure) bool { return f.test != "" })
 }
 
-// reasonTimeout is the Reason of a check that took longer than it may: it failed,
-// unless it does so on the base too.
+// reasonTimeout is the Reason of a check that exceeded its time limit. Such a check failed,
+// unless it times out on the base too.
 const reasonTimeout = "timeout"
 
-// missingSigns are the ways in which shells, env and make say that a program is not
-// there or cannot be started.
+// missingSigns matches the messages of shells, env and make about a program that is missing
+// or cannot be started.
 var missingSigns = lazy(`(?m)^(?:.*: )?(?:line )?(?:\d+: )?(\S+): ((?:command )?not found|[Pp]ermission denied|cannot execute.*)$` +
 	`|^(?:zsh|fish)(?::\d+)?: (?:command not found|Unknown command):? (\S+)$` +
 	`|^(?:\S*/)?(?:env|make(?:\[\d+\])?|exec): [‘'"]?([^\s‘’'":]+)[’'"]?: No such file or directory$`)
 
-// missingProgram names the program that output says is missing; "" where it says none.
+// missingProgram describes the program that output reports as missing; "" if there is none.
 func missingProgram(output string) string {
 	all := missingSigns().FindAllStringSubmatch(strings.Join(outputLines(output), "\n"), -1)
 	if len(all) == 0 {
@@ -205,15 +205,15 @@ func missingProgram(output string) string {
 	return name + " is not installed"
 }
 
-// isCrash tells the signals by which a program ends itself from those that others send.
+// isCrash reports whether a program caused its signal itself, as opposed to a signal sent by others.
 func isCrash(reason string) bool {
 	name, ok := strings.CutPrefix(strings.ToUpper(reason), "SIGNAL:")
 	return ok && slices.Contains([]string{"SEGV", "ABRT", "BUS", "FPE", "ILL", "TRAP", "SYS",
 		"SEGMENTATION FAULT", "ABORTED", "BUS ERROR", "TRACE/BREAKPOINT TRAP"}, strings.TrimPrefix(name, "SIG"))
 }
 
-// lastLines is the end of the output as one line, or from its first failure on where
-// that was found; the exit status where it says nothing.
+// lastLines returns as one line the excerpt from the first failure on, or else the end of the
+// output; the exit status if the output is empty.
 func lastLines(result record.CheckResult) string {
 	if result.Excerpt != "" {
 		lines := nonBlank(strings.Split(result.Excerpt, "\n"))
@@ -226,13 +226,13 @@ func lastLines(result record.CheckResult) string {
 	return oneLine(strings.Join(lines[max(0, len(lines)-4):], " | "), 400)
 }
 
-// readFailures reads the output of go test, then what any compiler or linter writes.
+// readFailures reads the failures in an output: of go test, and of any compiler, linter or test runner.
 func readFailures(result record.CheckResult, output string, changed []string) []failure {
 	lines, at := outputLines(output), newPlaces(result.Command, changed)
 	return append(goTestFailures(lines, at), placedFailures(lines, at)...)
 }
 
-// ours are the failures in files of the tree, or in none, each place once.
+// ours returns the failures in files of the tree or without a file, one for each place.
 func ours(all []failure) []failure {
 	seen := map[string]bool{}
 	var kept []failure

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// again is a check that failed twice on the same tree.
+// again returns a check that failed twice on the same tree.
 func again(first, second string) record.CheckResult {
 	result := failed("", first)
 	result.Again = second

@@ -10,19 +10,19 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// lineRule looks at one line of code: strings and comments are blanked in what
-// its pattern sees.
+// lineRule matches one line of code. Its pattern sees the line with strings and comments
+// blanked.
 type lineRule struct {
 	pattern *regexp.Regexp
 	issue   string
 	fix     string
-	// grade looks closer, at the raw text behind the match and at the lines so far;
-	// "" means that it is nothing after all. Nil means a warning.
+	// grade decides the severity from the raw text after the match and the lines so far; ""
+	// means no finding. Nil means a warning.
 	grade func(m lineMatch) reply.Severity
 }
 
-// ruleSet is the rules of one language. A line that holds none of the words is
-// not worth their patterns.
+// ruleSet holds the rules of one language. Only lines that contain one of the words are
+// matched with the patterns.
 type ruleSet struct {
 	words []string
 	rules []lineRule
@@ -30,17 +30,17 @@ type ruleSet struct {
 
 type lineMatch struct {
 	file  File
-	lines []codeLine // up to and including the one that matched
-	rest  string     // raw text from the end of the match on
+	lines []codeLine // up to and including the matching line
+	rest  string     // raw text after the match
 	start int        // offset of the match in the line
 }
 
 func (m lineMatch) line() codeLine { return m.lines[len(m.lines)-1] }
 
-// maxCodeLine is the length from which on a line is data or minified.
+// maxCodeLine is the length in bytes above which a line is taken for data or minified code.
 const maxCodeLine = 1000
 
-// lineRules applies the rules to the added lines, one finding a line and rule name.
+// lineRules applies the rules to the added lines; each line gives at most one finding per rule name.
 func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []reply.Finding {
 	var found []reply.Finding
 	for i, l := range lines {
@@ -73,7 +73,7 @@ func (r lineRule) severity(m lineMatch) reply.Severity {
 	return r.grade(m)
 }
 
-// debugRules gives the rules of a language by its id.
+// debugRules returns the rules for debugging code, by language id.
 var debugRules = sync.OnceValue(func() map[string]ruleSet {
 	prints := func(pattern string) lineRule {
 		return lineRule{regexp.MustCompile(pattern), "a debug print was left in", "remove it, or log it on purpose", gradePrint}
@@ -122,7 +122,7 @@ var debugRules = sync.OnceValue(func() map[string]ruleSet {
 	}
 })
 
-// debugLines finds what people put in to watch their code run, and forget.
+// debugLines finds forgotten debugging statements.
 func debugLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
 	if strings.Contains(strings.ToLower(f.Path), "debug") {
 		return nil
@@ -135,8 +135,8 @@ var (
 	debugWords     = lazy(`^\s*(?:DEBUG\b|(?i:debug(?:ging)?)\s*(?:[:=>-]|$)|(?i:(?:xxx+|here\d*|got here|wtf|asdf+|aaa+|foo+|!!!+)\b?[\s!.:]*)(?:\\n)?$|(?:XXX+|WTF)\b|>>>+\s*[^\s\\]|\*{3,}\s*(?i:debug|here))`)
 )
 
-// gradePrint warns of a print whose text says that it is for debugging. Any
-// other print may be what the program is for.
+// gradePrint warns about a print whose text says that it is for debugging. Other prints may
+// be the purpose of the program.
 func gradePrint(m lineMatch) reply.Severity {
 	arg := stringArgument().FindStringSubmatch(m.rest)
 	if arg == nil || !debugWords().MatchString(arg[1]) {
@@ -145,7 +145,7 @@ func gradePrint(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-// unlessAny is a warning unless one of the lines is such that there is none.
+// unlessAny returns a warning, or no finding if one of the lines excuses it.
 func unlessAny(lines []codeLine, excuses func(codeLine) bool) reply.Severity {
 	if slices.ContainsFunc(lines, excuses) {
 		return ""
@@ -155,12 +155,12 @@ func unlessAny(lines []codeLine, excuses func(codeLine) bool) reply.Severity {
 
 var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)
 
-// gradeGoPrint leaves a print function of the package's own alone, if the diff shows it.
+// gradeGoPrint accepts calls of the package's own print function, if the diff shows it.
 func gradeGoPrint(m lineMatch) reply.Severity {
 	return unlessAny(m.lines, func(l codeLine) bool { return ownPrint().MatchString(l.code) })
 }
 
-// gradePrintStack allows the stack of a panic that is handled.
+// gradePrintStack accepts a print of the stack in the handler of a panic.
 func gradePrintStack(m lineMatch) reply.Severity {
 	return unlessAny(m.lines[max(0, len(m.lines)-8):], func(l codeLine) bool { return strings.Contains(l.code, "recover()") })
 }
@@ -170,9 +170,8 @@ var (
 	programTalk = lazy(`(?i)\b(?:listening|started|starting|running|ready|usage|server|connected|shutting|stopped|done|completed?|finished|success\w*|version|loaded|generated|built|created|wrote|written)\b|https?://`)
 )
 
-// gradeConsole knows that a page has no use for console.log and a program may:
-// scripts and loggers print on purpose, and a line about the program's own life
-// is worth no more than a note.
+// gradeConsole warns about console.log, except in scripts and loggers, which print on
+// purpose, and behind a debug condition. A line about the program's own state gets a note.
 func gradeConsole(m lineMatch) reply.Severity {
 	if isUnderScripts(m.file.Path) || hasShebang(m.lines) || guarded().MatchString(m.line().code[:m.start]) {
 		return ""

@@ -52,7 +52,7 @@ func TestDebugLines(t *testing.T) {
 	}
 }
 
-// The code that people write on purpose. These are worth more than the list above.
+// Prints that people write on purpose. These cases matter more than the list above.
 func TestNoDebugLines(t *testing.T) {
 	for _, c := range []struct{ path, text string }{
 		{"main.go", "\tfmt.Println(\"usage: x FILE\")\n\tfmt.Printf(\"%d files\\n\", n)\n\tfmt.Fprintln(os.Stderr, err)\n"},
@@ -105,7 +105,7 @@ func TestDebugLinesThatWeighLess(t *testing.T) {
 	wantFound(t, review(newText("a.sh", late)), "note debug 11")
 }
 
-// Whether a line lies in a string is known from the lines around it.
+// The lines around a line tell whether it is in a string.
 func TestStringThatBeganInTheContext(t *testing.T) {
 	f := newText("a.go", "var s = `\nprintln(x)\n`\n\tprintln(y)\n")
 	f.New, f.Context = false, []Line{f.Added[0], f.Added[2]}

@@ -11,21 +11,21 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// maxPackages is how many Go packages are named in a command before it says ./...
+// maxPackages is the maximum number of Go packages in a command; with more it uses ./...
 const maxPackages = 20
 
-// tree is how the detection sees the files of the project.
+// tree gives the detection access to the project's files.
 type tree struct {
 	has  func(path string) bool
 	read func(path string) ([]byte, error)
-	runs func(command string) bool // reports whether the program of a command is here
+	runs func(command string) bool // reports whether the program of a command is installed
 }
 
-// Detect gives the standard checks for the changed paths of a project that
-// configured none: vet and test of the changed Go packages, cargo test, and the
-// test script of an npm package that needs no dependencies. has reports whether
-// a file is in the tree, read gives its content, runs whether the program of a command is here. The checks of the top are called
-// vet and test, those of a module in a directory vet:DIR and test:DIR.
+// Detect returns the standard checks for the changed paths of a project without configured
+// checks: vet and test of the changed Go packages, cargo test, and the test script of an npm
+// package without dependencies. has reports whether a file is in the tree, read returns its
+// content, runs reports whether the program of a command is installed. Checks at the top are
+// named vet and test, those of a module in a directory vet:DIR and test:DIR.
 func Detect(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool, changed []string) []runplan.Check {
 	t := tree{has, read, runs}
 	var checks []runplan.Check
@@ -58,8 +58,8 @@ func isNodeInput(p string) bool {
 	return lang != nil && lang.ID == "js" || path.Base(p) == "package.json"
 }
 
-// roots are the directories that hold the marker file above the changed inputs,
-// sorted; "." is the top.
+// roots returns the nearest directories above the changed inputs that contain the marker
+// file, sorted; "." is the top.
 func (t tree) roots(changed []string, marker string, isInput func(string) bool) []string {
 	seen := map[string]bool{}
 	for _, p := range changed {
@@ -73,7 +73,7 @@ func (t tree) roots(changed []string, marker string, isInput func(string) bool) 
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// above is the nearest directory above p that holds the marker.
+// above returns the nearest directory above p that contains the marker.
 func (t tree) above(p, marker string) (string, bool) {
 	for dir := path.Dir(p); ; dir = path.Dir(dir) {
 		if t.has(path.Join(dir, marker)) {
@@ -100,7 +100,7 @@ func (t tree) goChecks(dir string, changed []string) []runplan.Check {
 	return []runplan.Check{check(dir, "vet", "go vet "+list), check(dir, "test", "go test "+list)}
 }
 
-// goPackages are the packages of one module that the change touches, as arguments.
+// goPackages returns the changed packages of one module, as arguments.
 func (t tree) goPackages(module string, changed []string) []string {
 	whole := []string{"./..."}
 	seen := map[string]bool{}
@@ -124,7 +124,7 @@ func (t tree) goPackages(module string, changed []string) []string {
 	}
 	for _, dir := range gone {
 		if !seen[dir] {
-			return whole // nobody knows whether the package is still there, but its users are
+			return whole // the package may be gone; its users must still compile
 		}
 	}
 	if len(seen) > maxPackages {
@@ -158,8 +158,8 @@ func relative(base, dir string) string {
 
 var importPath = lazy(`^[\w.~+@/-]+$`)
 
-// isPackageDir leaves out the directories that the go command does not look at,
-// and names that no import path may have.
+// isPackageDir reports whether dir can be a Go package. It rejects directories that the go
+// command ignores, and names that no import path may have.
 func isPackageDir(dir string) bool {
 	if dir == "." {
 		return true
@@ -172,7 +172,7 @@ func isPackageDir(dir string) bool {
 	return importPath().MatchString(dir)
 }
 
-// packageJSON is what matters of an npm package.
+// packageJSON is the part of package.json that is used.
 type packageJSON struct {
 	Scripts              map[string]string `json:"scripts"`
 	Dependencies         map[string]any    `json:"dependencies"`
@@ -188,7 +188,7 @@ func (t tree) npm(dir string) (packageJSON, bool) {
 		return packageJSON{}, false
 	}
 	if strings.Contains(p.Scripts["test"], "no test specified") {
-		delete(p.Scripts, "test") // what npm init writes
+		delete(p.Scripts, "test") // the default of npm init
 	}
 	return p, true
 }
@@ -199,9 +199,9 @@ func (t tree) testsWithoutDependencies(dir string) bool {
 	return ok && needs == 0 && p.Scripts["test"] != ""
 }
 
-// DetectAll gives the checks of the whole project for a first configuration, from
-// what lies at its top: go, npm (or pnpm, yarn, bun by the lock file), cargo,
-// pytest and make, as far as their programs are here. Names are unique; the first that claims one keeps it.
+// DetectAll returns the checks of the whole project for a first configuration, from the
+// files at its top: go, npm (or pnpm, yarn, bun by the lock file), cargo, pytest and make,
+// if their programs are installed. The first check with a name keeps it.
 func DetectAll(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool) []runplan.Check {
 	t := tree{has, read, runs}
 	var checks []runplan.Check
@@ -226,7 +226,7 @@ func DetectAll(has func(path string) bool, read func(path string) ([]byte, error
 	return t.runnable(checks)
 }
 
-// runnable keeps the first check of each name whose program is here.
+// runnable keeps the first check of each name whose program is installed.
 func (t tree) runnable(checks []runplan.Check) []runplan.Check {
 	seen := map[string]bool{}
 	var kept []runplan.Check
@@ -264,8 +264,8 @@ func (t tree) npmTool() string {
 	return "npm"
 }
 
-// DetectSetup returns the command that makes a fresh checkout of the project ready for its checks, by the lock files
-// at its top; "" where nothing has to be made, or its program is not here.
+// DetectSetup returns the command that prepares a fresh checkout for its checks, by the lock files at its top; "" if
+// nothing has to be prepared or the program is not installed.
 func DetectSetup(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool) string {
 	t := tree{has, read, runs}
 	var commands []string
@@ -292,8 +292,8 @@ func (t tree) npmSetup() string {
 	return tool + " install --frozen-lockfile"
 }
 
-// pythonTool is how a Python project's environment is made, and how a program in it is run: nothing of both where the
-// project has no lock file, and the checkout no virtual environment.
+// pythonTool holds the command that prepares a Python project's environment, and the prefix that runs a program in it.
+// Both are empty if the project has no lock file and the checkout no virtual environment.
 type pythonTool struct{ setup, run string }
 
 func (t tree) pythonTool() pythonTool {
@@ -339,7 +339,7 @@ func (t tree) makeChecks() []runplan.Check {
 	return checks
 }
 
-// makeTargets reads the file that make would read: the lines of each target's recipe.
+// makeTargets reads the makefile that make would read, and returns the recipe lines of each target.
 func (t tree) makeTargets() map[string][]string {
 	targets := map[string][]string{}
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
@@ -368,7 +368,7 @@ func (t tree) makeTargets() map[string][]string {
 
 var plainWord = lazy(`^[\w@%+=:,./-]+$`)
 
-// shellQuote makes one word for sh.
+// shellQuote quotes s as one word for sh.
 func shellQuote(s string) string {
 	if plainWord().MatchString(s) {
 		return s

@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// project is the files of a tree by path.
+// project maps paths to contents.
 type project map[string]string
 
 func (p project) has(path string) bool { _, ok := p[path]; return ok }
@@ -80,7 +80,7 @@ func TestDetect(t *testing.T) {
 
 func allHere(string) bool { return true }
 
-// What is not here is not proposed: on a machine with make and go, and no linter.
+// A check whose program is not installed is not proposed: here make and go are installed, and no linter.
 func TestDetectAllProposesWhatIsHere(t *testing.T) {
 	files := project{
 		"go.mod": "module x\n", "Cargo.toml": "[package]\n", "package.json": `{"scripts":{"build":"tsc"}}`, "pytest.ini": "",

@@ -6,23 +6,23 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// File is what a diff says of one file. A file whose type changed (a file that
-// became a symbolic link) is two: one deleted, one new.
+// File is one file of a diff. A file that changes its type (for example to a symbolic link)
+// is two: one deleted, one new.
 type File struct {
-	Path    string // new path, or the old one of a deleted file; slash-separated, unquoted
+	Path    string // new path, or the old path of a deleted file; slash-separated, unquoted
 	New     bool
 	Deleted bool
 	Binary  bool
-	Mode    string // "100644"; empty when the diff does not say
+	Mode    string // "100644"; empty if the diff does not say
 	OldMode string
-	Size    int64 // bytes of the new content; -1 when the diff does not say
-	OldSize int64 // bytes of the old content; -1 when the diff does not say
+	Size    int64 // bytes of the new content; -1 if the diff does not say
+	OldSize int64 // bytes of the old content; -1 if the diff does not say
 
 	Added   []Line // added lines, by line number
 	Context []Line // unchanged lines that the diff shows, by line number
 	Removed []Line // removed lines, by their old numbers
 
-	// NoNewline is set when the last line lost its newline, or never had one in a new file.
+	// NoNewline is set if the last line lost its newline, or a new file ends without one.
 	NoNewline bool
 }
 
@@ -39,7 +39,7 @@ func (f File) Symlink() bool { return f.Mode == "120000" }
 // Submodule reports whether the entry is a commit of another repository.
 func (f File) Submodule() bool { return f.Mode == "160000" || f.OldMode == "160000" }
 
-// parseDiff reads a patch as unidiff.Files does. One that cannot be read to its end is an error.
+// parseDiff reads a patch as unidiff.Files does. A patch that cannot be read to its end is an error.
 func parseDiff(patch []byte) ([]File, error) {
 	var files []File
 	for f, err := range unidiff.Files(string(patch)) {

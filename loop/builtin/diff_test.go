@@ -19,7 +19,7 @@ func addedNumbers(f File) []int {
 	return n
 }
 
-// Git is the oracle: names and counts are compared with what it lists with -z.
+// Names and counts are compared with git's own list (-z).
 func TestParseDiffOddNames(t *testing.T) {
 	names := []string{"plain.go", "a b", "x b/x", "tab\there", `quo"te`, `back\`, `q"\`, "é日本", "-dash", " lead", "trail ",
 		"new\nline", "\x01ctl", "bad\xff", `sp"q `, "a/b/c/d", "b/b", `\"`, "dev/null"}

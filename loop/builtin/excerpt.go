@@ -2,19 +2,18 @@ package builtin
 
 import "strings"
 
-// Bounds of an excerpt.
+// Limits of an excerpt.
 const (
 	excerptLines = 40
 	excerptBytes = 3 << 10
 	longestLine  = 500 // bytes of one line
 )
 
-// failureWords begin or hold what says that something failed, for output in which no
-// failure could be read.
+// failureWords match a line about a failure, in output from which no failure could be read.
 var failureWords = lazy(`^\s*(?:[✖✕✗✘×] |\(fail\) |1\) )|^\s*(?:\S+: )?(?i:fatal|error|panic|exception|traceback|assert\w*|failed|failure|not ok)\b|\b(?:FAIL|FAILED|ERROR|Error:|error:)(?:\W|$)`)
 
-// excerpt are the lines from the first of failures on, else from the first line that
-// speaks of a failure, else the last ones. "" for no output.
+// excerpt returns the lines from the earliest of failures on, or else from the first line
+// about a failure, or else the last lines. "" for empty output.
 func excerpt(lines []string, failures []failure) string {
 	start := -1
 	for _, f := range failures {

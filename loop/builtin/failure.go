@@ -10,32 +10,32 @@ import (
 
 var changingPart = lazy(`0x[0-9a-fA-F]+|[0-9]+`)
 
-// steady removes what differs between two runs of the same failure.
+// steady removes the parts of a failure that differ between two runs.
 func steady(s string) string {
 	return changingPart().ReplaceAllString(strings.Join(strings.Fields(s), " "), "#")
 }
 
 var terminalCodes = lazy(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?`)
 
-// outputLines removes colours and carriage returns.
+// outputLines splits output into lines without colours and carriage returns.
 func outputLines(output string) []string {
 	output = terminalCodes().ReplaceAllString(output, "")
 	return strings.Split(strings.ReplaceAll(output, "\r", ""), "\n")
 }
 
-// failure is one thing that a check's output says is wrong.
+// failure is one failure reported in a check's output.
 type failure struct {
-	test    string // name of the test, if it was one
+	test    string // name of the test, if it is one
 	pkg     string
-	file    string // relative to the top of the tree; empty when unknown
+	file    string // relative to the top of the tree; empty if unknown
 	line    int
 	msg     string
 	name    string // last element of the path in the output
-	foreign bool   // its file is none of the tree's
-	at      int    // line of the output that tells of it first, from 0
+	foreign bool   // its file is not in the tree
+	at      int    // first output line about it, from 0
 }
 
-// key is the same for the same failure in two runs, wherever the tree lay.
+// key returns a key that is equal for the same failure in two runs, in whatever directory they ran.
 func (f failure) key() string {
 	if f.test != "" {
 		return "test " + f.pkg + " " + f.name + " " + f.test
@@ -43,17 +43,17 @@ func (f failure) key() string {
 	return f.name + " " + steady(f.msg)
 }
 
-// recorded is f as it is kept with the result.
+// recorded returns f in the form stored with the result.
 func (f failure) recorded() record.CheckFailure {
 	return record.CheckFailure{Test: oneLine(f.test, 200), File: f.file, Line: f.line, Message: oneLine(f.msg, 500)}
 }
 
-// places finds the file that an output means.
+// places maps file names in an output to paths in the tree.
 type places struct {
-	dir     string // where the command ran, relative to the top; "" is the top
+	dir     string // working directory of the command, relative to the top; "" is the top
 	changed map[string]bool
 	list    []string
-	module  string // Go module path, once it is known
+	module  string // Go module path, once known
 }
 
 var commandDir = lazy(`^cd (?:'([^']*)'|([\w@%+=:,./-]+)) && `)
@@ -69,8 +69,8 @@ func newPlaces(command string, changed []string) *places {
 	return p
 }
 
-// find gives the path in the tree that name means, "" when it is none of ours.
-// source is false when it does not look like a file that people write.
+// find returns the path in the tree for name, "" if it is not in the tree. source is false
+// if name does not look like a source file.
 func (p *places) find(name string) (file string, source bool) {
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "file://"), `\`, "/")
 	full := path.Join(p.dir, name)
@@ -89,7 +89,7 @@ func (p *places) find(name string) (file string, source bool) {
 	return full, true
 }
 
-// bySuffix finds the only changed path that an absolute or shortened name ends in.
+// bySuffix returns the longest changed path that matches an absolute or shortened name.
 func (p *places) bySuffix(name string) string {
 	match := ""
 	for _, c := range p.list {

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestFailures reads what tools write. A case is a command, the changed files and an
-// output; wanted are the failures, a line each, and how the excerpt begins.
+// TestFailures reads the output of tools. A case is a command, the changed files and an output;
+// expected are the failures, one a line, and the beginning of the excerpt.
 func TestFailures(t *testing.T) {
 	for name, file := range failureCases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// failureCases are the files of each case, by its name.
+// failureCases returns the files of each case, by its name.
 func failureCases(t testing.TB) map[string]map[string]string {
 	paths, err := filepath.Glob("testdata/failures/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -52,7 +52,7 @@ func failureCases(t testing.TB) map[string]map[string]string {
 	return cases
 }
 
-// A failure in the middle of much output is still what is quoted.
+// A failure in the middle of a long output is quoted.
 func TestExcerptOfLongOutput(t *testing.T) {
 	noise := strings.Repeat("2026-01-02 03:04:05 cart: nothing to see here\n", 1000)
 	got := Judge(failed("go test ./...", noise+goFailure+noise), nil, nil)
@@ -61,7 +61,7 @@ func TestExcerptOfLongOutput(t *testing.T) {
 	}
 }
 
-// What no shell, env or make found is named.
+// A program that a shell, env or make did not find is named.
 func TestMissingProgram(t *testing.T) {
 	for output, want := range map[string]string{
 		"sh: 1: golangci-lint: not found\n":                                                 "golangci-lint is not installed",

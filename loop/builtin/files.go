@@ -13,8 +13,8 @@ const (
 	maxBinary = 500 << 10
 )
 
-// wholeFile judges a file by its name, kind and size. The rules speak of files
-// that came with the change; one that was there before only if it grew too large.
+// wholeFile judges a file by its name, kind and size. The rules apply to new files; an older
+// one is reported for values in an .env file, or if it grew too large.
 func wholeFile(f File, k kind) []reply.Finding {
 	if f.Deleted || f.Submodule() || f.Symlink() {
 		return nil
@@ -26,7 +26,7 @@ func fileFinding(f File, severity reply.Severity, rule, issue, fix string) []rep
 	return []reply.Finding{{Severity: severity, File: f.Path, Issue: issue, Fix: fix, Rule: rule}}
 }
 
-// unwanted finds the new files that nobody means to commit.
+// unwanted finds new files that are usually committed by mistake.
 func unwanted(f File, k kind) []reply.Finding {
 	base := path.Base(f.Path)
 	severity := reply.Warning
@@ -88,7 +88,7 @@ func hasValues(lines []Line) bool {
 	return n > 0
 }
 
-// mergetoolFile is what git mergetool keeps: x_BASE_123.c, x.REMOTE.123.c.
+// mergetoolFile matches the files that git mergetool leaves: x_BASE_123.c, x.REMOTE.123.c.
 var mergetoolFile = lazy(`[._](?:BACKUP|BASE|LOCAL|REMOTE)[._]\d+(?:\.\w+)?$`)
 
 func isLeftover(base string) bool {
@@ -111,7 +111,7 @@ func isArtefact(base string, binary bool) bool {
 
 var versionedLibrary = lazy(`\.so(?:\.\d+)+$`)
 
-// artefactPattern is what an ignore file would say.
+// artefactPattern returns the pattern for an ignore file.
 func artefactPattern(base string) string {
 	if ext := path.Ext(base); len(ext) > 1 && ext != base {
 		return "*" + ext
@@ -119,7 +119,7 @@ func artefactPattern(base string) string {
 	return base
 }
 
-// isAsset names the binaries that belong in a repository and need no word.
+// isAsset reports whether a binary file belongs in a repository.
 func isAsset(base string) bool {
 	return hasAnySuffix(strings.ToLower(base), ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".icns", ".bmp", ".svg",
 		".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".ogg", ".wav", ".mp4", ".webm", ".pdf", ".mo", ".wasm")

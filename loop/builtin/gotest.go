@@ -16,27 +16,27 @@ var (
 	goFrame       = lazy(`^\t(/?\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
 )
 
-// goTest reads the output of go test. The package stands behind its tests, so
-// what they said is kept until it is known.
+// goTest reads the output of go test. The package is named after its tests, so their messages
+// are kept until it is known.
 type goTest struct {
 	at      *places
-	current string              // test that the next message belongs to
+	current string              // test of the next message
 	said    map[string]*failure // first message of each test
 	order   []string            // names of the tests that failed
 	panics  []goPanicFrames
-	open    *failure // takes the lines that continue its message
+	open    *failure // collects the continuation lines of its message
 	done    []failure
-	n       int            // the line that is read, from 0
+	n       int            // current line, from 0
 	named   int            // the line that named current
-	failed  map[string]int // line that says so of each test that failed
+	failed  map[string]int // line of each failed test's FAIL
 }
 
-// goPanicFrames is a panic and the places it went through.
+// goPanicFrames is a panic and the frames of its stack.
 type goPanicFrames struct {
 	msg    string
 	at     int
 	frames []goStackFrame
-	caller string // function named on the line before
+	caller string // function named on the previous line
 }
 
 type goStackFrame struct {
@@ -82,7 +82,7 @@ func (g *goTest) line(line string) {
 	g.more(line)
 }
 
-// message takes "    x_test.go:12: text". Of several the first is the place.
+// message reads "    x_test.go:12: text". Of several messages the first gives the place.
 func (g *goTest) message(line string) bool {
 	m := goTestMessage().FindStringSubmatch(line)
 	if m == nil || g.current == "" {
@@ -98,7 +98,7 @@ func (g *goTest) message(line string) bool {
 	return true
 }
 
-// more adds a continued line to the message before.
+// more adds a continuation line to the previous message.
 func (g *goTest) more(line string) {
 	text := strings.TrimSpace(line)
 	if g.open == nil || !strings.HasPrefix(line, "        ") {
@@ -127,7 +127,7 @@ func (g *goTest) panicLine(line string) bool {
 	return false
 }
 
-// settle turns what was kept into failures of a package.
+// settle turns the collected messages into failures of a package.
 func (g *goTest) settle(pkg string) {
 	dir, known := g.at.packageDir(pkg)
 	for _, name := range g.order {
@@ -148,7 +148,7 @@ func (g *goTest) settle(pkg string) {
 	g.reset()
 }
 
-// inPackage puts the file into its directory, or into the words when that is unknown.
+// inPackage joins the file to its directory; if the directory is unknown, the place goes into the message.
 func inPackage(f failure, dir string, known bool) (file string, line int, msg string) {
 	if known {
 		return path.Join(dir, f.file), f.line, f.msg
@@ -160,7 +160,7 @@ func (g *goTest) isParent(name string) bool {
 	return slices.ContainsFunc(g.order, func(other string) bool { return strings.HasPrefix(other, name+"/") })
 }
 
-// panicFailure names the first frame that lies in the change, or else in the package.
+// panicFailure uses the first frame in a changed file, or else in the package.
 func (g *goTest) panicFailure(p goPanicFrames, pkg, dir string, known bool) failure {
 	f := failure{pkg: pkg, msg: "panic: " + p.msg, at: p.at}
 	if len(g.order) > 0 {
@@ -182,8 +182,8 @@ func (g *goTest) panicFailure(p goPanicFrames, pkg, dir string, known bool) fail
 	return f
 }
 
-// learnModule works out the module's path from the packages in the output: one
-// whose end is a directory of the change gives it away.
+// learnModule finds the module's path from the packages in the output: a package whose path
+// ends in a changed directory reveals it.
 func (p *places) learnModule(lines []string) {
 	var packages []string
 	for _, line := range lines {
@@ -204,7 +204,7 @@ func (p *places) learnModule(lines []string) {
 	}
 }
 
-// commonParent is the shortest package if it is the parent of all others.
+// commonParent returns the shortest package if it is the parent of all others.
 func commonParent(packages []string) string {
 	shortest := slices.MinFunc(packages, func(a, b string) int { return len(a) - len(b) })
 	for _, pkg := range packages {
@@ -215,7 +215,7 @@ func commonParent(packages []string) string {
 	return shortest
 }
 
-// goDirs are the directories of the changed Go files, relative to where the command ran.
+// goDirs returns the directories of the changed Go files, relative to the command's directory.
 func (p *places) goDirs() []string {
 	var dirs []string
 	for _, c := range p.list {
@@ -230,7 +230,7 @@ func (p *places) goDirs() []string {
 	return dirs
 }
 
-// packageDir is the directory of a package, relative to the top of the tree.
+// packageDir returns the directory of a package, relative to the top of the tree.
 func (p *places) packageDir(pkg string) (dir string, known bool) {
 	if p.module == "" || pkg == "" {
 		return "", false

@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// executableBit finds a script that lost its executable bit and a text that got one.
+// executableBit finds a script that lost its executable bit and a text that gained one.
 func executableBit(f File) []reply.Finding {
 	if f.Deleted || f.Binary || f.Mode == f.OldMode {
 		return nil
@@ -33,10 +33,10 @@ func neverRun(ext string) bool {
 	return ext != "" && strings.Contains(" .md .rst .txt .json .toml .lock .go .rs .c .h .cpp .java .css .html .svg ", " "+ext+" ")
 }
 
-// manifest is a file of dependencies, and the files beside it that repeat them.
+// manifest describes a file of dependencies and the lock files beside it.
 type manifest struct {
 	locks      []string
-	dependency *regexp.Regexp // a line of it; the groups are what is repeated
+	dependency *regexp.Regexp // matches a dependency; the groups are its name and version
 }
 
 var manifests = sync.OnceValue(func() map[string]manifest {
@@ -49,10 +49,10 @@ var manifests = sync.OnceValue(func() map[string]manifest {
 	}
 })
 
-// notLocked are keys of a package.json that look like dependencies.
+// notLocked are keys of a package.json that only look like dependencies.
 var notLocked = []string{"version", "node", "npm", "yarn", "pnpm", "vscode"}
 
-// locksBeside are the lock files that may lie beside the manifests among paths.
+// locksBeside returns the possible lock files beside the manifests among paths.
 func locksBeside(paths []string) (locks []string) {
 	for _, p := range paths {
 		for _, lock := range manifests()[path.Base(p)].locks {
@@ -62,8 +62,8 @@ func locksBeside(paths []string) (locks []string) {
 	return locks
 }
 
-// lockFiles finds a dependency that a manifest gained while the lock file beside it stayed as it
-// was. That a lock file changes alone is how versions are raised.
+// lockFiles finds a dependency that a manifest gained while the lock file beside it did not change.
+// A lock file that changes alone is fine: that is how versions are raised.
 func lockFiles(in Input) []reply.Finding {
 	changed := map[string]bool{}
 	for _, f := range in.Files {
@@ -87,7 +87,7 @@ func lockFiles(in Input) []reply.Finding {
 	return found
 }
 
-// gained is the line of the first dependency that a manifest has only after the change; 0 for none.
+// gained returns the line of the manifest's first new dependency; 0 for none.
 func (m manifest) gained(f File) int {
 	if m.dependency == nil {
 		return 0
@@ -111,7 +111,7 @@ func (m manifest) gained(f File) int {
 	return 0
 }
 
-// textRules find code and shell commands that are made of a text which is not all in the line.
+// textRules match code and shell commands made from a text that is not entirely in the line.
 var textRules = sync.OnceValue(func() map[string]ruleSet {
 	runs := func(pattern string) lineRule {
 		return lineRule{regexp.MustCompile(pattern), "a text is run as code or as a command", "call what is meant, with its arguments apart", gradeText}
@@ -125,7 +125,7 @@ var textRules = sync.OnceValue(func() map[string]ruleSet {
 
 var wholeText = lazy(`^\s*(?:["'][^"']*["']\s*)?\)`)
 
-// gradeText passes a text that stands in the line, and the making of a function of that name.
+// gradeText accepts a text that is entirely in the line, and the definition of a function of that name.
 func gradeText(m lineMatch) reply.Severity {
 	before := strings.TrimSpace(m.line().code[:m.start+1])
 	if wholeText().MatchString(m.rest) || strings.HasSuffix(before, "def") || strings.HasSuffix(before, "function") {
@@ -134,15 +134,15 @@ func gradeText(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-// sqlText is a string that begins as SQL does and is put together with something else: joined,
-// formatted or with a value inside.
+// sqlText matches a string that begins as SQL does and is joined or formatted with other values;
+// sqlInner matches one with a value inside.
 var (
 	sqlVerb  = `(?:SELECT\s[^"'` + "`" + `]*?\sFROM|INSERT\s+INTO|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\s`
 	sqlText  = lazy(`(?i:["']\s*` + sqlVerb + `)[^"]*(?:"\s*(?:\+|\.)\s*[\w$(]|"\s*%\s*[\w(]|"\.format\()`)
 	sqlInner = lazy(`(?:\b[fF]["']{1,3}\s*(?i:` + sqlVerb + `).*\{\w|` + "`" + `\s*(?i:` + sqlVerb + `).*\$\{|Sprintf\(\s*["` + "`" + `]\s*(?i:` + sqlVerb + `).*%[sv])`)
 )
 
-// sqlFromText finds SQL that is made of strings in added lines.
+// sqlFromText finds SQL in added lines that is assembled from strings.
 func sqlFromText(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
 	if lang.ID == "" || lang.ID == "sql" || lang.ID == "shell" {
 		return nil
@@ -170,8 +170,8 @@ var (
 	codeDeclared = lazy(`^\s*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |protected )*(?:func|def|class|fn|function|type|struct|enum|trait|interface|const|var|let)\b|\bfunction\b|=>`)
 )
 
-// deletedTests finds a test that is deleted while no test is added, and while the code beside it
-// changes and loses nothing that the test could have been for.
+// deletedTests finds a test that is deleted while no test is added, and while the code changes
+// without removing anything that the test could have covered.
 func deletedTests(files []File) []reply.Finding {
 	var found []reply.Finding
 	code := false
@@ -198,7 +198,7 @@ func deletedTests(files []File) []reply.Finding {
 	return found
 }
 
-// deletedIn is a note on the tests that a file loses; none where it loses none.
+// deletedIn returns a note on the tests that a file loses; none if it loses none.
 func deletedIn(f File) []reply.Finding {
 	names := []string{}
 	for _, l := range f.Removed {

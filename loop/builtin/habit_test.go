@@ -2,7 +2,7 @@ package builtin
 
 import "testing"
 
-// diffOf is one file of a patch as git writes it.
+// diffOf returns the files of a patch in git's format.
 func diffOf(t *testing.T, patch string) []File {
 	t.Helper()
 	files, err := parseDiff([]byte(patch))

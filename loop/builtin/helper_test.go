@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// newText is a new file as a diff shows it.
+// newText returns a new file as a diff shows it.
 func newText(path, text string) File {
 	f := File{Path: path, New: true, Mode: "100644", Size: int64(len(text))}
 	f.NoNewline = text != "" && !strings.HasSuffix(text, "\n")
@@ -24,7 +24,7 @@ func newText(path, text string) File {
 
 func review(files ...File) reply.Report { return Review(Input{Files: files}) }
 
-// found lists what was reported as "severity rule line".
+// found formats findings as "severity rule line".
 func found(r reply.Report) []string {
 	list := []string{}
 	for _, f := range r.Findings {
@@ -42,7 +42,7 @@ func wantFound(t *testing.T, r reply.Report, want ...string) {
 	}
 }
 
-// gitRepo is a real repository of a test.
+// gitRepo is a test's real repository.
 type gitRepo struct {
 	t   *testing.T
 	dir string
@@ -85,7 +85,7 @@ func (r gitRepo) commit() {
 	r.git("commit", "-q", "--allow-empty", "-m", "x")
 }
 
-// diff stages everything and reads the change with the options of the program.
+// diff stages everything and returns the change, read with the program's options.
 func (r gitRepo) diff(options ...string) []File {
 	r.t.Helper()
 	r.git("add", "-A")

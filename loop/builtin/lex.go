@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// codeLine is a line of the new content taken apart. code and comment are as
-// long as Text; what does not belong to them is blank.
+// codeLine is a line of the new content, split into code and comment. Both are as long as
+// Text; the rest is blank.
 type codeLine struct {
 	Line
 	added    bool
@@ -17,8 +17,8 @@ type codeLine struct {
 	leftOpen bool // the line ends inside a string
 }
 
-// takeApart reads the lines that the diff shows in order. What stands in the
-// gaps between hunks is unknown: each run of lines is taken to begin in code.
+// takeApart splits the lines that the diff shows, in order. The gaps between hunks are
+// unknown, so each run of lines is assumed to begin in code.
 func takeApart(lang *syntax.Language, f File) []codeLine {
 	lines := make([]codeLine, 0, len(f.Added)+len(f.Context))
 	var scan *syntax.Scanner
@@ -40,8 +40,8 @@ func takeApart(lang *syntax.Language, f File) []codeLine {
 	return lines
 }
 
-// scan takes the line apart. The first byte of a string stays in the code, so that a rule
-// sees that an argument is a string.
+// scan splits the line. The first byte of a string stays in the code, so that a rule can see
+// that an argument is a string.
 func (l *codeLine) scan(scan *syntax.Scanner) {
 	l.inString = scan.Open() == syntax.String
 	code, comment := blanks(len(l.Text)), blanks(len(l.Text))

@@ -8,9 +8,9 @@ import (
 
 const markerFix = "resolve the conflict and remove the marker lines"
 
-// conflictMarkers finds what a merge left behind in the added lines: whole
-// conflicts as one finding each, and single begin and end lines. A row of equals
-// signs alone is a heading in half of the world's documents and says nothing.
+// conflictMarkers finds conflict markers in the added lines: one finding for each whole
+// conflict, and one for each single begin or end line. A row of equals signs alone is
+// ignored, because many documents underline headings with it.
 func conflictMarkers(f File, k kind, lines []codeLine) []reply.Finding {
 	var found []reply.Finding
 	begin := 0 // index + 1 of the line that opened the conflict
@@ -39,8 +39,8 @@ func conflictMarkers(f File, k kind, lines []codeLine) []reply.Finding {
 	return found
 }
 
-// markerOf names the marker that a line is: '<' for the begin, '>' for the end,
-// 0 for anything else.
+// markerOf reports which conflict marker text is: '<' for the begin, '>' for the end, 0 if it
+// is not a marker.
 func markerOf(text string) byte {
 	if len(text) < 8 || text[7] != ' ' || (text[0] != '<' && text[0] != '>') {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// conflict is what a merge writes; spelled so that this file holds no marker itself.
+// conflict returns a conflict as a merge writes it, spelled so that this file contains no marker itself.
 func conflict() string {
 	begin, base, mid, end := strings.Repeat("<", 7), strings.Repeat("|", 7), strings.Repeat("=", 7), strings.Repeat(">", 7)
 	return begin + " HEAD\nours()\n" + base + " base\nold()\n" + mid + "\ntheirs()\n" + end + " side\n"
@@ -26,7 +26,7 @@ func TestConflictMarkers(t *testing.T) {
 		{"a.go", "x\n" + begin + " HEAD\ny\n", []string{"critical conflict-marker 2"}},
 		{"a.go", "x\n" + end + " topic\n", []string{"critical conflict-marker 2"}},
 		{"Makefile", "x:\r\n" + strings.ReplaceAll(conflict(), "\n", "\r\n"), []string{"critical conflict-marker 2"}},
-		// content that holds conflicts on purpose
+		// content that contains conflicts on purpose
 		{"testdata/merge.txt", conflict(), []string{"note conflict-marker 1"}},
 		{"cases/merge.txtar", conflict(), []string{"note conflict-marker 1"}},
 		{"fix.patch", conflict(), []string{"note conflict-marker 1"}},
@@ -52,7 +52,7 @@ func TestConflictMarkerSpansTheConflict(t *testing.T) {
 	}
 }
 
-// A conflict that was there before is not this change's.
+// An older conflict is not this change's.
 func TestConflictMarkersInContext(t *testing.T) {
 	f := newText("a.go", conflict()+"x\n")
 	f.New, f.Context, f.Added = false, f.Added[:7], f.Added[7:]

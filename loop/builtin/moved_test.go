@@ -2,8 +2,8 @@ package builtin
 
 import "testing"
 
-// TestMovedIsNotNew: what a change takes out and puts in again, elsewhere or indented anew,
-// was there before.
+// TestMovedIsNotNew: lines that a change removes and adds again, elsewhere or with another
+// indentation, are not new.
 func TestMovedIsNotNew(t *testing.T) {
 	removes := func(path string, lines ...string) File {
 		f := File{Path: path, Mode: "100644"}

@@ -10,13 +10,13 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// secretNames occur in lower case in every name that assigned-secret looks for.
+// secretNames are in lower case; every name that assigned-secret matches contains one.
 var secretNames = []string{"passw", "passphrase", "pwd", "secret", "token", "credential",
 	"api_key", "api-key", "apikey", "access_key", "access-key", "accesskey", "auth_key", "auth-key", "authkey",
 	"private_key", "private-key", "privatekey"}
 
-// ownSecretRules are for what gitleaks does not look for: passwords that people
-// made up themselves.
+// ownSecretRules returns rules for secrets that gitleaks does not cover: passwords that
+// people chose themselves.
 func ownSecretRules() []*secretRule {
 	own := func(r secretRule, body ruleBody) *secretRule {
 		r.body = sync.OnceValue(body.prepare)
@@ -35,17 +35,17 @@ const (
 	// urlPassword matches ://user:password@host, from the colon on.
 	urlPassword = "^://([^\\s/:@'\"<>`]{0,100}):([^\\s/@'\"<>`]{2,200})@([^\\s/'\"<>?#:,)`]+)"
 
-	// assignedSecret matches a name, what assigns, and a value in quotes of any
-	// kind or without: password: string = "…", "token": '…', SECRET=….
+	// assignedSecret matches a name, an assignment, and a value with or without quotes:
+	// password: string = "…", "token": '…', SECRET=….
 	assignedSecret = `(?i)^(password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credentials?)` +
 		`["'\]]{0,2}\s{0,8}(?::\s{0,4}[\w.\[\]|]{1,20}\s{0,4}=|:=|=>|=|:)\s{0,8}` +
 		"(?:[rbuf@]{0,2}\"([^\"\\s]{6,200})\"|'([^'\\s]{6,200})'|`([^`\\s]{6,200})`|([^\\s\"'`;,&|<>(){}\\[\\]]{6,200}))"
 
-	// privateKeyPart matches a private key whose end is not there.
+	// privateKeyPart matches a private key without its end.
 	privateKeyPart = `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\n)+[A-Za-z0-9+/=]{40,})+`
 )
 
-// placeholders are the words that stand for a secret in examples.
+// placeholders match words that replace a secret in examples.
 var placeholders = lazy(`(?i)p[a@][s$]{2}[\W_]?w(?:[o0]?r)?d|passphrase|secret|token|credential|api_?key|example|sample|dummy|fake|placeholder|change|replace|your|insert|` +
 	`redacted|hidden|foobar|foo_|xxx|\*\*\*|\.\.\.|…|abc123|abcdef|123456|qwerty|letmein|default|undefined|optional|required|string|` +
 	`process\.env|environ|getenv|config|settings|some[_-]|my[_-]|test|demo|todo|admin|none|null|true|false|user|generate`)
@@ -60,8 +60,8 @@ var (
 	strongClass  = lazy(`[!#$%^&*?~+]`)
 )
 
-// isPath allows for slashes in base64: without a beginning or an ending of a path
-// it takes words between them.
+// isPath reports whether v is a path. Base64 contains slashes too, so a value without the
+// beginning or the ending of a path must have words between them.
 func isPath(v string) bool {
 	return plainPath().MatchString(v) || (strings.ContainsAny(v, `/\`) && isWordy(v))
 }
@@ -72,8 +72,8 @@ func isPlaceholder(v string) bool {
 
 func sameByte(v string) bool { return strings.Trim(v, v[:1]) == "" }
 
-// acceptURL takes the password of scheme://user:password@host, except the ones
-// that stand for something: user:password@localhost, ${VAR}, <password>.
+// acceptURL accepts the password of scheme://user:password@host, except placeholders:
+// user:password@localhost, ${VAR}, <password>.
 func acceptURL(c candidate) strength {
 	user, pass, host := c.groups[1], c.groups[2], strings.ToLower(c.groups[3])
 	if plain, err := url.PathUnescape(pass); err == nil && plain != "" {
@@ -93,7 +93,7 @@ func acceptURL(c candidate) strength {
 	}
 	if !strings.Contains(host, ".") || isLocal(host) {
 		if len(pass) < 12 || entropy(pass) < 3 || classes(pass) < 2 {
-			return none // the database of a developer's own machine
+			return none // the database on a developer's own machine
 		}
 		return weak
 	}
@@ -118,8 +118,8 @@ func isLocal(host string) bool {
 	return hasAnyPrefix(host, "localhost", "127.", "0.0.0.0", "[::1]", "10.", "192.168.", "host.docker.internal")
 }
 
-// acceptAssigned takes a literal that is given to something called a password,
-// secret or token, if the literal looks like one.
+// acceptAssigned accepts a literal that is assigned to a password, secret or token, if the
+// literal looks like one.
 func acceptAssigned(c candidate) strength {
 	value := c.secret
 	quoted := c.groups[5] == ""
@@ -146,8 +146,8 @@ func acceptAssigned(c candidate) strength {
 	return none
 }
 
-// hasMixedWord reports whether there is a word with a digit that is long enough
-// for gitleaks' last resort. Its pattern is slow, and most lines have none.
+// hasMixedWord reports whether rest contains a word with a digit that is long enough for
+// gitleaks' generic rule. That rule's pattern is slow, and most lines contain no such word.
 func hasMixedWord(rest string) bool {
 	run, digit := 0, false
 	for i := range len(rest) {
@@ -164,8 +164,8 @@ func hasMixedWord(rest string) bool {
 	return false
 }
 
-// acceptGeneric looks again at what gitleaks' last resort found: names of things
-// are no secrets, and in code a value without quotes is a name.
+// acceptGeneric filters the matches of gitleaks' generic rule: names are not secrets, and in
+// code an unquoted value is a name.
 func acceptGeneric(c candidate) strength {
 	if isWordy(c.secret) || isPath(c.secret) || isAlgorithm().MatchString(c.secret) || isDate().MatchString(c.secret) {
 		return none
@@ -185,8 +185,8 @@ var isDate = lazy(`^\d{4}-?\d{2}-?\d{2}(?:[T_-][\d:.+Z-]*)?$`)
 
 var wordPart = lazy(`[A-Z]?[a-z]{2,}|[A-Z]{2,}`)
 
-// isWordy reports whether v is put together from words, as names are, rather than
-// from letters and digits by chance.
+// isWordy reports whether v is made of words, as names are, and not of random letters and
+// digits.
 func isWordy(v string) bool {
 	inWords, groups := 0, 0
 	for _, w := range wordPart().FindAllString(v, -1) {
@@ -204,14 +204,14 @@ func isWordy(v string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// takesBareValues names the files where a value needs no quotes. In free text it does not either.
+// takesBareValues reports whether a value needs no quotes in the file, as in free text.
 func takesBareValues(p string) bool {
 	return p == "" || isEnvFile(path.Base(p)) ||
 		slices.Contains([]string{".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc", ".pypirc"}, strings.ToLower(path.Ext(p)))
 }
 
-// looksReal tells a password from a word, a name, a path or a place for one:
-// it mixes letters with digits or marks.
+// looksReal tells a password from a word, a name, a path or a placeholder: it mixes letters
+// with digits or punctuation.
 func looksReal(v string) bool {
 	if isPlaceholder(v) || isPath(v) || isReference().MatchString(v) ||
 		isCamelName().MatchString(v) || isAlgorithm().MatchString(v) {
@@ -238,7 +238,7 @@ func countBytes(v string, is func(byte) bool) int {
 	return n
 }
 
-// classes counts the kinds of characters: lower case, upper case, digits, others.
+// classes counts the kinds of characters in v: lower case, upper case, digits, others.
 func classes(v string) int {
 	n := 0
 	for _, k := range []int{

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// kind says which rules a path is exempt from.
+// kind classifies a path by the rules that apply to it.
 type kind struct {
-	exempt  bool // generated, vendored, minified or a lock file: markers and secrets only
-	fixture bool // test code or test data: everything weighs less
+	exempt  bool // generated, vendored, minified or a lock file: only markers and secrets are reported
+	fixture bool // test code or test data: findings weigh less
 	docs    bool // prose: no rules about code
-	patch   bool // holds diffs, snapshots or expected output: white space and markers are content
+	patch   bool // contains diffs, snapshots or expected output: white space and markers are content
 }
 
 func kindOf(f File) kind {
@@ -47,7 +47,7 @@ func isGeneratedName(base string) bool {
 		strings.Contains(base, "_generated.") || strings.Contains(base, ".generated.") || hasAnyPrefix(base, "zz_generated")
 }
 
-// saysGenerated looks for the customary words in the first lines, where the diff shows them.
+// saysGenerated reports whether the first lines, if the diff shows them, mark the file as generated.
 func saysGenerated(f File) bool {
 	for _, lines := range [][]Line{f.Added, f.Context} {
 		for _, l := range lines {
@@ -82,7 +82,7 @@ func isDocs(p string) bool {
 		slices.Contains([]string{"readme", "changelog", "license", "copying", "notice", "authors", "contributing"}, path.Base(p))
 }
 
-// isUnderScripts reports whether printing is what the file is for.
+// isUnderScripts reports whether printing is the purpose of the file.
 func isUnderScripts(p string) bool {
 	p = strings.ToLower(p)
 	base := path.Base(p)

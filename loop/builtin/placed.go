@@ -9,7 +9,7 @@ import (
 
 const pathPattern = `((?:[A-Za-z]:)?[^\s:()"'<>|,;\[\]]+)`
 
-// The shapes in which tools write a place: path, line, message.
+// The forms in which tools print a place: path, line, message.
 var (
 	placeColon   = lazy(`^\s*(?:vet: |error: |ERROR in |\[ERROR\] )?` + pathPattern + `:(\d+)(?::\d+)?(?::|\s+-)\s*(.*)$`) // gcc, go, mypy, ruff, tsc --pretty
 	placeParens  = lazy(`^\s*` + pathPattern + `\((\d+)(?:,\d+)*\)\s*:\s*(.*)$`)                                           // tsc, msbuild
@@ -28,19 +28,19 @@ var (
 	noteWord     = lazy(`(?i)^(?:note|info|hint|remark|help)\b|^in (?:file|function|member)`)
 )
 
-// placed reads line by line what compilers, linters and test runners write.
+// placed reads the output of compilers, linters and test runners line by line.
 type placed struct {
 	at       *places
-	n        int      // the line that is read, from 0
-	test     *test    // whose lines are read; nil: none's
-	numbered bool     // lists with numbers are of tests
-	header   string   // the message that a place on a later line belongs to
+	n        int      // current line, from 0
+	test     *test    // the test that the lines are about; nil: none
+	numbered bool     // numbered lists are lists of tests
+	header   string   // the message for a place on a later line
 	headerAt int      // its line
 	soft     bool     // the header is a warning
 	detail   bool     // the header is pytest's
-	file     string   // eslint's heading
+	file     string   // file heading of eslint
 	fileAt   int      // its line
-	python   *failure // the traceback that is open
+	python   *failure // the open traceback
 	list     []failure
 }
 
@@ -89,12 +89,11 @@ func (p *placed) line(line, next string) {
 	p.test.hear(line)
 }
 
-// heading keeps the messages whose places follow. Of pytest's several lines the
-// first says it.
+// heading keeps a message whose place follows. Of several pytest lines the first counts.
 func (p *placed) heading(line string) bool {
 	if m := rustHeader().FindStringSubmatch(line); m != nil {
 		p.header, p.headerAt, p.soft, p.detail = m[2], p.n, m[1] == "warning", false
-		return false // gcc and others write "error: path:1: …" as well
+		return false // gcc and others print "error: path:1: …" as well
 	}
 	if m := pytestError().FindStringSubmatch(line); m != nil {
 		if !p.detail || p.header == "" {
@@ -118,7 +117,7 @@ func (p *placed) underHeader(file, line string) {
 	}
 }
 
-// traceback keeps the innermost frame of ours, and ends with the error's name.
+// traceback keeps the innermost frame in the tree; the error's name ends the traceback.
 func (p *placed) traceback(line string) bool {
 	if m := placePython().FindStringSubmatch(line); m != nil {
 		if p.python == nil {
@@ -139,7 +138,7 @@ func (p *placed) traceback(line string) bool {
 	return false
 }
 
-// underFile reads eslint's default form: a file, then its problems indented.
+// underFile reads eslint's default format: a file, then its problems indented.
 func (p *placed) underFile(line string) bool {
 	if m := placeStylish().FindStringSubmatch(line); m != nil && p.file != "" {
 		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3], name: path.Base(p.file), at: p.fileAt})
@@ -153,8 +152,8 @@ func (p *placed) underFile(line string) bool {
 	return false
 }
 
-// addMessage adds a place with its message. pytest gives only the error's name
-// here and the message before.
+// addMessage adds a place with its message. In pytest's output the place has only the error's
+// name, and the message precedes it.
 func (p *placed) addMessage(file, line, msg string) {
 	if noteWord().MatchString(msg) {
 		return
@@ -187,7 +186,7 @@ func (p *placed) add(name, line, msg string) bool {
 	return !f.foreign
 }
 
-// keep takes f over, as part of the test whose lines are read.
+// keep stores f, or adds it to the current test.
 func (p *placed) keep(f failure) {
 	if p.test != nil {
 		p.test.place(f)
@@ -196,7 +195,7 @@ func (p *placed) keep(f failure) {
 	p.list = append(p.list, f)
 }
 
-// hardOnes drops the warnings when there are errors: the warnings did not make the check fail.
+// hardOnes drops the warnings if there are errors: warnings did not make the check fail.
 func hardOnes(list []failure) []failure {
 	hard := slices.DeleteFunc(slices.Clone(list), func(f failure) bool { return f.test == "" && softWord().MatchString(f.msg) })
 	if len(hard) == 0 {
@@ -205,17 +204,17 @@ func hardOnes(list []failure) []failure {
 	return hard
 }
 
-// test is what a runner writes of one test that failed: a line that names it, then its
-// message and its place in either order.
+// test is a runner's output about one failed test: a line that names it, then its message and
+// its place in either order.
 type test struct {
 	failure
-	listens  bool // its message are lines of their own
-	numbered bool // its name may go on in the next line
+	listens  bool // its message is on lines of its own
+	numbered bool // its name may continue on the next line
 	heard    []string
 }
 
-// place takes over where a test failed, the first place that is the tree's, and the
-// message that came with it.
+// place sets where a test failed, the first place in the tree, and the message that came with
+// it.
 func (t *test) place(f failure) {
 	if t.file == "" && !f.foreign {
 		t.file, t.line, t.name = f.file, f.line, f.name
@@ -225,14 +224,14 @@ func (t *test) place(f failure) {
 	}
 }
 
-// messageLines is how many lines make the message of a test.
+// messageLines is the maximum number of lines in a test's message.
 const messageLines = 3
 
-// hear takes a line that may be part of a test's message. The rest of its name, as
-// mocha writes it, ends in a colon.
+// hear reads a line that may belong to a test's message. The rest of a test's name, as mocha
+// prints it, ends in a colon.
 func (t *test) hear(line string) {
 	text := strings.TrimSpace(line)
-	if t != nil && strings.HasPrefix(text, "stack:") { // TAP: what follows is the stack
+	if t != nil && strings.HasPrefix(text, "stack:") { // TAP: the stack follows
 		t.listens = false
 	}
 	if t == nil || !t.listens || text == "" || len(t.heard) == messageLines || noMessage().MatchString(line) {

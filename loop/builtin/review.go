@@ -12,20 +12,19 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// maxFindings is how many findings a report holds; a last note counts the rest.
+// maxFindings is the maximum number of findings in a report; a last note counts the rest.
 const maxFindings = 200
 
-// Input is what the reviewer looks at.
+// Input is the material of a review.
 type Input struct {
 	Files  []File
-	Sizes  map[string]int64     // bytes of the new content by path, where the diff does not say, and of lock files
+	Sizes  map[string]int64     // bytes of the new content by path, if the diff does not say, and of lock files
 	Checks []record.CheckResult // on the change, judged
 }
 
-// Review reads the diff and the checks' results. It states NEEDS_FIX for any
-// warning or failing check, CRITICAL for a critical finding, PASS_WITH_NOTES for
-// notes only and PASS for nothing. The report of a diff without files is
-// NEEDS_FIX: nothing was seen, so nothing can pass.
+// Review reviews the diff and the checks' results. Its verdict is CRITICAL for a critical
+// finding, NEEDS_FIX for a warning or a failing check, PASS_WITH_NOTES for notes only, else
+// PASS. A diff without files is NEEDS_FIX: nothing was seen, so nothing can pass.
 func Review(in Input) reply.Report {
 	var found []reply.Finding
 	before := removedLines(in.Files)
@@ -49,12 +48,12 @@ func Review(in Input) reply.Report {
 	return report(in, found, failing)
 }
 
-// lineSet are lines by what is in them but blanks.
+// lineSet is a set of lines, compared without their blanks.
 type lineSet map[string]bool
 
 func withoutBlanks(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// removedLines are those that a change takes out, in whatever file.
+// removedLines returns the lines that a change removes, from any file.
 func removedLines(files []File) lineSet {
 	set := lineSet{}
 	for _, f := range files {
@@ -65,9 +64,9 @@ func removedLines(files []File) lineSet {
 	return set
 }
 
-// hold says of findings in the code of f whether their line was there before the change, and
-// was only moved or indented anew. Secrets, conflict markers and blanks are judged wherever
-// they come to stand.
+// hold returns a function that reports whether the line of a finding in the code of f existed
+// before the change and was only moved or indented. Secrets, conflict markers and whitespace
+// are reported in moved lines too.
 func (s lineSet) hold(f File) func(reply.Finding) bool {
 	return func(found reply.Finding) bool {
 		if len(s) == 0 || !slices.Contains(codeRules, found.Rule) {
@@ -116,8 +115,8 @@ func reviewCode(f File, k kind, lang *syntax.Language, lines []codeLine) []reply
 	return append(found, loremIpsum(f, k)...)
 }
 
-// reviewChecks names the checks that fail, and what they found. What several say of one line
-// in the same words, as build, vet and test do of one that does not compile, the first has found.
+// reviewChecks returns the names of the failing checks, and their findings. If several checks
+// report the same words for one line, as build, vet and test do, the first one's is kept.
 func reviewChecks(in Input) (failing []string, found []reply.Finding) {
 	said := map[reply.Finding]bool{}
 	for _, result := range in.Checks {
@@ -138,7 +137,7 @@ func reviewChecks(in Input) (failing []string, found []reply.Finding) {
 
 var severityRank = map[reply.Severity]int{reply.Critical: 0, reply.Warning: 1, reply.Note: 2}
 
-// arrange sorts by severity, file and line.
+// arrange sorts the findings by severity, file and line.
 func arrange(found []reply.Finding) {
 	slices.SortStableFunc(found, func(a, b reply.Finding) int {
 		return cmp.Or(cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]), cmp.Compare(a.File, b.File),
@@ -167,7 +166,7 @@ func report(in Input, found []reply.Finding, failing []string) reply.Report {
 	return r
 }
 
-// uniqueID numbers the findings that differ in their line only.
+// uniqueID numbers findings that differ only in their line.
 func uniqueID(f reply.Finding, seen map[string]int) string {
 	id := reply.FindingID(f)
 	seen[id]++
@@ -177,7 +176,7 @@ func uniqueID(f reply.Finding, seen map[string]int) string {
 	return id
 }
 
-// request is a finding in a sentence.
+// request formats a finding as a sentence.
 func request(f reply.Finding) string {
 	if f.File == "" {
 		return f.Issue
@@ -252,7 +251,7 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 	return said
 }
 
-// checksNotRun names the checks that could not be run, and why.
+// checksNotRun returns the names of the checks that could not run, with reasons.
 func checksNotRun(results []record.CheckResult) []string {
 	var names []string
 	for _, c := range results {

@@ -8,16 +8,16 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// Reviewer reads the diff and the checks' evidence. Repo has the trees that changes lead to.
+// Reviewer reviews the diff and the checks' evidence. Repo contains the trees that changes lead to.
 type Reviewer struct{ Repo *gitstore.Repo }
 
-// Limits are none: it says of a binary file that it is there.
+// Limits returns no limits. The reviewer can report that a binary file is present.
 func (Reviewer) Limits() role.Limits { return role.Limits{Binary: true} }
 
-// NeedsCheckout is false: it reads the patch alone.
+// NeedsCheckout returns false: the reviewer reads the patch alone.
 func (Reviewer) NeedsCheckout() bool { return false }
 
-// Review gives no Failure.
+// Review never returns a Failure.
 func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
 	files, err := parseDiff(job.Patch)
 	if err != nil {

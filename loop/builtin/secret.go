@@ -18,21 +18,21 @@ type secretMatch struct {
 	strength   strength
 }
 
-// secretScan looks for secrets in one text.
+// secretScan searches one text for secrets.
 type secretScan struct {
-	path     string // "": free text, to which the rules for certain files do not apply
-	freeing  bool   // the text is about to be stored: when in doubt it is a secret
-	sureOnly bool   // leave out the rules that guess: hashes would trip them
+	path     string // "": free text; rules for certain files do not apply
+	freeing  bool   // the text is about to be stored: a doubtful match counts as a secret
+	sureOnly bool   // skip the rules that guess, because hashes would match them
 
 	rules *secretRules
 	text  string
 	found []secretMatch
-	tried map[int]int // rule: end of the part that it has been tried on
+	tried map[int]int // for each rule, the end of the part that it was tried on
 
-	lineStart, lineEnd int // of the line that was looked at last
+	lineStart, lineEnd int // the line that was examined last
 }
 
-// scanSecrets gives the secrets in text by place, none overlapping another.
+// scanSecrets returns the secrets in text by position; they do not overlap.
 func scanSecrets(text string, s secretScan) []secretMatch {
 	s.rules, s.text, s.tried = loadSecretRules(), text, map[int]int{}
 	if s.rules.pathAllowed(s.path) {
@@ -42,7 +42,7 @@ func scanSecrets(text string, s secretScan) []secretMatch {
 	return s.merged()
 }
 
-// lowerASCII keeps the length, which strings.ToLower does not.
+// lowerASCII converts to lower case and keeps the length, unlike strings.ToLower.
 func lowerASCII(text string) []byte {
 	lower := []byte(text)
 	for i, c := range lower {
@@ -53,7 +53,7 @@ func lowerASCII(text string) []byte {
 	return lower
 }
 
-// keyword tries a rule on the part of the text around its keyword.
+// keyword tries a rule on the text around its keyword.
 func (s *secretScan) keyword(rule, at int) {
 	if at < s.tried[rule] {
 		return
@@ -84,12 +84,12 @@ func (s *secretScan) keyword(rule, at int) {
 }
 
 const (
-	wholeLine = 4 << 10 // lines up to here are tried whole
+	wholeLine = 4 << 10 // longer lines are tried in parts
 	before    = 256
 	behind    = 4 << 10
 )
 
-// part is the line around at, or of a very long line a window that cuts no word in two.
+// part returns the line around at; of a very long line it returns a window that cuts no word in two.
 func (s *secretScan) part(at, from int) (start, end int) {
 	if at >= s.lineEnd {
 		s.lineStart, s.lineEnd = lineAround(s.text, at)
@@ -147,8 +147,8 @@ func cut(s string, from, to int) string {
 	return s[from:to]
 }
 
-// secretGroup is the group that the rule names, or the first from there on that
-// matched something.
+// secretGroup returns the range of the rule's group, or of the first later group that is not
+// empty.
 func secretGroup(m []int, group int) (from, to int) {
 	for i := 2 * max(group, 1); i+1 < len(m); i += 2 {
 		if m[i] >= 0 && m[i+1] > m[i] {
@@ -158,15 +158,14 @@ func secretGroup(m []int, group int) (from, to int) {
 	return m[0], m[1]
 }
 
-// lines widens a range to whole lines, within reason.
+// lines extends a range to whole lines, up to a limit.
 func (s *secretScan) lines(start, end int) string {
 	low, _ := lineAround(s.text, start)
 	_, high := lineAround(s.text, end)
 	return s.text[max(low, start-wholeLine):min(high, end+wholeLine)]
 }
 
-// documentedJWT is the signature of the token in the standard's introduction at
-// jwt.io, which half of all tests use.
+// documentedJWT is the signature of the example token at jwt.io, which many tests use.
 const documentedJWT = "SflKxwRJSMeKKF2QT4fwpM"
 
 func (s *secretScan) judge(r *secretRule, c candidate) strength {
@@ -187,8 +186,8 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 	return strong
 }
 
-// merged sorts what was found and joins what overlaps. The more telling rule
-// names the whole: the generic one is the last resort.
+// merged sorts the matches and joins overlapping ones. The most specific rule names the
+// joined match.
 func (s *secretScan) merged() []secretMatch {
 	slices.SortStableFunc(s.found, func(a, b secretMatch) int { return cmp.Compare(a.start, b.start) })
 	var out []secretMatch
@@ -206,8 +205,8 @@ func (s *secretScan) merged() []secretMatch {
 	return out
 }
 
-// rank says how telling a rule is: 2 for those that know a kind of secret by its
-// form, less for those that guess.
+// rank returns how specific a rule is: 2 for a rule that knows a kind of secret by its form,
+// less for a rule that guesses.
 func (r *secretRule) rank() int {
 	switch {
 	case r.ID == genericRule:
@@ -218,12 +217,12 @@ func (r *secretRule) rank() int {
 	return 2
 }
 
-// invisible are the characters of no width that split a token for a machine and
-// not for a reader.
+// invisible are zero-width characters, which split a token for a program but not for a
+// reader.
 const invisible = "\u00ad\u180e\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff"
 
-// visible removes the invisible characters; back gives for each byte of the
-// result, and for its end, the offset in text. back is nil when nothing was removed.
+// visible removes the invisible characters. back holds, for each byte of the result and for
+// its end, the offset in text; it is nil if nothing was removed.
 func visible(text string) (clean string, back []int) {
 	if !strings.ContainsAny(text, invisible) {
 		return text, nil
@@ -269,8 +268,8 @@ func secrets(f File, k kind, lines []codeLine) []reply.Finding {
 	return found
 }
 
-// proseLines are the lines that are comments, or lie inside a longer string such
-// as a Python description: people write examples there.
+// proseLines returns the lines that are comments, or are inside a longer string such as a
+// Python docstring: people write examples there.
 func proseLines(lines []codeLine) map[int]bool {
 	prose := map[int]bool{}
 	for _, l := range lines {
@@ -281,7 +280,7 @@ func proseLines(lines []codeLine) map[int]bool {
 	return prose
 }
 
-// runs yields the stretches of lines that follow each other.
+// runs yields the runs of consecutive lines.
 func runs(lines []Line) func(yield func([]Line) bool) {
 	return func(yield func([]Line) bool) {
 		for len(lines) > 0 {
@@ -316,7 +315,7 @@ func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) 
 	}
 }
 
-// hint shows enough of a long secret to find it, and nothing of a short one.
+// hint returns the start of a long secret, enough to find it; "" for a short one.
 func hint(secret string) string {
 	if len(secret) < 16 || strings.ContainsAny(secret[:4], "-\n\r") {
 		return ""
@@ -324,7 +323,7 @@ func hint(secret string) string {
 	return fmt.Sprintf(" (%s…)", strings.ToValidUTF8(secret[:4], ""))
 }
 
-// secretFile applies the rules that go by the path alone.
+// secretFile applies the rules that need only the path.
 func secretFile(f File, k kind) []reply.Finding {
 	if !f.New {
 		return nil
@@ -346,9 +345,9 @@ func secretFile(f File, k kind) []reply.Finding {
 
 const redactedMark = "[redacted:"
 
-// RedactSecrets replaces each secret in a free text by "[redacted:RULE]" and
-// counts them. It goes by the rules of the review, but errs on the other side:
-// what may be a secret is one, and no comment in the text allows it.
+// RedactSecrets replaces each secret in a free text by "[redacted:RULE]" and returns their
+// number. It uses the rules of the review, but in doubt it redacts, and a gitleaks:allow
+// comment in the text has no effect.
 func RedactSecrets(text string) (string, int) {
 	if !mayHoldSecret(text) {
 		return text, 0
@@ -371,8 +370,8 @@ func RedactSecrets(text string) (string, int) {
 	return b.String() + text[at:], len(matches)
 }
 
-// mayHoldSecret spares a short plain text the loading of the rules: they need a
-// long or a mixed word, or one of the words of our own rules.
+// mayHoldSecret reports whether text can match a rule at all, which needs a long or a mixed word
+// or one of our own rules' words. It saves loading the rules for short plain texts.
 func mayHoldSecret(text string) bool {
 	lower := string(lowerASCII(text))
 	if strings.ContainsAny(text, invisible) || strings.Contains(lower, "://") ||

@@ -18,8 +18,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// The secrets of these tests are put together at run time, so that neither we nor
-// anybody else's scanner finds them in this file.
+// The secrets of these tests are assembled at run time, so that no secret scanner finds them in
+// this file.
 var (
 	awsKey    = "AK" + "IA" + "QYLPMN5HFIQR7XYA"
 	ghToken   = "gh" + "p_" + "x7Kq2mW9vLp4RtB8nYc3HdF6jSg1ZaE5uXo0"
@@ -84,7 +84,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// A report goes into notes and to other people: it must not spread the secret.
+// Reports go into notes and to other people, so they must not contain the secret.
 func TestFindingsDoNotHoldTheSecret(t *testing.T) {
 	for _, secret := range []string{awsKey, ghToken, pass, stripe} {
 		f := newText("a.go", "password := \""+secret+"\"\n")
@@ -179,9 +179,8 @@ func TestRedactSecrets(t *testing.T) {
 	}
 }
 
-// What is read of the configuration by hand must be what a TOML decoder reads,
-// and every pattern must compile. This fails when a newer gitleaks writes its
-// configuration in another form.
+// The hand-written reader must read the same as a TOML decoder, and every pattern must compile.
+// The test fails if a newer gitleaks changes the form of its configuration.
 func TestSecretRulesAreRead(t *testing.T) {
 	var doc struct {
 		Rules []struct {
@@ -220,7 +219,7 @@ func TestSecretRulesAreRead(t *testing.T) {
 	}
 }
 
-// Ids, paths and times stand in every event: they must come through as they are.
+// Every event contains ids, paths and times, which must not change.
 func TestRedactSecretsLeavesIdentifiers(t *testing.T) {
 	for _, text := range []string{
 		"3f786850e387550fdab836ed7e6dc881de23001b",
@@ -244,7 +243,7 @@ func FuzzRedactSecrets(f *testing.F) {
 	f.Add("password=", "@host password: x1y2z3")
 	f.Add("curl -u a:b \n-----BEGIN PRIVATE KEY-----\n", "KEY-----")
 	f.Fuzz(func(t *testing.T, before, behind string) {
-		// a key stands apart from letters and digits, or it is no key
+		// a key that touches letters or digits is not a key
 		text := before + " " + awsKey + "\n" + behind
 		got, n := RedactSecrets(text)
 		if n == 0 || strings.Contains(got, awsKey) {

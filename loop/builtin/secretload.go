@@ -9,8 +9,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// loadSecretRules reads the ids and keywords at the first call. To decode the
-// whole configuration takes 4 to 15 ms, and most texts need none of it.
+// loadSecretRules reads the rules' ids and keywords at the first call. Decoding the whole
+// configuration would take 4 to 15 ms, and most texts need none of it.
 var loadSecretRules = sync.OnceValue(func() *secretRules {
 	head, rest, _ := strings.Cut(config.DefaultConfig, ruleHeader)
 	s := &secretRules{rules: ownSecretRules()}
@@ -30,7 +30,7 @@ var loadSecretRules = sync.OnceValue(func() *secretRules {
 
 const ruleHeader = "\n[[rules]]\n"
 
-// publishedRule reads the two fields of a rule that are needed at once.
+// publishedRule reads only the two fields of a rule that are needed at once.
 func publishedRule(block string) *secretRule {
 	r := &secretRule{Keywords: quoted(between(block, "\nkeywords = [", "]"))}
 	if id := quoted(between("\n"+block, "\nid = ", "\n")); len(id) == 1 {
@@ -40,7 +40,7 @@ func publishedRule(block string) *secretRule {
 		r.accept, r.wanted = acceptGeneric, hasMixedWord
 	}
 	r.body = sync.OnceValue(func() *ruleBody {
-		// the block has [[rules.allowlists]] tables of its own
+		// the block contains [[rules.allowlists]] tables
 		doc := struct{ Rules []*ruleBody }{}
 		_, err := toml.Decode(ruleHeader+block, &doc)
 		if err != nil || len(doc.Rules) != 1 {
@@ -51,7 +51,7 @@ func publishedRule(block string) *secretRule {
 	return r
 }
 
-// between gives the text from begin to the next end; "" when there is none.
+// between returns the text between begin and the next end; "" if there is none.
 func between(s, begin, end string) string {
 	_, rest, _ := strings.Cut(s, begin)
 	text, _, ok := strings.Cut(rest, end)
@@ -61,7 +61,7 @@ func between(s, begin, end string) string {
 	return text
 }
 
-// quoted gives the strings in double quotes; keywords and ids hold no escapes.
+// quoted returns the strings in double quotes; keywords and ids contain no escapes.
 func quoted(s string) []string {
 	var list []string
 	for {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// secretRule is a rule of gitleaks' configuration, or one of our own, which has
-// an accept function.
+// secretRule is a rule of gitleaks' configuration, or one of our own, which has an accept
+// function.
 type secretRule struct {
 	ID       string
 	Keywords []string // lower case; one must occur in the text
 
 	anchored bool                       // the pattern begins at the keyword
-	wanted   func(rest string) bool     // whether the text from the keyword on is worth the pattern; nil: always
-	accept   func(c candidate) strength // nil: what matches is a secret
+	wanted   func(rest string) bool     // whether the text from the keyword on is worth matching; nil: always
+	accept   func(c candidate) strength // judges a match; nil: every match is a secret
 	body     func() *ruleBody
 }
 
-// ruleBody is the rest of a rule, which is read when one of its keywords occurs.
+// ruleBody is the rest of a rule; it is read when one of the rule's keywords occurs.
 type ruleBody struct {
 	Regex       string      `toml:"regex"` // empty: the path alone decides
 	Path        string      `toml:"path"`
@@ -33,7 +33,7 @@ type ruleBody struct {
 	err       error
 }
 
-// allowlist says what is no secret though it looks like one.
+// allowlist describes text that looks like a secret but is not.
 type allowlist struct {
 	Condition   string   `toml:"condition"`   // AND: all criteria must hold; otherwise any
 	RegexTarget string   `toml:"regexTarget"` // match, line, or the secret when empty
@@ -45,11 +45,11 @@ type allowlist struct {
 	regexes []func() *regexp.Regexp
 }
 
-// genericRule is gitleaks' rule for anything that looks random behind a word
-// such as key: the one that is often wrong.
+// genericRule is gitleaks' rule for anything that looks random after a word such as key. It
+// is often wrong.
 const genericRule = "generic-api-key"
 
-// secretRules is the configuration.
+// secretRules is gitleaks' configuration together with our own rules.
 type secretRules struct {
 	Allowlist  allowlist   `toml:"allowlist"`
 	Allowlists []allowlist `toml:"allowlists"`
@@ -59,8 +59,8 @@ type secretRules struct {
 	err      error
 }
 
-// spansLines finds the patterns that are meant to match over several lines; all
-// others are tried on a line at a time.
+// spansLines reports whether a pattern is meant to match several lines; all others are
+// matched with one line at a time.
 func spansLines(pattern string) bool {
 	pattern = strings.ReplaceAll(pattern, `\\[nr]`, "")
 	return strings.Contains(pattern, `[\s\S`) || strings.Contains(pattern, `(?s`) || strings.Contains(pattern, `\n`)
@@ -78,7 +78,7 @@ func (b *ruleBody) prepare() *ruleBody {
 	return b
 }
 
-// applies reports whether the rule has a pattern for files of that path.
+// applies reports whether the rule applies to files of that path.
 func (b *ruleBody) applies(path string) bool {
 	if b.err != nil || b.pattern == nil {
 		return false
@@ -98,17 +98,17 @@ func prepareLists(lists []allowlist) {
 	}
 }
 
-// candidate is a match with what surrounds it.
+// candidate is a match with its surroundings.
 type candidate struct {
 	path    string // "" for free text
 	secret  string
 	match   string
-	line    string // the whole lines that the match lies on
+	line    string // the whole lines of the match
 	groups  []string
-	freeing bool // of text about to be stored: when in doubt it is a secret
+	freeing bool // the text is about to be stored: a doubtful match counts as a secret
 }
 
-// allows reports whether the list takes the candidate out.
+// allows reports whether the list excludes the candidate.
 func (a *allowlist) allows(c candidate) bool {
 	target := c.secret
 	switch a.RegexTarget {
@@ -140,12 +140,12 @@ func matchesAny(patterns []func() *regexp.Regexp, s string) bool {
 	return slices.ContainsFunc(patterns, func(p func() *regexp.Regexp) bool { return p().MatchString(s) })
 }
 
-// pathAllowed reports whether the configuration leaves the whole file out.
+// pathAllowed reports whether the configuration excludes the whole file.
 func (s *secretRules) pathAllowed(path string) bool {
 	return path != "" && slices.ContainsFunc(s.Allowlists, func(l allowlist) bool { return matchesAny(l.paths, path) })
 }
 
-// entropy is Shannon's, in bits a byte.
+// entropy returns the Shannon entropy of s in bits per byte.
 func entropy(s string) float64 {
 	var counts [256]int
 	for i := range len(s) {
@@ -161,11 +161,11 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// keywordTable finds all keywords in one pass over a text: the first two bytes
-// of each position select the few words that can begin there.
+// keywordTable finds all keywords in one pass over a text: the two bytes at each position
+// select the few words that can begin there.
 type keywordTable struct {
 	heads map[[2]byte]int // index in buckets
-	seen  []bool          // for both bytes, so that most positions cost one look
+	seen  []bool          // indexed by both bytes, so that most positions cost one lookup
 	words [][]keyword
 }
 
@@ -198,7 +198,7 @@ func (t *keywordTable) add(word string, rule int) {
 	t.words[i] = append(t.words[i], keyword{word, []int{rule}})
 }
 
-// each calls hit for every keyword of every rule in lower, by position.
+// each calls hit for every keyword of every rule in lower, in order of position.
 func (t *keywordTable) each(lower []byte, hit func(rule, at int)) {
 	for i := 0; i+1 < len(lower); i++ {
 		if !t.seen[int(lower[i])<<8|int(lower[i+1])] {
@@ -215,7 +215,7 @@ func (t *keywordTable) each(lower []byte, hit func(rule, at int)) {
 	}
 }
 
-// strength says how sure a rule is.
+// strength is how certain a match is.
 type strength int
 
 const (

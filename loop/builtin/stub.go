@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// stubRules gives the rules of a language by its id.
+// stubRules returns the rules for unfinished code, by language id.
 var stubRules = sync.OnceValue(func() map[string]ruleSet {
 	says := func(pattern string) lineRule {
 		return lineRule{regexp.MustCompile(pattern), "it is not implemented", "implement it, or leave it out of this change", gradeSaysStub}
@@ -39,7 +39,7 @@ var (
 	abstractWords = lazy(`(?i)\babstract|subclass|overrid|must (?:be )?implement|should (?:be )?implement|derived class|not supported|interface`)
 )
 
-// gradeSaysStub warns of an error whose text says that the code is to be written.
+// gradeSaysStub warns about an error whose text says that the code is unfinished.
 func gradeSaysStub(m lineMatch) reply.Severity {
 	arg := stringArgument().FindStringSubmatch(strings.TrimLeft(m.rest, " ("))
 	if arg == nil || !stubWords().MatchString(arg[1]) || abstractWords().MatchString(m.line().Text) || nearAbstract(m.lines) {
@@ -48,8 +48,8 @@ func gradeSaysStub(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-// gradePython knows that a method of a base class raises NotImplementedError by
-// custom: only its own words, or a function at the top level, make it a stub.
+// gradePython warns about NotImplementedError only with such a text or in a top-level
+// function, because methods of base classes raise it by custom.
 func gradePython(m lineMatch) reply.Severity {
 	if abstractWords().MatchString(m.line().Text) || nearAbstract(m.lines) {
 		return ""
@@ -73,7 +73,7 @@ func nearAbstract(lines []codeLine) bool {
 	return slices.ContainsFunc(lines[max(0, len(lines)-10):], func(l codeLine) bool { return strings.Contains(strings.ToLower(l.code), "abstract") })
 }
 
-// isTopLevelBody reports whether the line is the body of a function that belongs to no class.
+// isTopLevelBody reports whether the last line is in a function outside of a class.
 func isTopLevelBody(lines []codeLine) bool {
 	return slices.ContainsFunc(lines[max(0, len(lines)-8):len(lines)-1], func(l codeLine) bool { return hasAnyPrefix(l.code, "def ", "async def ") })
 }
@@ -87,7 +87,7 @@ var (
 
 var workWords = []string{"TODO", "FIXME", "XXX", "HACK"}
 
-// workComments finds notes to self in added comments.
+// workComments finds TODO comments and the like in added lines.
 func workComments(f File, k kind, lines []codeLine) []reply.Finding {
 	var found []reply.Finding
 	for _, l := range lines {
@@ -129,7 +129,7 @@ func workComment(l codeLine) (reply.Severity, string) {
 	return reply.Note, "a " + word + " comment is added"
 }
 
-// focusRules give what hides other tests, and skipRules what hides itself.
+// focusRules match tests that hide other tests; skipRules match disabled tests.
 var focusRules = sync.OnceValue(func() map[string]ruleSet {
 	focus := func(pattern string) lineRule {
 		return lineRule{pattern: regexp.MustCompile(pattern), issue: "a focused test hides all others", fix: "remove the focus"}
@@ -157,8 +157,8 @@ var skipRules = sync.OnceValue(func() map[string]ruleSet {
 
 var laterWords = lazy(`(?i)^\W*(?:todo|fixme|wip|broken|temporar(?:y|ily))\b(\([^)]+\))?`)
 
-// gradeGoSkip warns of tests that are skipped until somebody repairs them; those
-// that do not fit the machine are none of these.
+// gradeGoSkip warns about tests that are skipped until somebody repairs them, but not about
+// those that do not fit the machine.
 func gradeGoSkip(m lineMatch) reply.Severity {
 	arg := stringArgument().FindStringSubmatch(m.rest)
 	if arg == nil {
@@ -174,10 +174,10 @@ func gradeGoSkip(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-// gradeUnsaid notes a skip without a reason: such tests are often for machines that have what they need.
+// gradeUnsaid notes a skip without a reason: such tests often need a special machine.
 func gradeUnsaid(lineMatch) reply.Severity { return reply.Note }
 
-// gradeSkip lets a skip pass that gives its reason beside it.
+// gradeSkip lowers a skip to a note if the line refers to where it is tracked.
 func gradeSkip(m lineMatch) reply.Severity {
 	if trackedRef().MatchString(m.line().comment) {
 		return reply.Note
@@ -185,7 +185,7 @@ func gradeSkip(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-// loremIpsum finds filling text in code and pages, comments and strings included.
+// loremIpsum finds placeholder text in code and pages, comments and strings included.
 func loremIpsum(f File, k kind) []reply.Finding {
 	if k.fixture {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// testHeads are the shapes of the line that names a test. A line without the hint is none.
+// testHeads are the forms of a line that names a test. Every such line contains the hint.
 var testHeads = []struct {
 	hint    string
 	pattern func() *regexp.Regexp
@@ -18,7 +18,7 @@ var testHeads = []struct {
 	{": ", lazy(`^(?:FAIL|ERROR): (\w+) \([\w.]+\)$`), false},               // unittest
 }
 
-// Lists with numbers are of tests only below a line that says so: mocha, RSpec, PHPUnit.
+// Numbered lists are lists of tests only after such a line: mocha, RSpec, PHPUnit.
 var (
 	numberedHead = lazy(`^\s{0,4}\d+\) (\S.*)$`)
 	numberedList = lazy(`^\s*\d+ failing$|^Failures:$|^There (?:was|were) \d+ (?:failures?|errors?):$`)
@@ -30,7 +30,7 @@ var (
 	noMessage    = lazy(`^\s*(?:>?\s*\d+ ?\||\||at |❯ |---$|\.\.\.$|\^+$|[-+] (?:Expected|Received)\b|\+ expected - actual$|(?:duration_ms|type|failureType|code|stack|operator|name|error): *(?:[|>]-?|'[^']*'|[\d.]+)?$)`)
 )
 
-// testLine takes a line that names a test, or that ends what is written of one.
+// testLine reads a line that names a test, or that ends the output about one.
 func (p *placed) testLine(line string) bool {
 	for _, head := range testHeads {
 		if !strings.Contains(line, head.hint) {
@@ -58,7 +58,7 @@ func (p *placed) testLine(line string) bool {
 	return false
 }
 
-// numberedTest matches an entry of a list of tests with numbers.
+// numberedTest matches an entry of a numbered list of tests.
 func (p *placed) numberedTest(line string) []string {
 	if p.numbered {
 		return numberedHead().FindStringSubmatch(line)
@@ -68,8 +68,8 @@ func (p *placed) numberedTest(line string) []string {
 	return nil
 }
 
-// startTest begins to read what is written of a test. listens: its message are the
-// lines that are nothing else.
+// startTest begins a test. If listens is set, its message consists of the lines that have no
+// other meaning.
 func (p *placed) startTest(name string, listens bool) {
 	p.endTest()
 	p.header, p.soft, p.detail = "", false, false
@@ -79,7 +79,7 @@ func (p *placed) startTest(name string, listens bool) {
 	p.test = &test{failure: failure{test: strings.TrimSpace(name), at: p.n}, listens: listens, numbered: p.numbered}
 }
 
-// endTest keeps the test that was read.
+// endTest stores the current test.
 func (p *placed) endTest() {
 	t := p.test
 	if t == nil {
@@ -96,8 +96,8 @@ func (p *placed) endTest() {
 	p.list = append(p.list, t.failure)
 }
 
-// result takes a line of pytest's summary, which is all that it writes of a test in
-// some of its styles.
+// result reads a line of pytest's summary, which in some styles is the only line about a
+// test.
 func (p *placed) result(name, file, msg string) {
 	f := failure{test: name, msg: msg, at: p.n}
 	f.file, _ = p.at.find(file)

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// clip shortens s to at most n bytes, between characters, and marks the cut.
+// clip shortens s to at most n bytes, at a character boundary, and appends "…".
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -18,7 +18,7 @@ func clip(s string, n int) string {
 	return prose.Cut(s, n) + "…"
 }
 
-// lazy is a pattern that is compiled at its first use, so that starting the program costs nothing.
+// lazy returns a pattern that is compiled at its first use, to keep the program's start fast.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -31,7 +31,7 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
 }
 
-// oneLine joins s to one line without control characters, of at most n bytes.
+// oneLine converts s to one line of at most n bytes without control characters.
 func oneLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {
@@ -56,7 +56,7 @@ func nonBlank(lines []string) []string {
 	return kept
 }
 
-// number reads a line number; 0 when it is none.
+// number parses a line number; it returns 0 for any other text.
 func number(s string) int {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 0 {

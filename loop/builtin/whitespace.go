@@ -9,9 +9,9 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// whitespace reports at most one note a file and fault, with a count: a file
-// written with the wrong editor would drown the rest otherwise. Blanks in a
-// string that goes over lines are content.
+// whitespace reports at most one note for each file and fault, with a count: otherwise a file
+// written with the wrong editor would hide everything else. Blanks in a multi-line string are
+// content.
 func whitespace(f File, k kind, lines []codeLine) []reply.Finding {
 	if k.patch || isTabular(f.Path) {
 		return nil
@@ -74,7 +74,7 @@ func indentOf(text string) string {
 	return text[:len(text)-len(strings.TrimLeft(text, " \t"))]
 }
 
-// hasTrailingBlank allows Markdown's hard break: two or more spaces behind a text.
+// hasTrailingBlank reports trailing blanks, except Markdown's hard break: two or more spaces after a text.
 func hasTrailingBlank(text string, markdown bool) bool {
 	cut := strings.TrimRight(text, " \t")
 	if len(cut) == len(text) {
@@ -84,13 +84,13 @@ func hasTrailingBlank(text string, markdown bool) bool {
 	return !(markdown && cut != "" && len(blanks) >= 2 && !strings.Contains(blanks, "\t"))
 }
 
-// mixedLineEnds compares the added lines with the lines around them, and with
-// each other when they stand alone. cr says which kind of the added ones is odd.
+// mixedLineEnds compares the line ends of the added lines with those of the lines around them,
+// or with each other if there are none. cr is the unusual kind among the added lines.
 func mixedLineEnds(f File) (cr, mixed bool) {
 	addedCR, _ := count(f.Added, func(l Line) bool { return l.CR })
 	addedLF := len(f.Added) - addedCR
 	if f.NoNewline {
-		addedLF-- // the last line has no end at all
+		addedLF-- // the last line has no line end
 	}
 	contextCR, _ := count(f.Context, func(l Line) bool { return l.CR })
 	contextLF := len(f.Context) - contextCR
@@ -103,7 +103,7 @@ func mixedLineEnds(f File) (cr, mixed bool) {
 	return addedCR <= addedLF, addedCR > 0 && addedLF > 0
 }
 
-// isTabular names the formats in which a blank at the end of a line is data.
+// isTabular reports whether trailing blanks are data in the file's format.
 func isTabular(p string) bool {
 	return slices.Contains([]string{".tsv", ".csv", ".svg", ".po", ".pem", ".eml", ".mbox"}, strings.ToLower(path.Ext(p)))
 }

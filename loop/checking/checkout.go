@@ -15,12 +15,11 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// CheckoutPrefix begins the names of worktrees that last as long as one review.
+// CheckoutPrefix begins the names of worktrees that exist for one review.
 const CheckoutPrefix = "review-"
 
-// InCheckout runs use in a temporary worktree of commit. A lock with its name says, for
-// as long as this process lives, that somebody is in it, and a file beside it what is
-// started there with the context that use is given.
+// InCheckout runs use in a temporary worktree of commit. A lock marks the worktree as in use for as long as this
+// process lives, and a file next to the lock notes the commands started there with the context of use.
 func InCheckout(ctx context.Context, s *store.Store, commit gitstore.ID, use func(context.Context, *gitstore.Worktree) error) error {
 	nonce, err := NewNonce()
 	if err != nil {
@@ -41,8 +40,8 @@ func InCheckout(ctx context.Context, s *store.Store, commit gitstore.ID, use fun
 	return errors.Join(err, dropCheckout(context.WithoutCancel(ctx), s, name)) // also after an interrupt
 }
 
-// dropCheckout stops what a killed process has left at work in a checkout, whose lock the
-// caller holds, and removes it.
+// dropCheckout stops what a killed process left running in a checkout, and removes the checkout. The caller holds its
+// lock.
 func dropCheckout(ctx context.Context, s *store.Store, name string) error {
 	agent.StopNoted(checkoutNotes(s, name))
 	for _, dir := range asidesOf(s, name) {
@@ -60,11 +59,11 @@ func dropCheckout(ctx context.Context, s *store.Store, name string) error {
 	return nil
 }
 
-// asidesOf are the directories of what was put out of a checkout for an agent: a killed
-// process leaves them.
+// asidesOf returns the directories with files that were moved out of a checkout for an agent: a killed process leaves
+// them.
 func asidesOf(s *store.Store, name string) (dirs []string) {
 	place := filepath.Dir(s.Repo.WorktreeDir(name))
-	entries, _ := os.ReadDir(place) // without it there are none
+	entries, _ := os.ReadDir(place) // no directory: none
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), name+agent.AsideMark) {
 			dirs = append(dirs, filepath.Join(place, entry.Name()))
@@ -75,13 +74,13 @@ func asidesOf(s *store.Store, name string) (dirs []string) {
 
 func checkoutLock(name string) string { return "checkouts/" + name }
 
-// checkoutNotes is where the commands are noted that are started in a checkout.
+// checkoutNotes returns the file that notes the commands started in a checkout.
 func checkoutNotes(s *store.Store, name string) string {
 	return filepath.Join(s.Repo.StateDir(), "checkouts", name+".started")
 }
 
-// DropCheckouts stops what killed processes have left at work in checkouts, removes those,
-// and says where they were; dry only says so.
+// DropCheckouts stops what killed processes left running in checkouts, removes these, and returns their paths. With dry
+// it only returns the paths.
 func DropCheckouts(ctx context.Context, s *store.Store, dry bool) ([]string, error) {
 	dropped := []string{}
 	err := eachLeft(s, func(name string, there bool) error {
@@ -97,8 +96,7 @@ func DropCheckouts(ctx context.Context, s *store.Store, dry bool) ([]string, err
 	return dropped, err
 }
 
-// StopInCheckouts stops what killed processes have left at work in checkouts, which stay as
-// they are.
+// StopInCheckouts stops what killed processes left running in checkouts, and leaves the checkouts as they are.
 func StopInCheckouts(s *store.Store) error {
 	return eachLeft(s, func(name string, _ bool) error {
 		agent.StopNoted(checkoutNotes(s, name))
@@ -106,8 +104,8 @@ func StopInCheckouts(s *store.Store) error {
 	})
 }
 
-// eachLeft goes through the checkouts that a killed process has left, those included of
-// which only a lock or notes are there. One whose lock is held is in use.
+// eachLeft calls do for each checkout that a killed process left, even if only a lock or notes exist. It skips
+// checkouts in use, whose lock is held.
 func eachLeft(s *store.Store, do func(name string, there bool) error) error {
 	there, err := s.Repo.OwnWorktrees(CheckoutPrefix)
 	if err != nil {
@@ -130,14 +128,14 @@ func eachLeft(s *store.Store, do func(name string, there bool) error) error {
 	return nil
 }
 
-// checkoutNames are there, and those of which only a lock or notes are left.
+// checkoutNames returns the names in there and of checkouts of which only a lock or notes are left.
 func checkoutNames(s *store.Store, there []string) []string {
 	names := []string{}
 	for _, name := range there {
-		name, _, _ := strings.Cut(name, ".") // what was put aside goes with its checkout
+		name, _, _ := strings.Cut(name, ".") // directories put aside belong to their checkout
 		names = append(names, name)
 	}
-	left, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "checkouts")) // without it there are none
+	left, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "checkouts")) // no directory: none
 	for _, entry := range left {
 		name, _, _ := strings.Cut(entry.Name(), ".")
 		if strings.HasPrefix(name, CheckoutPrefix) {

@@ -17,34 +17,33 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Checker runs checks and judges what came of them. Whether a failure counts against
-// a change is decided here and recorded with the result, the same for a review and a
-// run: everybody else asks CheckResult.Fails.
+// Checker runs checks and judges their results. It decides whether a failure counts against a change and records that
+// with the result, in the same way for reviews and runs: all other code calls CheckResult.Fails.
 type Checker struct {
-	// Run runs one check in dir, whose files are those of tree.
+	// Run runs one check in dir, which has the files of tree.
 	Run func(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult
-	// Judge fills in what result means for a change of the files changed, beside what
-	// the check came to on the base; nil: it was not run there.
+	// Judge fills in what result means for a change of the files changed, compared with the result on the base; base is
+	// nil if the check did not run there.
 	Judge func(result record.CheckResult, base *record.CheckResult, changed []string) record.CheckResult
-	// Worktree is what a worktree of the tool's own is given before anything runs in it.
+	// Worktree configures what a worktree made by this program gets before anything runs in it.
 	Worktree runplan.Worktree
 }
 
-// Job is a change whose checks are to be run.
+// Job is a change for which checks run.
 type Job struct {
 	Checks  []runplan.Check
-	Watch   func(while string) Watch      // of the change, checked out
-	Tree    gitstore.ID                   // that is in it
-	Base    gitstore.ID                   // what it is compared with; there is none where it is no commit
-	Changed []string                      // paths that differ between the two
-	Fresh   bool                          // the change is in a checkout of its own, with nothing beside it
+	Watch   func(while string) Watch      // over the worktree with the change
+	Tree    gitstore.ID                   // its content
+	Base    gitstore.ID                   // what Tree is compared with; no base if it is not a commit
+	Changed []string                      // paths that differ between Tree and Base
+	Fresh   bool                          // the change is in a checkout of its own, with nothing else in it
 	Own     func(runplan.Check) bool      // checks that count although they fail on the base; nil: none
-	Known   map[string]record.CheckResult // what checks came to on the base, by name; what is run is added
+	Known   map[string]record.CheckResult // results on the base, by name; Check adds to them
 }
 
-// Check runs the checks of a change, and those that do not pass on its base too: what
-// failed before is not this change's fault. One that fails only here is run once more: what
-// passes then is flaky. Nothing counts where one of them tampered with the repository.
+// Check runs the checks of a change, and those that fail on its base too: an earlier failure is not this change's
+// fault. A check that fails only here runs once more: if it passes then it is flaky. No result counts if a check
+// tampered with the repository.
 func Check(ctx context.Context, s *store.Store, c Checker, p Progress, job Job) (_ []record.CheckResult, tampered *record.Failure, err error) {
 	results := []record.CheckResult{}
 	var asked []runplan.Check
@@ -84,7 +83,7 @@ func Check(ctx context.Context, s *store.Store, c Checker, p Progress, job Job) 
 	}
 	for i, check := range job.Checks {
 		if notReady != "" && !c.isSetup(check) {
-			continue // it did not run, whatever its empty output would be taken for
+			continue // it did not run, whatever its empty output looks like
 		}
 		var base *record.CheckResult
 		if b, known := job.Known[check.Name]; known {
@@ -101,8 +100,8 @@ func Check(ctx context.Context, s *store.Store, c Checker, p Progress, job Job) 
 	return results, nil, nil
 }
 
-// again runs a check that failed once more on the same tree: the result says what first said,
-// or that it is flaky.
+// again repeats a failed check on the same tree. The result includes the first output, and is flaky if the check passes
+// now.
 func (c Checker) again(ctx context.Context, p Progress, job Job, check runplan.Check, first record.CheckResult) (record.CheckResult, *record.Failure, error) {
 	p.Step("check", check.Name+" once more")
 	second, tampered, err := c.Watched(ctx, job.Watch("check "+check.Name+" ran once more"), check, job.Tree)
@@ -111,7 +110,7 @@ func (c Checker) again(ctx context.Context, p Progress, job Job, check runplan.C
 	return second, tampered, err
 }
 
-// Watched runs one check in the tree that is watched, whose files are those of id.
+// Watched runs one check in the watched tree, which has the files of id.
 func (c Checker) Watched(ctx context.Context, w Watch, check runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
 	if c.isSetup(check) {
 		return c.setUp(ctx, w, check, id)
@@ -127,13 +126,13 @@ func (c Checker) Guarded(ctx context.Context, w Watch, check runplan.Check, id g
 	return result, tampered, err
 }
 
-// checkBase fills in what checks come to on the base. A failure there that is kept need not
-// be seen again; a pass must be, for the machine may have lost since what the check needs.
+// checkBase fills in the results of checks on the base. A kept failure is reused; a kept pass is not, because the
+// machine may lack since then what the check needs.
 func checkBase(ctx context.Context, s *store.Store, c Checker, p Progress, job Job, checks []runplan.Check) (tampered *record.Failure, err error) {
 	if _, err := s.Repo.ReadCommit(ctx, job.Base); len(checks) == 0 || err != nil {
-		return nil, nil // all is well, or there is nothing before
+		return nil, nil // nothing to run, or no base
 	}
-	kept := c.kept(s, job) // in a run an agent was at work beside the cache
+	kept := c.kept(s, job) // in a run an agent works next to the cache
 	checks = slices.DeleteFunc(checks, func(check runplan.Check) bool {
 		result, known := kept.find(ctx, check, job.Base)
 		if known = known && !result.OK(); known {
@@ -171,29 +170,29 @@ func checkBase(ctx context.Context, s *store.Store, c Checker, p Progress, job J
 	return tampered, err
 }
 
-// keptChecks are results of checks in this clone's cache, by tree and command: of fresh
-// checkouts alone, for a worktree that is worked in holds more than its tree.
+// keptChecks are check results in this clone's cache, by tree and command. Only results from fresh checkouts are kept,
+// because a worktree in use holds more than its tree.
 type keptChecks struct {
 	store *store.Store
 	fresh bool
-	setup string // that ran before them; anySetup: whatever did
+	setup string // that ran before them; anySetup: any setup
 }
 
 const anySetup = "*"
 
 func (c Checker) kept(s *store.Store, job Job) keptChecks {
-	given := len(c.Worktree.Copy) + len(c.Worktree.Link) // then a checkout holds more than its tree as well
+	given := len(c.Worktree.Copy) + len(c.Worktree.Link) // a checkout then holds more than its tree as well
 	return keptChecks{s, job.Fresh && given == 0, c.Worktree.Setup}
 }
 
-// keptCheck is a result as it is kept.
+// keptCheck is a kept result as stored.
 type keptCheck struct {
 	record.CheckResult
 	Again string `json:"again,omitempty"`
 	Setup string `json:"setup,omitempty"`
 }
 
-// path is the file for check on what version is of: a commit or a tree.
+// path returns the file for the result of check on version, a commit or a tree.
 func (k keptChecks) path(ctx context.Context, check runplan.Check, version gitstore.ID) string {
 	if tree, err := k.store.Repo.TreeOf(ctx, version); err == nil {
 		version = tree
@@ -218,14 +217,14 @@ func (k keptChecks) find(ctx context.Context, check runplan.Check, version gitst
 	return kept.CheckResult, true
 }
 
-// Kept returns what check came to in a fresh checkout of version in this clone, whatever setup ran before it; false
-// where nothing is kept.
+// Kept returns the kept result of check in a fresh checkout of version in this clone, whatever setup ran before it, or
+// false.
 func Kept(ctx context.Context, s *store.Store, check runplan.Check, version gitstore.ID) (record.CheckResult, bool) {
 	return keptChecks{s, true, anySetup}.find(ctx, check, version)
 }
 
-// keep writes a judged result down that says something of the tree and nothing of the
-// machine. Without it the check is run again.
+// keep stores a judged result that depends on the tree alone, not on the machine. If that fails, the check will run
+// again.
 func (k keptChecks) keep(ctx context.Context, result record.CheckResult, version gitstore.ID) {
 	if !k.fresh || result.NotRun != "" || result.Reason != "" {
 		return
@@ -238,7 +237,7 @@ func (k keptChecks) keep(ctx context.Context, result record.CheckResult, version
 	}
 }
 
-// DropKeptChecks removes what was kept before then; what cannot be removed is found again.
+// DropKeptChecks removes results that were kept before then. The next call retries those that cannot be removed.
 func DropKeptChecks(s *store.Store, then time.Time) {
 	files, _ := os.ReadDir(checksDir(s))
 	for _, file := range files {

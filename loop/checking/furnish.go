@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// SetupName is the name of the check that makes a worktree ready: setup under [worktree].
+// SetupName is the name of the check that prepares a worktree: setup under [worktree].
 const SetupName = "setup"
 
 func (c Checker) isSetup(check runplan.Check) bool {
@@ -30,9 +30,9 @@ func notReadyText(setup record.CheckResult) string {
 	return "setup failed: " + setup.State()
 }
 
-// Settle gives the worktree that is watched the files that are copied and linked, and returns the setup that must still
-// run there; nil where there is none, or where it succeeded and what it depends on is as it was. A checkout of the
-// user's has all that already.
+// Settle copies and links the configured files into the watched worktree, and returns the setup that must still run
+// there. It returns nil if there is none, or if the setup succeeded and its inputs have not changed. The user's
+// checkout needs none of this.
 func (c Checker) Settle(ctx context.Context, w Watch) (*runplan.Check, error) {
 	conf := c.Worktree
 	if w.Tree == nil || !w.Tree.Own {
@@ -70,14 +70,14 @@ func (c Checker) furnish(ctx context.Context, w Watch) error {
 	return nil
 }
 
-// packageFiles are the manifests and lock files of package managers, on which a setup depends whatever is configured.
+// packageFiles are manifests and lock files of package managers. Every setup depends on them.
 var packageFiles = []string{
 	"package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "requirements*.txt",
 	"pyproject.toml", "poetry.lock", "uv.lock", "Pipfile.lock", "go.mod", "go.sum", "Cargo.lock", "Gemfile.lock", "composer.lock",
 }
 
-// setupKey is what the setup depends on: its command, the files of package managers, those that
-// are configured, and those that its words name.
+// setupKey returns a key of everything that the setup depends on: its command, files of package managers, configured
+// files, and files that its words name.
 func (c Checker) setupKey(ctx context.Context, tree *gitstore.Worktree) (string, error) {
 	globs := slices.Concat(packageFiles, c.Worktree.Inputs)
 	for _, word := range strings.Fields(c.Worktree.Setup) {
@@ -88,7 +88,7 @@ func (c Checker) setupKey(ctx context.Context, tree *gitstore.Worktree) (string,
 	return tree.InputsKey(ctx, c.Worktree.Setup, globs)
 }
 
-// setUp runs the setup in the worktree that is watched.
+// setUp runs the setup in the watched worktree.
 func (c Checker) setUp(ctx context.Context, w Watch, setup runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
 	key := func() (string, error) { return c.setupKey(ctx, w.Tree) }
 	made, err := w.Tree.SetUp(ctx, key, func() (bool, error) {
@@ -102,7 +102,7 @@ func (c Checker) setUp(ctx context.Context, w Watch, setup runplan.Check, id git
 	return result, tampered, err
 }
 
-// withSetup puts the setup, where one must run, before the checks of a change that has a check to run.
+// withSetup adds the setup, if it must run, before the checks of a change that has a check to run.
 func (c Checker) withSetup(ctx context.Context, job Job, kept keptChecks) ([]runplan.Check, error) {
 	pending := false
 	for _, check := range job.Checks {
@@ -119,22 +119,22 @@ func (c Checker) withSetup(ctx context.Context, job Job, kept keptChecks) ([]run
 	return append([]runplan.Check{*setup}, job.Checks...), nil
 }
 
-// A value of a copied file is masked in records when its name says that it is a secret, or it has a password in an
-// address, and it is long enough and no plain word, so that nothing else is masked.
+// A value in a copied file is masked in records if its name suggests a secret or it is a password in a URL, and if it
+// is long enough and not a plain word, so that nothing else is masked.
 const (
 	maxSecretFile = 64 << 10
 	minSecret     = 6
 	minWord       = 16
 )
 
-// copiedSecrets returns what looks like a secret in the files of dir that were put into a worktree: lines KEY=VALUE.
+// copiedSecrets returns probable secrets, from lines KEY=VALUE, in the files of dir that were put into a worktree.
 func copiedSecrets(dir string, placed []string) (secrets []string) {
 	for _, name := range placed {
 		file := filepath.Join(dir, name)
 		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxSecretFile {
 			continue
 		}
-		text, _ := os.ReadFile(file) // what cannot be read was not copied either
+		text, _ := os.ReadFile(file) // an unreadable file was not copied either
 		for line := range strings.Lines(string(text)) {
 			if secret := secretOf(line); secret != "" {
 				secrets = append(secrets, secret)

@@ -9,20 +9,20 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Progress is told what goes on, for people.
+// Progress receives messages for people about what happens.
 type Progress interface {
 	Step(name, detail string)
-	Line(text string) // of an agent's output: may be shown, and passes
-	Say(text string)  // what people must know: stays
+	Line(text string) // a line of an agent's output: may be shown for a moment
+	Say(text string)  // a message that people must see: stays
 }
 
-// WatchCheckout is how a checkout is watched while something goes on in it.
+// WatchCheckout returns the Watch over a checkout while something runs in it.
 func WatchCheckout(s *store.Store, p Progress, tree *gitstore.Worktree, while string) Watch {
 	return Watch{Store: s, Progress: p, Tree: tree, While: while, alone: true}
 }
 
-// NewNonce is what a reviewer's answer must carry, so that no text in the change
-// can pose as one.
+// NewNonce returns a random word that a reviewer's answer must contain, so that no text in the change can pose as an
+// answer.
 func NewNonce() (string, error) {
 	b := make([]byte, 8)
 	if _, err := rand.Read(b); err != nil {
@@ -31,7 +31,7 @@ func NewNonce() (string, error) {
 	return hex.EncodeToString(b), nil
 }
 
-// Quiet is a Progress that says nothing.
+// Quiet is a Progress that drops all messages.
 type Quiet struct{}
 
 func (Quiet) Step(string, string) {}

@@ -12,7 +12,7 @@ func Gone(dir string) bool {
 	return err != nil || !info.IsDir()
 }
 
-// RemovedTree is the failure of an agent after which the directory that it was given is gone.
+// RemovedTree returns the failure of an agent that removed its working directory.
 func RemovedTree(name string) *record.Failure {
 	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
 }

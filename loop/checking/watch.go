@@ -14,23 +14,22 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Watch is how an agent's turn is watched for what it does to the repository beside its
-// own files; that of a check or a hook likewise, which runs what an agent wrote.
+// Watch detects what an agent does to the repository beyond its own files. It watches checks and hooks in the same way,
+// because they run what an agent wrote.
 type Watch struct {
 	Store    *store.Store
 	Progress Progress
 	Tree     *gitstore.Worktree
-	Own      []string // full names of branches that it may move
+	Own      []string // full names of branches that may move
 	While    string   // "implementer NAME worked"
-	alone    bool     // nothing is said of refs that somebody else may have moved
+	alone    bool     // refs that somebody else may have moved are not reported
 
-	Meanwhile *[]string // gets what is said of those, with the lines that put them back; nil: nothing does
+	Meanwhile *[]string // gets the changes that are only mentioned, with the commands that undo them; may be nil
 }
 
-// During has use started with the context of an agent's turn, and gives a failure where the
-// agent tampered with the repository. The files are looked at before git is run again; while git
-// is configured otherwise than before, only calls of it are made that run nothing. What may as well
-// have been a person's work is said, and stops nothing.
+// During runs use with the context of an agent's turn, and returns a failure if the agent tampered with the repository.
+// It checks files before it runs git again; while git's configuration is changed, only those git commands run that
+// start no other program. Changes that a person may have made are reported and stop nothing.
 func (w Watch) During(ctx context.Context, use func(context.Context) error) (*record.Failure, error) {
 	guard, err := w.Store.Repo.Guard(ctx, w.Tree, w.While, w.Own...)
 	if err != nil {
@@ -38,23 +37,23 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 	}
 	defer guard.Close()
 	err = use(agent.Traced(ctx, guard.Trace()))
-	after := context.WithoutCancel(ctx) // also what an interrupted agent did
+	after := context.WithoutCancel(ctx) // also after an interrupt
 	if guard.Gone() {
 		w.Store.Repo.Stop()
 		return nil, goneError{w.Store.Repo.CommonDir, w.While}
 	}
 	found := guard.Changes(after)
-	if found.At = w.Store.EventTime(); w.alone { // nobody would show what may have been a person
+	if found.At = w.Store.EventTime(); w.alone { // nobody would show changes that a person may have made
 		found = found.WithoutPeople()
 	}
 	own, keepErr := w.keepOld(after, &found)
-	if err = errors.Join(err, keepErr); !found.Empty() { // before git is run again
+	if err = errors.Join(err, keepErr); !found.Empty() { // before git runs again
 		err = errors.Join(err, w.Store.Repo.NoteAlteration(after, found))
 	}
 	return w.tell(found, own), err
 }
 
-// keepOld keeps the commits that refs were moved from, and puts refs of this tool's own back: own tells of those.
+// keepOld keeps the commits from which refs were moved, and restores this program's own refs; own describes those.
 func (w Watch) keepOld(ctx context.Context, a *gitstore.Alteration) (own []string, err error) {
 	var moved []gitstore.RefChange
 	for _, c := range a.Refs {
@@ -76,7 +75,7 @@ func (w Watch) keepOld(ctx context.Context, a *gitstore.Alteration) (own []strin
 	return own, err
 }
 
-// goneError is for a repository that is there no more.
+// goneError reports that the repository was removed or replaced.
 type goneError struct{ dir, while string }
 
 func (e goneError) Error() string {
@@ -85,8 +84,8 @@ func (e goneError) Error() string {
 
 func (goneError) Unwrap() error { return gitstore.ErrTampered }
 
-// tell gives the failure for what git or this tool would run or follow and for what an agent did, nil for
-// nothing of either, and says the rest.
+// tell returns a failure for changes that git or this program would run or follow and for changes by an agent, or nil,
+// and reports all other changes.
 func (w Watch) tell(a gitstore.Alteration, stops []string) *record.Failure {
 	more, mentions := alterations(w.Store.Repo, a)
 	stops = append(stops, more...)
@@ -101,8 +100,8 @@ func (w Watch) tell(a gitstore.Alteration, stops []string) *record.Failure {
 	return &record.Failure{Reason: record.ReasonTamperedRepo, Detail: detail, Undo: GuardLines()}
 }
 
-// alterations tells what git or this tool would run or follow and what an agent did, and what may have been a
-// person.
+// alterations describes the changes that stop a run, because git or this program would run or follow them or because an
+// agent made them, and those that a person may have made.
 func alterations(repo *gitstore.Repo, a gitstore.Alteration) (stops, mentions []string) {
 	add := func(stop bool, what string) {
 		if stop {
@@ -132,18 +131,18 @@ func alterations(repo *gitstore.Repo, a gitstore.Alteration) (stops, mentions []
 	return stops, mentions
 }
 
-// Changes are the lines that tell an alteration.
+// Changes describes an alteration in lines.
 func Changes(repo *gitstore.Repo, a gitstore.Alteration) []string {
 	stops, mentions := alterations(repo, a)
 	return append(stops, mentions...)
 }
 
-// GuardLines are what to type to see what changed, to put it back, or to accept it.
+// GuardLines returns the commands that show what changed, restore it or accept it.
 func GuardLines() []string {
 	return []string{"git runr guard", "git runr guard restore", "git runr guard accept"}
 }
 
-// mention says what changed and may as well have been a person; found has none of it where w is alone.
+// mention reports changes that a person may have made.
 func (w Watch) mention(what []string) {
 	if w.Meanwhile != nil {
 		*w.Meanwhile = append(*w.Meanwhile, what...)
@@ -156,7 +155,7 @@ func (w Watch) mention(what []string) {
 	}
 }
 
-// changedText says what became of a guarded file.
+// changedText describes the change of a guarded file.
 func changedText(c gitstore.FileChange, name string) string {
 	switch {
 	case c.IsLink != c.WasLink && c.IsLink != "":
@@ -173,7 +172,7 @@ func changedText(c gitstore.FileChange, name string) string {
 	return name + " was changed"
 }
 
-// keep keeps a commit that a ref was moved from.
+// keep keeps a commit from which a ref was moved.
 func (w Watch) keep(ctx context.Context, id gitstore.ID) error {
 	if id == "" || strings.HasPrefix(string(id), "ref:") || id == "?" {
 		return nil
@@ -181,7 +180,7 @@ func (w Watch) keep(ctx context.Context, id gitstore.ID) error {
 	if err := w.Store.Repo.KeepCommit(ctx, id); !errors.Is(err, gitstore.ErrTampered) {
 		return err
 	}
-	return nil // gc does not take it for two weeks
+	return nil // gc keeps it for two weeks
 }
 
 func movedText(c gitstore.RefChange) string {
@@ -195,7 +194,7 @@ func movedText(c gitstore.RefChange) string {
 	return fmt.Sprintf("%s was moved from %s to %s", name, short(string(c.Old)), short(string(c.New)))
 }
 
-// short is a branch or a commit as a ref says it, for people.
+// short shortens the branch or commit in a ref's value for people.
 func short(says string) string {
 	says = strings.TrimPrefix(says, "ref: ")
 	if strings.HasPrefix(says, "refs/") {

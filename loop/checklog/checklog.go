@@ -1,12 +1,11 @@
-// Package checklog reads what the output of a check says: "3 errors", "65%, need 80%". A
-// tool is known by the form of its output, not by its name.
+// Package checklog summarises the output of a check: "3 errors", "65%, need 80%". It
+// recognises a tool by the form of its output, not by its name.
 package checklog
 
-// Said is what the output of a failed or passed check says in a few words: "3 errors",
-// "2 of 12 tests failed", "65%, need 80%", and for one that passed its coverage; ""
-// when nothing can be read. It is made of figures and of words of this program only,
-// whatever the output holds, and is at most 40 characters long. command tells what
-// some tools' bare lists mean.
+// Said returns a short summary of a check's output: "3 errors", "2 of 12 tests failed", "65%,
+// need 80%", or the coverage of a passed check; "" if nothing can be read. It consists only of
+// figures and of words of this program, whatever the output contains, and is at most 40
+// characters long. command tells what the bare lists of some tools mean.
 func Said(command, output string, exitCode int) string {
 	lines := outputLines(output)
 	if exitCode == 0 {

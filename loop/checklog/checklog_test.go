@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// saidCase is what a case says Said is given. Its output has ␛ for ESC.
+// saidCase returns the arguments of Said for a case. The case's output has ␛ for ESC.
 func saidCase(t testing.TB, c casetest.Case) (command, output string, exit int) {
 	exit, err := strconv.Atoi(strings.TrimSpace(c.File("exit")))
 	if err != nil {

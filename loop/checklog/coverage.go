@@ -6,11 +6,11 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// percent is a figure of coverage as it was printed, without the sign; "" is none.
-// It is not rounded: 79.99 is not 80.
+// percent is a coverage figure as printed, without the sign; "" is none. It is never rounded
+// up: 79.99 is not 80.
 type percent string
 
-// String is "65%", "65.5%" or "".
+// String returns "65%", "65.5%" or "".
 func (p percent) String() string {
 	if p == "" {
 		return ""
@@ -18,7 +18,7 @@ func (p percent) String() string {
 	return string(p) + "%"
 }
 
-// hundredths makes percents comparable.
+// hundredths returns the percent times 100, for comparison.
 func (p percent) hundredths() int {
 	whole, part, _ := strings.Cut(string(p), ".")
 	n, _ := figure(whole)
@@ -26,7 +26,7 @@ func (p percent) hundredths() int {
 	return 100*n + m
 }
 
-// newPercent reads "65", "65.00", "65.123" (65.12); "" when it is no share of a hundred.
+// newPercent parses "65", "65.00", "65.123" (65.12); it returns "" for anything outside 0 to 100.
 func newPercent(s string) percent {
 	whole, part, _ := strings.Cut(s, ".")
 	n, ok := figure(whole)
@@ -45,7 +45,7 @@ func newPercent(s string) percent {
 
 var percentPattern = pattern(`(?:^|[^\d.\-])(\d{1,3}(?:\.\d+)?) ?%`)
 
-// percentsIn are the percents of a line in their order.
+// percentsIn returns the percents in a line, in order.
 func percentsIn(line string) []percent {
 	if !strings.Contains(line, "%") {
 		return nil
@@ -59,10 +59,10 @@ func percentsIn(line string) []percent {
 	return list
 }
 
-// shortfall is coverage that is less than a check asks for.
+// shortfall is coverage below a check's threshold.
 type shortfall struct{ is, need percent }
 
-// String is "65%, need 80%", or "".
+// String returns "65%, need 80%", or "".
 func (s shortfall) String() string {
 	if s.is == "" {
 		return ""
@@ -73,8 +73,8 @@ func (s shortfall) String() string {
 // shortWords say that a threshold was missed.
 var shortWords = []string{"not met", "not meet", "not reached", "is below", "less than", "lower than"}
 
-// coverageShortfall is the first threshold that was missed, that of lines if there is
-// one: jest, nyc, c8, vitest, pytest-cov, coverage.py, SimpleCov, JaCoCo.
+// coverageShortfall returns the first missed threshold, preferably that of lines: jest, nyc,
+// c8, vitest, pytest-cov, coverage.py, SimpleCov, JaCoCo.
 func coverageShortfall(lines []string) shortfall {
 	var first shortfall
 	for _, line := range lines {
@@ -98,8 +98,8 @@ var (
 	failUnderPattern = pattern(`total of (\d+(?:\.\d+)?) is less than fail-under=(\d+(?:\.\d+)?)`)
 )
 
-// shortfallIn reads one line in lower case. Tools differ in which of the two figures
-// they give first; the smaller is what there is.
+// shortfallIn reads one line in lower case. Tools print the two figures in different order;
+// the smaller one is the coverage.
 func shortfallIn(line string) shortfall {
 	found := percentsIn(line)
 	if m := ratioPattern().FindStringSubmatch(line); m != nil {
@@ -118,19 +118,19 @@ func shortfallIn(line string) shortfall {
 	return shortfall{is: found[0], need: found[1]}
 }
 
-// ratio is "0.65" as a percent.
+// ratio converts "0.65" to a percent.
 func ratio(s string) percent {
 	whole, part, _ := strings.Cut(s, ".")
 	part += "00"
 	return newPercent(whole + part[:2] + "." + part[2:])
 }
 
-// coverageFigure is the coverage of lines, or of statements, that a tool printed.
+// coverageFigure returns the coverage of lines, or of statements, that a tool printed.
 func coverageFigure(lines []string) string {
 	return firstSaid(lines, coverageTable, coverageTotal, goCoverage)
 }
 
-// coverageTable reads the "All files" row of istanbul's table, whose columns its heading names.
+// coverageTable reads the "All files" row of istanbul's table; the heading names the columns.
 func coverageTable(lines []string) string {
 	column := -1
 	for _, line := range lines {
@@ -150,12 +150,12 @@ func coverageTable(lines []string) string {
 	return ""
 }
 
-// totalPattern is a line that gives one figure for all: istanbul's and PHPUnit's
-// "Lines", go tool cover's "total:", coverage.py's "TOTAL", SimpleCov's, tarpaulin's,
-// and coverlet's table.
+// totalPattern matches a line with one total figure: istanbul's and PHPUnit's "Lines", go
+// tool cover's "total:", coverage.py's "TOTAL", SimpleCov's, tarpaulin's, and coverlet's
+// table.
 var totalPattern = pattern(`^\s*Lines\s*: +\d|^total:\s+\(statements\)\s|^TOTAL\s|(?i:\b(?:total|line) coverage: *\d)|^\d+(?:\.\d+)?% coverage, |^\| Total +\| `)
 
-// coverageTotal reads the last of such lines.
+// coverageTotal returns the figure of the last such line.
 func coverageTotal(lines []string) string {
 	said := ""
 	for line := range matches(lines, "%", totalPattern()) {
@@ -163,7 +163,7 @@ func coverageTotal(lines []string) string {
 		if many := strings.HasPrefix(line, "TOTAL") && len(found) > 1; len(found) > 0 && !many {
 			said = found[0].String()
 			if strings.Contains(line, "Total coverage:") {
-				said = found[len(found)-1].String() // pytest-cov says first what it asks for
+				said = found[len(found)-1].String() // pytest-cov prints the threshold first
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func coverageTotal(lines []string) string {
 
 var goCoveragePattern = pattern(`\bcoverage: (\d+(?:\.\d+)?)% of statements`)
 
-// goCoverage is the coverage of go test: of several packages the lowest and the highest.
+// goCoverage returns the coverage that go test printed; for several packages the lowest and the highest.
 func goCoverage(lines []string) string {
 	var low, high percent
 	for _, m := range matches(lines, "coverage: ", goCoveragePattern()) {

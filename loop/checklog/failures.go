@@ -9,20 +9,20 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// testSummary is how a test runner tells how many tests failed. The figures of all
-// lines that match are added up, unless the last one with failures counts for all.
+// testSummary describes how a test runner prints the number of failed tests. The figures of
+// all matching lines are added up; with last set, the last line with failures counts.
 type testSummary struct {
 	hint       string         // a line without it does not match
-	line       *regexp.Regexp // groups named failed and total are the figures themselves
+	line       *regexp.Regexp // groups named failed and total hold the figures
 	wordsFirst bool           // "failures: 2", not "2 failures"
-	failed     string         // words for what failed
+	failed     string         // words for failed tests
 	passed     string
 	total      string
-	errors     string // words for what could not even run
+	errors     string // words for tests that could not run
 	last       bool
 }
 
-// testSummaries are the runners that are known, one a line.
+// testSummaries are the known runners, one per line.
 var testSummaries = sync.OnceValue(func() []testSummary {
 	re := regexp.MustCompile
 	return []testSummary{
@@ -49,10 +49,10 @@ var testSummaries = sync.OnceValue(func() []testSummary {
 	}
 })
 
-// tally is what summaries add up to.
+// tally holds the totals of the summaries.
 type tally struct{ failed, passed, total, errors int }
 
-// String is "2 of 12 tests failed"; "" when nothing did.
+// String returns "2 of 12 tests failed"; "" if none failed.
 func (t tally) String() string { return t.of("test") }
 
 func (t tally) of(what string) string {
@@ -73,7 +73,7 @@ func (t tally) of(what string) string {
 	return said
 }
 
-// failedTests says how many tests failed; "" when none did.
+// failedTests returns how many tests failed; "" if none did.
 func failedTests(lines []string) string {
 	return firstSaid(lines, failedGoTests, summedTests, failedTAP, failedTestFiles)
 }
@@ -87,7 +87,7 @@ func summedTests(lines []string) string {
 	return ""
 }
 
-// read adds up the lines that match.
+// read adds up the matching lines.
 func (s testSummary) read(lines []string) tally {
 	var sum tally
 	for line, m := range matches(lines, s.hint, s.line) {
@@ -122,7 +122,7 @@ func (s testSummary) tally(line string, m []string) tally {
 	return tally{failed: sum(s.failed), passed: sum(s.passed), total: sum(s.total), errors: sum(s.errors)}
 }
 
-// countsIn are the figures of a line by the word after them, or before.
+// countsIn returns the figures in a line, by the word after each, or before if wordsFirst is set.
 func countsIn(line string, wordsFirst bool) map[string]int {
 	counts := map[string]int{}
 	word, number, hasNumber := "", 0, false
@@ -144,7 +144,7 @@ func countsIn(line string, wordsFirst bool) map[string]int {
 	return counts
 }
 
-// failedGoTests reads go test: subtests are indented and belong to their test.
+// failedGoTests reads go test's output. Subtests are indented and not counted.
 func failedGoTests(lines []string) string {
 	failed, passed, packages, broken := 0, 0, 0, false
 	for _, line := range lines {
@@ -169,7 +169,7 @@ func failedGoTests(lines []string) string {
 	return said
 }
 
-// failedTAP counts the results of a TAP stream that has no summary.
+// failedTAP counts the results of a TAP stream without a summary.
 func failedTAP(lines []string) string {
 	var t tally
 	for _, line := range lines {
@@ -194,8 +194,8 @@ func failedTAP(lines []string) string {
 
 var testFiles = pattern(`\bTest (?:Suites:|Files) +\d`)
 
-// failedTestFiles reads the suites of jest and the files of vitest, for those that
-// failed before any test of theirs ran.
+// failedTestFiles reads the suites of jest and the files of vitest, for files that failed
+// before one of their tests ran.
 func failedTestFiles(lines []string) string {
 	for line := range matches(lines, "Test ", testFiles()) {
 		counts := countsIn(line, false)

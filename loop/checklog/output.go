@@ -11,11 +11,11 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// maxOutputLine is how much of a line is read, in bytes.
+// maxOutputLine is the number of bytes of a line that are read.
 const maxOutputLine = 500
 
-// outputLines are the lines of an output without escape sequences. A carriage return
-// ends a line as well: progress is drawn with it.
+// outputLines returns the lines of an output without escape sequences. A carriage return
+// ends a line too, because progress bars use it.
 func outputLines(output string) []string {
 	plain := strings.ReplaceAll(withoutEscapes(output), "\r", "\n")
 	var lines []string
@@ -27,13 +27,13 @@ func outputLines(output string) []string {
 	return lines
 }
 
-// escapePattern is a terminal escape sequence: colours, cursor moves, titles, links. One that
-// does not end, ends with its line.
+// escapePattern matches a terminal escape sequence: colours, cursor moves, titles, links. An
+// unterminated one ends with its line.
 var escapePattern = pattern(`\x1b(?:\[[ -?]*[@-~]?|\][^\a\n\x1b]*(?:\a|\x1b\\?)?|[!-~])?`)
 
 func withoutEscapes(s string) string { return escapePattern().ReplaceAllLiteralString(s, "") }
 
-// figure reads a count; ok is false for what is none, and for one that nobody counts by.
+// figure parses a count; ok is false for other text and for numbers of more than six digits.
 func figure(digits string) (n int, ok bool) {
 	if len(digits) > 6 {
 		return 0, false
@@ -42,7 +42,7 @@ func figure(digits string) (n int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// sumOf adds up the figures that the first group of expr finds in the lines with hint.
+// sumOf adds up the first group of expr in the lines with hint.
 func sumOf(lines []string, hint string, expr *regexp.Regexp) int {
 	sum := 0
 	for _, m := range matches(lines, hint, expr) {
@@ -52,7 +52,7 @@ func sumOf(lines []string, hint string, expr *regexp.Regexp) int {
 	return sum
 }
 
-// matches yields the lines with hint that expr matches, and what its groups hold.
+// matches yields the lines that contain hint and match expr, with the groups.
 func matches(lines []string, hint string, expr *regexp.Regexp) iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		for _, line := range lines {
@@ -66,15 +66,15 @@ func matches(lines []string, hint string, expr *regexp.Regexp) iter.Seq2[string,
 	}
 }
 
-// pattern compiles an expression when it is first needed.
+// pattern returns a function that compiles an expression at its first use.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// maxSaid is the length of the longest answer of Said, in bytes; all of them are ASCII.
+// maxSaid is the maximum length of Said's result in bytes, which are all ASCII.
 const maxSaid = 40
 
-// firstSaid is the first answer of readers that say something.
+// firstSaid returns the first result that is not empty.
 func firstSaid(lines []string, readers ...func([]string) string) string {
 	for _, read := range readers {
 		if said := read(lines); said != "" {
@@ -84,7 +84,7 @@ func firstSaid(lines []string, readers ...func([]string) string) string {
 	return ""
 }
 
-// joinSaid joins two answers if there is room for both.
+// joinSaid joins two results; b is dropped if both do not fit.
 func joinSaid(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

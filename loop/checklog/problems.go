@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// problems says how much compilers, type checkers, linters and formatters complained of.
+// problems returns how many problems compilers, type checkers, linters and formatters reported.
 func problems(command string, lines []string) string {
 	return firstSaid(lines, counted("eslint"), foundProblems, counted("tsc"), cargoErrors, counted("lint"), counted("errors"), unformatted,
 		func(lines []string) string { return listedFiles(command, lines) },
@@ -18,12 +18,12 @@ func problems(command string, lines []string) string {
 		brokenBuild)
 }
 
-// problemCounts are lines by which tools count what they complain of, by the tool or kind of line; the nouns are of the
-// pattern's groups. A pattern without groups counts its lines.
+// problemCounts are the lines in which tools count problems, by tool or kind of line. nouns name the pattern's groups.
+// A pattern without groups counts its lines.
 var problemCounts = map[string][]problemCount{
-	"eslint": {{"error", "error warning error warning", // stylelint, and pyright's "3 errors, 1 warning", too
+	"eslint": {{"error", "error warning error warning", // also stylelint, and pyright's "3 errors, 1 warning"
 		pattern(`\b\d+ problems? \((\d+) errors?, (\d+) warnings?|^\s*(\d+) errors?, (\d+) warnings?\b`)}},
-	"tsc": {{"error TS", "error", pattern(`\berror TS\d+: `)}}, // where it does not count itself
+	"tsc": {{"error TS", "error", pattern(`\berror TS\d+: `)}}, // if tsc prints no count
 	"lint": {{"issue", "issue", pattern(`^(\d+) issues?:`)}, // golangci-lint
 		{"offense", "offense", pattern(`\binspected, (\d+) offenses? detected`)}}, // RuboCop
 	"errors": {{"rror", "error error error error error", pattern( // javac, clang, MSBuild, webpack, psalm
@@ -36,7 +36,7 @@ type problemCount struct {
 	line        func() *regexp.Regexp
 }
 
-// counted reads the lines of a kind of problemCounts.
+// counted returns a reader of one kind of problemCounts.
 func counted(kind string) func(lines []string) string {
 	return func(lines []string) string {
 		for _, c := range problemCounts[kind] {
@@ -62,7 +62,7 @@ func counted(kind string) func(lines []string) string {
 	}
 }
 
-// errorsAndWarnings is "3 errors, 2 warnings", leaving out what there is none of.
+// errorsAndWarnings returns "3 errors, 2 warnings", without counts of zero.
 func errorsAndWarnings(errors, warnings int) string {
 	said := ""
 	if errors > 0 {
@@ -101,8 +101,8 @@ var (
 	cargoWarningsPattern = pattern("^warning: `[^`]*` .*generated (\\d+) warnings?")
 )
 
-// cargoErrors reads cargo build, check and clippy. A crate and its tests report the
-// same errors, so the largest figure counts.
+// cargoErrors reads cargo build, check and clippy. A crate and its tests report the same
+// errors, so the largest figure counts.
 func cargoErrors(lines []string) string {
 	most := max(mostErrors(lines, cargoPattern()), mostErrors(lines, rustcPattern()))
 	if most > 0 {
@@ -147,7 +147,7 @@ func notFormatted(files int) string {
 	return prose.Count(files, "file") + " not formatted"
 }
 
-// prettierAbove counts the files above the remark that they have issues.
+// prettierAbove counts the files above the line that says that they have issues.
 func prettierAbove(lines []string) int {
 	files := 0
 	for _, line := range lines {
@@ -161,7 +161,7 @@ func prettierAbove(lines []string) int {
 	return 0
 }
 
-// diffedFiles counts the files that cargo fmt --check and gofmt -d show a difference for.
+// diffedFiles counts the files for which cargo fmt --check and gofmt -d print a difference.
 func diffedFiles(lines []string) int {
 	files := map[string]bool{}
 	for _, line := range lines {
@@ -176,7 +176,7 @@ func diffedFiles(lines []string) int {
 	return len(files)
 }
 
-// listedFiles counts the files that gofmt -l and goimports -l list.
+// listedFiles counts the files listed by gofmt -l and goimports -l.
 func listedFiles(command string, lines []string) string {
 	if !strings.Contains(command, "gofmt") && !strings.Contains(command, "gofumpt") && !strings.Contains(command, "goimports") {
 		return ""
@@ -192,8 +192,8 @@ func listedFiles(command string, lines []string) string {
 
 var placedPattern = pattern(`^(?:vet: )?(\S+?):\d+(:\d+)?:? +(?:\[?(error|fatal error|warning|note)\b)?`)
 
-// placedProblems counts lines that begin with a place: go vet, staticcheck, flake8,
-// gcc and many others.
+// placedProblems counts the lines that begin with a place: go vet, staticcheck, flake8, gcc
+// and many others.
 func placedProblems(command string, lines []string) string {
 	counts := map[string]int{}
 	atLeast := ""
@@ -213,7 +213,7 @@ func placedProblems(command string, lines []string) string {
 	return ""
 }
 
-// problemWord is what a line with a place is: a compiler's are errors.
+// problemWord returns the word for a line with a place: a compiler's are errors.
 func problemWord(command string) string {
 	if strings.Contains(command, "build") || strings.Contains(command, "compile") {
 		return "error"
@@ -221,12 +221,12 @@ func problemWord(command string) string {
 	return "problem"
 }
 
-// isSource tells the path of a source file from a time or an address.
+// isSource reports whether s is the path of a source file, as opposed to a time or an address.
 func isSource(s string) bool {
 	return place.HasExtension(s) && !strings.Contains(s, "://") && strings.ContainsFunc(s[strings.LastIndexByte(s, '.')+1:], unicode.IsLetter)
 }
 
-// brokenBuildWords say that a build failed, and no more.
+// brokenBuildWords say only that a build failed.
 var brokenBuildWords = []string{"BUILD FAILED", "BUILD FAILURE", "Failed to compile", "error during build", "error: could not compile", "Compilation failed"}
 
 func brokenBuild(lines []string) string {

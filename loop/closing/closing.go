@@ -1,6 +1,5 @@
-// Package closing ends reviews that need nobody any more: what passed without notes, what is
-// answered to the last finding, what a newer review took the place of, and what a run fixed
-// once that has landed.
+// Package closing closes reviews that need nobody any more: those that passed without notes, whose findings are all
+// answered, that a newer review supersedes, or that a landed run fixed.
 package closing
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Rule says whether reviews end by themselves: the values of inbox.auto_resolve.
+// Rule says whether reviews close automatically: the values of inbox.auto_resolve.
 type Rule string
 
 const (
@@ -26,13 +25,12 @@ const (
 	Never  Rule = "never" // none
 )
 
-// Close ends what needs nobody any more once something was submitted to review or answered
-// in it: review itself where it passed without notes, or where all that it found is answered,
-// and older reviews in whose place it comes. Who holds a review ends it, so a claimed one is
-// left alone unless its holder gave the last answer. It gives review as it is then; doing it
-// twice, or in two clones, is doing it once.
+// Close closes reviews that need nobody any more after a submission to review or an answer in it: review itself if it
+// passed without notes or all its findings are answered, and older reviews that it supersedes. Only the holder closes a
+// claimed review, so Close leaves one alone unless its holder gave the last answer. It returns the review's new state.
+// Calling it twice, or in two clones, has the effect of one call.
 //
-// A run's own review is left to the run.
+// Close leaves a run's own review to the run.
 func Close(ctx context.Context, s *store.Store, review record.Review, how Rule) (record.Review, error) {
 	if how != OnPass || len(review.Submissions) == 0 || review.Request.Run != "" {
 		return review, nil
@@ -44,12 +42,21 @@ func Close(ctx context.Context, s *store.Store, review record.Review, how Rule) 
 	if why == "" {
 		return review, nil
 	}
+	if carried, err := s.Carried(ctx, review); err != nil || len(carried) > 0 {
+		return review, err
+	}
 	quiet := len(review.Findings()) == 0 // the verdict says it
 	return end(ctx, s, review, record.Hold{Actor: record.Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
 }
 
-// end closes a review that by may close: a request that nobody answered is cancelled, any
-// other resolved. One that is closed, or that somebody else has, stays as it is.
+// Supersede ends a review in whose place a later round of its conversation comes, whoever holds it: what it found goes on there.
+func Supersede(ctx context.Context, s *store.Store, earlier, later record.Review) error {
+	_, err := end(ctx, s, earlier, record.Hold{Actor: record.Itself, Force: true}, record.ByRound+later.ID)
+	return err
+}
+
+// end closes a review on behalf of by: it cancels a request without an answer and resolves any other. It leaves a
+// review as it is if it is closed or somebody else holds it.
 func end(ctx context.Context, s *store.Store, review record.Review, by record.Hold, note string) (record.Review, error) {
 	if !review.ClosedAt.IsZero() {
 		return review, nil
@@ -67,17 +74,17 @@ func end(ctx context.Context, s *store.Store, review record.Review, by record.Ho
 	return ended, err
 }
 
-// answeredByHolder reports whether a claimed review's newest answer is its holder's.
+// answeredByHolder reports whether the newest answer of a claimed review is its holder's.
 func answeredByHolder(review record.Review) bool {
 	n := len(review.Answers)
-	return review.Claim != nil && n > 0 && review.Answers[n-1].Actor == review.Claim.By
+	return review.Claim != nil && n > 0 && record.SameActor(review.Answers[n-1].Actor, review.Claim.By)
 }
 
-// whyDone says why nobody is needed for a review any more; "" while somebody is. A verdict
-// that does not pass is met finding by finding: where it asks for more than its findings
-// say, where not all was seen, and where somebody is still to answer, a person must look.
+// whyDone returns why a review needs nobody any more, or "" if it does. If a verdict did not pass, every finding needs
+// an answer. A person must look if the verdict asks for more than its findings, if not everything was seen, or if
+// somebody has not answered yet.
 func whyDone(review record.Review) string {
-	if !review.Complete() || len(review.Open()) > 0 {
+	if people, _ := review.BackTo(); !review.Complete() || len(review.Open()) > 0 || len(people) > 0 {
 		return ""
 	}
 	for _, sub := range review.Standing() {
@@ -101,8 +108,7 @@ func whyDone(review record.Review) string {
 	return "passed without notes" + without
 }
 
-// asksMore reports whether a submission wants something that answers to its findings do
-// not settle.
+// asksMore reports whether a submission asks for something that answers to its findings do not settle.
 func asksMore(sub record.Submission) bool {
 	findings := sub.Findings()
 	failing := slices.ContainsFunc(sub.Checks, func(c record.CheckResult) bool {
@@ -119,7 +125,7 @@ func asksMore(sub record.Submission) bool {
 	return sub.Outcome == record.OutcomePartial || len(findings) == 0
 }
 
-// answersText counts the newest answers by their words: "1 claimed fixed, 2 fixed, 1 refuted".
+// answersText counts the newest answers by kind: "1 claimed fixed, 2 fixed, 1 refuted".
 func answersText(review record.Review) string {
 	counts, words := map[string]int{}, []string{}
 	for _, f := range review.Findings() {
@@ -136,15 +142,15 @@ func answersText(review record.Review) string {
 	return strings.Join(parts, ", ")
 }
 
-// supersede ends the older reviews of what review is of, and that whose code it looks at
-// again: one change has one entry in the inbox.
+// supersede closes the older reviews of the same change, and the review that this one follows: one change has one entry
+// in the inbox.
 func supersede(ctx context.Context, s *store.Store, review record.Review) error {
 	follows, subject := review.Request.Follows, review.Request.Subject
 	filter := store.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
 		begun := cmp.Or(cmp.Compare(r.Clock, review.Clock), strings.Compare(r.ID, review.ID))
 		return r.ID == follows || (r.At() == subject.Commit || replacedBy(r.Moves, subject.Commit)) && begun < 0 && r.Run == ""
 	}}
-	if subject.Commit != "" { // else it is of files as they were, and any other may be of the same
+	if subject.Commit != "" { // without a commit, any review may be of the same files
 		filter.Mention = map[string]bool{string(subject.Commit): true, follows: true}
 	}
 	older, _, err := s.Reviews(ctx, filter)
@@ -163,7 +169,7 @@ func supersede(ctx context.Context, s *store.Store, review record.Review) error 
 			}
 		}
 		if again && !old.Reopened {
-			if _, err := end(ctx, s, old, record.Hold{Actor: record.Itself}, "superseded by "+review.ID); err != nil {
+			if _, err := end(ctx, s, old, record.Hold{Actor: record.Itself}, record.ByRound+review.ID); err != nil {
 				return err
 			}
 		}
@@ -171,8 +177,8 @@ func supersede(ctx context.Context, s *store.Store, review record.Review) error 
 	return nil
 }
 
-// sameChange reports whether b is of what review is of: of the same content, or of the commit that
-// took the place of the one that review saw, which no branch holds any more.
+// sameChange reports whether b is the change that review examined: it has the same content, or its commit replaced the
+// reviewed one, which no branch contains any more.
 func sameChange(ctx context.Context, s *store.Store, review record.Review, b record.Subject) (bool, error) {
 	if !replacedBy(review.Moves, b.Commit) {
 		return sameContent(ctx, s, review, b)
@@ -181,14 +187,13 @@ func sameChange(ctx context.Context, s *store.Store, review record.Review, b rec
 	return len(gone) > 0, err
 }
 
-// replacedBy reports whether a commit with other content took the place of the one that was reviewed.
+// replacedBy reports whether commit replaced the reviewed commit with other content.
 func replacedBy(moves []record.Move, commit gitstore.ID) bool {
 	return slices.ContainsFunc(moves, func(m record.Move) bool { return m.State == record.MoveStale && m.To == commit })
 }
 
-// sameContent reports whether a review is of the same change of the same files as b, made
-// by the same commit; one that was carried to that commit is. What was recorded of a working
-// tree is a commit of its own each time.
+// sameContent reports whether a review examined the same change of the same files as b, made by the same commit or
+// carried to it. Each snapshot of a working tree is a commit of its own.
 func sameContent(ctx context.Context, s *store.Store, review record.Review, b record.Subject) (bool, error) {
 	a, carried := review.Request.Subject, review.At() != review.Request.Subject.Commit
 	if review.At() != b.Commit || !slices.Equal(slices.Sorted(slices.Values(a.Paths)), slices.Sorted(slices.Values(b.Paths))) {
@@ -210,11 +215,13 @@ func sameContent(ctx context.Context, s *store.Store, review record.Review, b re
 	return err == nil && treeA == treeB, gitstore.IgnoreNotFound(err)
 }
 
-// asksNoMore reports whether nothing of an older review is lost when newer takes its place:
-// whoever is to answer it, and whoever found something in it that is open, has answered newer. Of
-// people each answers for himself.
+// asksNoMore reports whether nothing is lost when newer replaces old: everybody who has not answered old, or has open
+// findings in it, has answered newer. No person answers for another one.
 func asksNoMore(old, newer record.Review) bool {
 	if old.Request.Kind != newer.Request.Kind {
+		return false
+	}
+	if slices.ContainsFunc(old.Request.People, func(p string) bool { return !newer.Request.Asks(p) }) {
 		return false
 	}
 	waiting, said := newer.Waiting(), newer.Standing()
@@ -229,7 +236,7 @@ func asksNoMore(old, newer record.Review) bool {
 	open := old.Open()
 	for _, sub := range old.Standing() {
 		again := answered(sub.Reviewer)
-		if sub.Decision != "" { // another person's word does not take this one's back, nor do comments a verdict
+		if sub.Decision != "" { // a person's verdict needs a new verdict of the same person; comments do not replace it
 			again = slices.ContainsFunc(said, func(s record.Submission) bool {
 				return s.Reviewer == sub.Reviewer && (s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
 			})
@@ -245,12 +252,11 @@ func asksNoMore(old, newer record.Review) bool {
 	return true
 }
 
-// fixedBy begins the note of a review that a run has fixed.
+// fixedBy returns the beginning of the note of a review that a run has fixed.
 func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
 
-// CloseFixed ends the review that a run addressed and has fixed, once that has landed: what
-// the run said it fixed then names the commit that landed. A run of a part of it ends it where
-// nobody is needed for the rest.
+// CloseFixed closes the review that a run addressed and fixed, once the run has landed. The run's answers then name the
+// landed commit. A run of a part of the review closes it only if nobody is needed for the rest.
 func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
@@ -263,8 +269,7 @@ func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	return err
 }
 
-// ReopenFixed takes CloseFixed back, when the landing is: landed is what the run's work
-// was on its branch.
+// ReopenFixed reverses CloseFixed when a landing is undone. landed is the run's result on the branch.
 func ReopenFixed(ctx context.Context, s *store.Store, run record.Run, landed gitstore.ID) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" {
@@ -279,7 +284,7 @@ func ReopenFixed(ctx context.Context, s *store.Store, run record.Run, landed git
 	return err
 }
 
-// reviewOf is the review that a run addresses; the zero Review where there is none here.
+// reviewOf returns the review that a run addresses, or the zero Review if this clone has none.
 func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Review, error) {
 	if run.Plan.FromReview == "" {
 		return record.Review{}, nil
@@ -291,8 +296,8 @@ func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Revie
 	return review, nil
 }
 
-// moveAnswers says of what was fixed by one commit that another one did. A review that is
-// closed, or that somebody else has, stays as it is.
+// moveAnswers changes answers that name from as the fixing commit to name to. It leaves a review as it is if it is
+// closed or somebody else holds it.
 func moveAnswers(ctx context.Context, s *store.Store, review record.Review, from, to gitstore.ID) (record.Review, error) {
 	if from == to || !review.ClosedAt.IsZero() {
 		return review, nil
@@ -315,8 +320,8 @@ func moveAnswers(ctx context.Context, s *store.Store, review record.Review, from
 	return review, nil
 }
 
-// SettleAsked closes the review that run asked people for, once nobody needs an answer
-// to it any more. Somebody may have closed it before.
+// SettleAsked closes the review that run requested from people, once nobody needs an answer to it. It may be closed
+// already.
 func SettleAsked(ctx context.Context, s *store.Store, run record.Run, note string) error {
 	if run.Asked == nil {
 		return nil

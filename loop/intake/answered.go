@@ -9,13 +9,13 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Answered finds the newest review in which the agents that request names have answered the same question about the
-// same change, in this clone, after checks and without those of skipped. ok is false where they are to be asked.
+// Answered finds the newest review in this clone in which the requested agents have answered the same question about
+// the same change, with checks run and without skipped. ok is false if there is none and they must be asked.
 func Answered(
 	ctx context.Context, s *store.Store, request record.ReviewRequest, checks []runplan.Check, skipped []string,
 ) (_ record.Review, ok bool, err error) {
 	subject := request.Subject
-	if subject.Commit == "" || slices.Contains(request.Reviewers(), record.Human) { // people may have changed their minds
+	if subject.Commit == "" || slices.Contains(request.Reviewers(), record.Human) { // people may change their minds
 		return record.Review{}, false, nil
 	}
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
@@ -37,7 +37,7 @@ func Answered(
 	return record.Review{}, false, err
 }
 
-// asksTheSame reports whether two requests for one commit ask the same of the same change.
+// asksTheSame reports whether two requests about one commit have the same question and the same change.
 func asksTheSame(ctx context.Context, s *store.Store, a, b record.ReviewRequest) bool {
 	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel || a.NoChecks != b.NoChecks ||
 		!slices.Equal(a.Subject.Paths, b.Subject.Paths) {
@@ -50,8 +50,8 @@ func asksTheSame(ctx context.Context, s *store.Store, a, b record.ReviewRequest)
 	return id != "" && id == s.ChangeID(ctx, b.Subject)
 }
 
-// answersAll reports whether all who were asked gave review an answer that can be read, with these checks and without
-// files that were excluded: what is excluded may have changed.
+// answersAll reports whether everybody gave a readable answer to review, with these checks and without excluded files:
+// what is excluded may have changed.
 func answersAll(review record.Review, checks []runplan.Check, skipped []string) bool {
 	lacks := func(sub record.Submission) bool {
 		notRun := func(check runplan.Check) bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// AskForCommit asks for a review of the commit that was just made. asked is false where it is skipped, or
-// was amended in its words alone and is reviewed: what was said of it still stands. The request's subject is filled in.
+// AskForCommit requests a review of the newest commit. asked is false if the commit is skipped, or if an amend changed
+// only the message of a reviewed commit: its review still holds. AskForCommit fills in the request's subject.
 func AskForCommit(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
@@ -26,8 +26,8 @@ func AskForCommit(ctx context.Context, s *store.Store, request record.ReviewRequ
 	return Ask(ctx, s, request, skip, join)
 }
 
-// AskForMerge is AskForCommit for a merge that was made here and is more than what git makes by
-// itself. What came from elsewhere is asked for otherwise.
+// AskForMerge is AskForCommit for a merge that was made here and differs from git's automatic merge. Merged commits
+// from elsewhere are requested separately.
 func AskForMerge(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
@@ -45,7 +45,7 @@ func AskForMerge(ctx context.Context, s *store.Store, request record.ReviewReque
 	return Ask(ctx, s, request, skip, join)
 }
 
-// standsOn is what stands on one commit.
+// standsOn returns the review coverage of one commit.
 func standsOn(ctx context.Context, s *store.Store, id gitstore.ID) (lineage.Covered, error) {
 	commits, err := s.Repo.LogOnly(ctx, []gitstore.ID{id})
 	if err != nil {
@@ -58,8 +58,8 @@ func standsOn(ctx context.Context, s *store.Store, id gitstore.ID) (lineage.Cove
 	return covered[0], nil
 }
 
-// Ask asks for a review of a commit, as the hooks do, unless it is one that is skipped. What is for
-// rules alone, and for itself, is noted for the worker.
+// Ask requests a review of a commit, as the hooks do, unless the commit is skipped. A request for rules alone, without
+// batching, is only noted for the worker.
 func Ask(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
 	subject := request.Subject
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
@@ -78,7 +78,7 @@ func Ask(ctx context.Context, s *store.Store, request record.ReviewRequest, skip
 	return err == nil, err
 }
 
-// AskMissing asks for the reviews that a scan found missing, oldest first, and notes them in scanned.
+// AskMissing requests the reviews that a scan found missing, oldest first, and records their ids in scanned.
 func AskMissing(ctx context.Context, s *store.Store, request record.ReviewRequest, scanned []Scanned) (err error) {
 	for i, c := range slices.Backward(scanned) {
 		if c.State != ScanQueue {

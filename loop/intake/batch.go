@@ -1,6 +1,5 @@
-// Package intake is what stands between commits and reviewers: which commits nobody was asked
-// to review (Scan), which nobody is to be asked about (Skip), which a gate holds back (Gate),
-// in what there is nothing to review (CheckSubject), and which requests become one before
+// Package intake decides which commits get a review: which ones have none yet (Scan), which need none (Skip), which a
+// gate holds back (Gate), which subjects contain nothing to review (CheckSubject), and which requests are joined before
 // anybody works on them (Batch).
 package intake
 
@@ -16,14 +15,14 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Batch says how requests that the hook made are joined before anybody works on them.
+// Batch says how requests from the hook are joined before anybody works on them.
 type Batch struct {
-	Rows   bool // commits that follow one another become one review of their range
-	Branch bool // those of a branch become one review of all that the branch has
+	Rows   bool // consecutive commits become one review of their range
+	Branch bool // the commits of a branch become one review of the whole branch
 }
 
-// Join makes one request of several, and withdraws what it was made of. Killed half-way it
-// is finished by the next one. What somebody is at work on is left alone.
+// Join joins several requests into one, and cancels the originals. If it is killed half-way, the next call finishes. It
+// leaves requests alone on which somebody works.
 func (b Batch) Join(ctx context.Context, s *store.Store) error {
 	if !b.Rows && !b.Branch {
 		return nil
@@ -40,7 +39,7 @@ func (b Batch) Join(ctx context.Context, s *store.Store) error {
 	return nil
 }
 
-// open are this clone's open requests of the hook, oldest first, by branch and reviewers.
+// open returns this clone's open requests from the hook, oldest first, grouped by branch and reviewers.
 func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, error) {
 	mine := func(r record.ReviewSummary) bool {
 		return s.Repo.Owns(r.Writer) && (r.Source == "hook" || b.Branch && r.Source == "scan") && len(r.Failed) == 0
@@ -49,7 +48,7 @@ func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, err
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(found) // they come newest first
+	slices.Reverse(found) // they are sorted newest first
 	groups, order := map[string][]record.Review{}, []string{}
 	for _, r := range found {
 		review, err := s.Review(ctx, r.ID)
@@ -85,7 +84,7 @@ func (b Batch) joinGroup(ctx context.Context, s *store.Store, group []record.Rev
 	return joinRows(ctx, s, group)
 }
 
-// lockAll takes those reviews that nobody is at work on.
+// lockAll locks the reviews on which nobody works.
 func lockAll(s *store.Store, group []record.Review) (free []record.Review, unlock func(), err error) {
 	var unlocks []func()
 	unlock = func() {
@@ -105,8 +104,8 @@ func lockAll(s *store.Store, group []record.Review) (free []record.Review, unloc
 	return free, unlock, nil
 }
 
-// joinBranch makes one request of all that the branch has beyond where it left another.
-// joined is false where that is not known.
+// joinBranch requests a review of everything that the branch has since it left another branch. joined is false if that
+// point is unknown.
 func joinBranch(ctx context.Context, s *store.Store, branch string, group []record.Review) (joined bool, err error) {
 	newest := group[len(group)-1].Request.Subject
 	base, onto, err := s.Repo.BranchPointOf(ctx, "refs/heads/"+branch, newest.Commit)
@@ -122,8 +121,7 @@ func joinBranch(ctx context.Context, s *store.Store, branch string, group []reco
 	return true, joinInto(ctx, s, request, group, group, "the branch grew")
 }
 
-// newestOfBranch is the newest review of the same branch that was answered and is not
-// closed; "" without one.
+// newestOfBranch returns the newest review of the same branch that is answered and not closed, or "".
 func newestOfBranch(ctx context.Context, s *store.Store, subject record.Subject) (string, error) {
 	answered, err := record.StatusFilter(string(record.ReviewSubmitted))
 	if err != nil {
@@ -139,7 +137,7 @@ func newestOfBranch(ctx context.Context, s *store.Store, subject record.Subject)
 	return found[0].ID, nil
 }
 
-// rangeOf is what a row of reviews is of, together.
+// rangeOf returns the subject of a row of reviews together.
 func rangeOf(row []record.Review, base gitstore.ID) record.Subject {
 	last := row[len(row)-1].Request.Subject
 	return record.Subject{
@@ -148,9 +146,9 @@ func rangeOf(row []record.Review, base gitstore.ID) record.Subject {
 	}
 }
 
-// joinRows joins those that follow one another, and what an open range holds already.
+// joinRows joins requests for consecutive commits, and requests that an open range covers already.
 func joinRows(ctx context.Context, s *store.Store, group []record.Review) error {
-	after := map[gitstore.ID]record.Review{} // by what it is compared with
+	after := map[gitstore.ID]record.Review{} // by base
 	commits := map[gitstore.ID]bool{}
 	for _, r := range group {
 		subject := r.Request.Subject
@@ -177,8 +175,8 @@ func joinRows(ctx context.Context, s *store.Store, group []record.Review) error 
 	return nil
 }
 
-// joinInto asks for request, unless one of those that are open is just that, and withdraws
-// its parts, but for those that do what cannot be seen in the whole.
+// joinInto requests a review, unless an open one has the same subject, and cancels its parts, except those with changes
+// that the whole does not show.
 func joinInto(ctx context.Context, s *store.Store, request record.ReviewRequest, open, parts []record.Review, why string) error {
 	is := func(r record.Review) bool {
 		return r.Request.Subject.Base == request.Subject.Base && r.Request.Subject.Commit == request.Subject.Commit

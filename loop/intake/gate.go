@@ -14,27 +14,25 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Gated is a commit that a gate does not let through.
+// Gated is a commit that a gate holds back.
 type Gated struct {
 	lineage.Covered
-	Skipped string `json:"skipped,omitempty"` // why nobody was asked to review it
-	Finding string `json:"finding,omitempty"` // the worst that refuses it
+	Skipped string `json:"skipped,omitempty"` // why no review was requested
+	Finding string `json:"finding,omitempty"` // the worst finding that blocks it
 }
 
-// Named is how many of the commits that a gate holds are named to people; of the others Gate does
-// not read what refuses them.
+// Named is the maximum number of held commits that people are shown. Gate does not read the findings of the others.
 const Named = 10
 
-// Gate goes through commits and gives those that were not looked at as far as level, and those
-// that something refuses, oldest first. What is skipped is not looked at: a commit, or a file
-// of the repository, must not let itself through.
-func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, level lineage.Level, skip Skip, branch string) (held []Gated, err error) {
-	covered, err := lineage.Coverage(ctx, s, commits)
+// Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first. A
+// skipped commit counts as not looked at: neither a commit nor a file of the repository may let itself through.
+func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string) (held []Gated, err error) {
+	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range slices.Backward(covered) {
-		if c.Meets(level) {
+		if c.Meets(bar.Level) {
 			continue
 		}
 		gated := Gated{Covered: c}
@@ -55,7 +53,7 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 	return held, nil
 }
 
-// worstOf is the worst of what a review found that nobody answered, on one line.
+// worstOf returns the worst open finding of a review, on one line.
 func worstOf(review record.Review) string {
 	open := review.Open()
 	if asked := review.Summary().Asked; len(open) == 0 {
@@ -65,7 +63,7 @@ func worstOf(review record.Review) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue))
 }
 
-// ToType are the lines that get commits through, at most so many: one for each kind of what is in the way.
+// ToType returns at most most commands that get commits through: one for each kind of obstacle.
 func ToType(held []Gated, most int) []string {
 	var lines []string
 	for _, c := range held {
@@ -77,7 +75,7 @@ func ToType(held []Gated, most int) []string {
 			line = "git runr inbox submit " + c.Review
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
 			line = "git runr work"
-		case c.Seen(), c.State == lineage.CoverUnshown: // the same reviewer would come to the same again
+		case c.Seen(), c.State == lineage.CoverUnshown: // the same reviewer would give the same answer again
 			line = "git runr review --reviewer human " + c.Commit.Short()
 		}
 		if !slices.Contains(lines, line) && len(lines) < most {

@@ -19,8 +19,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Noted is a commit for which a hook asked for the built-in reviewer alone. It is a file of this
-// clone until a worker has looked: what nothing is found in is recorded as one event.
+// Noted is a commit for which a hook requested only the built-in reviewer. It is a file of this clone until a worker
+// has examined the commit: a result without findings is recorded as one event.
 type Noted struct {
 	Request record.ReviewRequest `json:"request"`
 	Source  string               `json:"source"` // of the request
@@ -33,7 +33,7 @@ func notedPath(s *store.Store, commit gitstore.ID) string {
 	return filepath.Join(notedDir(s), string(commit))
 }
 
-// note keeps a request for the next worker.
+// note stores a request for the next worker.
 func note(s *store.Store, request record.ReviewRequest) error {
 	data, err := json.Marshal(Noted{request, "hook", s.EventTime()})
 	if err == nil {
@@ -48,7 +48,7 @@ func note(s *store.Store, request record.ReviewRequest) error {
 	return nil
 }
 
-// ReadNoted returns the noted request for a commit; ok is false where there is none.
+// ReadNoted returns the noted request for a commit; ok is false if there is none.
 func ReadNoted(s *store.Store, commit gitstore.ID) (noted Noted, ok bool) {
 	data, err := safefile.ReadFile(notedPath(s, commit))
 	ok = err == nil && json.Unmarshal(data, &noted) == nil && noted.Request.Subject.Commit == commit && noted.Request.ByRulesAlone()
@@ -81,8 +81,8 @@ func Forget(s *store.Store, commit gitstore.ID) error {
 	return nil
 }
 
-// AskedFor reports whether a review by rules alone of a commit is recorded, or kept in this clone: then it need not be
-// asked for.
+// AskedFor reports whether a review of a commit by rules alone is recorded, or kept in this clone. It need not be
+// requested then.
 func AskedFor(ctx context.Context, s *store.Store, commit gitstore.ID) (bool, error) {
 	if here, err := s.CheckedHere(); err != nil || here[commit] {
 		return here[commit], err

@@ -10,25 +10,25 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// ScanState is what a scan makes of a commit: one of those of lineage.CoverState, or these.
+// ScanState is a scan's result for a commit: a lineage.CoverState, or one of these.
 type ScanState string
 
 const (
-	ScanQueue   ScanState = "queue"   // nobody was asked to review it
-	ScanSkipped ScanState = "skipped" // nor is anybody to be
+	ScanQueue   ScanState = "queue"   // no review was requested
+	ScanSkipped ScanState = "skipped" // no review is needed
 )
 
-// Scanned is a commit that a scan looked at.
+// Scanned is the result of a scan for one commit.
 type Scanned struct {
 	Commit  gitstore.ID `json:"commit"`
 	Title   string      `json:"title"`
 	State   ScanState   `json:"state"`
-	Why     string      `json:"why,omitempty"`       // it is skipped
-	Review  string      `json:"review_id,omitempty"` // that covers it, or was asked for
-	Follows string      `json:"follows,omitempty"`   // a review of what it took the place of
+	Why     string      `json:"why,omitempty"`       // why it is skipped
+	Review  string      `json:"review_id,omitempty"` // the review that covers it, or that was requested
+	Follows string      `json:"follows,omitempty"`   // a review of the commit that this one replaced
 }
 
-// Scan says of commits, in the order given, which of them nobody was asked to review.
+// Scan finds commits for which no review was requested. It keeps the order of commits.
 func Scan(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, skip Skip, branch string) ([]Scanned, error) {
 	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {

@@ -9,18 +9,17 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Skip says which commits nobody is asked to review unless a person types it. Of an empty
-// Skip there are none.
+// Skip says for which commits no review is requested automatically. The zero Skip skips none.
 type Skip struct {
-	Paths    []string // globs: a commit that changes nothing else
-	Authors  []string // parts of the author's name and address, in letters of either case
-	Messages []string // parts of the message, in letters of either case
-	Branches []string // globs of the branch that is checked out
-	Lines    int      // more lines than these, added and deleted; 0: any number
+	Paths    []string // globs: skip a commit that changes only such files
+	Authors  []string // parts of the author's name or address, ignoring case
+	Messages []string // parts of the message, ignoring case
+	Branches []string // globs of the current branch
+	Lines    int      // skip commits with more added and deleted lines; 0: no limit
 }
 
-// Why says by which rule a commit made on branch is skipped, as a clause; "" when it is not.
-// What is configured by globs or numbers alone asks git.
+// Why returns the rule by which a commit made on branch is skipped, as a clause, or "". It runs git only for rules
+// about paths or lines.
 func (k Skip) Why(ctx context.Context, s *store.Store, c gitstore.LoggedCommit, branch string) (string, error) {
 	if part := partOf(c.Message, k.Messages); part != "" {
 		return fmt.Sprintf("its message has %q", part), nil
@@ -61,7 +60,7 @@ func (k Skip) byChange(stats []gitstore.FileStat) string {
 	return ""
 }
 
-// partOf is the first of parts that text has in it.
+// partOf returns the first of parts that text contains, ignoring case.
 func partOf(text string, parts []string) string {
 	text = strings.ToLower(text)
 	for _, part := range parts {

@@ -15,15 +15,15 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// NothingError is a subject in which nothing is to be reviewed.
+// NothingError reports that a subject contains nothing to review.
 type NothingError struct {
 	Why string            // one line
-	Try []record.NextStep // what may have been meant
+	Try []record.NextStep // what the user may have meant
 }
 
 func (e *NothingError) Error() string { return "nothing to review: " + e.Why }
 
-// Text is why, and what may have been meant, in one line.
+// Text returns the reason and the suggested commands in one line.
 func (e *NothingError) Text() string {
 	text := e.Why
 	for _, step := range e.Try {
@@ -32,9 +32,8 @@ func (e *NothingError) Text() string {
 	return text
 }
 
-// CheckSubject reports what cannot be reviewed before it is asked for: a
-// *NothingError when no file differs, an *InputError for a path that is neither in the
-// change nor in the working tree.
+// CheckSubject checks a subject before a review is requested. It returns a *NothingError if no file differs, and an
+// *InputError for a path that is neither in the change nor in the working tree.
 func CheckSubject(ctx context.Context, s *store.Store, subject record.Subject) error {
 	from, err := s.ComparedWith(ctx, subject)
 	if err != nil {
@@ -57,7 +56,7 @@ func CheckSubject(ctx context.Context, s *store.Store, subject record.Subject) e
 	return Nothing(ctx, s, subject)
 }
 
-// isPath reports whether something is called path in one of trees or in the working tree.
+// isPath reports whether path exists in one of trees or in the working tree.
 func isPath(ctx context.Context, s *store.Store, path string, trees ...gitstore.ID) (bool, error) {
 	if s.Repo.WorkTree != "" {
 		if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, path)); err == nil {
@@ -73,7 +72,7 @@ func isPath(ctx context.Context, s *store.Store, path string, trees ...gitstore.
 	return false, nil
 }
 
-// Nothing says why no file of subject differs, as a *NothingError.
+// Nothing returns a *NothingError that says why no file of subject differs.
 func Nothing(ctx context.Context, s *store.Store, subject record.Subject) error {
 	none := &NothingError{Why: subject.Spec + " changes no file"}
 	merge, err := s.IsMerge(ctx, subject)
@@ -100,14 +99,13 @@ func Nothing(ctx context.Context, s *store.Store, subject record.Subject) error 
 	return none
 }
 
-// rangeEnds are the two revisions of a range.
+// rangeEnds returns the two revisions of a range.
 func rangeEnds(spec string) (left, right string) {
 	left, right, _ = strings.Cut(spec, "..")
 	return cmp.Or(left, "HEAD"), cmp.Or(strings.TrimPrefix(right, "."), "HEAD")
 }
 
-// reversed is the range the other way round, where there is something in it. The end
-// of the one that was asked for is in the history of its beginning.
+// reversed suggests the reverse range if it is not empty.
 func reversed(ctx context.Context, s *store.Store, left, right string, end gitstore.ID) ([]record.NextStep, error) {
 	begin, err := s.Repo.Resolve(ctx, left)
 	if err != nil || begin == end {
@@ -116,20 +114,20 @@ func reversed(ctx context.Context, s *store.Store, left, right string, end gitst
 	return tryReview("the other way round", right+".."+left), nil
 }
 
-// merged are the ranges of the branches that a merge brought in.
+// merged suggests the ranges of the branches that a merge brought in.
 func merged(ctx context.Context, s *store.Store, subject record.Subject) ([]record.NextStep, error) {
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	if err != nil {
 		return nil, err
 	}
 	var steps []record.NextStep
-	for _, parent := range commit.Parents[1:] { // by ids, for HEAD will be another commit
+	for _, parent := range commit.Parents[1:] { // by ids, because HEAD may move
 		steps = append(steps, tryReview("what it merged", fmt.Sprintf("%.12s..%.12s", commit.Parents[0], parent))...)
 	}
 	return steps, nil
 }
 
-// tryReview is a review of spec as something to type; none where spec must not be pasted.
+// tryReview suggests a review of spec, or nothing if spec cannot be pasted safely.
 func tryReview(what, spec string) []record.NextStep {
 	line, ok := safetext.CommandLine("git", "runr", "review", spec)
 	if !ok {

@@ -13,13 +13,13 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// InsteadOfLand are lines that say what to type where a run did not land as spec says, and err why; none
-// where err is no such reason.
+// InsteadOfLand returns lines with commands to use when landing a run as in spec failed with err, or none if no command
+// helps.
 func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 	state, elsewhere := new(record.StateError), new(gitstore.CheckedOutError)
 	switch {
 	case errors.As(err, &elsewhere):
-		spec.Onto = "" // it is what is checked out there
+		spec.Onto = "" // it is checked out there
 		return []string{spec.Line(elsewhere.Dir, run.ID)}
 	case errors.Is(err, gitstore.ErrDeletions):
 		from := "HEAD"
@@ -38,7 +38,7 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 	return nil
 }
 
-// Line is what lands a run as s says, typed in dir, or for "" here.
+// Line returns the command that lands a run as s says, in directory dir or, if dir is "", here.
 func (s Spec) Line(dir, run string) string {
 	argv := []string{"git", "runr", "land", run}
 	if dir != "" {
@@ -56,11 +56,11 @@ func (s Spec) Line(dir, run string) string {
 	if line, ok := safetext.CommandLine(argv...); ok {
 		return line
 	}
-	return "the same command again" // a name that is not fit to be pasted
+	return "the same command again" // a name that cannot be pasted safely
 }
 
-// InsteadOfUndo says what to type where op, a landing, was not taken back because its branch is not where
-// it was put, which why says; "" for nothing. run is what the undo was asked for, or "".
+// InsteadOfUndo returns the command to use when the landing op could not be undone because its branch has moved, which
+// is the reason why; "" if there is none. run is the run given to undo, or "".
 func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, run string, why error) (string, error) {
 	before, err := s.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
@@ -98,7 +98,8 @@ func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, ru
 	return revertLine(span, branch, here, why), nil
 }
 
-// revertLine takes commits of a branch back, where that is checked out or is to be.
+// revertLine returns the command that reverts commits of a branch, in the worktree that has it checked out or after a
+// switch.
 func revertLine(span, branch, here string, why error) string {
 	elsewhere := new(gitstore.CheckedOutError)
 	line, told := "git revert --no-edit "+span, "   undoes what landed with a new commit"
@@ -112,7 +113,7 @@ func revertLine(span, branch, here string, why error) string {
 	return onBranch(branch, line) + told
 }
 
-// switchTo is what git switch wants for a branch, or for a commit that none is at.
+// switchTo returns the argument of git switch for a branch, or for a commit without one.
 func switchTo(branch string, commit gitstore.ID) string {
 	if branch == "" {
 		return "--detach " + commit.Short()
@@ -124,7 +125,7 @@ func switchTo(branch string, commit gitstore.ID) string {
 	return word
 }
 
-// onBranch is a line that is to be typed on a branch; "" is the one that is checked out.
+// onBranch returns line with a switch to branch before it; "" is the current branch.
 func onBranch(branch, line string) string {
 	if branch == "" {
 		return line

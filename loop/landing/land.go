@@ -1,8 +1,7 @@
-// Package landing brings what a run made to a branch (Land), and takes back what was done to a
-// working tree: landings, reverts and restores are undone (Undo) from the snapshots that were
-// taken before them, files are put back from one (Restore), and what a killed process left
-// half done is finished first (Settle). An undo can be undone. A landing that is undone makes
-// the run what it was before it landed.
+// Package landing brings a run's result to a branch (Land) and undoes what was done to a working tree. Undo reverses
+// landings, reverts and restores with the snapshots taken before them, Restore restores files from a snapshot, and
+// Settle first finishes operations that a killed process left half done. An undo can be undone. Undoing a landing puts
+// the run back into its state before it landed.
 package landing
 
 import (
@@ -25,12 +24,12 @@ import (
 // Spec says how to land.
 type Spec struct {
 	Squash         bool   // as one commit
-	Onto           string // branch; "": the one that is checked out
-	AllowDeletions bool   // also when that removes most of its files
+	Onto           string // branch; "": the current one
+	AllowDeletions bool   // even if that removes most of the branch's files
 }
 
-// Land brings a completed run's result to a branch. Nothing else ever lands. Undo
-// takes it back. Before, Settle has been called.
+// Land brings a completed run's result to a branch. Nothing else ever lands. Undo reverses it. The caller must have
+// called Settle.
 func Land(ctx context.Context, s *store.Store, run record.Run, spec Spec) (record.Run, gitstore.Landed, error) {
 	none := gitstore.Landed{}
 	run, err := sayUnlanded(ctx, s, run)
@@ -58,7 +57,7 @@ func Land(ctx context.Context, s *store.Store, run record.Run, spec Spec) (recor
 	return run, done, afterLanding(ctx, s, run)
 }
 
-// land also gives the name of the branch, "" for a detached HEAD.
+// land also returns the name of the branch, "" for a detached HEAD.
 func land(ctx context.Context, s *store.Store, run record.Run, how Spec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
@@ -100,8 +99,8 @@ func land(ctx context.Context, s *store.Store, run record.Run, how Spec) (done g
 	return done, branch, err
 }
 
-// carry fills in what a landing takes along: what was said of the work, if that is what
-// landed, to the content of the files that it changes.
+// carry fills in what a landing carries along: what was said about the run's commits, if the files that landed have the
+// same content.
 func carry(ctx context.Context, s *store.Store, run record.Run, landed record.Landed) record.Landed {
 	if landed.Commit != run.Commit && landed.Commit != landed.Onto {
 		ids, err := s.Repo.ChangeIDs(ctx, []gitstore.Span{{From: run.Plan.Base, To: run.Commit}, {From: landed.Onto, To: landed.Commit}})
@@ -111,8 +110,8 @@ func carry(ctx context.Context, s *store.Store, run record.Run, landed record.La
 	return landed
 }
 
-// carried are the commits of run that landed as others, with what was said of them.
-// The branch has moved already: that something cannot be read is no reason to fail.
+// carried returns the commits of run that landed as other commits, with what was said about them. It skips what it
+// cannot read, because the branch has moved already.
 func carried(ctx context.Context, s *store.Store, run record.Run, landed record.Landed) (along []record.Carried) {
 	spec := gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base, Squash: landed.Squash, Reword: rewordOf(run)}
 	moved, err := s.Repo.LandedAs(ctx, spec, gitstore.Landed{Commit: landed.Commit, Old: landed.Onto})
@@ -120,7 +119,7 @@ func carried(ctx context.Context, s *store.Store, run record.Run, landed record.
 		return nil
 	}
 	var said map[gitstore.ID][]record.Saying
-	if !landed.Stale { // else it is not what was spoken of
+	if !landed.Stale { // else another content landed
 		said = record.SayingsOf(eventsOf(ctx, s, run, moved))
 	}
 	for _, m := range moved[max(0, len(moved)-record.MaxCarried):] {
@@ -129,7 +128,7 @@ func carried(ctx context.Context, s *store.Store, run record.Run, landed record.
 	return along
 }
 
-// eventsOf are those of run and of the reviews of its commits that moved, in order.
+// eventsOf returns the events of run and of the reviews of its moved commits, in order.
 func eventsOf(ctx context.Context, s *store.Store, run record.Run, moved []gitstore.Moved) []record.Event {
 	events, _ := s.RunEvents(ctx, run.ID)
 	reviews, _, _ := s.Reviews(ctx, store.Filter{Review: func(r record.ReviewSummary) bool {
@@ -143,8 +142,8 @@ func eventsOf(ctx context.Context, s *store.Store, run record.Run, moved []gitst
 	return events
 }
 
-// follow has the reviews of a run's commits, and of the result, go where those landed. A
-// result that is another change than was reviewed is asked to be reviewed.
+// follow moves the reviews of a run's commits, and of the result, to where those landed. If what landed differs from
+// what was reviewed, it requests a review.
 func follow(ctx context.Context, s *store.Store, run record.Run) error {
 	landed := run.Landed
 	var pairs []gitstore.Moved
@@ -172,7 +171,7 @@ func follow(ctx context.Context, s *store.Store, run record.Run) error {
 	return err
 }
 
-// Conflicts reports whether a result conflicts with what is checked out.
+// Conflicts reports whether a result conflicts with the current HEAD.
 func Conflicts(ctx context.Context, s *store.Store, id string) bool {
 	run, err := s.Run(ctx, id)
 	if err != nil {
@@ -186,8 +185,8 @@ func Conflicts(ctx context.Context, s *store.Store, id string) bool {
 	return errors.Is(err, gitstore.ErrConflict)
 }
 
-// startedFrom is what of the user's checkout the run's work began from, nil for none:
-// an executor's files as they were, and nothing that was beside them.
+// startedFrom returns the part of the user's checkout from which the run started, or nil: an executor's files as they
+// were, and nothing else.
 func startedFrom(ctx context.Context, s *store.Store, tree *gitstore.Worktree, run record.Run) (*gitstore.Snapshot, error) {
 	c := run.Plan.Context
 	if c == nil || c.Snapshot == "" {
@@ -200,8 +199,7 @@ func startedFrom(ctx context.Context, s *store.Store, tree *gitstore.Worktree, r
 	return &started, err
 }
 
-// sayUnlanded records that the landing of a run was taken back, where a killed undo
-// could not say so any more.
+// sayUnlanded records that a run's landing was undone, if a killed undo has not recorded it.
 func sayUnlanded(ctx context.Context, s *store.Store, run record.Run) (record.Run, error) {
 	if run.Landed == nil {
 		return run, nil
@@ -216,7 +214,7 @@ func sayUnlanded(ctx context.Context, s *store.Store, run record.Run) (record.Ru
 	return s.Run(ctx, run.ID)
 }
 
-// newest is the newest operation of a worktree, or that on a run; nil for none.
+// newest returns the newest operation of a worktree, or on a run if run is not "", or nil.
 func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Recorded, error) {
 	list, err := repo.Operations(ctx)
 	for i := range list {
@@ -227,15 +225,15 @@ func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Rec
 	return nil, err
 }
 
-// recordLanding records that a run has landed, or has no longer: op is the operation
-// that landed it or took it back. Where the run says so already there is nothing to do.
+// recordLanding records that a run has landed, or that its landing was undone: op is the operation that did it. It does
+// nothing if the run has the event already.
 func recordLanding(ctx context.Context, s *store.Store, op gitstore.Recorded) error {
 	if op.Kind != gitstore.OpLand || op.Run == "" {
 		return nil
 	}
 	run, err := s.Run(ctx, op.Run)
 	if errors.Is(err, gitstore.ErrNotFound) {
-		return nil // its log is not in this clone any more
+		return nil // its log is no longer in this clone
 	}
 	if err != nil {
 		return err
@@ -260,7 +258,7 @@ func recordLanding(ctx context.Context, s *store.Store, op gitstore.Recorded) er
 	return afterLanding(ctx, s, run)
 }
 
-// landedBy is where an operation landed a run, or took its landing back.
+// landedBy returns where an operation landed a run, or where it undid the landing.
 func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record.Landed, error) {
 	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
@@ -283,16 +281,16 @@ func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record
 	return landed, err
 }
 
-// bringBranchBack gives a run the branch again that dropBranch took.
+// bringBranchBack recreates the run's branch that dropBranch removed.
 func bringBranchBack(ctx context.Context, s *store.Store, run record.Run) error {
 	err := s.Repo.SwapRef(ctx, run.Plan.BranchRef(), run.Commit, "")
 	if errors.Is(err, gitstore.ErrLostRace) {
-		return nil // somebody has a branch of that name
+		return nil // another branch has this name
 	}
 	return err
 }
 
-// afterLanding ends what a run that has landed is not asked for any more.
+// afterLanding ends everything that waits for a run that has landed.
 func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
 	if err := closing.SettleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
 		return err

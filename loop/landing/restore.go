@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Snapshots are those that this clone keeps, newest first; with a run, what names it,
-// those that were taken for it.
+// Snapshots returns the snapshots that this clone keeps, newest first. If run is not "", it returns only those taken
+// for that run.
 func Snapshots(ctx context.Context, s *store.Store, run string) ([]gitstore.SnapshotInfo, error) {
 	all, err := s.Repo.Snapshots(ctx)
 	if err != nil || run == "" {
@@ -37,9 +37,8 @@ func snapshotOf(snap gitstore.SnapshotInfo, run record.Run) bool {
 	return given || strings.HasPrefix(snap.Name, run.ID+"/") || strings.Contains(snap.Why, run.ID)
 }
 
-// FindSnapshot finds a snapshot by its id or ref, as gitstore does it, or as RUN/NAME:
-// what is kept of a run under that name, or, when the name is the number of an
-// attempt, what that attempt left.
+// FindSnapshot finds a snapshot by its id or ref, as gitstore does, or by RUN/NAME: the snapshot of the run with that
+// name, or, if NAME is the number of an attempt, the state that the attempt left.
 func FindSnapshot(ctx context.Context, s *store.Store, name string) (gitstore.Snapshot, error) {
 	snap, err := s.Repo.FindSnapshot(ctx, name)
 	typed, rest, ok := strings.Cut(name, "/")
@@ -63,15 +62,15 @@ func FindSnapshot(ctx context.Context, s *store.Store, name string) (gitstore.Sn
 	return snap, fmt.Errorf("run %s has no snapshot %q: %w", run.ID, rest, gitstore.ErrNotFound)
 }
 
-// Restored is what a restore did. Finished is as in Undone.
+// Restored is the result of a restore. Finished is as in Undone.
 type Restored struct {
 	gitstore.Reverted
 	From     gitstore.Snapshot
 	Finished []gitstore.Reverted
 }
 
-// Restore puts files of the snapshot that name names back into the working tree that
-// the repository was opened in. See gitstore.Worktree.Restore.
+// Restore restores files of the named snapshot in the working tree in which the repository was opened. See
+// gitstore.Worktree.Restore.
 func Restore(ctx context.Context, s *store.Store, name string, paths []string, staged bool) (done Restored, err error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {

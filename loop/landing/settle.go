@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Settle ends what killed processes began in the working tree that the repository was
-// opened in, and says what came of it. There is mostly nothing to do.
+// Settle finishes operations that killed processes began in the working tree in which the repository was opened, and
+// returns them. Usually there are none.
 func Settle(ctx context.Context, s *store.Store) ([]gitstore.Reverted, error) {
 	tree, err := workspace.Checkout(s)
 	if err != nil {
@@ -20,7 +20,7 @@ func Settle(ctx context.Context, s *store.Store) ([]gitstore.Reverted, error) {
 	return SettleTree(ctx, s, tree)
 }
 
-// SettleTree is Settle for one working tree, nil for none.
+// SettleTree is Settle for one working tree, which may be nil.
 func SettleTree(ctx context.Context, s *store.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
 	if tree == nil {
 		return nil, nil
@@ -34,8 +34,8 @@ func SettleTree(ctx context.Context, s *store.Store, tree *gitstore.Worktree) ([
 	return finished, err
 }
 
-// Unfinished are the operations that killed processes began in the working tree that the
-// repository was opened in, and that nobody has finished.
+// Unfinished returns the operations that killed processes began in the working tree in which the repository was opened,
+// and that are not finished.
 func Unfinished(ctx context.Context, s *store.Store) ([]gitstore.Operation, error) {
 	tree, err := workspace.Checkout(s)
 	if tree == nil || err != nil {
@@ -44,7 +44,7 @@ func Unfinished(ctx context.Context, s *store.Store) ([]gitstore.Operation, erro
 	return tree.Unfinished(ctx)
 }
 
-// FinishedText says in one line what became of what a killed process had begun.
+// FinishedText describes in one line how the operation of a killed process was finished.
 func FinishedText(done gitstore.Reverted) string {
 	op, left := done.Operation, ""
 	if len(done.Conflicts) > 0 {

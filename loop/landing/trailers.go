@@ -13,15 +13,15 @@ func rewordOf(run record.Run) func([]gitstore.Commit) []gitstore.Commit {
 	return func(work []gitstore.Commit) []gitstore.Commit { return withTrailers(run, work) }
 }
 
-// withTrailers returns the commits of a run's work, oldest first, with the run's trailers where an attempt's
-// agent committed without them. What people committed between attempts keeps its message.
+// withTrailers returns the commits of a run's work, oldest first, and adds the run's trailers to commits that an
+// attempt's agent made without them. It does not change the messages of commits by people.
 func withTrailers(run record.Run, work []gitstore.Commit) []gitstore.Commit {
 	work = slices.Clone(work)
 	attempts := map[gitstore.ID]record.Attempt{}
 	for _, a := range run.GoodAttempts() {
 		attempts[a.Commit] = a
 	}
-	var of record.Attempt // that the commit belongs to; without a number for none
+	var of record.Attempt // the attempt of the commit; its Number is 0 for none
 	for i, c := range slices.Backward(work) {
 		if a, ends := attempts[c.ID]; ends {
 			of = a
@@ -36,8 +36,8 @@ func withTrailers(run record.Run, work []gitstore.Commit) []gitstore.Commit {
 	return work
 }
 
-// withTrailer ends message with lines: in its last paragraph where that is of trailers, else below it. A commit
-// without a message stays without one, for the lines would be its subject.
+// withTrailer adds lines to message: to its last paragraph if that consists of trailers, else as a new paragraph. It
+// leaves an empty message empty, because the lines would become its subject.
 func withTrailer(message, lines string) string {
 	text := strings.TrimRight(message, " \t\r\n")
 	if text == "" {

@@ -12,17 +12,16 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Undone is what an undo did.
+// Undone is the result of an undo.
 type Undone struct {
-	Took gitstore.Recorded // the operation that was taken back
-	// Done says how; its Operation is the undo itself, which can be taken back too.
+	Took gitstore.Recorded // the operation that was undone
+	// Done says how; its Operation is the undo itself, which can be undone too.
 	Done gitstore.Reverted
-	// Finished is what killed processes had begun and what came of it. When there is
-	// any, nothing else was taken back.
+	// Finished lists operations of killed processes that were finished. If there are any, nothing else was undone.
 	Finished []gitstore.Reverted
 }
 
-// Added are the files that were there after the operation and not before it.
+// Added returns the files that the operation had added.
 func (u Undone) Added(ctx context.Context, s *store.Store) map[string]bool {
 	added := map[string]bool{}
 	before, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
@@ -40,7 +39,7 @@ func (u Undone) Added(ctx context.Context, s *store.Store) map[string]bool {
 	return added
 }
 
-// Moved says where a branch went, "" when none did.
+// Moved returns where a branch moved, or "" if none did.
 func (u Undone) Moved(ctx context.Context, s *store.Store) string {
 	now, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
 	if err != nil || u.Took.Kind != gitstore.OpLand {
@@ -53,12 +52,10 @@ func (u Undone) Moved(ctx context.Context, s *store.Store) string {
 	return cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD") + " is " + at + " again"
 }
 
-// Undo takes back the newest operation on the working tree that the repository was
-// opened in, or on that of a run: landing, revert, restore, what a resumed run took
-// back, or the undo of one of them. run is "" or what names a run. It is
-// gitstore.ErrNotFound when nothing is left to undo, and gitstore.ErrConflict, with
-// nothing changed, when the branch went on since. Files that were changed since are
-// among Done.Conflicts and are left alone.
+// Undo reverses the newest operation on the working tree in which the repository was opened, or on a run's working
+// tree: a landing, a revert, a restore, the revert of a resumed run, or the undo of one of these. run names a run or is
+// "". Undo returns gitstore.ErrNotFound if there is nothing to undo, and gitstore.ErrConflict, with nothing changed, if
+// the branch has new commits. It leaves files alone that were changed since; these are in Done.Conflicts.
 func Undo(ctx context.Context, s *store.Store, run string) (Undone, error) {
 	if run != "" {
 		found, err := s.Run(ctx, run)
@@ -85,8 +82,8 @@ func Undo(ctx context.Context, s *store.Store, run string) (Undone, error) {
 	return undoNewest(ctx, s, tree, run)
 }
 
-// treeToUndo is the working tree that the repository was opened in, or the run's own
-// one when only that has an operation of the run; nil in a bare repository.
+// treeToUndo returns the working tree in which the repository was opened, or the run's own one if only that has an
+// operation of the run. It returns nil in a bare repository.
 func treeToUndo(ctx context.Context, s *store.Store, run string) (*gitstore.Worktree, error) {
 	tree, err := workspace.Checkout(s)
 	if err != nil || run == "" {
@@ -116,7 +113,7 @@ func undoNewest(ctx context.Context, s *store.Store, tree *gitstore.Worktree, ru
 		return Undone{}, nothingToUndo(ctx, s, run)
 	}
 	done, err := undoOne(ctx, s, repo, tree, *op)
-	if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was taken back by hand
+	if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was undone by hand
 		if err = repo.DropOperation(ctx, *op); err == nil {
 			err = recordLanding(ctx, s, op.TakenBack())
 		}
@@ -141,7 +138,7 @@ func undoOne(ctx context.Context, s *store.Store, repo *gitstore.Repo, tree *git
 	return done, recordLanding(ctx, s, done.Operation)
 }
 
-// nothingToUndo says where there may be something.
+// nothingToUndo returns an error that says where else there may be something to undo.
 func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 	if run == "" {
 		return fmt.Errorf("nothing is recorded that could be undone in this working tree: %w", gitstore.ErrNotFound)

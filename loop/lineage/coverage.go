@@ -61,9 +61,10 @@ type Covered struct {
 	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that fail without the change too
 	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // what settled it is in another line of history
 	// ByAuthor says that an author or co-author approved the commit, and nobody else did: it is reviewed, not approved.
-	ByAuthor bool `json:"approved_by_author_only,omitempty"`
-	reviewer string
-	Passed   bool `json:"passed"` // nothing that was found is in the way
+	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
+	Approvals *Approvals `json:"approvals,omitempty"` // that stand; nil where nobody approved
+	reviewer  string
+	Passed    bool `json:"passed"` // nothing that was found is in the way
 }
 
 // Seen reports whether rules or somebody have looked at what the commit does, or there is
@@ -141,21 +142,27 @@ func CountCovered(covered []Covered) CoverCounts {
 // cover is a change that a review or a run speaks for.
 type cover struct {
 	Covered
-	span      gitstore.Span // as recorded
-	ranged    bool          // it speaks for each commit in between as well, but for those in unseen
-	unseen    []gitstore.ID // of the range, those that whoever read it did not see
-	part      bool          // it speaks for a part of the change: that nobody else has to look it does not say
-	kind      string        // of fault that was looked for; "" for all
-	change    string        // as gitstore.ChangeIDs names it; "" where that is not known
-	approvers [][2]string   // as ReviewSummary has them
-	settled   []gitstore.ID // commits in which what it found is fixed or gone
-	at        time.Time     // when it was said; the zero Time: git says so, now
+	span      gitstore.Span     // as recorded
+	ranged    bool              // it speaks for each commit in between as well, but for those in unseen
+	unseen    []gitstore.ID     // of the range, those that whoever read it did not see
+	part      bool              // it speaks for a part of the change: that nobody else has to look it does not say
+	kind      string            // of fault that was looked for; "" for all
+	change    string            // as gitstore.ChangeIDs names it; "" where that is not known
+	approvers []record.Approver // as ReviewSummary has them
+	settled   []gitstore.ID     // commits in which what it found is fixed or gone
+	at        time.Time         // when it was said; the zero Time: git says so, now
 }
 
 // Coverage says of each commit what stands on it, in the order given. A review counts for
 // a commit that it was of, or that does exactly the same to the same content: for no
-// other. It reads the index, and the trees of those commits that it does not name.
+// other. It reads the index, and the trees of those commits that it does not name. A commit
+// is approved when one person approved it who is none of its authors.
 func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
+	return CoverageBy(ctx, s, commits, Bar{})
+}
+
+// CoverageBy is Coverage where a commit is approved when its approvals are what bar asks for.
+func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar Bar) ([]Covered, error) {
 	ids := map[string]bool{}
 	for _, c := range commits {
 		ids[string(c.ID)] = true
@@ -177,9 +184,13 @@ func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 	if err := refuseElsewhere(ctx, s, commits, by); err != nil {
 		return nil, err
 	}
+	approvals, err := readApprovals(ctx, s, commits, by, bar)
+	if err != nil {
+		return nil, err
+	}
 	covered := make([]Covered, len(commits))
 	for i, c := range commits {
-		covered[i] = standing(by[c.ID], c)
+		covered[i] = standing(by[c.ID], c, approvals)
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 	}
 	return covered, nil
@@ -333,13 +344,36 @@ func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover
 	}
 	var covers []cover
 	for _, r := range reviews {
-		covers = append(covers, reviewCovers(r)...)
+		own := reviewCovers(r)
+		if err := refuseCarried(ctx, s, r, own); err != nil {
+			return nil, err
+		}
+		covers = append(covers, own...)
 	}
 	runs, _, err := s.Runs(ctx, store.Filter{Mention: ids})
 	for _, r := range runs {
 		covers = append(covers, runCovers(r)...)
 	}
 	return covers, err
+}
+
+// refuseCarried has a round refuse that would pass, while something that refuses is carried into it from earlier rounds.
+func refuseCarried(ctx context.Context, s *store.Store, r record.ReviewSummary, covers []cover) error {
+	if r.Follows == "" || len(covers) == 0 || !covers[0].Passed {
+		return nil
+	}
+	review, err := s.Review(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	carried, err := s.Carried(ctx, review)
+	carried = slices.DeleteFunc(carried, func(t record.Thread) bool { return !t.Refuses })
+	for i := range covers {
+		if c := &covers[i]; c.Passed && len(carried) > 0 {
+			c.Passed, c.Refused, c.Outcome, c.Verdict, c.Open = false, true, record.OutcomeFailed, reply.NeedsFix, len(carried)
+		}
+	}
+	return err
 }
 
 // reviewCovers are what a review speaks for: what it was of, and where that went.
@@ -529,57 +563,36 @@ func levelOf(looked record.Looked, outcome record.Outcome) Level {
 	return LevelReviewed
 }
 
-// levelIn returns the farthest that those who said something have looked at commit. A person who asks
-// for changes takes back the approvals before that: what was said since, of the same content, counts.
-func levelIn(said []cover, commit gitstore.LoggedCommit) Level {
+// levelIn returns the farthest that those who said something have looked at commit, and the approvals that stand. A person who
+// asks for changes takes back the approvals before that: what was said since, of the same content, counts.
+func levelIn(said []cover, commit gitstore.LoggedCommit, a approvals) (Level, *Approvals) {
 	level, changes := Level(""), (*cover)(nil)
 	for i, c := range said {
 		if c.reviewer == record.Human && c.Outcome == record.OutcomeFailed {
 			changes = said[i].newer(changes)
 		}
 	}
+	var standing []cover
 	for i, c := range said {
 		if c.part || c.State != CoverReviewed && c.State != CoverCarried {
 			continue
 		}
-		at := c.Level
-		approves := len(c.approvers) > 0 && !c.approvedByAuthor(commit)
-		if at == LevelReviewed && approves && said[i].newer(changes) == &said[i] {
-			at = LevelApproved
+		if c.Level == LevelReviewed && said[i].newer(changes) == &said[i] {
+			standing = append(standing, c)
 		}
-		if slices.Index(Levels, at) > slices.Index(Levels, level) {
-			level = at
+		if slices.Index(Levels, c.Level) > slices.Index(Levels, level) {
+			level = c.Level
 		}
 	}
-	return level
-}
-
-// approvedByAuthor reports whether all who approved c are authors or co-authors of commit; false where nobody did.
-func (c *cover) approvedByAuthor(commit gitstore.LoggedCommit) bool {
-	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by [2]string) bool { return !wrote(commit, by) })
-}
-
-// wrote reports whether a person is an author or co-author of commit, by any of their names.
-func wrote(commit gitstore.LoggedCommit, person [2]string) bool {
-	at := strings.LastIndex(commit.Author, " ") // the time of the work
-	authors := []string{commit.Author[:max(at, 0)]}
-	for line := range strings.Lines(commit.Message) {
-		if name, who, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "co-authored-by") {
-			authors = append(authors, strings.TrimSpace(who))
-		}
+	approved := a.of(standing, commit)
+	if level == LevelReviewed && approved.met() {
+		level = LevelApproved
 	}
-	return slices.ContainsFunc(authors, func(author string) bool { return isNamed(author, person[0]) || isNamed(author, person[1]) })
-}
-
-// isNamed reports whether "Ada <ada@x>" is meant by a name, an address or both.
-func isNamed(author, by string) bool {
-	name, mail, _ := strings.Cut(strings.TrimSuffix(author, ">"), " <")
-	byName, byMail, both := strings.Cut(strings.TrimSuffix(by, ">"), " <")
-	return strings.EqualFold(name, byName) || strings.EqualFold(mail, byName) || both && strings.EqualFold(mail, byMail)
+	return level, approved
 }
 
 // standing is what stands on commit where these were said.
-func standing(said []cover, commit gitstore.LoggedCommit) Covered {
+func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 	type word struct{ reviewer, change, kind string }
 	newest := map[word]*cover{} // one commit may be made of several, each with a review of its own
 	var pending, stale, nothing *cover
@@ -605,8 +618,9 @@ func standing(said []cover, commit gitstore.LoggedCommit) Covered {
 	switch {
 	case whole:
 		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
-		worst.Level = levelIn(said, commit)
-		worst.ByAuthor = worst.Level != LevelApproved && slices.ContainsFunc(said, func(c cover) bool { return c.approvedByAuthor(commit) })
+		worst.Level, worst.Approvals = levelIn(said, commit, a)
+		nobody := worst.Approvals == nil || worst.Approvals.Have == 0
+		worst.ByAuthor = nobody && worst.Level != LevelApproved && slices.ContainsFunc(said, func(c cover) bool { return a.byAuthor(c, commit) })
 		if worst.State == CoverReviewed && worst.Level == LevelChecked {
 			worst.State = CoverChecked
 		}

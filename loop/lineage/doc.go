@@ -1,22 +1,22 @@
-// Package lineage has reviews live as the code does: where the code of a reviewed commit
-// went (Follow), and what stands on a commit (Coverage).
+// Package lineage keeps reviews attached to code that git rewrites: Follow records where the
+// code of a reviewed commit went, and Coverage reports which reviews apply to a commit.
 //
-// A change has a name made of what it does to which content (gitstore.ChangeIDs). Where a
-// commit is replaced, the reviews of the old one are
+// A change is identified by what it does to which content (gitstore.ChangeIDs). When a
+// commit is replaced, each review of the old one becomes
 //
-//	carried   another commit makes the same change of the same content: the review speaks for it
-//	stale     what took its place does not: asked again, and the new request names the old review
-//	gone      no branch has it, nor anything in its place: the review closes; it opens when the commit comes back
+//	carried   another commit makes the same change of the same content: the review counts for it
+//	stale     its replacement makes another change: a new review is requested that names the old one
+//	gone      no branch has it or a replacement: the review closes, and reopens if the commit returns
 //
-// Which old commit a new one replaces is found by what git told its hooks (NoteRewrite),
-// else by the same change, by a row of commits that one does together, by patch ids, authors
-// and their times, subjects and files. Only the same change carries a review, of one commit or
-// of a row of which each was reviewed; the others lead to a new one.
+// Which old commit a new one replaces is known from git's hooks (NoteRewrite), or else found
+// by the same change, by a row of commits squashed into one, by patch ids, by authors and
+// times, by subjects and by files. Only the same change carries a review: the change of one
+// commit, or of a row whose commits were all reviewed. Other matches lead to a new request.
 //
-// Of a commit counts what each reviewer said last of each change in it, and of those the
-// worst. A review of a range does not speak for commits that did more than is left at its
-// end, one of some paths only where it found something.
+// Coverage of a commit is the worst of each reviewer's last verdict on each change in it. A
+// review of a range does not count for a commit whose change did not all survive to the end
+// of the range. A review of some paths counts only if it found something.
 //
-// The files, from the bottom: spool (what git told, until it is looked at), coverage, match
-// (which commit took the place of which), follow.
+// The files, lowest layer first: spool (rewrites reported by git, until Follow reads them),
+// coverage, match (which commit replaced which), follow.
 package lineage

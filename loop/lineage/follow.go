@@ -12,47 +12,47 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Followed is what Follow recorded.
+// Followed is the result of Follow.
 type Followed struct {
 	Carried int      `json:"carried"`
 	Stale   int      `json:"stale"`
 	Gone    int      `json:"gone"`
-	Asked   []string `json:"asked"` // reviews that look at what is stale
-	// Made are commits that a rebase made of none, oldest first: while one goes on no hook
-	// asks for a review.
+	Asked   []string `json:"asked"` // the reviews requested for stale ones
+	// Made lists commits that a rebase created, not rewrote, oldest first. No hook requests
+	// a review for them, because hooks do not act during a rebase.
 	Made []gitstore.ID `json:"made"`
 }
 
-// Limits of what is looked at in one go, newest first.
+// Limits of one pass; the newest come first.
 const (
 	maxFollowed = 2000 // reviews
 	maxFresh    = 2000 // commits
 )
 
-// pair is a commit that took the place of others.
+// pair is a new commit and the commits that it replaced.
 type pair struct {
 	to   gitstore.LoggedCommit
-	from []gitstore.ID // that it was made of, oldest first
-	how  string        // what git said; "" where it was found
-	same bool          // it does the same: what it was found by may well be there still
+	from []gitstore.ID // the replaced commits, oldest first
+	how  string        // kind of rewrite; "" if git did not report it
+	same bool          // found by the same change: the old commit may still exist
 }
 
 // follower is one pass of Follow.
 type follower struct {
 	store   *store.Store
 	reviews []record.ReviewSummary                 // newest first
-	places  map[gitstore.ID][]record.ReviewSummary // by the commits that have their code
+	places  map[gitstore.ID][]record.ReviewSummary // by the commits with their code
 	told    map[gitstore.ID]gitstore.ID
 	how     map[gitstore.ID]string
-	made    []gitstore.ID                        // by rebases, beside what they were told to, newest first
-	spared  map[string]bool                      // reviews that were withdrawn in this pass
+	made    []gitstore.ID                        // created by rebases beside the rewritten commits, newest first
+	spared  map[string]bool                      // reviews withdrawn in this pass
 	orphans map[gitstore.ID]bool                 // reviewed commits that no branch holds
-	dropped map[gitstore.ID]record.ReviewSummary // requests that were withdrawn because their code was gone
+	dropped map[gitstore.ID]record.ReviewSummary // requests withdrawn because their code was gone
 	done    Followed
 }
 
-// Follow records where the code of reviews went since it was called last. It does
-// nothing while git is in the middle of a rewrite here.
+// Follow records where the code of reviews went since the last call. It does nothing during a rebase or another
+// rewrite in this worktree.
 func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 	unlock, err := s.Repo.Lock(ctx, "follow")
 	if err != nil {
@@ -71,7 +71,7 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 	if err != nil {
 		return Followed{}, err
 	}
-	if len(noted) == 0 && slices.Equal(tips, seen.Tips) { // branches are where they were
+	if len(noted) == 0 && slices.Equal(tips, seen.Tips) { // no branch has moved
 		return Followed{}, nil
 	}
 	f := &follower{store: s, spared: map[string]bool{}}
@@ -83,7 +83,7 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 		return f.done, err
 	}
 	for _, file := range files {
-		_ = os.Remove(file) // what is told twice comes to the same
+		_ = os.Remove(file) // reading a file twice does no harm
 	}
 	return f.done, writeSeen(s, tips)
 }
@@ -115,8 +115,8 @@ func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error
 	return f.settleOrphans(ctx)
 }
 
-// askAgain asks for what was withdrawn when its code was gone, where that is back and
-// nobody else was asked.
+// askAgain requests a review again for a commit that is back after its request was withdrawn as gone, unless it has
+// another review.
 func (f *follower) askAgain(ctx context.Context, fresh []gitstore.LoggedCommit) error {
 	for _, c := range slices.Backward(fresh) {
 		r, was := f.dropped[c.ID]
@@ -134,9 +134,9 @@ func (f *follower) askAgain(ctx context.Context, fresh []gitstore.LoggedCommit) 
 	return nil
 }
 
-// readRebases finds what each rebase made beside what it was told to: at a stop, or by exec. Git says of a
-// commit at which it stopped that what stood there in the end took its place, also where the commit
-// itself is still there: that is taken out of what was noted.
+// readRebases finds the commits that each rebase created beside the rewritten ones: at a stop, or by exec. At a stop
+// git reports that the final HEAD replaced the commit there, even if that commit still exists; such pairs are removed
+// from noted.
 func (f *follower) readRebases(ctx context.Context, noted []rewrite) error {
 	for i, r := range noted {
 		if r.onto == "" {
@@ -156,7 +156,7 @@ func (f *follower) readRebases(ctx context.Context, noted []rewrite) error {
 	return nil
 }
 
-// findMade lists what rebases made that has no review and took nobody's place.
+// findMade lists the commits created by rebases that have no review and replaced nothing.
 func (f *follower) findMade(pairs []pair) {
 	told := slices.Collect(maps.Values(f.told))
 	for _, id := range slices.Backward(f.made) {
@@ -174,7 +174,7 @@ func (f *follower) load(ctx context.Context) error {
 	f.places, f.dropped = map[gitstore.ID][]record.ReviewSummary{}, map[gitstore.ID]record.ReviewSummary{}
 	for _, r := range all {
 		switch {
-		case r.Commit == "" || r.Run != "": // a run says itself where its work went
+		case r.Commit == "" || r.Run != "": // a run records this itself
 			continue
 		case r.Status == record.ReviewCancelled:
 			if isGone(r) && f.store.Repo.Owns(r.Writer) {
@@ -190,7 +190,7 @@ func (f *follower) load(ctx context.Context) error {
 	return err
 }
 
-// withTold adds to the commits that are new those that git named.
+// withTold adds the replacements that git reported to the fresh commits.
 func (f *follower) withTold(ctx context.Context, fresh []gitstore.LoggedCommit) ([]gitstore.LoggedCommit, error) {
 	known := map[gitstore.ID]bool{}
 	for _, c := range fresh {
@@ -208,7 +208,7 @@ func (f *follower) withTold(ctx context.Context, fresh []gitstore.LoggedCommit) 
 	return append(fresh, commits...), err
 }
 
-// follow records of each review of what p was made of where it went.
+// follow records for each review of the replaced commits of p where its code went.
 func (f *follower) follow(ctx context.Context, p pair) error {
 	followed := map[string]bool{}
 	for _, from := range p.from {
@@ -244,7 +244,11 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		m.Unseen = f.unseenNow(ctx, review, m)
 		f.done.Carried++
 	} else {
-		if m.Again, err = f.ask(ctx, review, now); err != nil {
+		m.Again = review.SupersededBy() // the conversation has gone on
+		if m.Again == "" {
+			m.Again, err = f.ask(ctx, review, now)
+		}
+		if err != nil {
 			return err
 		}
 		f.done.Stale++
@@ -268,8 +272,8 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 	return err
 }
 
-// unseenNow are those of a carried range's commits that whoever read it did not see: those
-// in the places of the ones that were named, and all of them where there is no such place.
+// unseenNow returns the commits of a carried range that its reviewer did not see: those at the positions of the unseen
+// ones before, or all if the positions do not match.
 func (f *follower) unseenNow(ctx context.Context, review record.Review, m record.Move) []gitstore.ID {
 	unseen, was := review.Summary().Unseen, gitstore.Span{From: review.Request.Subject.Base, To: review.Request.Subject.Commit}
 	for _, earlier := range review.Moves {
@@ -294,9 +298,9 @@ func (f *follower) unseenNow(ctx context.Context, review record.Review, m record
 	return places
 }
 
-// supersede resolves a review in whose place a later one of the commit by the same reviewer has its answer. That may
-// have come since the reviews were listed: whoever submitted it did not see the move yet.
-// A secret stays open while something holds the commit that has it, such as a remote's branch.
+// supersede resolves a review if the same reviewer has answered a later review of the replacement. That may have
+// happened since the reviews were listed, by somebody who did not see the move. A review with an open secret stays
+// open while a ref, such as a remote's branch, still holds the commit.
 func (f *follower) supersede(ctx context.Context, review record.Review, to gitstore.ID) error {
 	isSecret := func(found reply.Finding) bool { return found.Rule == record.RuleSecret }
 	if slices.ContainsFunc(review.Open(), isSecret) && f.isHere(review.Summary()) {
@@ -311,7 +315,7 @@ func (f *follower) supersede(ctx context.Context, review record.Review, to gitst
 			return err
 		}
 		if newer.Outcome() != "" {
-			_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, "superseded by "+r.ID)
+			_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, record.ByRound+r.ID)
 			return err
 		}
 	}

@@ -40,8 +40,8 @@ func (f *follower) isHere(r record.ReviewSummary) bool {
 	return slices.ContainsFunc(r.Places(), func(id gitstore.ID) bool { return !f.orphans[id] })
 }
 
-// settleOrphans says of reviews whose commits nothing took the place of that their code is
-// gone, and closes them; and of those that are back that they are.
+// settleOrphans closes the reviews whose commits are on no branch and have no replacement, and reopens those whose
+// commits are back.
 func (f *follower) settleOrphans(ctx context.Context) error {
 	for _, r := range f.reviews {
 		gone := isGone(r)
@@ -66,12 +66,12 @@ func (f *follower) settleOrphans(ctx context.Context) error {
 	return nil
 }
 
-// goneNote begins the note of what is closed because its code is gone.
+// goneNote begins the note of a review that is closed because its code is gone.
 const goneNote = "its code is gone"
 
 func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstore.ID) error {
 	if slices.ContainsFunc(r.Moves, func(m record.Move) bool { return m.State == record.MoveStale && m.From == at }) {
-		return nil // something took its place
+		return nil // it was replaced
 	}
 	if _, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, State: record.MoveGone, When: f.store.EventTime()}); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 	switch r.Status {
 	case record.ReviewOpen:
 		review, err := f.store.Review(ctx, r.ID)
-		if err != nil || f.store.HasDraft(review) { // what somebody has begun stays
+		if err != nil || f.store.HasDraft(review) { // keep a request that has a draft
 			return err
 		}
 		_, err = f.store.CancelReview(ctx, r.ID, record.Itself, note)
@@ -93,7 +93,7 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 	return nil
 }
 
-// back takes back what letGo did, when the commit is on a branch again.
+// back undoes letGo when the commit is on a branch again.
 func (f *follower) back(ctx context.Context, r record.ReviewSummary, at gitstore.ID) error {
 	here, err := f.store.Repo.LogOnly(ctx, []gitstore.ID{at})
 	if err != nil || len(here) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// ask asks the same reviewers for a review of what took the place of a commit; one that
-// is asked for already is not asked for again.
+// ask requests a review of the replacement from the same reviewers, unless that request exists already. It returns the
+// id of the review.
 func (f *follower) ask(ctx context.Context, review record.Review, now record.Subject) (string, error) {
 	for _, r := range f.places[now.Commit] {
 		if r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.ID != review.ID && !f.spared[r.ID] {
@@ -18,7 +18,7 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 		}
 	}
 	request := record.ReviewRequest{
-		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, Follows: review.ID,
+		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, People: review.Request.People, Follows: review.ID,
 		Panel: review.Request.Panel,
 	}
 	made, err := f.store.RequestReview(ctx, request, "follow")
@@ -30,8 +30,7 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 	return made.ID, nil
 }
 
-// spare withdraws what was asked for without a person: to look at a commit whose review,
-// answered or still to be, was carried to it.
+// spare withdraws automatic requests for a commit to which a review, answered or open, was carried.
 func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
 	waits := record.WaitingStatus(string(review.Status))
 	if review.Outcome() == "" && !waits || review.Outcome() == record.OutcomeNothing || review.Request.Part() {
@@ -47,7 +46,7 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 			continue
 		}
 		stays, goes := one, r
-		if one.Status == record.ReviewOpen && r.Commit != to && r.CreatedAt.Before(one.CreatedAt) { // it was carried here as well
+		if one.Status == record.ReviewOpen && r.Commit != to && r.CreatedAt.Before(one.CreatedAt) { // carried here too
 			stays, goes = r, one
 		}
 		if err := f.withdraw(ctx, goes, why+stays.ID); err != nil {
@@ -57,7 +56,7 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 	return nil
 }
 
-// withdraw takes back what was asked for without a person, unless somebody has begun with it.
+// withdraw cancels an automatic request unless somebody has begun to review.
 func (f *follower) withdraw(ctx context.Context, r record.ReviewSummary, why string) error {
 	if !asksByItself(r.Source) {
 		return nil
@@ -73,8 +72,8 @@ func (f *follower) withdraw(ctx context.Context, r record.ReviewSummary, why str
 	return nil
 }
 
-// subjectNow is what review would be of after p, and whether that is the same change as
-// the one that it saw, or as that of from, which it was carried to.
+// subjectNow returns the subject of review after p, and whether it is the same change as the one reviewed, or as that
+// of from, to which the review was carried.
 func (f *follower) subjectNow(ctx context.Context, review record.Review, from gitstore.ID, p pair) (record.Subject, bool, error) {
 	old := review.Request.Subject
 	now := record.Subject{
@@ -101,7 +100,7 @@ func (f *follower) subjectNow(ctx context.Context, review record.Review, from gi
 	return now, same, err
 }
 
-// changeOfPlace is what the commit does that a review was carried to; "" where it is none.
+// changeOfPlace returns the change of the commit that a review was carried to, or "".
 func (f *follower) changeOfPlace(ctx context.Context, review record.Review, place gitstore.ID) string {
 	for _, m := range review.Moves {
 		if m.State == record.MoveCarried && m.To == place {
@@ -113,8 +112,7 @@ func (f *follower) changeOfPlace(ctx context.Context, review record.Review, plac
 	return ""
 }
 
-// baseNow is what the change of a subject is compared with after p: the commit before
-// the oldest one that took the place of one of its own.
+// baseNow returns the base of a subject after p: the parent of the oldest commit that replaced one of its commits.
 func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (gitstore.ID, error) {
 	parent := func(c gitstore.LoggedCommit) (gitstore.ID, error) {
 		if len(c.Parents) == 0 {
@@ -150,9 +148,8 @@ func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (git
 	return base, err
 }
 
-// sameTogether reports whether p does what a row of the commits that it was made of did,
-// from among them, each of which was reviewed. A squash in steps is made of the step before
-// as well, which is no part of that row.
+// sameTogether reports whether p makes the same change as a row of the commits that it was made of, including from,
+// each of which was reviewed. A squash in steps is also made of the step before, which is not part of that row.
 func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, got string) (bool, error) {
 	parts, err := f.store.Repo.LogOnly(ctx, p.from)
 	if err != nil || len(parts) != len(p.from) || got == "" {
@@ -169,7 +166,7 @@ func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, g
 	return err == nil && ids[0] == got, err
 }
 
-// rowOf are those of commits that follow each other with id among them, oldest first.
+// rowOf returns the commits that form a row with id, oldest first.
 func rowOf(id gitstore.ID, commits []gitstore.LoggedCommit) []gitstore.LoggedCommit {
 	at := func(is func(gitstore.LoggedCommit) bool) []gitstore.LoggedCommit {
 		i := slices.IndexFunc(commits, is)

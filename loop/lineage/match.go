@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// pairs are the commits that took the place of reviewed ones: what git said, what does
-// the same, and what looks like it. fresh are the commits to choose from, newest first.
+// pairs returns the replacements of reviewed commits: those that git reported, those with the same change, and those
+// that look alike. It chooses from fresh, newest first.
 func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	byID := map[gitstore.ID]gitstore.LoggedCommit{}
 	for _, c := range fresh {
@@ -43,8 +43,8 @@ func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]
 	return append(pairs, more...), err
 }
 
-// partsOfReplaced are the commits that nothing else explains and that leave a file as one
-// left it which was replaced: git names one commit in the place of one that was split.
+// partsOfReplaced returns the unexplained commits that leave a file as a replaced commit left it: git reports only one
+// replacement for a commit that was split.
 func (f *follower) partsOfReplaced(ctx context.Context, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	var replaced []gitstore.ID
 	for id := range f.told {
@@ -63,7 +63,7 @@ func (f *follower) partsOfReplaced(ctx context.Context, fresh []gitstore.LoggedC
 	return f.parts(ctx, was, fresh)
 }
 
-// toldPairs are what git said of reviewed commits, the oldest of each first.
+// toldPairs returns the replacements of reviewed commits that git reported, each with its oldest commit first.
 func (f *follower) toldPairs(byID map[gitstore.ID]gitstore.LoggedCommit) []pair {
 	made := map[gitstore.ID]*pair{}
 	var order []gitstore.ID
@@ -76,7 +76,7 @@ func (f *follower) toldPairs(byID map[gitstore.ID]gitstore.LoggedCommit) []pair 
 			made[to] = &pair{to: c, how: f.how[from]}
 			order = append(order, to)
 		}
-		if len(f.places[from]) > 0 { // a squash is made in steps, of which only its parts were reviewed
+		if len(f.places[from]) > 0 { // the intermediate steps of a squash have no review
 			made[to].from = append(made[to].from, from)
 		}
 	}
@@ -92,7 +92,7 @@ func (f *follower) toldPairs(byID map[gitstore.ID]gitstore.LoggedCommit) []pair 
 	return pairs
 }
 
-// sortRow puts commits that follow each other in order, oldest first.
+// sortRow sorts commits that follow each other, oldest first.
 func (f *follower) sortRow(row []gitstore.ID) {
 	slices.Sort(row)
 	depth := map[gitstore.ID]int{}
@@ -110,7 +110,7 @@ func (f *follower) sortRow(row []gitstore.ID) {
 	slices.SortStableFunc(row, func(a, b gitstore.ID) int { return depth[a] - depth[b] })
 }
 
-// sameChanges are the commits that do exactly what a reviewed one did.
+// sameChanges returns the commits that make exactly the change of a reviewed one.
 func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCommit) ([]pair, error) {
 	changes, err := changesOf(ctx, f.store, commits)
 	if err != nil {
@@ -138,8 +138,8 @@ func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCom
 	return pairs, nil
 }
 
-// addPlaces adds what the commits do that reviews were carried to: one that is made of a row
-// does more than each of its reviews saw.
+// addPlaces adds the changes of the commits that reviews were carried to: a squash does more than each of its reviews
+// saw.
 func (f *follower) addPlaces(ctx context.Context, known map[string][]gitstore.ID) error {
 	var spans []gitstore.Span
 	for _, r := range f.reviews {
@@ -158,7 +158,7 @@ func (f *follower) addPlaces(ctx context.Context, known map[string][]gitstore.ID
 	return err
 }
 
-// addOpenChanges adds the changes of those whose review is asked for and was not done.
+// addOpenChanges adds the changes of commits whose review is requested and not done.
 func (f *follower) addOpenChanges(ctx context.Context, known map[string][]gitstore.ID) error {
 	var at []gitstore.ID
 	for _, r := range f.reviews {
@@ -179,7 +179,7 @@ func (f *follower) addOpenChanges(ctx context.Context, known map[string][]gitsto
 	return err
 }
 
-// patchIDs are none where a patch cannot be made here, as in a clone without all contents.
+// patchIDs returns the patch ids of commits, or nil if they cannot be computed, as in a partial clone.
 func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[gitstore.ID]string, error) {
 	patches, err := f.store.Repo.PatchIDs(ctx, commits)
 	if err != nil && ctx.Err() == nil {
@@ -188,9 +188,8 @@ func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[git
 	return patches, err
 }
 
-// lookalikes are the commits that take the place of reviewed ones that no branch holds any
-// more, by patch id, by author and time with the subject and without, by subject and
-// files: in this order.
+// lookalikes returns likely replacements of reviewed commits that no branch holds any more. It matches, in this order,
+// by patch id, by author and time with the subject, by author and time alone, and by subject and files.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	placed := map[gitstore.ID]bool{}
 	for _, p := range found {
@@ -219,7 +218,7 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 	if err != nil {
 		return nil, err
 	}
-	ofOne := map[string]int{} // an agent makes several commits in one second
+	ofOne := map[string]int{} // an agent can make several commits in one second
 	for _, c := range fresh {
 		ofOne[c.Author]++
 	}
@@ -247,8 +246,7 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 // maxParted is how many commits are compared file by file.
 const maxParted = 50
 
-// parts are the commits that leave a file as a lost one left it: it was split, or folded
-// into them.
+// parts returns the commits that leave a file as a lost commit left it: that one was split, or folded into them.
 func (f *follower) parts(ctx context.Context, was, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	made := map[gitstore.Change][]gitstore.LoggedCommit{}
 	for _, c := range fresh[:min(len(fresh), maxParted)] {
@@ -279,7 +277,7 @@ func (f *follower) parts(ctx context.Context, was, fresh []gitstore.LoggedCommit
 	return pairs, nil
 }
 
-// leaves are the files that a commit changes, as it leaves them.
+// leaves returns the files that a commit changes, as it leaves them.
 func (f *follower) leaves(ctx context.Context, c gitstore.LoggedCommit) ([]gitstore.Change, error) {
 	if len(c.Parents) != 1 {
 		return nil, nil

@@ -12,9 +12,8 @@ import (
 // maxSquashes bounds how many new commits are compared with how many branches.
 const maxSquashes = 30
 
-// squashes are the commits that do what a row of reviewed commits did, as a forge makes
-// one of a branch. Of those that took the place of a commit already, which may be a step
-// that nobody has reviewed, only rows of lost commits are looked for.
+// squashes returns the commits that make the change of a row of reviewed commits, as when a forge squashes a branch.
+// For taken commits, which have a match already but may be an unreviewed step, it looks only for rows of lost commits.
 func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit, taken map[gitstore.ID]bool) ([]pair, error) {
 	tips := f.rowTips(ctx)
 	rows, err := f.lostRows(ctx)
@@ -56,11 +55,11 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 	return pairs, nil
 }
 
-// maxRow is the longest row of lost commits of which every part is looked at.
+// maxRow is the longest row of lost commits whose parts are all compared.
 const maxRow = 20
 
-// lostRows are the rows of reviewed commits that no branch holds any more, two or more of
-// them one after the other, by what they do together.
+// lostRows returns the rows of two or more consecutive reviewed commits that no branch holds any more, by their
+// combined change.
 func (f *follower) lostRows(ctx context.Context) (map[string][]gitstore.ID, error) {
 	var spans []gitstore.Span
 	var rows [][]gitstore.ID
@@ -89,8 +88,7 @@ func (f *follower) lostRows(ctx context.Context) (map[string][]gitstore.ID, erro
 	return byChange, err
 }
 
-// rowTips are the branches here, and the newest reviewed commits: those that no reviewed
-// one stands on.
+// rowTips returns the branches here and the newest reviewed commits: those that are not the parent of a reviewed one.
 func (f *follower) rowTips(ctx context.Context) []gitstore.ID {
 	stoodOn := map[gitstore.ID]bool{}
 	var at []gitstore.ID
@@ -112,8 +110,7 @@ func (f *follower) rowTips(ctx context.Context) []gitstore.ID {
 	return at[:min(len(at), maxSquashes)]
 }
 
-// tipRows are the rows of commits that new ones are compared with, each read once: most new
-// commits have the same base with a tip.
+// tipRows caches the rows that new commits are compared with: most new commits have the same base with a tip.
 type tipRows struct {
 	f     *follower
 	bases interface {
@@ -123,19 +120,19 @@ type tipRows struct {
 	patches map[gitstore.ID]string // by commit
 }
 
-// tipRow is what a tip has beyond a base.
+// tipRow is the row of commits from a base to a tip.
 type tipRow struct {
 	commits []gitstore.ID // oldest first; a single one is no row
-	change  string        // what they do together
-	one     gitstore.ID   // a commit that does the same; made when it is asked for
+	change  string        // their combined change
+	one     gitstore.ID   // a commit with the combined change; made on demand
 }
 
-// squashOf is the row of commits that c was made of, oldest first; none when it was not.
+// squashOf returns the row of commits that c was made of, oldest first, or nil.
 func (k *tipRows) squashOf(ctx context.Context, c gitstore.LoggedCommit, change string, tips []gitstore.ID) ([]gitstore.ID, error) {
 	var spans []gitstore.Span
 	for _, tip := range tips {
 		if tip == c.ID || slices.Contains(c.Parents, tip) {
-			continue // one is in the other, which needs no look at history
+			continue // one contains the other
 		}
 		base, err := k.bases.MergeBase(ctx, tip, c.ID)
 		if missing := new(gitstore.MissingError); errors.As(err, &missing) {
@@ -183,7 +180,7 @@ func (k *tipRows) read(ctx context.Context, spans []gitstore.Span) error {
 	return err
 }
 
-// squashAlike is squashOf by patch ids: commits are made that do what the rows do.
+// squashAlike is squashOf by patch ids: it makes commits with the combined changes of the rows.
 func (k *tipRows) squashAlike(ctx context.Context, c gitstore.LoggedCommit, spans []gitstore.Span) ([]gitstore.ID, error) {
 	ask := []gitstore.ID{c.ID}
 	for _, span := range spans {

@@ -90,7 +90,7 @@ func TestStanding(t *testing.T) {
 	commit := gitstore.LoggedCommit{ID: "c1", Author: "Ada <ada@example.com> 1", Message: "change\n\nCo-authored-by: Bob <bob@example.com>\n"}
 	approval := func(minute int, by string) cover {
 		c := said(record.Human, reply.Pass, LevelReviewed, minute)
-		c.approvers = [][2]string{{by, ""}}
+		c.approvers = []record.Approver{{By: by}}
 		return c
 	}
 	state := func(s CoverState) cover {
@@ -118,7 +118,7 @@ func TestStanding(t *testing.T) {
 		"stale and asked again":       {[]cover{state(CoverStale), state(CoverPending)}, CoverStale, "", false},
 		"nothing in it":               {[]cover{state(CoverNothing), state(CoverPending)}, CoverNothing, "", false},
 	} {
-		got := standing(test.said, commit)
+		got := standing(test.said, commit, approvals{})
 		if got.State != test.state || got.Level != test.level || got.Refused != test.refused {
 			t.Errorf("%s: %s %s refused %v, want %s %s %v", name, got.State, got.Level, got.Refused, test.state, test.level, test.refused)
 		}

@@ -17,19 +17,19 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// rewrite is what git, or landing, said of commits that it made again from others.
+// rewrite is a report by git, or by landing, of commits that were made from others.
 type rewrite struct {
 	how   string      // amend, rebase, land …
-	head  gitstore.ID // HEAD when it had ended
-	onto  gitstore.ID // of a rebase: what it put the commits on
-	was   gitstore.ID // of a rebase: the branch before it
+	head  gitstore.ID // HEAD after it
+	onto  gitstore.ID // for a rebase: the new base
+	was   gitstore.ID // for a rebase: the old tip of the branch
 	pairs []gitstore.Moved
 }
 
 func rewritesDir(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "rewrites") }
 
-// NoteRewrite keeps what a rewrite made of which commits for the next Follow. It is one
-// small file: git waits for it.
+// NoteRewrite stores which commits a rewrite made from which, for the next Follow. It only writes one small file,
+// because git waits for it.
 func NoteRewrite(s *store.Store, how string, pairs []gitstore.Moved) error {
 	if len(pairs) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func NoteRewrite(s *store.Store, how string, pairs []gitstore.Moved) error {
 	return nil
 }
 
-// notedRewrites are those that were kept, oldest first, and the files they are in.
+// notedRewrites returns the stored rewrites, oldest first, and their files.
 func notedRewrites(s *store.Store) ([]rewrite, []string, error) {
 	entries, err := os.ReadDir(rewritesDir(s))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func parseRewrite(text string) rewrite {
 	return r
 }
 
-// finally maps each commit that was rewritten to what it is in the end, and says how.
+// finally maps each rewritten commit to its last replacement, and to the kind of the last rewrite.
 func finally(noted []rewrite) (to map[gitstore.ID]gitstore.ID, how map[gitstore.ID]string) {
 	to, how = map[gitstore.ID]gitstore.ID{}, map[gitstore.ID]string{}
 	for _, r := range noted {
@@ -104,20 +104,20 @@ func finally(noted []rewrite) (to map[gitstore.ID]gitstore.ID, how map[gitstore.
 				}
 			}
 			to[p.From], how[p.From] = p.To, r.how
-			delete(to, p.To) // it is there again
+			delete(to, p.To) // the commit exists again
 		}
 	}
 	return to, how
 }
 
-// seenFile says which tips Follow has seen.
+// seenFile returns the path of the file with the branch tips that Follow has seen.
 func seenFile(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "followed.json") }
 
 type seenTips struct {
 	Tips []gitstore.ID `json:"tips"`
 }
 
-// readSeen is empty the first time, and where the file cannot be read: then all is new.
+// readSeen returns no tips the first time or if the file cannot be read: then every commit counts as new.
 func readSeen(s *store.Store) seenTips {
 	var seen seenTips
 	if data, err := safefile.ReadFile(seenFile(s)); err == nil && json.Unmarshal(data, &seen) != nil {

@@ -1,6 +1,5 @@
-// Package locate binds comments to the files under review (Anchor) and says where their lines
-// are in another version (Place): after commits, renames, an amend or a rebase. How lines are
-// found again in a text is package anchor's to know.
+// Package locate binds comments to the files under review (Anchor) and finds their lines in another version (Place):
+// after commits, renames, an amend or a rebase. Package anchor finds lines in a text.
 package locate
 
 import (
@@ -19,13 +18,12 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// maxSelected is how much of the lines under a comment is quoted with it, in bytes.
+// maxSelected is the maximum size in bytes of the lines quoted with a comment.
 const maxSelected = 32 << 10
 
-// AnchorComment binds a comment on a file to the subject of a review: the commit,
-// the file's blob and the text of its lines. Text that the comment quotes already
-// must be what stands there. It is a *record.NotFoundError when the file is not in that
-// version, and a *record.InputError when the lines are not in the file.
+// AnchorComment binds a comment on a file to the subject of a review: the commit, the file's blob and the text of its
+// lines. A text that the comment already quotes must match these lines. It returns a *record.NotFoundError if the file
+// is not in that version, and a *record.InputError if the lines are not in the file.
 func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject, c record.Comment) (record.Comment, error) {
 	if c.File == "" {
 		c.StartLine, c.EndLine, c.SelectedText, c.Side = 0, 0, "", ""
@@ -56,7 +54,7 @@ func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject, 
 	return c, quote(&c, text)
 }
 
-// quote fills in the lines that c is about, out of the whole file.
+// quote fills in the lines of c from the text of the whole file.
 func quote(c *record.Comment, text []byte) error {
 	c.EndLine = cmp.Or(c.EndLine, c.StartLine)
 	if c.StartLine == 0 && c.EndLine == 0 {
@@ -64,7 +62,7 @@ func quote(c *record.Comment, text []byte) error {
 		return nil
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	if lines[len(lines)-1] == "" { // what follows the last line feed is no line
+	if lines[len(lines)-1] == "" { // the empty string after the last line feed is no line
 		lines = lines[:len(lines)-1]
 	}
 	switch {
@@ -83,8 +81,8 @@ func quote(c *record.Comment, text []byte) error {
 	return nil
 }
 
-// sameLines compares what was selected with what is there, but for how lines end
-// and for what a selection cuts off at its ends.
+// sameLines reports whether a selected text is that of the lines there. It ignores line ends and what a selection cuts
+// off at its ends.
 func sameLines(selected, there string) bool {
 	plain := func(s string) string { return strings.ReplaceAll(strings.TrimRight(s, " \t\r\n"), "\r\n", "\n") }
 	selected, there = plain(selected), plain(there)
@@ -92,7 +90,7 @@ func sameLines(selected, there string) bool {
 		strings.Count(selected, "\n") == strings.Count(there, "\n")
 }
 
-// blobID is git's name for a file's content.
+// blobID returns git's object id for a file's content.
 func blobID(sha256Repo bool, content []byte) gitstore.ID {
 	object := append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...)
 	if sha256Repo {

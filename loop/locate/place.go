@@ -15,10 +15,10 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Placed is where a comment's lines are in another version. When they cannot be found
-// it is Outdated, Why says so, and File and the lines are where they were last.
+// Placed is the place of a comment's lines in another version. If they cannot be found, Outdated is set, Why gives the
+// reason, and File and the lines are the last known place.
 type Placed struct {
-	File      string `json:"file,omitempty"`       // "" for a comment on the whole
+	File      string `json:"file,omitempty"`       // "" for a comment on the whole change
 	StartLine int    `json:"start_line,omitempty"` // 0 for a comment on a file
 	EndLine   int    `json:"end_line,omitempty"`
 	Moved     bool   `json:"moved,omitempty"` // to another file or other lines
@@ -26,7 +26,7 @@ type Placed struct {
 	Why       string `json:"why,omitempty"`
 }
 
-// Reasons why a comment has no place, beside those of package anchor.
+// Reasons why a comment has no place, in addition to those of package anchor.
 const (
 	whyGone    = "the file is gone"
 	whyBinary  = "the file is binary now"
@@ -34,11 +34,10 @@ const (
 	whyUnknown = "what the lines held is not known any more"
 )
 
-// Place finds where a comment's lines are in commit or tree at. Versions are compared
-// as such, so it makes no difference how one became the other: by commits, an amend or
-// a rebase. For a comment on the old side, at is the base that it is shown in, or a
-// later version, in which it is outdated unless its text is there again. at that is
-// not here is gitstore.ErrNotFound; a comment's own commit and blob may be gone.
+// Place finds a comment's lines in the commit or tree at. It compares the two versions directly, so it works across
+// commits, amends and rebases. For a comment on the old side, at is the base in which it is shown, or a later version,
+// where the comment is outdated unless its text is there again. Place returns gitstore.ErrNotFound if at is not in this
+// clone; the comment's own commit and blob may be missing.
 func Place(ctx context.Context, s *store.Store, c record.Comment, at gitstore.ID) (Placed, error) {
 	placed, err := Places(ctx, s, []record.Comment{c}, at)
 	if err != nil {
@@ -47,8 +46,7 @@ func Place(ctx context.Context, s *store.Store, c record.Comment, at gitstore.ID
 	return placed[0], nil
 }
 
-// Places is Place for many comments, in their order, with less work for comments on
-// the same file.
+// Places is Place for several comments, in their order. It does less work for comments on the same file.
 func Places(ctx context.Context, s *store.Store, comments []record.Comment, at gitstore.ID) ([]Placed, error) {
 	tree, err := s.Repo.TreeOf(ctx, at)
 	if err != nil {
@@ -72,13 +70,13 @@ func Places(ctx context.Context, s *store.Store, comments []record.Comment, at g
 	return placed, nil
 }
 
-// placer places comments in one tree. It keeps what the next comment probably needs.
+// placer places comments in one tree. It caches what the next comment probably needs.
 type placer struct {
 	repo     *gitstore.Repo
 	at       gitstore.ID
 	found    map[renamesKey]map[string]string // renames
 	compared comparedFiles
-	texts    map[gitstore.ID]version // the last few that were read
+	texts    map[gitstore.ID]version // the texts read last
 }
 
 type renamesKey struct {
@@ -86,18 +84,18 @@ type renamesKey struct {
 	rewritten bool
 }
 
-// comparedFiles is the last comparison of a file with the version of a comment.
+// comparedFiles caches the last comparison of a file with the version of a comment.
 type comparedFiles struct {
 	old, new   gitstore.ID
 	relocation *anchor.Relocation
 }
 
-// version is what a file holds, where that is lines.
+// version is the content of a file.
 type version struct {
 	id   gitstore.ID
-	text []byte // nil when it is not known
+	text []byte // nil if unknown
 	rows []string
-	why  string // there are no lines
+	why  string // why there are no lines
 }
 
 func (p *placer) place(ctx context.Context, c record.Comment) (Placed, error) {
@@ -121,7 +119,7 @@ func (p *placer) place(ctx context.Context, c record.Comment) (Placed, error) {
 	return p.placeRenamed(ctx, c, placed, !gone)
 }
 
-// placeRenamed looks in the file that the comment's became; without one, placed stays.
+// placeRenamed searches the renamed file of a comment; without one it returns placed.
 func (p *placer) placeRenamed(ctx context.Context, c record.Comment, placed Placed, rewritten bool) (Placed, error) {
 	renames, err := p.renames(ctx, c.Commit, rewritten)
 	file := renames[c.File]
@@ -159,8 +157,8 @@ func (p *placer) lines(ctx context.Context, c record.Comment, now version, place
 	return nil
 }
 
-// relocate compares the two versions. The old one, where it is known, counts for more
-// than the quotation: secrets are taken out of that.
+// relocate compares the two versions. It prefers the old version, if known, to the quotation, from which secrets are
+// removed.
 func (p *placer) relocate(c record.Comment, old, now version, end int) (newStart, newEnd int, why string) {
 	if now.why != "" {
 		return 0, 0, now.why
@@ -180,7 +178,7 @@ func (p *placer) relocate(c record.Comment, old, now version, end int) (newStart
 	return p.compared.relocation.Find(c.StartLine, end, quoted)
 }
 
-// old is the version that the comment was made on, as far as it is still here.
+// old returns the version on which the comment was made; it is empty if that is missing.
 func (p *placer) old(ctx context.Context, c record.Comment) (version, error) {
 	old, err := p.read(ctx, c.Blob)
 	if err == nil && old.why == "" {
@@ -196,13 +194,12 @@ func (p *placer) old(ctx context.Context, c record.Comment) (version, error) {
 	return old, err
 }
 
-// absent reports whether an object is gone, or damaged, or too much for us: what
-// is asked of it has no answer, and the rest goes on.
+// absent reports whether an object is missing, damaged or too large. The caller then goes on without it.
 func absent(err error) bool {
 	return errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrTooLarge)
 }
 
-// version reads a file of a commit or tree. A submodule is the line that git shows of it.
+// version reads a file of a commit or tree. For a submodule it returns the line that git diff shows.
 func (p *placer) version(ctx context.Context, treeish gitstore.ID, file string) (version, error) {
 	entry, err := p.repo.File(ctx, treeish, file)
 	if err != nil {
@@ -215,10 +212,10 @@ func (p *placer) version(ctx context.Context, treeish gitstore.ID, file string) 
 	return p.read(ctx, entry.ID)
 }
 
-// textsKept is how many texts a placer keeps.
+// textsKept is the number of texts that a placer caches.
 const textsKept = 4
 
-// read reads a blob. One that is too large for us is a version without lines.
+// read reads a blob. If the blob is too large, the version has no lines.
 func (p *placer) read(ctx context.Context, id gitstore.ID) (version, error) {
 	if known, ok := p.texts[id]; ok {
 		return known, nil
@@ -242,11 +239,11 @@ func (p *placer) read(ctx context.Context, id gitstore.ID) (version, error) {
 	return v, err
 }
 
-// isBinary is git's rule.
+// isBinary reports whether text is binary, by git's rule.
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
-// renames are those between the comment's commit and the tree; none where git cannot
-// tell, because the commit is gone or the change is too large.
+// renames returns the renames between the comment's commit and the tree, or none if git cannot detect them because the
+// commit is missing or the change too large.
 func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) (map[string]string, error) {
 	key := renamesKey{from, rewritten}
 	if known, ok := p.found[key]; ok || from == "" {
@@ -260,9 +257,8 @@ func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) 
 	return renames, err
 }
 
-// Anchor begins a comment on lines start to end of a file in one version of subject:
-// AnchorComment for places that come one by one. start 0 is the whole file, file ""
-// the whole change, end 0 one line.
+// Anchor starts a comment on lines start to end of a file in one version of subject. It is AnchorComment for separate
+// arguments: start 0 is the whole file, file "" the whole change, end 0 one line.
 func Anchor(ctx context.Context, s *store.Store, subject record.Subject, file string, side record.Side, start, end int) (record.Comment, error) {
 	if file != "" {
 		file = path.Clean(file)
@@ -270,9 +266,8 @@ func Anchor(ctx context.Context, s *store.Store, subject record.Subject, file st
 	return AnchorComment(ctx, s, subject, record.Comment{File: file, Side: side, StartLine: start, EndLine: end})
 }
 
-// anchoredText reads the file that c is on in the version that c is on. A file of the
-// old version may be named as it is called now, and gets its old name; a comment on
-// the whole of a file that the change deletes goes to the old side.
+// anchoredText reads the file of c in the version of c. A file of the old version may be given by its new name, and
+// gets its old name. A comment on the whole of a deleted file moves to the old side.
 func anchoredText(ctx context.Context, s *store.Store, subject record.Subject, c *record.Comment) ([]byte, error) {
 	p := placer{repo: s.Repo, at: subject.Tree, found: map[renamesKey]map[string]string{}}
 	now, err := p.version(ctx, c.Commit, c.File)
@@ -291,12 +286,12 @@ func anchoredText(ctx context.Context, s *store.Store, subject record.Subject, c
 	return now.text, err
 }
 
-// noSuchFile tells a file that a version has not got from a version that is not here.
+// noSuchFile reports whether a version lacks a file. It is false if the version itself is missing.
 func noSuchFile(err error) bool {
 	return errors.Is(err, gitstore.ErrNotFound) && !errors.As(err, new(*gitstore.MissingError))
 }
 
-// oldName reads the file that c names by the name that the change gave it.
+// oldName reads the file that c gives by the name that the change gave it.
 func (p *placer) oldName(ctx context.Context, subject record.Subject, c *record.Comment, notFound error) (version, error) {
 	renames, err := p.renames(ctx, subject.Base, false)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// AnchorTyped binds a comment to the place that was typed: FILE, FILE:LINE, FILE:LINE-END or nothing. A path is taken from
-// where the command was started, or else from the top. What names a file as a whole
-// is that file, whatever it looks like.
+// AnchorTyped binds a comment to a place as typed by a user: FILE, FILE:LINE, FILE:LINE-END or nothing. A path is
+// relative to the current directory, or else to the top of the tree. A place that is the name of an existing file is
+// that file, even if it looks like FILE:LINE.
 func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
 	if place == "" {
 		return AnchorComment(ctx, s, subject, c)
@@ -39,7 +39,7 @@ func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c 
 	return c, first
 }
 
-// cutLines is place without the lines at its end: the file of "FILE:3-7".
+// cutLines removes the lines from a place: "FILE" from "FILE:3-7".
 func cutLines(place string) string {
 	colon := strings.LastIndexByte(place, ':')
 	if colon <= 0 {
@@ -51,7 +51,7 @@ func cutLines(place string) string {
 	return place[:colon]
 }
 
-// lineRange reads "3" and "3-7".
+// lineRange parses "3" and "3-7".
 func lineRange(text string) (start, end int, ok bool) {
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {

@@ -6,15 +6,15 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// inColumns counts what a terminal shows: its own control sequences take no room.
+// inColumns measures text as a terminal shows it: control sequences have no width.
 var inColumns = displaywidth.Options{ControlSequences: true}
 
-// Columns is how many columns of a terminal text takes: none for a mark over the letter
-// before it or for what sets a colour, two for East Asian wide characters and emoji.
+// Columns returns the width of text in terminal columns: 0 for a combining mark or a colour
+// sequence, 2 for East Asian wide characters and emoji.
 func Columns(text string) int { return inColumns.String(text) }
 
-// CutColumns is text in at most n columns of a terminal, with an ellipsis where something
-// was cut. What sets colours stays whole.
+// CutColumns cuts text to at most n terminal columns, with an ellipsis if something was cut.
+// Colour sequences stay whole.
 func CutColumns(text string, n int) string {
 	if Columns(text) <= n {
 		return text
@@ -23,14 +23,14 @@ func CutColumns(text string, n int) string {
 	return kept + "…"
 }
 
-// Pieces are the parts of a word between which a line may be broken: wide characters
-// have no spaces between them.
+// Pieces splits a word where a line may be broken: wide characters have no spaces between
+// them.
 func Pieces(word string) []string {
-	if Columns(word) == len(word) { // no wide ones
+	if Columns(word) == len(word) { // no wide characters
 		return []string{word}
 	}
 	var pieces []string
-	wide := true // what came before
+	wide := true // whether the previous character was wide
 	for g := inColumns.StringGraphemes(word); g.Next(); {
 		if g.Width() == 2 || wide {
 			pieces = append(pieces, "")

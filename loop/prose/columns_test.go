@@ -49,7 +49,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// FuzzCutColumns: what is cut is no wider than it may be, and still text.
+// FuzzCutColumns: the result is no wider than allowed, and still valid text.
 func FuzzCutColumns(f *testing.F) {
 	f.Add("review: 漢字 e\u0301 ⚠\ufe0f", 7)
 	f.Add("\x1b[1;31m漢字\x1b[m", 2)

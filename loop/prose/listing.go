@@ -7,14 +7,14 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// namesShown is how many files one sentence names.
+// namesShown is the maximum number of files in one sentence.
 const namesShown = 50
 
-// Names are files in one sentence, made safe for terminals: at most namesShown, and how
-// many more there are.
+// Names lists files in one sentence, made safe for terminals: at most namesShown, and how many
+// more there are.
 func Names(files []string) string { return FirstNames(files, namesShown) }
 
-// FirstNames is Names of at most that many.
+// FirstNames is Names with another maximum.
 func FirstNames(files []string, most int) string {
 	shown := make([]string, min(len(files), most))
 	for i := range shown {
@@ -26,13 +26,13 @@ func FirstNames(files []string, most int) string {
 	return strings.Join(shown, ", ")
 }
 
-// Indent is foreign output as a block of code.
+// Indent formats foreign output as an indented block.
 func Indent(s string) string {
 	return "    " + strings.ReplaceAll(strings.TrimRight(safetext.Text(s), "\n"), "\n", "\n    ")
 }
 
-// Hanging is foreign text behind a label: its further lines are indented, so that none
-// of them begins a part of ours.
+// Hanging formats foreign text after a label: its further lines are indented, so that none of
+// them looks like one of ours.
 func Hanging(s string) string {
 	return strings.ReplaceAll(safetext.Text(s), "\n", "\n  ")
 }

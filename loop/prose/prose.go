@@ -1,6 +1,6 @@
-// Package prose words what programs say to people: counts with their nouns, texts cut to a
-// length, one line of many. It also takes English apart for all who read it: tokens, words,
-// plurals, stems, sets of words.
+// Package prose formats text for people: counts with their nouns, texts cut to a length, one
+// line from many. It also splits English text for all parsers: tokens, words, plurals, stems,
+// sets of words.
 package prose
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Count is n and its noun, in the plural unless n is 1: "1 file", "2 files".
+// Count formats n with its noun, in the plural unless n is 1: "1 file", "2 files".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -19,7 +19,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Bytes is n bytes for people: "0 B", "1.5 KiB".
+// Bytes formats n bytes for people: "0 B", "1.5 KiB".
 func Bytes(n int64) string {
 	switch {
 	case n < 1<<10:
@@ -32,7 +32,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
-// Cut is the start of s, at most n bytes, cut between runes; of what is no UTF-8, n bytes.
+// Cut returns the start of s, at most n bytes, cut between runes; if s is not UTF-8, exactly n bytes.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -45,8 +45,8 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// CutMiddle is s, or where it is longer than most bytes its beginning and its end,
-// where verdicts stand, and between them a line that says how much was left out.
+// CutMiddle returns s, or if it is longer than most bytes its beginning and its end, where
+// verdicts usually are, with a line between them that states how much was left out.
 func CutMiddle(s string, most int) string {
 	const mark = 60
 	if len(s) <= most {
@@ -63,11 +63,11 @@ func CutMiddle(s string, most int) string {
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, at-len(head), s[at:])
 }
 
-// OneRow is text with single spaces for all white space.
+// OneRow replaces each run of white space in text by one space.
 func OneRow(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// OneLine is text for a subject or a note: one line whatever it quotes, with
-// nothing in it that a terminal would act on.
+// OneLine formats text for a subject or a note: one line of limited length, safe for
+// terminals.
 func OneLine(s string) string {
 	const limit = 200
 	s = safetext.Line(OneRow(s))
@@ -77,7 +77,7 @@ func OneLine(s string) string {
 	return s
 }
 
-// Tail is the last n lines of s.
+// Tail returns the last n lines of s.
 func Tail(s string, n int) string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")

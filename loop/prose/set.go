@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Set is a set of words or phrases, made when it is first asked: the program starts in a git hook.
+// Set is a set of words or phrases. It is built at its first use, because the program starts in a git hook.
 type Set func() map[string]bool
 
-// Has reports whether the set holds word, written with single spaces.
+// Has reports whether the set contains word, written with single spaces.
 func (s Set) Has(word string) bool { return s()[word] }
 
-// WordSet is the set of the words of a text.
+// WordSet returns the set of the words in a text.
 func WordSet(words string) Set {
 	return setOf(strings.Fields, words)
 }
 
-// PhraseSet is the set of the phrases that a text has between commas.
+// PhraseSet returns the set of the phrases in a text, which are separated by commas.
 func PhraseSet(phrases string) Set {
 	return setOf(func(s string) []string { return strings.Split(s, ",") }, phrases)
 }

@@ -5,18 +5,18 @@ import (
 	"unicode"
 )
 
-// Words are the runs of letters and digits in s, in lower case.
+// Words returns the runs of letters and digits in s, in lower case.
 func Words(s string) []string {
 	return Runs(strings.ToLower(s), unicode.Letter, unicode.Digit)
 }
 
-// Runs are the runs of characters of the classes in s.
+// Runs returns the runs of characters in s that belong to the classes.
 func Runs(s string, classes ...*unicode.RangeTable) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.In(r, classes...) })
 }
 
-// Singular takes off the ending of an English plural. What it makes of other words is
-// for comparing, not for showing.
+// Singular removes the ending of an English plural. The result for other words is for
+// comparison only, not for display.
 func Singular(word string) string {
 	switch {
 	case strings.HasSuffix(word, "ies") && len(word) > 4:
@@ -29,8 +29,8 @@ func Singular(word string) string {
 	return strings.TrimSuffix(word, "s")
 }
 
-// Stem is what a word and its inflections have in common: "log" of "logs", "logged"
-// and "logging". It is for comparing, not for showing.
+// Stem returns the common part of a word and its inflections: "log" for "logs", "logged" and
+// "logging". It is for comparison, not for display.
 func Stem(word string) string {
 	if len(word) <= 3 {
 		return word
@@ -48,14 +48,14 @@ func Stem(word string) string {
 	return word
 }
 
-// Token is a word with what is written around it, or what two marks enclose.
+// Token is a word with its punctuation, or a text enclosed by marks.
 type Token struct {
-	Raw  string // as it stands between white space, or between the marks
+	Raw  string // the text between white space, or between the marks
 	Text string // Raw without the punctuation around it
-	Span bool   // marks enclose it
+	Span bool   // enclosed by marks
 }
 
-// Tokens takes text apart at white space and at pairs of the marks.
+// Tokens splits text at white space and at pairs of the marks.
 func Tokens(text, marks string) []Token {
 	var tokens []Token
 	plain := func(text string) {
@@ -73,11 +73,11 @@ func Tokens(text, marks string) []Token {
 	return tokens
 }
 
-// Span is a place in a text, in bytes, with the marks of the given width around it.
+// Span is a range of bytes in a text, including enclosing marks of width Mark.
 type Span struct{ From, To, Mark int }
 
-// Spans are what pairs of marks enclose: of any of marks, which are of ASCII, one or more
-// of the same to either side.
+// Spans returns the ranges enclosed by pairs of marks: the same one of marks (ASCII), repeated
+// equally often on both sides.
 func Spans(text, marks string) []Span {
 	var spans []Span
 	for at := 0; ; {
@@ -91,7 +91,7 @@ func Spans(text, marks string) []Span {
 		if length := strings.Index(text[at:], text[open:at]); length >= 0 {
 			spans = append(spans, Span{From: open, To: at + length + width, Mark: width})
 			at += length + width
-		} else if width == 2 { // an empty one
+		} else if width == 2 { // an empty span
 			spans = append(spans, Span{From: open, To: at, Mark: 1})
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTokens: a span is written with its marks as brackets, other words as they stand.
+// TestTokens formats a span with its marks as brackets, and other words unchanged.
 func TestTokens(t *testing.T) {
 	for _, test := range []struct{ in, marks, want string }{
 		{"", "`", ""},
@@ -30,7 +30,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// FuzzSpans: spans follow each other, and hold their marks at both ends.
+// FuzzSpans: spans do not overlap, and have their marks at both ends.
 func FuzzSpans(f *testing.F) {
 	f.Add("a `b` \"c ``d `` `")
 	f.Add("```\"")

@@ -16,12 +16,12 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// confirmReviews is how many reviews one worker asks rules and checks of again, those first in which most is wrong.
+// confirmReviews is the maximum number of reviews that one worker verifies, those with the worst findings first.
 const confirmReviews = 50
 
-// confirm asks rules and checks again of what they found in older commits, where that may be mended: in files
-// that changed since this was done last, and in the reviews that were just answered.
-// That it cannot be done is said, and done by the next worker.
+// confirm runs rules and checks again on their findings in older commits, where these may be fixed: in files that
+// changed since the last time, and in the reviews that were just answered. A failure is reported, and the next worker
+// tries again.
 func (w *Worker) confirm(ctx context.Context, answered []string) {
 	err := w.confirmSince(ctx, answered)
 	if err != nil && ctx.Err() == nil {
@@ -40,7 +40,7 @@ func (w *Worker) confirmSince(ctx context.Context, answered []string) error {
 		return err
 	}
 	defer unlock()
-	file := filepath.Join(repo.StateDir(), "confirmed-"+filepath.Base(repo.GitDir)) // of each working tree
+	file := filepath.Join(repo.StateDir(), "confirmed-"+filepath.Base(repo.GitDir)) // one for each working tree
 	text, _ := safefile.ReadFile(file)
 	last := gitstore.ID(text)
 	if last == head && len(answered) == 0 {
@@ -61,7 +61,8 @@ func (w *Worker) confirmSince(ctx context.Context, answered []string) error {
 	return safefile.WriteFile(file, []byte(head), 0o666)
 }
 
-// changedSince reports of a file whether it changed between two commits. Any may have where head was rewritten.
+// changedSince returns a function that reports whether a file changed between two commits. If head was rewritten, any
+// file may have changed.
 func (w *Worker) changedSince(ctx context.Context, last, head gitstore.ID) func(file string) bool {
 	forward, err := w.Store.Repo.IsAncestor(ctx, last, head)
 	var changes []gitstore.Change

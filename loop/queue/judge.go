@@ -17,8 +17,8 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// judge is the turn of a review's judge: it rules on what the agents found. What it says
-// nothing of stands, and where it cannot be run everything does.
+// judge runs the turn of a review's judge, which rules on the agents' findings. Findings without a ruling stay open,
+// and if the judge cannot run, all findings do.
 func (w *Worker) judge(ctx context.Context, review record.Review, name string, judge role.Reviewer, progress checking.Progress) (outcome, error) {
 	asked := review.Unruled()
 	findings := make([]reviewing.ExaminedFinding, len(asked))
@@ -56,7 +56,7 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 	return outcome{answered: 1}, err
 }
 
-// turnTitle says whose turn it is, for people.
+// turnTitle describes a turn for people.
 func turnTitle(review record.Review, turn string) string {
 	name, judge := record.AgentOf(turn)
 	if judge {

@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/share"
 )
 
-// reviewLock names the lock of the process of this clone that does a review.
+// reviewLock returns the name of the lock for working on a review in this clone.
 func reviewLock(id string) string { return "review-" + id }
 
 // lock keeps other processes of this clone from a review.
@@ -23,26 +23,26 @@ func (w *Worker) lock(id string) (unlock func(), err error) {
 	return unlock, err
 }
 
-// interruptedRelease is how long a worker that was told to end takes to give a lease back.
+// interruptedRelease is the time that an interrupted worker has to release a lease.
 const interruptedRelease = 10 * time.Second
 
-// lease says on the remote that this clone does a review, where another could do it too:
-// what others asked for, and what the remote has heard of. Afterwards the logs are as they
-// are there, and until release is called, which shares what was done, the lease is renewed.
-// An own review is also done where the remote cannot be asked.
+// lease records on the remote that this clone works on a review, if another clone could do it too: a review requested
+// elsewhere, or one that the remote knows. It brings the logs up to date and renews the lease until release is called,
+// which shares the result. For a review of this clone, an unreachable remote is no error.
 func (w *Worker) lease(ctx context.Context, review record.Review) (release func(context.Context) error, err error) {
 	none := func(context.Context) error { return nil }
-	if w.Remote == "" {
+	remote := w.Store.Repo.RemoteOf(w.Store.Repo.Audience(review.Writer))
+	if w.Remote == "" || remote == "" { // nobody else sees it
 		return none, nil
 	}
 	if !w.ForAll {
-		if published, err := share.Published(ctx, w.Store, w.Remote, review.ID); err != nil || !published {
+		if published, err := share.Published(ctx, w.Store, remote, review.ID); err != nil || !published {
 			return none, err
 		}
 	}
-	lease, err := share.TakeLease(ctx, w.Store, w.Remote, review.ID)
+	lease, err := share.TakeLease(ctx, w.Store, remote, review.ID)
 	if err == nil {
-		if err = w.Sync(ctx); err != nil { // what cannot be given back now is by the next worker
+		if err = w.Sync(ctx); err != nil { // if this fails, the next worker drops the lease
 			_ = share.DropLease(context.WithoutCancel(ctx), w.Store, lease)
 		}
 	}
@@ -60,31 +60,30 @@ func (w *Worker) lease(ctx context.Context, review record.Review) (release func(
 			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), interruptedRelease)
 			defer cancel()
 		}
-		if err := w.Sync(ctx); err != nil { // the lease keeps others from doing it again until it lapses
+		if err := w.Sync(ctx); err != nil { // until it lapses, the lease keeps others from doing the review again
 			return err
 		}
 		return share.DropLease(ctx, w.Store, lease)
 	}, nil
 }
 
-// unreachable reports whether err is that the remote could not be asked.
+// unreachable reports whether err means that the remote could not be reached.
 func (w *Worker) unreachable(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && (errors.Is(err, gitstore.ErrRemote) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// foreign reports whether a review was asked for in another clone.
+// foreign reports whether a review was requested in another clone.
 func (w *Worker) foreign(writer string) bool { return !w.Store.Repo.Owns(writer) }
 
-// renew renews a lease until stop is called, or it is somebody else's.
+// renew renews a lease until stop is called or another clone holds it.
 func (w *Worker) renew(ctx context.Context, lease *share.Lease) (stop func()) {
 	return Renew(ctx, share.LeaseTime, func(ctx context.Context) (lost bool) {
 		return errors.Is(share.RenewLease(ctx, w.Store, lease), gitstore.ErrLostRace)
 	})
 }
 
-// Renew has something that lasts for lease renewed at every third of it, so that it outlives
-// two renewals that fail, until it is lost, ctx ends or stop is called, which waits for one
-// that is under way.
+// Renew calls renew at every third of lease, so that the lease survives two failed renewals. It ends when the lease is
+// lost, ctx ends or stop is called; stop waits for a renewal in progress.
 func Renew(ctx context.Context, lease time.Duration, renew func(context.Context) (lost bool)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -106,8 +105,8 @@ func Renew(ctx context.Context, lease time.Duration, renew func(context.Context)
 	return func() { cancel(); <-ended }
 }
 
-// dropLeases gives back what killed workers of this clone have leased, once what they did
-// is shared. Where the remote cannot be asked that is for the next worker.
+// dropLeases releases the leases of killed workers of this clone, once their work is shared. If the remote is
+// unreachable, the next worker does it.
 func (w *Worker) dropLeases(ctx context.Context) error {
 	if w.Remote == "" {
 		return nil
@@ -116,7 +115,7 @@ func (w *Worker) dropLeases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	synced := w.ForAll // begin has
+	synced := w.ForAll // with ForAll, begin has synced
 	for _, lease := range leases {
 		unlock, free, err := w.Store.Repo.TryLock(reviewLock(lease.Review))
 		if err != nil {

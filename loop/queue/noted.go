@@ -13,8 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// nextNoted is the oldest commit that a hook noted for the built-in reviewer and that is not in
-// done; "" without one.
+// nextNoted returns the oldest commit that a hook noted for the built-in reviewer and that is not in done, or "".
 func (w *Worker) nextNoted(done map[string]bool) (string, error) {
 	all, err := intake.AllNoted(w.Store)
 	for _, noted := range all {
@@ -25,8 +24,8 @@ func (w *Worker) nextNoted(done map[string]bool) (string, error) {
 	return "", err
 }
 
-// takeNoted looks at a noted commit by rules, and then by checks. Where they find nothing that is
-// recorded as one event; else the review is asked for, and what the checks came to is its answer.
+// takeNoted examines a noted commit with rules and then with checks. If they find nothing, it records one event; else
+// it requests the review and records the check results as its answer.
 func (w *Worker) takeNoted(ctx context.Context, commit gitstore.ID) (done outcome, err error) {
 	unlock, err := w.lock(string(commit))
 	if err != nil {
@@ -37,7 +36,7 @@ func (w *Worker) takeNoted(ctx context.Context, commit gitstore.ID) (done outcom
 		unlock()
 	}()
 	noted, ok := intake.ReadNoted(w.Store, commit)
-	if !ok { // another worker was quicker
+	if !ok { // another worker was faster
 		return done, nil
 	}
 	if _, err := w.Store.Repo.Identity(ctx); err != nil {
@@ -53,8 +52,8 @@ func (w *Worker) takeNoted(ctx context.Context, commit gitstore.ID) (done outcom
 	return done, intake.Forget(w.Store, commit)
 }
 
-// checkNoted is takeNoted of a commit that nobody has recorded anything of. A look that cannot be taken
-// here is asked for, and its turn says why.
+// checkNoted is takeNoted for a commit about which nothing is recorded. If the commit cannot be examined here, it
+// requests the review, whose turn reports the reason.
 func (w *Worker) checkNoted(ctx context.Context, noted intake.Noted) (done outcome, err error) {
 	request := noted.Request
 	review := record.Review{ID: string(request.Subject.Commit), Request: request, Source: noted.Source, Writer: w.Store.Repo.Writer()}
@@ -90,7 +89,7 @@ func (w *Worker) checkNoted(ctx context.Context, noted intake.Noted) (done outco
 	return outcome{answered: 1}, err
 }
 
-// recordAnswer records what the checks came to as the answer to a review.
+// recordAnswer records the check results as the answer to a review.
 func (w *Worker) recordAnswer(ctx context.Context, review record.Review, sub record.Submission) error {
 	err := w.submit(ctx, review, sub, "")
 	if err == nil {
@@ -105,7 +104,7 @@ func (w *Worker) recordAnswer(ctx context.Context, review record.Review, sub rec
 	return err
 }
 
-// reviewNoted is the built-in reviewer's look by rules, and where they find nothing one with the checks.
+// reviewNoted runs the built-in reviewer's rules and, if they find nothing, its checks.
 func (w *Worker) reviewNoted(ctx context.Context, review record.Review) (sub record.Submission, err error) {
 	reviewer, failure := w.Reviewer(record.Builtin)
 	if failure != nil {

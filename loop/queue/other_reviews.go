@@ -13,17 +13,17 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Bounds of what a reviewer is told of other reviews.
+// Limits of what a reviewer's prompt says about other reviews.
 const (
 	knownFindings = 20  // of each kind
-	knownBytes    = 600 // of the words of one
-	knownReviews  = 50  // that are looked into
+	knownBytes    = 600 // of the text of one finding
+	knownReviews  = 50  // that are searched
 )
 
-// addOtherReviews tells a reviewer what other reviews know: of the one that it follows everything,
-// to be checked again; the open findings of others in the files of the change, not to be
-// raised again; and what the change was made to fix. What cannot be read is not told: a
-// review without it is a review. The built-in reviewer has no use for it.
+// addOtherReviews adds to the prompt what other reviews know: everything from the review that this one follows, to be
+// checked again; open findings of other reviews in the changed files, not to be raised again; and what the change was
+// made to fix. It skips what cannot be read, because the review is possible without it. The built-in reviewer does not
+// use it.
 func (w *Worker) addOtherReviews(ctx context.Context, review record.Review, change reviewing.Change, p *reviewing.ReviewPrompt) {
 	if !slices.ContainsFunc(review.Request.Reviewers(), func(name string) bool { return !role.Reserved(name) }) {
 		return
@@ -54,7 +54,7 @@ func (w *Worker) addOtherReviews(ctx context.Context, review record.Review, chan
 	}
 }
 
-// gather is what of picks out of the reviews that a filter fits.
+// gather returns the findings that of selects from the reviews that match filter.
 func (w *Worker) gather(ctx context.Context, filter store.Filter, of func(record.Review) []reply.Finding) []reply.Finding {
 	lines, _, err := w.Store.Reviews(ctx, filter)
 	if err != nil {
@@ -69,7 +69,7 @@ func (w *Worker) gather(ctx context.Context, filter store.Filter, of func(record
 	return shortened(all)
 }
 
-// fixedIn are the findings that a commit is said to have fixed.
+// fixedIn returns the findings that were answered as fixed by commit.
 func fixedIn(r record.Review, commit gitstore.ID) []reply.Finding {
 	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool {
 		answer, _ := r.AnswerTo(f.ID)
@@ -77,7 +77,7 @@ func fixedIn(r record.Review, commit gitstore.ID) []reply.Finding {
 	})
 }
 
-// shortened bounds findings of others.
+// shortened limits the number and length of findings from other reviews.
 func shortened(findings []reply.Finding) []reply.Finding {
 	findings = slices.Clone(findings[:min(len(findings), knownFindings)])
 	for i := range findings {
@@ -87,8 +87,7 @@ func shortened(findings []reply.Finding) []reply.Finding {
 	return findings
 }
 
-// placedIn gives findings of a review the places that they have in a tree, as far as those
-// are known.
+// placedIn moves findings of a review to their places in tree, where these are known.
 func placedIn(ctx context.Context, s *store.Store, review record.Review, findings []reply.Finding, tree gitstore.ID) []reply.Finding {
 	findings = slices.Clone(findings[:min(len(findings), knownFindings)])
 	for i := range findings {

@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// next is the oldest review that waits for an agent of this worker and is not in done.
+// next returns the oldest review that waits for an agent of this worker and is not in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
 	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return !done[r.ID] && len(w.dueAgents(r)) > 0 })
 	if err != nil || len(waiting) == 0 {
@@ -25,7 +25,7 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 	return waiting[0].ID, nil
 }
 
-// waiting are the reviews that wait for an agent and that fit, oldest first.
+// waiting returns the reviews that wait for an agent and satisfy fit, oldest first.
 func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) bool) ([]record.ReviewSummary, error) {
 	found, _, err := w.Store.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Waiting: true, Review: fit})
 	slices.SortFunc(found, func(a, b record.ReviewSummary) int {
@@ -34,7 +34,7 @@ func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) boo
 	return found, err
 }
 
-// fetchWanted brings the commits that reviews wait for and that are not here.
+// fetchWanted fetches missing commits of waiting reviews.
 func (w *Worker) fetchWanted(ctx context.Context) error {
 	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return r.Commit != "" && len(w.dueAgents(r)) > 0 })
 	if err != nil {
@@ -49,8 +49,8 @@ func (w *Worker) fetchWanted(ctx context.Context) error {
 	return w.Store.Repo.FetchCommits(ctx, w.Remote, wanted)
 }
 
-// mine are the agents that a review waits for and that this worker is to run, sooner or
-// later: of what was asked for elsewhere those that can be run here.
+// mine returns the agents that a review waits for and that this worker runs now or later. For a review requested
+// elsewhere these are the agents available here.
 func (w *Worker) mine(r record.ReviewSummary) []string {
 	foreign := w.foreign(r.Writer)
 	if foreign && !w.ForAll {
@@ -67,7 +67,7 @@ func (w *Worker) has(name string) bool {
 	return failure == nil
 }
 
-// dueAgents are the agents of mine that are to be run now.
+// dueAgents returns the agents of mine that can run now.
 func (w *Worker) dueAgents(r record.ReviewSummary) []string {
 	now := w.Store.Now()
 	return slices.DeleteFunc(w.mine(r), func(name string) bool {
@@ -76,8 +76,8 @@ func (w *Worker) dueAgents(r record.ReviewSummary) []string {
 	})
 }
 
-// retryAt is when an agent that failed is to be run again: zero for when a person asks. It
-// has not failed where another clone could not run it, unless that waits for a limit to pass.
+// retryAt reports whether an agent failed, and when to run it again: at is zero if only a person can ask for that. A
+// failure in another clone counts only while it waits for a limit to pass.
 func (w *Worker) retryAt(r record.ReviewSummary, name string) (at time.Time, failed bool) {
 	for _, t := range r.FailedTurns {
 		switch foreign := w.foreign(t.Writer); {
@@ -91,40 +91,39 @@ func (w *Worker) retryAt(r record.ReviewSummary, name string) (at time.Time, fai
 	return at, failed
 }
 
-// State is why an agent has not answered.
+// State is the reason why an agent has not answered.
 type State string
 
 const (
-	StateRunning   State = "running"   // it is at work in this clone
+	StateRunning   State = "running"   // it is running in this clone
 	StateDue       State = "due"       // it waits for a worker
-	StateLater     State = "later"     // it failed, and is tried again at a time
+	StateLater     State = "later"     // it failed, and will be retried
 	StateElsewhere State = "elsewhere" // another clone has the lease
-	StateFailed    State = "failed"    // it failed, and waits for a person
+	StateFailed    State = "failed"    // it failed, and only a person can have it retried
 )
 
 // Entry is an agent that a review waits for.
 type Entry struct {
-	Review   string            `json:"review_id"`        // "" until it is recorded: see intake.Noted
-	Commit   gitstore.ID       `json:"commit,omitempty"` // where there is no Review
+	Review   string            `json:"review_id"`        // "" until the review is recorded: see intake.Noted
+	Commit   gitstore.ID       `json:"commit,omitempty"` // if there is no Review
 	Reviewer string            `json:"reviewer"`
 	Title    string            `json:"title"`
 	State    State             `json:"state"`
-	Since    time.Time         `json:"since,omitzero"`      // it has been running
-	Elapsed  duration.Duration `json:"elapsed_ms,omitzero"` // since then, where somebody asks
-	Line     string            `json:"last_line,omitempty"` // that it wrote
-	Until    time.Time         `json:"until,omitzero"`      // later: when it is tried again; elsewhere: when the lease lapses
+	Since    time.Time         `json:"since,omitzero"`      // when it started running
+	Elapsed  duration.Duration `json:"elapsed_ms,omitzero"` // time since then, filled in on request
+	Line     string            `json:"last_line,omitempty"` // the last line that it wrote
+	Until    time.Time         `json:"until,omitzero"`      // later: time of the retry; elsewhere: end of the lease
 	By       string            `json:"leased_by,omitempty"` // elsewhere: whose clone it is
 	Failure  *record.Failure   `json:"failure,omitempty"`   // later and failed
 }
 
-// Of names what the agent looks at: the review, or the commit where none is recorded yet.
+// Of returns what the agent examines: the review, or the commit if no review is recorded yet.
 func (t Entry) Of() string { return cmp.Or(t.Review, t.Commit.Short()) }
 
-// Wants reports whether the agent waits for want of an object: that comes with somebody's fetch.
+// Wants reports whether the agent waits for a missing object, which a fetch may bring.
 func (t Entry) Wants() bool { return t.Failure != nil && t.Failure.Reason == record.ReasonObjects }
 
-// Queue are the agents that reviews wait for and that this worker is to run, oldest request
-// first.
+// Queue returns the agents that reviews wait for and that this worker runs, oldest request first.
 func (w *Worker) Queue(ctx context.Context) ([]Entry, error) {
 	var queue []Entry
 	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return len(w.mine(r)) > 0 })
@@ -162,7 +161,7 @@ func (w *Worker) addNoted(queue []Entry) ([]Entry, error) {
 	return queue, err
 }
 
-// working fills in that a reviewer is at work.
+// working records that a reviewer is running.
 func (t *Entry) working(at atWork) {
 	t.State, t.Since, t.Line = StateRunning, at.Since, at.Line
 	if t.Line == "" && len(at.Said) > 0 {
@@ -170,7 +169,7 @@ func (t *Entry) working(at atWork) {
 	}
 }
 
-// leases are those of other clones, as far as this one knows.
+// leases returns the leases of other clones that this one knows of.
 func (w *Worker) leases(ctx context.Context) (map[string]*share.LeasedError, error) {
 	if w.Remote == "" {
 		return nil, nil
@@ -190,7 +189,7 @@ func (w *Worker) entry(ctx context.Context, r record.ReviewSummary, name string,
 		turn.State, turn.Until, turn.By = StateElsewhere, leased.Until, leased.By
 		return turn, nil
 	}
-	if !failed && !w.foreign(r.Writer) { // what is missing for it is found out when it is tried
+	if !failed && !w.foreign(r.Writer) { // running it shows whether something is missing
 		return turn, nil
 	}
 	review, err := w.Store.Review(ctx, r.ID)
@@ -212,7 +211,7 @@ func (w *Worker) entry(ctx context.Context, r record.ReviewSummary, name string,
 	return turn, err
 }
 
-// failure is why an agent could not be run: here, or in the clone where that was last.
+// failure returns why an agent could not run: in this clone, or else in the clone that tried last.
 func (w *Worker) failure(review record.Review, name string) (found *record.Failure) {
 	for _, f := range review.Failures {
 		if f.Reviewer == name && (found == nil || w.foreign(found.Writer)) {
@@ -222,7 +221,7 @@ func (w *Worker) failure(review record.Review, name string) (found *record.Failu
 	return found
 }
 
-// missing is that what another clone asked about is not here; nil where it is.
+// missing returns a failure if the commit of a review requested elsewhere is not in this clone, else nil.
 func (w *Worker) missing(ctx context.Context, review record.Review) (*record.Failure, error) {
 	_, err := w.Store.Repo.ReadCommit(ctx, review.Request.Subject.Tree)
 	object := new(gitstore.MissingError)

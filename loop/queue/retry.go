@@ -8,16 +8,15 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// retryWaits are how long a reviewer that may well answer later is left alone after each
-// of its failures, unless its provider wants more. After the last one only a person asks it
-// again.
+// retryWaits are the waits after each failure of a reviewer that is worth retrying, unless its provider asks for
+// longer. After the last one only a person can have it retried.
 var retryWaits = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute}
 
-// fail records why a reviewer gave no answer, and when it is tried again by itself.
+// fail records why a reviewer gave no answer, and when it is retried automatically.
 func (w *Worker) fail(ctx context.Context, review record.Review, name string, failure record.Failure) error {
 	failure.Tries = 1
 	for _, f := range review.Failures {
-		if f.Reviewer == name && !w.foreign(f.Writer) && f.Transient && !w.Retry { // a person's wish begins anew
+		if f.Reviewer == name && !w.foreign(f.Writer) && f.Transient && !w.Retry { // a person's retry starts anew
 			failure.Tries = f.Tries + 1
 		}
 	}
@@ -26,7 +25,7 @@ func (w *Worker) fail(ctx context.Context, review record.Review, name string, fa
 		failure.RetryAt = w.Store.EventTime().Add(wait)
 	}
 	review, err := w.Store.FailReview(ctx, review.ID, name, failure)
-	if err == nil { // it may be complete by what the others said
+	if err == nil { // the answers of the others may complete the review
 		_, err = closing.Close(ctx, w.Store, review, w.Closing)
 	}
 	return err

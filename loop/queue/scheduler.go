@@ -12,12 +12,12 @@ import (
 	"github.com/git-runr/git-runr/loop/share"
 )
 
-// scheduler carries out one call of Work: it starts reviews side by side, as many as there are free slots.
+// scheduler carries out one call of Work: it runs reviews in parallel, as many as there are free slots.
 type scheduler struct {
 	*Worker
 	slots    *slots
-	seen     map[string]bool // reviews that were tried, or that are leased
-	later    map[string]bool // of seen, those that wait for what is being looked at
+	seen     map[string]bool // reviews that were tried or are leased
+	later    map[string]bool // those in seen that wait for the same change to be reviewed
 	running  int
 	ended    chan ended
 	worked   Worked
@@ -25,19 +25,18 @@ type scheduler struct {
 	refusals []error  // git's refusals of single reviews
 }
 
-// ended says how one review ended.
+// ended is the result of one review.
 type ended struct {
 	review string
 	done   outcome
 	err    error
 }
 
-// outcome counts what came of the turns of one review.
+// outcome counts the turns of one review by result.
 type outcome struct{ answered, failed int }
 
-// run takes one review after the other as long as there is a place for it. It looks once
-// more after the last place was given back: a request that came while all were taken found
-// its own worker without a place.
+// run starts one review after another while there are free slots. It looks for work once more after the last slot was
+// released: the worker of a request that came meanwhile may have found no free slot.
 func (s *scheduler) run(ctx context.Context) (err error) {
 	for idle := false; ; {
 		var place func()
@@ -50,7 +49,7 @@ func (s *scheduler) run(ctx context.Context) (err error) {
 			s.start(ctx, next, place)
 			idle = false
 			continue
-		case s.running == 0 && len(s.later) > 0 && place != nil && err == nil: // another process is looking
+		case s.running == 0 && len(s.later) > 0 && place != nil && err == nil: // another process reviews it
 			err = s.waitAndRetry(ctx)
 			continue
 		case s.running == 0 && (idle || place == nil || err != nil):
@@ -80,10 +79,10 @@ func (s *scheduler) retryLater() {
 	clear(s.later)
 }
 
-// lookAgain is the pause before a look at whether another process has ended.
+// lookAgain is the pause before checking again whether another process has ended.
 const lookAgain = 100 * time.Millisecond
 
-// waitAndRetry waits a while, then forgets which requests were postponed.
+// waitAndRetry waits, then forgets which requests were postponed.
 func (s *scheduler) waitAndRetry(ctx context.Context) error {
 	if err := duration.Sleep(ctx, lookAgain); err != nil {
 		return err
@@ -92,8 +91,8 @@ func (s *scheduler) waitAndRetry(ctx context.Context) error {
 	return nil
 }
 
-// pick takes a place and the review to be done there; place is nil when there is none, and
-// next "" when nothing is to be done, or there is no place.
+// pick takes a slot and returns the next review for it. place is nil if no slot is free; next is "" if no slot is free
+// or nothing is to do.
 func (s *scheduler) pick(ctx context.Context) (place func(), next string, err error) {
 	if place, err = s.slots.take(); place == nil {
 		return nil, "", err
@@ -103,13 +102,13 @@ func (s *scheduler) pick(ctx context.Context) (place func(), next string, err er
 	}
 	if next == "" {
 		place()
-	} else if err == nil { // its commit may have been made of reviewed ones since: then it is closed when it is taken
+	} else if err == nil { // its commit may now consist of reviewed ones: then taking the review closes it
 		err = s.follow(ctx)
 	}
 	return place, next, err
 }
 
-// start does a review in a place, and in others that become free.
+// start runs a review in a slot, and in other slots that become free.
 func (s *scheduler) start(ctx context.Context, id string, place func()) {
 	s.seen[id] = true
 	s.running++
@@ -120,7 +119,7 @@ func (s *scheduler) start(ctx context.Context, id string, place func()) {
 	}()
 }
 
-// one does a review, or looks at a noted commit.
+// one runs a review, or examines a noted commit.
 func (s *scheduler) one(ctx context.Context, id string) (done outcome, err error) {
 	if !strings.Contains(id, "-") {
 		return s.takeNoted(ctx, gitstore.ID(id))
@@ -132,12 +131,12 @@ func (s *scheduler) one(ctx context.Context, id string) (done outcome, err error
 	return done, err
 }
 
-// count takes the end of a review into account; an error ends the work.
+// count adds the result of a review; an error ends the work.
 func (s *scheduler) count(end ended) error {
 	leased, state, missing, refused := new(share.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
 	switch err := end.err; {
-	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // see Queue
-	case errors.As(err, &state): // somebody else was quicker
+	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // Queue shows these
+	case errors.As(err, &state): // another process was faster
 		s.Progress.Say(err.Error())
 	case errors.As(err, &refused), errors.Is(err, gitstore.ErrRemote):
 		s.refusals = append(s.refusals, err)

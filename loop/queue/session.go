@@ -19,22 +19,22 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// session is one review while its agents answer side by side.
+// session is one review while its agents answer in parallel.
 type session struct {
 	*Worker
 	status *statusFile
 
-	checking sync.Mutex // while checks run: they run once
+	checking sync.Mutex // held while checks run, so that they run once
 	checked  []checkedFiles
 }
 
-// checkedFiles is what the checks of a change came to, for those who are shown the same files.
+// checkedFiles holds the check results for reviewers who see the same files.
 type checkedFiles struct {
 	files   []string
 	results []record.CheckResult
 }
 
-// checkOnce runs the checks of a change, or gives what they came to before.
+// checkOnce runs the checks of a change, or returns their earlier results.
 func (w *session) checkOnce(files []string, run func() ([]record.CheckResult, *record.Failure, error)) ([]record.CheckResult, *record.Failure, error) {
 	w.checking.Lock()
 	defer w.checking.Unlock()
@@ -50,7 +50,7 @@ func (w *session) checkOnce(files []string, run func() ([]record.CheckResult, *r
 	return slices.Clone(results), tampered, err
 }
 
-// review is one agent's turn.
+// review runs one agent's turn.
 func (w *session) review(ctx context.Context, review record.Review, turn string) (outcome, error) {
 	name, judge := record.AgentOf(turn)
 	calls := w.Terms.Calls(w.Store, w.Progress, name)
@@ -83,7 +83,7 @@ func (w *session) review(ctx context.Context, review record.Review, turn string)
 	return outcome{answered: 1}, w.submit(ctx, review, sub, raw)
 }
 
-// submit records an answer, and does what follows from it.
+// submit records an answer and closes the review if that completes it.
 func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) error {
 	review, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
 	if err == nil {
@@ -92,7 +92,7 @@ func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Su
 	return err
 }
 
-// answer is what the reviewer called name says of the review's subject.
+// answer returns the answer of the reviewer called name about the review's subject.
 func (w *session) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer, progress checking.Progress) (record.Submission, string, *record.Failure, error) {
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
@@ -128,8 +128,8 @@ func (w *session) answer(ctx context.Context, review record.Review, name string,
 	return sub, answer.Raw, nil, nil
 }
 
-// question is what a reviewer is asked of a commit or a range, with the checks to be run
-// for it; skipped says why others are not.
+// question returns the question to a reviewer about a commit or a range, with the checks to run for it. skipped says
+// why other checks do not run.
 func (w *session) question(ctx context.Context, review record.Review, change reviewing.Change, progress checking.Progress) (asked reviewing.Question, skipped []string) {
 	subject := review.Request.Subject
 	var checks []runplan.Check

@@ -15,13 +15,13 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// slotSource gives those who review a place to do it in, which they leave again.
+// slotSource provides the slots in which reviewers run; leave releases the slot.
 type slotSource interface {
 	enter(ctx context.Context) (leave func(), err error)
 }
 
-// slots bound how many reviewers work: as many as may be at work at once in this clone, each a
-// lock that its process holds, and of them so many as this process may take.
+// slots limits the number of running reviewers: all in this clone, where each is a lock held by its process, and mine
+// in this process.
 type slots struct {
 	repo *gitstore.Repo
 	all  int
@@ -33,7 +33,7 @@ func newSlots(w *Worker) *slots {
 	return &slots{w.Store.Repo, all, make(chan struct{}, min(all, cmp.Or(w.Jobs, all)))}
 }
 
-// take takes a place; leave is nil when there is none.
+// take takes a slot; leave is nil if none is free.
 func (p *slots) take() (leave func(), err error) {
 	select {
 	case p.mine <- struct{}{}:
@@ -54,8 +54,8 @@ func (p *slots) take() (leave func(), err error) {
 	return nil, nil
 }
 
-// tryLock takes a lock; unlock is nil where somebody has it. Who only asks whether it is
-// held holds it for a moment, and is waited for.
+// tryLock takes a lock; unlock is nil if another process has it. It tries a few times, because a process that only asks
+// whether the lock is held holds it for a moment.
 func tryLock(repo *gitstore.Repo, name string) (unlock func(), err error) {
 	for range 3 {
 		unlock, free, err := repo.TryLock(name)
@@ -67,7 +67,7 @@ func tryLock(repo *gitstore.Repo, name string) (unlock func(), err error) {
 	return nil, nil
 }
 
-// held reports whether a process has a lock of which there is a file.
+// held reports whether a process holds a lock whose file exists.
 func held(repo *gitstore.Repo, name string) bool {
 	unlock, free, err := repo.TryLock(name)
 	if err == nil && free {
@@ -76,22 +76,22 @@ func held(repo *gitstore.Repo, name string) bool {
 	return err == nil && !free
 }
 
-// watchLock is held by a worker that stays although there is nothing to do.
+// watchLock is held by a worker that keeps running without work.
 const watchLock = "work/watch"
 
-// AtWork reports whether a worker is at work in this clone, or stays to wait for some.
+// AtWork reports whether a worker is running in this clone, with or without work.
 func AtWork(s *store.Store) bool {
-	files, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "work")) // without it nobody ever was
+	files, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "work")) // without the directory no worker ever ran
 	return slices.ContainsFunc(files, func(file os.DirEntry) bool {
 		name, isLock := strings.CutSuffix(file.Name(), ".lock")
 		return isLock && held(s.Repo, "work/"+name)
 	})
 }
 
-// Stay makes AtWork true until leave is called, whether there is something to do or not.
+// Stay makes AtWork true until leave is called, even without work.
 func (w *Worker) Stay() (leave func(), err error) {
 	unlock, err := tryLock(w.Store.Repo, watchLock)
-	if unlock == nil { // another stays already
+	if unlock == nil { // another worker stays already
 		unlock = func() {}
 	}
 	return unlock, err
@@ -99,20 +99,20 @@ func (w *Worker) Stay() (leave func(), err error) {
 
 func slotLock(n int) string { return fmt.Sprintf("work/%d", n) }
 
-// with are the places for the reviewers of one review, of which the first is taken already.
+// with returns the slots for the reviewers of one review, which has taken the first slot already.
 func (p *slots) with() *reviewSlots {
 	r := &reviewSlots{slots: p, first: make(chan struct{}, 1)}
 	r.first <- struct{}{}
 	return r
 }
 
-// reviewSlots give their first place again and again, and others that become free.
+// reviewSlots reuses its first slot and takes others that become free.
 type reviewSlots struct {
 	*slots
 	first chan struct{}
 }
 
-// slotPause is how long a reviewer waits between two looks for a place.
+// slotPause is the pause between two tries to take a slot.
 const slotPause = 50 * time.Millisecond
 
 func (r *reviewSlots) enter(ctx context.Context) (leave func(), err error) {
@@ -131,7 +131,7 @@ func (r *reviewSlots) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// ownSlots are slots for who waits for one review and takes no turns with others.
+// ownSlots are the slots of a caller that waits for one review and does not compete with others.
 type ownSlots chan struct{}
 
 func (w *Worker) ownSlots() ownSlots { return make(ownSlots, max(1, w.Parallel)) }

@@ -21,28 +21,27 @@ import (
 )
 
 const (
-	statusPause   = time.Second // how long the file stays as it is although an agent writes lines
+	statusPause   = time.Second // minimum time between two writes of an agent's lines
 	maxStatusLine = 200         // bytes of a line
 	maxStatusSaid = 2 * reviewing.MaxEarly
 )
 
-// statusFile is the file beside a review's lock that says what its reviewers are doing. It is
-// for people: who reads it asks first whether the lock is held, and a file that cannot be
-// written stops nobody.
+// statusFile is the file next to a review's lock that says what its reviewers are doing. It informs people only:
+// readers first check that the lock is held, and a write error stops nothing.
 type statusFile struct {
 	store *store.Store
 	path  string
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	at    map[string]atWork
-	later *time.Timer // that writes it; nil while it is as it should be
+	later *time.Timer // pending write; nil if the file is up to date
 }
 
-// atWork is what a reviewer is doing.
+// atWork describes what a reviewer is doing.
 type atWork struct {
 	Since time.Time `json:"since"`
-	Line  string    `json:"line,omitempty"` // of its output, the last one
-	Said  []string  `json:"said,omitempty"` // that people must know
+	Line  string    `json:"line,omitempty"` // the last line of its output
+	Said  []string  `json:"said,omitempty"` // messages that people must see
 }
 
 func statusPath(s *store.Store, id string) string {
@@ -53,8 +52,7 @@ func newStatusFile(s *store.Store, id string) *statusFile {
 	return &statusFile{store: s, path: statusPath(s, id), at: map[string]atWork{}}
 }
 
-// readStatus is what the reviewers of a review are doing, by their names; none where nobody
-// is at it now.
+// readStatus returns what the reviewers of a review are doing, by name, or nil if none is running.
 func readStatus(s *store.Store, id string) map[string]atWork {
 	data, err := safefile.ReadFile(statusPath(s, id))
 	if err != nil {
@@ -67,7 +65,7 @@ func readStatus(s *store.Store, id string) map[string]atWork {
 	return at
 }
 
-// SoFar returns what the reviewers at work on a review in this clone have said that people must know.
+// SoFar returns the messages for people from the reviewers that are working on a review in this clone.
 func SoFar(s *store.Store, id string) (said []string) {
 	at := readStatus(s, id)
 	for _, name := range slices.Sorted(maps.Keys(at)) {
@@ -76,7 +74,7 @@ func SoFar(s *store.Store, id string) (said []string) {
 	return said
 }
 
-// dropStatuses removes the locks of reviews that killed workers have left, and what is beside them.
+// dropStatuses removes the locks and status files that killed workers have left.
 func dropStatuses(s *store.Store) error {
 	files, err := os.ReadDir(s.Repo.StateDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,13 +97,13 @@ func dropStatuses(s *store.Store) error {
 	return err
 }
 
-// dropStatus removes the lock of a review, which the caller holds, and what is beside it.
+// dropStatus removes the lock of a review, which the caller holds, and its status file.
 func dropStatus(s *store.Store, id string) {
 	os.Remove(statusPath(s, id))
 	s.Repo.DropLock(reviewLock(id))
 }
 
-// close ends the writing of the file.
+// close stops all writes of the file.
 func (b *statusFile) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +113,7 @@ func (b *statusFile) close() {
 	}
 }
 
-// begin says that a reviewer is at work, and gives a Progress that tells what it writes.
+// begin records that a reviewer is running, and returns a Progress that writes its output to the file.
 func (b *statusFile) begin(name string, p checking.Progress) checking.Progress {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,7 +122,7 @@ func (b *statusFile) begin(name string, p checking.Progress) checking.Progress {
 	return statusProgress{p, b, name}
 }
 
-// end says that a reviewer is at work no more.
+// end records that a reviewer has ended.
 func (b *statusFile) end(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,8 +130,7 @@ func (b *statusFile) end(name string) {
 	b.write()
 }
 
-// line takes over what a reviewer wrote last. It is written a little later, with what it
-// writes until then.
+// line records a reviewer's last line. The file is written a little later, with the newest line then.
 func (b *statusFile) line(name, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +150,7 @@ func (b *statusFile) line(name, text string) {
 	}
 }
 
-// say keeps what a reviewer said until it ends, and writes it at once.
+// say keeps a message until the reviewer ends, and writes the file at once.
 func (b *statusFile) say(name, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

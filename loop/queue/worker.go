@@ -21,52 +21,50 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Worker does the reviews that agents were asked for. What is to be done follows from the
-// logs alone; who does it holds a lock in this clone and, where another clone could do it
-// too, a lease on the remote.
+// Worker runs the reviews that were requested from agents. The logs alone decide what there is to do. A process holds a
+// lock in this clone for each review and, if another clone could do it too, a lease on the remote.
 type Worker struct {
 	Store    *store.Store                                       // required
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required
-	// Checks are those to run for a change, and why others are not run. nil: none.
+	// Checks returns the checks to run for a change, and why others do not run. nil means none.
 	Checks   func(ctx context.Context, review record.Review, change reviewing.Change) (run []runplan.Check, not []string)
 	Checker  checking.Checker  // required with Checks
-	Retry    bool              // also reviews whose reviewer could not be run before
+	Retry    bool              // also run reviewers that failed before
 	Exclude  []string          // git globs left out of every review
 	Progress checking.Progress // required
 	// ExcludedBy is as in role.Limits.
 	ExcludedBy string
-	// Parallel is how many reviewers are at work at once in this clone, and Jobs how many
-	// of them this process has at most. 0 is one, and Parallel.
+	// Parallel is the number of reviewers that may run at once in this clone; 0 means one. Jobs is the maximum in this
+	// process; 0 means Parallel.
 	Parallel, Jobs int
-	// Remote is where leases are taken and given back; "" for none.
+	// Remote is where leases are taken and released; "" means that there are none.
 	Remote string
-	// ForAll also does what other writers asked agents for that can be run here, and shares
-	// what came of it by Sync, which is required then, as Remote is.
+	// ForAll also runs what other writers requested from agents that are available here, and shares the results with
+	// Sync. It requires Sync and Remote.
 	ForAll      bool
 	Sync        func(ctx context.Context) error
-	Closing     closing.Rule                                    // what ends by itself
-	Heard       func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
-	Generated   bool                                            // look at generated and vendored files as well
-	Instructed  bool                                            // tell reviewers what the project says to them: see reviewing.Inquiry
-	KeepChecked bool                                            // what a hook's commit is checked with and finds nothing stays in this clone, see record.KeepChecked
-	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
+	Closing     closing.Rule                                    // which reviews close without a person
+	Heard       func(ctx context.Context, review record.Review) // if not nil, called for every answered review
+	Generated   bool                                            // review generated and vendored files as well
+	Instructed  bool                                            // pass on instructions: see reviewing.Inquiry
+	KeepChecked bool                                            // see record.KeepChecked
+	// Ask requests a review of a commit that no hook saw; nil means that none is requested.
 	Ask   func(ctx context.Context, commit gitstore.ID) error
 	Terms reviewing.Terms
-	// Awaited says that somebody waits for what is done: a quota is waited for as Terms have it. Other workers go on
-	// with the next review, and come back to this one.
+	// Awaited means that somebody waits for the result: the worker waits for a quota within Terms. Other workers go on
+	// with the next review and come back to this one.
 	Awaited bool
 }
 
-// Worked is what a worker did.
+// Worked counts what a worker did.
 type Worked struct {
-	Reviews int  // that agents answered
-	Failed  int  // of which an agent failed
-	Busy    bool // others have all that may be at work at once in this clone
+	Reviews int  // answered by agents
+	Failed  int  // with a failed agent
+	Busy    bool // other processes have all slots of this clone
 }
 
-// Work does every review that can be done now, oldest first and side by side, until none
-// is left. A reviewer that could not be run is tried again when it is due, if it may well
-// answer then, and otherwise when Retry says so. What is left is Queue's to tell.
+// Work runs every review that can run now, oldest first and in parallel, until none is left. A reviewer that failed is
+// run again when it is due, if it is worth retrying, or if Retry is set. Queue shows what is left.
 func (w *Worker) Work(ctx context.Context) (Worked, error) {
 	if err := w.begin(ctx); err != nil {
 		return Worked{}, err
@@ -84,7 +82,7 @@ func (w *Worker) Work(ctx context.Context) (Worked, error) {
 	return s.worked, errors.Join(append(s.refusals, err)...)
 }
 
-// begin puts right what killed workers have left, and finds out what there is to do.
+// begin cleans up after killed workers and updates what there is to do.
 func (w *Worker) begin(ctx context.Context) error {
 	if _, err := checking.DropCheckouts(ctx, w.Store, false); err != nil {
 		return err
@@ -99,7 +97,7 @@ func (w *Worker) begin(ctx context.Context) error {
 		if err := w.fetchWanted(ctx); err != nil {
 			return err
 		}
-		_ = share.FetchLeases(ctx, w.Store, w.Remote) // a lease that is not known is met when the review is taken
+		_ = share.FetchLeases(ctx, w.Store, w.Remote) // taking the review reveals an unknown lease
 	}
 	if err := w.follow(ctx); err != nil {
 		return err
@@ -107,8 +105,8 @@ func (w *Worker) begin(ctx context.Context) error {
 	return w.dropLeases(ctx)
 }
 
-// follow has reviews go where their code went. That it cannot be done now is told, and no
-// reason to do no review: the next worker does it.
+// follow moves reviews to where their code went. An error is reported and stops no review: the next worker follows
+// again.
 func (w *Worker) follow(ctx context.Context) error {
 	followed, err := lineage.Follow(ctx, w.Store)
 	if err == nil && w.Ask != nil {
@@ -128,15 +126,15 @@ func (w *Worker) follow(ctx context.Context) error {
 	return nil
 }
 
-// Review has every agent that was asked and has not answered do its review, side by side,
-// and records the answers, or why there are none. It is gitstore.ErrBusy when another
-// process of this clone is at it, and a *share.LeasedError when another clone is.
+// Review runs every agent that has not answered yet, in parallel, and records the answers or failures. It returns
+// gitstore.ErrBusy if another process of this clone works on the review, and a *share.LeasedError if another clone
+// does.
 func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
 	review, _, err := w.take(ctx, review, w.ownSlots())
 	return review, err
 }
 
-// take is Review by those who get a place each.
+// take is Review with a slot for each agent.
 func (w *Worker) take(ctx context.Context, review record.Review, places slotSource) (_ record.Review, done outcome, err error) {
 	unlock, err := w.lock(review.ID)
 	if err != nil {
@@ -150,7 +148,7 @@ func (w *Worker) take(ctx context.Context, review record.Review, places slotSour
 	if err != nil || len(turns) == 0 {
 		return review, done, err
 	}
-	if _, err := w.Store.Repo.Identity(ctx); err != nil { // nothing of what an agent is paid for could be recorded
+	if _, err := w.Store.Repo.Identity(ctx); err != nil { // nothing that an agent is paid for could be recorded
 		return review, done, err
 	}
 	if same, err := w.sameChangeReviewed(ctx, review); err != nil || same {
@@ -173,7 +171,7 @@ func (w *Worker) take(ctx context.Context, review record.Review, places slotSour
 	if err != nil {
 		return review, done, err
 	}
-	for seen := map[string]bool{}; ; { // the judge's turn comes when the others are over
+	for seen := map[string]bool{}; ; { // the judge's turn comes after the others
 		turns, one, failed := w.do(ctx, review.ID, places, seen)
 		done.answered, done.failed = done.answered+one.answered, done.failed+one.failed
 		if err = failed; turns == 0 || err != nil {
@@ -191,12 +189,12 @@ func (w *Worker) take(ctx context.Context, review record.Review, places slotSour
 	return review, done, err
 }
 
-// errSameChange says that a reviewer is looking at the same change for an older review,
-// which may come to speak for this one.
+// errSameChange means that a reviewer is examining the same change for an older review, whose result may cover this
+// one.
 var errSameChange = fmt.Errorf("the same change is being reviewed: %w", gitstore.ErrBusy)
 
-// sameChangeReviewed reports whether review, which a hook asked for, is of the change that its reviewer
-// is looking at now for an older one.
+// sameChangeReviewed reports whether a hook requested review and its reviewer is examining the same change for an older
+// review.
 func (w *Worker) sameChangeReviewed(ctx context.Context, review record.Review) (bool, error) {
 	if !lineage.AskedByItself(review) {
 		return false, nil
@@ -224,7 +222,7 @@ func (w *Worker) sameChangeReviewed(ctx context.Context, review record.Review) (
 	return false, nil
 }
 
-// open is a review as it is now, and the agents whose turn it is, none when it is closed.
+// open returns the current state of a review and the agents whose turn it is, none if the review is closed.
 func (w *Worker) open(ctx context.Context, id string) (review record.Review, turns []string, err error) {
 	review, err = w.Store.Review(ctx, id)
 	if err == nil && record.WaitingStatus(string(review.Status)) {
@@ -233,10 +231,10 @@ func (w *Worker) open(ctx context.Context, id string) (review record.Review, tur
 	return review, turns, err
 }
 
-// do has all agents whose turn it is review side by side, but for those in seen, and adds
-// them to it; it gives how many that were.
+// do runs all agents whose turn it is, in parallel, except those in seen. It adds them to seen and returns their
+// number.
 func (w *Worker) do(ctx context.Context, id string, places slotSource, seen map[string]bool) (n int, done outcome, err error) {
-	review, turns, err := w.open(ctx, id) // once more: a lease may have brought news
+	review, turns, err := w.open(ctx, id) // again: a lease may have brought new events
 	turns = slices.DeleteFunc(turns, func(turn string) bool { return seen[turn] })
 	if err != nil || len(turns) == 0 {
 		return 0, done, err
@@ -265,9 +263,8 @@ func (w *Worker) do(ctx context.Context, id string, places slotSource, seen map[
 	return len(turns), done, err
 }
 
-// skip records why a review cannot be done by those who were asked, once, where that
-// is for want of an object, which may be there the next time. Of what others asked for it
-// is no news that it is not here. Any other err is returned.
+// skip records, once, that the named agents cannot do a review because an object is missing; it may be there next time.
+// It records nothing for a review requested elsewhere. It returns any other err.
 func (w *Worker) skip(ctx context.Context, review record.Review, names []string, err error) (record.Review, error) {
 	var object *gitstore.MissingError
 	if !errors.As(err, &object) || w.foreign(review.Writer) {

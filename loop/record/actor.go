@@ -26,6 +26,21 @@ func CheckActor(name string) error {
 	return nil
 }
 
+// SameActor reports whether two names are those of one actor: of people by address, whatever the terminal or page in
+// parentheses behind it. An agent has no address, and its sessions are several actors.
+func SameActor(a, b string) bool {
+	if a == b {
+		return true
+	}
+	email := func(actor string) string {
+		if !strings.Contains(actor, "<") {
+			return ""
+		}
+		return gitstore.ParseIdentity(actor).Email
+	}
+	return email(a) != "" && strings.EqualFold(email(a), email(b))
+}
+
 // Hold is by whom and for how long a review is claimed.
 type Hold struct {
 	Actor string

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -22,10 +23,18 @@ func (p Given) by() (who ActorPayload, held bool) {
 
 func (r *Review) give(e Event, p Given) {
 	if r.Claim != nil {
-		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != p.Actor)
+		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, !SameActor(r.Claim.By, p.Actor))
 		r.Claim = nil
 	}
 	r.Request.People = p.People
+}
+
+// Named returns reviewers with the names of the people who are asked in place of "human".
+func Named(reviewers, people []string) []string {
+	if at := slices.Index(reviewers, Human); at >= 0 && len(people) > 0 {
+		return slices.Replace(slices.Clone(reviewers), at, at+1, people...)
+	}
+	return reviewers
 }
 
 // Asks reports whether a person is one of those whom the request asks: by address, whatever the session. A request that

@@ -13,7 +13,7 @@ import (
 
 // sameAs reports whether a claim for good by by is the one that stands.
 func (c *Claim) sameAs(by ActorPayload) bool {
-	return c.By == by.Actor && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.Is(by.Claim))
+	return SameActor(c.By, by.Actor) && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.Is(by.Claim))
 }
 
 // FormatReviewMessage is comments as Markdown for whoever addresses them: see comment.Message.
@@ -126,13 +126,15 @@ type Review struct {
 	Claim         *Claim         `json:"claim,omitempty"`
 	Ended         []EndedClaim   `json:"ended_claims,omitempty"` // oldest first
 	Judgements    []Judgement    `json:"judgements,omitempty"`
+	Audience      string         `json:"audience,omitempty"` // who sees it: "private", a remote's name, "" for all; filled in by the store
 	Verifications []Verification `json:"verifications,omitempty"`
-	Answers       []Answer       `json:"answers,omitempty"`  // what became of findings and comments, oldest first
-	Replies       []Reply        `json:"replies,omitempty"`  // what was said in threads, oldest first
-	Note          string         `json:"note,omitempty"`     // of the resolution or cancellation
-	Reopened      bool           `json:"reopened,omitempty"` // by somebody, and nothing was submitted since
-	Failure       *Failure       `json:"failure,omitempty"`  // the newest of Failures
-	Failures      []Failure      `json:"failures,omitempty"` // why reviewers could not be run, last time, one for each and each clone
+	Answers       []Answer       `json:"answers,omitempty"`    // what became of findings and comments, oldest first
+	Replies       []Reply        `json:"replies,omitempty"`    // what was said in threads, oldest first
+	Redactions    []Redaction    `json:"redactions,omitempty"` // what was taken back, oldest first
+	Note          string         `json:"note,omitempty"`       // of the resolution or cancellation
+	Reopened      bool           `json:"reopened,omitempty"`   // by somebody, and nothing was submitted since
+	Failure       *Failure       `json:"failure,omitempty"`    // the newest of Failures
+	Failures      []Failure      `json:"failures,omitempty"`   // why reviewers could not be run, last time, one for each and each clone
 	Lost          []Lost         `json:"lost,omitempty"`
 	Moves         []Move         `json:"moves,omitempty"` // where its code went, as it was noticed
 	panel         [][]track.At   // findings of several agents that are the same, as submissions have them

@@ -94,7 +94,7 @@ var (
 func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 	move := reviewMoves[eventType]
 	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
-	if !slices.Contains(move.from, r.Status) {
+	if !slices.Contains(move.from, r.Status) && !(eventType == EventReviewAnswered.Name && r.SupersededBy() != "") {
 		return refused
 	}
 	if eventType == EventReviewClaimed.Name && by.Actor == "" {
@@ -132,7 +132,7 @@ func ofReviewer(eventType string) bool {
 
 // HolderFor names the holder to actor, who may have the same name.
 func HolderFor(holder, actor string) string {
-	if holder == actor {
+	if SameActor(holder, actor) {
 		return holder + " (another claim)"
 	}
 	return holder
@@ -144,11 +144,11 @@ func (r Review) fenced(eventType string, by ActorPayload, now time.Time) bool {
 	switch c := r.Claim; {
 	case by.Claim != "" && !c.Is(by.Claim):
 		return true
-	case c.By == by.Actor && c.Writer == by.writer:
+	case SameActor(c.By, by.Actor) && c.Writer == by.writer:
 		return false
 	case eventType == EventReviewClaimed.Name:
 		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional one gives way to the remote's
-	case c.By == by.Actor || c.Lapsed(now):
+	case SameActor(c.By, by.Actor) || c.Lapsed(now):
 		return r.lost(by)
 	}
 	return true
@@ -159,12 +159,12 @@ func (r Review) fenced(eventType string, by ActorPayload, now time.Time) bool {
 func (r Review) lost(by ActorPayload) bool {
 	newest := EndedClaim{}
 	for _, e := range r.Ended {
-		if e.By == by.Actor && e.Writer == by.writer {
+		if SameActor(e.By, by.Actor) && e.Writer == by.writer {
 			newest = e
 		}
 	}
 	return newest.Lost || slices.ContainsFunc(r.Lost, func(l Lost) bool {
-		return l.Type == EventReviewClaimed.Name && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
+		return l.Type == EventReviewClaimed.Name && SameActor(l.Actor, by.Actor) && l.Writer == by.writer && !l.At.Before(newest.At)
 	})
 }
 
@@ -200,6 +200,9 @@ func (r *Review) Apply(e Event) error {
 		move.fold(r, e, payload)
 		r.UpdatedAt = e.Timestamp
 	}
+	if err == nil && len(r.Redactions) > 0 {
+		*r, err = r.redacted()
+	}
 	return err
 }
 
@@ -233,7 +236,7 @@ func (r *Review) cancel(e Event, by ActorPayload) {
 }
 
 func (r *Review) release(e Event, by ActorPayload) {
-	r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
+	r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, !SameActor(r.Claim.By, by.Actor))
 	if r.Claim = nil; r.Status == ReviewClaimed {
 		r.Status = ReviewSubmitted
 	}
@@ -265,7 +268,7 @@ func (r *Review) fail(e Event, failure Failure) {
 // going to review it, and the claim ends with the answer.
 func (r *Review) claim(e Event, by ActorPayload) {
 	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
-	if old := r.Claim; old != nil && old.By == by.Actor && old.Writer == e.Writer {
+	if old := r.Claim; old != nil && SameActor(old.By, by.Actor) && old.Writer == e.Writer {
 		claim.ID, claim.At, claim.Shared = old.ID, old.At, old.Shared || by.Shared
 	} else if old != nil {
 		r.takeOver(*old, e, by)
@@ -305,6 +308,9 @@ func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
 	if submission.Decision == Approve {
 		submission.Recorder = e.Actor
+	}
+	if submission.Decision != "" {
+		submission.Writer = e.Writer
 	}
 	r.took(submission.took(e))
 	taken := comment.IDs(r.Comments())

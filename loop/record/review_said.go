@@ -33,13 +33,20 @@ func (r Review) Looked() Looked {
 	return farthest
 }
 
-// approvers are the people whose approval stands, by the names under which they gave it and
-// by the identities that recorded it.
-func (r Review) approvers() [][2]string {
-	var all [][2]string
+// Approver is somebody whose approval of a review stands.
+type Approver struct {
+	By       string      `json:"by"`          // the name under which it was given
+	Recorder string      `json:"recorded_by"` // the identity that recorded it
+	Writer   string      `json:"writer"`      // whose log it is in
+	Event    gitstore.ID `json:"event"`
+}
+
+// approvers are the people whose approval stands.
+func (r Review) approvers() []Approver {
+	var all []Approver
 	for _, sub := range r.Standing() {
 		if sub.Decision == Approve {
-			all = append(all, [2]string{sub.Reviewer, sub.Recorder})
+			all = append(all, Approver{sub.Reviewer, sub.Recorder, sub.Writer, sub.Event})
 		}
 	}
 	return all

@@ -19,9 +19,9 @@ type ReviewSummary struct {
 	Status       ReviewStatus  `json:"status"`
 	Outcome      Outcome       `json:"outcome,omitempty"`
 	Looked       Looked        `json:"looked,omitempty"`
-	Approvers    [][2]string   `json:"approved_by,omitempty"` // as whom, and the identity that recorded it
-	Verdict      reply.Verdict `json:"verdict,omitempty"`     // the worst effective one that stands; "" while nobody gave one
-	Unreadable   bool          `json:"unreadable,omitempty"`  // that verdict is of answers that nobody could read
+	Approvers    []Approver    `json:"approved_by,omitempty"`
+	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that stands; "" while nobody gave one
+	Unreadable   bool          `json:"unreadable,omitempty"` // that verdict is of answers that nobody could read
 	Reviewer     string        `json:"reviewer"`
 	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
 	Kind         SubjectKind   `json:"kind"`
@@ -31,6 +31,8 @@ type ReviewSummary struct {
 	Message      string        `json:"message,omitempty"`
 	Source       string        `json:"source"`
 	Writer       string        `json:"writer"`
+	Redacted     bool          `json:"redacted,omitempty"` // something of it was taken back
+	Audience     string        `json:"audience,omitempty"` // as Review has it; filled in by the store
 	RequestedBy  string        `json:"requested_by"`
 	Branch       string        `json:"branch,omitempty"`
 	Author       string        `json:"author,omitempty"` // of the commit
@@ -42,6 +44,7 @@ type ReviewSummary struct {
 	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"`      // commits in which something of it is said to be fixed or gone
 	Asked        string        `json:"asked,omitempty"`         // the first request of a review without any
 	Others       []string      `json:"other_reviewers,omitempty"`
+	People       []string      `json:"people,omitempty"`      // who is asked where a person is; none: anybody
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Absent       []string      `json:"absent,omitempty"`      // of them, those without whom it is complete
 	Outvoted     bool          `json:"outvoted,omitempty"`    // agents found that it does not pass, fewer than the quorum
@@ -77,6 +80,10 @@ type ReviewSummary struct {
 	Usage     spend.Usage `json:"usage,omitzero"`
 
 	Spending spend.Spending `json:"usage_by_agent,omitempty"`
+
+	Follows string   `json:"follows,omitempty"`      // as ReviewRequest has it
+	BackTo  []string `json:"back_to,omitempty"`      // as Review.BackTo has it
+	Back    int      `json:"back_claimed,omitempty"` // what those have to look at
 }
 
 // Summary is r as one line of the inbox.
@@ -84,15 +91,16 @@ func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
-		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
+		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
-		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
+		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
 	}
 	s.Unreadable = r.Unreadable()
 	s.count(r.Open())
-	s.Claimed = len(r.Claimed())
+	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
+	s.BackTo, s.Back = r.BackTo()
 	for _, a := range r.Answers {
 		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
 		if settles && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
@@ -192,6 +200,8 @@ func (s ReviewSummary) Need() Need {
 	switch {
 	case !WaitingStatus(string(s.Status)):
 		return NeedClosed
+	case len(s.BackTo) > 0:
+		return needPerson
 	case s.Critical > 0 && !s.Outvoted:
 		return NeedCritical
 	case s.Warnings > 0 && !s.Outvoted, s.Outcome == OutcomeFailed && s.CommentCount == 0:

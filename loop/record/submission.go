@@ -23,6 +23,7 @@ type Submission struct {
 	Reviewer  string            `json:"reviewer"`
 	Looked    Looked            `json:"looked,omitempty"`      // who that is; filled in when it is read
 	Recorder  string            `json:"recorded_by,omitempty"` // the identity that recorded an approval; filled in by the fold
+	Writer    string            `json:"writer,omitempty"`      // whose log has a person's; filled in by the fold
 	Report    reply.Report      `json:"report"`
 	Outcome   Outcome           `json:"outcome"`
 	Decision  Decision          `json:"decision,omitempty"` // a person's

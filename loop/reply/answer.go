@@ -10,28 +10,28 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// answer is a reviewer's answer while it is read.
+// answer is a reviewer's answer while it is being read.
 type answer struct {
 	nonce   string
 	md      markdown.Text
-	lines   []readLine // those of md, and what they are
+	lines   []readLine // the classified lines of md
 	found   []candidate
-	loose   []Finding // that stand in objects which are no report
-	read    []int     // lines that a report was made of
-	broken  bool      // what meant to be a report could not be read
+	loose   []Finding // from objects that are not a report
+	read    []int     // lines that belong to a report
+	broken  bool      // an intended report could not be read
 	refused bool      // the words beside a pass refuse
-	tallied bool      // it counts critical findings
+	tallied bool      // the answer counts critical findings
 	log     *markdown.Warnings
 }
 
-// candidate is a report that stands in an answer, on the lines [from, to].
+// candidate is a report found in an answer, on the lines [from, to].
 type candidate struct {
 	Report
 	from, to int
-	unread   string // the field of an object that may hold faults and is not known
+	unread   string // an unknown field of its object that may hold findings
 }
 
-// rest is the text without the lines that a report was made of.
+// rest returns the text without the lines that belong to a report.
 func (a *answer) rest() markdown.Text {
 	rest := a.md
 	rest.Lines = slices.Clone(a.md.Lines)
@@ -41,13 +41,13 @@ func (a *answer) rest() markdown.Text {
 	return rest
 }
 
-// speaks reports whether the author says something in the lines [from, to).
+// speaks reports whether the lines [from, to) contain words of the author.
 func (a *answer) speaks(from, to int) bool {
 	return slices.ContainsFunc(a.md.Lines[from:max(from, to)], func(l markdown.Line) bool { return !l.Silent() })
 }
 
-// isAnswer reports whether the lines [from, to] are what the author answers, and not
-// a part of a sentence or what a sentence tells of. A title may stand below any line.
+// isAnswer reports whether the lines [from, to] are the author's answer, and not part of a
+// sentence or introduced by one. A titled report may follow any line.
 func (a *answer) isAnswer(from, to int, titled bool) bool {
 	above := from - 1
 	for above > 0 && a.md.Lines[above].Blank() {
@@ -74,7 +74,7 @@ func (a *answer) isAnswer(from, to int, titled bool) bool {
 	return l.Kind != markdown.LineText || !unicode.IsLower(first) || markdown.Labelled(l.Text) != ""
 }
 
-// endsSentence reports whether what stands below text begins anew: text ends in a
+// endsSentence reports whether the line below text begins a new sentence: text ends in a
 // stop, is an item or has a label.
 func endsSentence(text string) bool {
 	_, _, listed := markdown.CutBullet(text)
@@ -82,8 +82,8 @@ func endsSentence(text string) bool {
 	return listed || strings.ContainsRune(".!?…", last) || markdown.Labelled(text) != "" || strings.TrimSpace(text) == ""
 }
 
-// answerWords and answerNouns are the words of a line after which the answer comes:
-// "Here is my review of the change:", "BEGIN_JSON".
+// answerWords and answerNouns are the words of a line that announces the answer: "Here is
+// my review of the change:", "BEGIN_JSON".
 var (
 	answerWords = prose.WordSet(`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
 	answerNouns = prose.WordSet(`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
@@ -94,5 +94,5 @@ func announces(text string) bool {
 	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool { return !answerWords.Has(w) && !answerNouns.Has(w) })
 }
 
-// maxSummary is how much of an unreadable answer is kept, in bytes.
+// maxSummary limits the summary taken from an answer, in bytes.
 const maxSummary = 4000

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// fillers may stand around a verdict without changing it.
+// fillers are words that do not change the meaning of a verdict beside them.
 var fillers = prose.WordSet(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
 	code to me us for merge merging into main from my side by with in respects and as so yes found were was have be can consider as a whole round review of
 	again here there comments nits notes suggestions remarks minor small optional perfect excellent happy finally`)
 
-// aboutOthers: what others approved, or once was, is neither said nor refused here.
+// aboutOthers are words of sentences about an earlier review or another person's; such sentences do not count.
 var aboutOthers = prose.WordSet(`previous previously earlier last author says said list who whoever`)
 
-// hear notes whether a sentence or an item says that the change must not go in, or that nobody read it.
+// hear records whether a sentence or an item says that the change must not go in, or that it was not read.
 func (r *requestReader) hear(sentence string) {
 	if words := wordsOf(sentence); !r.past && !hasWord(words, aboutOthers) {
 		r.refused = r.refused || refusesMerge(words) || saysUnread(words) || saysRed(words)
 	}
 }
 
-// saysUnread: "I was not able to read any of the files".
+// saysUnread reports whether the reviewer could not read the change: "I was not able to read any of the files".
 func saysUnread(words []string) bool {
 	for _, who := range []string{"i", "we"} {
 		for _, could := range []string{"could not", "can not", "was not able to", "were not able to", "was unable to", "were unable to", "am unable to", "am not able to"} {
@@ -33,13 +33,14 @@ func saysUnread(words []string) bool {
 	return false
 }
 
-// lookVerbs are what a reviewer does to what is under review, and reviewed what that is.
+// lookVerbs are verbs for reading a change, and reviewed the nouns for its content.
 var (
 	lookVerbs = prose.WordSet(`read open access load review see`)
 	reviewed  = prose.WordSet(`files diff change changes patch code`)
 )
 
-// saysRed: "the test suite fails with 3 errors", and not "the test fails without the fix".
+// saysRed reports whether words say that a check fails now: "the test suite fails with 3 errors", but not "the test
+// fails without the fix".
 func saysRed(words []string) bool {
 	for i, w := range words {
 		about := i > 0 && checkWords.Has(words[i-1]) || i > 1 && checkWords.Has(words[i-2]) && beWords.Has(words[i-1])
@@ -50,15 +51,15 @@ func saysRed(words []string) bool {
 	return false
 }
 
-// nowFailing say that a check fails now, and elsewhere that it is about another time or place.
+// nowFailing are words for a failing check; elsewhere are words about another time or place.
 var (
 	nowFailing = prose.WordSet(`fail fails failing broken red`)
 	elsewhere  = prose.WordSet(`if when unless before without previously earlier base used would could should until unrelated same already flaky known expected never`)
 )
 
-// refusesMerge reports whether words forbid that the change goes in, and do not
-// speak of what its code merges or approves: "This must not be merged", "I cannot
-// approve it", "Changes requested".
+// refusesMerge reports whether words forbid merging the change: "This must not be merged",
+// "I cannot approve it", "Changes requested". Sentences about what the code itself merges
+// or approves do not count.
 func refusesMerge(words []string) bool {
 	if wantsNoChanges(words) {
 		return false
@@ -79,10 +80,10 @@ func wantsNoChanges(words []string) bool {
 	return says(words, "no changes requested", "no further changes requested", "no more changes requested")
 }
 
-// wholeWords speak of the change as a whole, or of who judges it.
+// wholeWords refer to the change as a whole, or to its judge.
 var wholeWords = prose.WordSet(`this it i we pr patch`)
 
-// saysRefused: "not approved", "changes requested", "no".
+// saysRefused reports whether words refuse: "not approved", "changes requested", "no".
 func saysRefused(words []string) bool {
 	switch strings.Join(words, " ") {
 	case "no", "not", "nope", "nah", "not really", "not yet", "no way":

@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/casetest"
 )
 
-// BenchmarkParseReview reads all cases once, and hostile texts of one megabyte. What
-// an answer takes is in proportion to its length.
+// BenchmarkParseReview reads all cases once, and hostile texts of one megabyte. The time is
+// proportional to the length.
 func BenchmarkParseReview(b *testing.B) {
 	b.Run("cases", func(b *testing.B) {
 		cases := casetest.Read(b, "review")

@@ -10,25 +10,25 @@ type blockKind byte
 
 const (
 	blockLines   blockKind = iota // a paragraph
-	blockHeading                  // also a line in bold alone, and the summary of HTML details
-	blockItem                     // with the lines that are wrapped below it
+	blockHeading                  // also a line in bold alone, and an HTML summary
+	blockItem                     // with its continuation lines
 	blockRow                      // of a table
 )
 
-// block is a piece of a review's text. The text of a row is its line.
+// block is a part of a review's text. For a row, text is its line.
 type block struct {
 	kind   blockKind
 	level  int // of a heading
 	indent int // of an item
 	text   string
-	more   []string // the lines below the first one, until they are joined
+	more   []string // the lines after the first, until they are joined
 }
 
-// readBlocks splits what the author says into blocks. Verdict lines, rules, tags, code and quotations end a block and
-// are none.
+// readBlocks splits the author's words into blocks. Verdict lines, rules, tags, code and quotations end a block and
+// are dropped.
 func readBlocks(md markdown.Text) []block {
 	var blocks []block
-	open := false // the last block may go on in the next line
+	open := false // the next line may continue the last block
 	for _, l := range md.Lines {
 		b := readBlockLine(l)
 		if open && b.kind == blockLines && b.text != "" {
@@ -47,8 +47,8 @@ func readBlocks(md markdown.Text) []block {
 	return blocks
 }
 
-// joinLines joins the lines of a paragraph. It parts them behind a colon, which introduces what follows, and where the
-// next one has a label or begins anew.
+// joinLines joins the lines of a paragraph. It keeps a line break after a colon, which introduces what follows, after
+// a title, and before a line with a label.
 func joinLines(above string, more []string) string {
 	var b strings.Builder
 	b.WriteString(above)
@@ -63,7 +63,7 @@ func joinLines(above string, more []string) string {
 	return b.String()
 }
 
-// readBlockLine reads one line as a block of its own; its text is empty for a line that is none.
+// readBlockLine reads one line as a block of its own. The text is empty for a line that is dropped.
 func readBlockLine(l markdown.Line) block {
 	text := strings.TrimSpace(l.Text)
 	if title, ok := summaryOf(text); ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
-// role is what a line is to those who read a review.
+// role is the kind of a line in a review.
 type role byte
 
 const (
@@ -17,14 +17,14 @@ const (
 	roleTitle               // a heading, or a line in bold alone
 	roleVerdict             // "### Verdict: PASS"
 	roleField               // "**Severity:** High"
-	roleLead                // a severity and what has it
-	roleGroup               // a severity alone: what stands below has it
-	roleRow                 // of a table that lists findings
+	roleLead                // a severity and its finding
+	roleGroup               // a severity alone, for the lines below
+	roleRow                 // of a table of findings
 	roleTally               // "Critical: 2"
-	roleLegend              // says what a severity means
+	roleLegend              // explains a severity
 )
 
-// readLine is a line and what it is.
+// readLine is a line with its role.
 type readLine struct {
 	markdown.Line
 	role   role
@@ -33,12 +33,12 @@ type readLine struct {
 	indent int
 	listed bool
 	mark   severityMark
-	rest   string        // what a lead says behind its mark, or a verdict line behind its label
+	rest   string        // the text after a lead's severity mark, or after a verdict line's label
 	asked  bool          // a verdict line in a documented form
 	draft  *findingDraft // of a row
 }
 
-// classify says what each line of md is. All readers of findings and verdicts go by it.
+// classify determines the role of each line of md, for all readers of findings and verdicts.
 func classify(md markdown.Text) []readLine {
 	c := classifier{lines: make([]readLine, len(md.Lines)), below: make([]string, len(md.Lines)+1)}
 	for i, l := range slices.Backward(md.Lines) {
@@ -59,14 +59,14 @@ func classify(md markdown.Text) []readLine {
 	return c.lines
 }
 
-// classifier keeps what a line needs of those around it.
+// classifier holds the context that classifying a line requires.
 type classifier struct {
 	lines   []readLine
-	below   []string // for each line itself, or the next one that is not blank
-	columns []string // header of the table that is being read; empty and not nil: it has none
+	below   []string // for each line, itself or the next one that is not blank
+	columns []string // header of the current table; nil: no table, empty: no header
 }
 
-// line reads a line that is no row of a table.
+// line classifies a line outside a table.
 func (c *classifier) line(i int) {
 	l := &c.lines[i]
 	var item string
@@ -104,15 +104,15 @@ func (c *classifier) line(i int) {
 	}
 }
 
-// titles reports whether line i stands above what it may be the title of: a list, or
-// the line that makes a heading of it.
+// titles reports whether line i can be a title: a list or the underline of a heading is
+// below it.
 func (c *classifier) titles(i int) bool {
 	below := strings.TrimSpace(c.below[i+1])
 	_, _, listed := markdown.CutBullet(below)
 	return listed || below != "" && strings.Trim(below, "-=") == ""
 }
 
-// words reads a title, an item or a line of prose.
+// words classifies a title, an item or a line of prose.
 func (l *readLine) words(item string, titles bool) {
 	m, ok := aloneMark(item)
 	if !ok && (l.level > 0 || titles) {
@@ -145,8 +145,8 @@ func (l *readLine) words(item string, titles bool) {
 	}
 }
 
-// definesSeverity: "Severity: Critical = stops the release", "Severity level: critical,
-// warning or note".
+// definesSeverity reports whether value explains severities: "Severity: Critical = stops the
+// release", "Severity level: critical, warning or note".
 func definesSeverity(value string) bool {
 	if listsSeverities(value) {
 		return true
@@ -159,7 +159,7 @@ func definesSeverity(value string) bool {
 	return ok && known && !namesPlace(meaning)
 }
 
-// listsSeverities reports whether value names all severities and nothing else: a scale.
+// listsSeverities reports whether value names all three severities and nothing else: a scale.
 func listsSeverities(value string) bool {
 	named := map[Severity]bool{}
 	for part := range strings.SplitSeq(strings.NewReplacer(" or ", ",", "/", ",", "|", ",").Replace(value), ",") {
@@ -172,9 +172,8 @@ func listsSeverities(value string) bool {
 	return len(named) == 3
 }
 
-// row reads one row of a table. The first row is its header when a line of dashes
-// stands below it, or when its cells name fields; a header without a severity says
-// nothing of the columns.
+// row reads one row of a table. The first row is the header if a line of dashes is below it or
+// its cells name fields. A header without a severity column is ignored.
 func (c *classifier) row(i int) (ok bool) {
 	l := &c.lines[i]
 	if _, item, _ := markdown.CutBullet(l.Text); !strings.HasPrefix(item, "|") {
@@ -209,10 +208,9 @@ func (c *classifier) row(i int) (ok bool) {
 	return true
 }
 
-// markLegends finds the runs of lines that say what the severities mean. An entry
-// of a legend names no place, its severity stands only once in the run, and either
-// the run's title says that it is a key or every entry says no more than what is
-// done about such a finding. Any other entry is a finding.
+// markLegends finds runs of lines that explain the severities. In such a legend no entry names
+// a place, each severity occurs once, and either its title says that it is a key or every entry
+// says only how such findings are handled. All other entries are findings.
 func markLegends(lines []readLine) {
 	title := ""
 	for i := 0; i < len(lines); {
@@ -233,7 +231,7 @@ func markLegends(lines []readLine) {
 	}
 }
 
-// legendTitle is what the line says as the title of a legend below it.
+// legendTitle returns the line's text if it can be the title of a legend below.
 func (l readLine) legendTitle() string {
 	switch {
 	case l.level > 0:
@@ -246,8 +244,8 @@ func (l readLine) legendTitle() string {
 	return ""
 }
 
-// entriesEnd is where the run of severities with something behind them ends that
-// begins at line i; i when none does. Single blank lines may part it.
+// entriesEnd returns the end of the run of severities with text that begins at line i; i if
+// there is none. Single blank lines may be inside the run.
 func entriesEnd(lines []readLine, i int) int {
 	end := i
 	for n := i; n < len(lines) && n <= end+1; n++ {
@@ -287,7 +285,7 @@ func isLegend(run []readLine, title string) bool {
 	return isKeyTitle(title) || defined && (labelled || len(severities) > 1)
 }
 
-// marksBetween are the marks in the rest of a line that lists them: "/ Warning / Note".
+// marksBetween returns the severity words in the rest of a line that lists several: "/ Warning / Note".
 func marksBetween(text string) []string {
 	var words []string
 	parts := strings.FieldsFunc("."+text, func(r rune) bool {

@@ -11,7 +11,7 @@ const (
 	againstNotice = "the worse counts"
 )
 
-// TestWordsAgainstABlock: words beside a block with the nonce that refuse in so many words take its pass back.
+// TestWordsAgainstABlock: words beside a tagged block that clearly refuse cancel its pass.
 func TestWordsAgainstABlock(t *testing.T) {
 	for text, want := range map[string]Verdict{
 		"### Verdict: NEEDS_FIX\n":                                                NeedsFix,
@@ -34,8 +34,8 @@ func TestWordsAgainstABlock(t *testing.T) {
 	}
 }
 
-// Words beside a block that say no more than it, or are not the reviewer's, are not
-// told of; nor are those beside a block that refuses itself.
+// Words beside a block that agree with it, or are not the reviewer's, are not reported; nor are
+// words beside a block that refuses.
 func TestWordsBesideABlock(t *testing.T) {
 	refusing := strings.Replace(passingBlock, "PASS", "NEEDS_FIX", 1)
 	for _, answer := range []string{

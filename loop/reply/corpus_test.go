@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/place"
 )
 
-// A sample is a text of the corpus and what a careful reader takes from it:
+// A sample is a text of the corpus and a careful reader's result:
 //
 //	nonce 7f3a
 //	v pass|fix|critical
@@ -52,7 +52,7 @@ func readSample(t *testing.T, name, data string) sample {
 	return s
 }
 
-// corpus is every text of testdata/corpus, for figures and not one by one.
+// corpus returns every text of testdata/corpus, which give figures and are not tested one by one.
 func corpus(t *testing.T) []sample {
 	var all []sample
 	for _, c := range casetest.Read(t, "corpus") {
@@ -66,7 +66,7 @@ func corpus(t *testing.T) []sample {
 
 func (s sample) passes() bool { return s.verdict == "pass" }
 
-// readAs is the verdict of r in the words of the corpus.
+// readAs returns the verdict of r in the corpus's words.
 func readAs(r Report) string {
 	switch {
 	case r.Effective == CriticalFail:
@@ -77,7 +77,7 @@ func readAs(r Report) string {
 	return "fix"
 }
 
-// pair takes for each of want the first of got that is the same, and counts what it found.
+// pair finds for each of want the first equal one of got, and counts the pairs.
 func pair[T, U any](want []T, got []U, same func(T, U) bool) (found int, left []T, extra []U) {
 	extra = slices.Clone(got)
 	for _, w := range want {
@@ -96,7 +96,7 @@ func holds(text, words string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
 }
 
-// wants is all that s asks for, the findings first.
+// wants returns all requests of s, the findings first.
 func (s sample) wants() []string {
 	var wants []string
 	for _, f := range s.findings {
@@ -152,8 +152,8 @@ requests found %d, missed %d, extra %d, texts exact %d
 		n.requests, n.requestsMissed, n.requestsExtra, n.exact)
 }
 
-// The corpus is measured and not held, but for refusals that pass: a change states its figures by -update. What
-// it wants was written before the program was asked, and does not follow the answers.
+// The corpus is a measurement and not a test, except for refusals that pass: after a change record the figures with
+// -update. The expected results were written before the parser ran, and are not adapted to it.
 func TestCorpus(t *testing.T) {
 	var n figures
 	for _, s := range corpus(t) {

@@ -1,46 +1,46 @@
-// Package reply reads what reviewers and implementers answer.
+// Package reply reads the answers of reviewers and implementers.
 //
 // An answer is free text. A reviewer is asked for one JSON object in a fence tagged with
-// a nonce (ReviewOutputInstructions), and writes what it likes: that block, another
-// program's JSON, a Markdown report, a list, a sentence. [ParseReview] makes one [Report]
-// of any of them; [ParseExecutor] makes an [ExecutorReport] of an implementer's.
+// a nonce (ReviewOutputInstructions), and may write anything: that block, another
+// program's JSON, a Markdown report, a list, a sentence. [ParseReview] turns any of them
+// into one [Report]; [ParseExecutor] turns an implementer's answer into an
+// [ExecutorReport].
 //
 // # How a review is read
 //
-//  1. Package markdown cleans the text and says of each line whether the author speaks in
-//     it. What is quoted, code, a comment or a diff is not read: a reviewer quotes what it
-//     reviews, and that may hold a verdict.
-//  2. classify (class.go) says once what each line is: a verdict, a severity and what has
-//     it (mark.go), a field, a row, a tally, a legend. All readers go by it.
-//  3. The readers take their turns; each gives the reports that it finds: the block with the nonce
-//     (review_tagged.go), JSON objects (review_json.go), Markdown (review_markdown.go, findings.go). A pass comes from
-//     that block, or from a form of the seeds as it is documented; all else can only refuse.
-//  4. Of several reports the one whose effective verdict is the worst counts, and of
-//     several verdict lines the worst. A critical finding makes CRITICAL whatever was
+//  1. Package markdown cleans the text and marks which lines are the author's own words.
+//     Quotations, code, comments and diffs are not read: a reviewer quotes the code under
+//     review, and that may contain a verdict.
+//  2. classify (class.go) decides once what each line is: a verdict, a severity with its
+//     finding (mark.go), a field, a row, a tally, a legend. All readers use the result.
+//  3. Each reader returns the reports that it finds: the block with the nonce
+//     (review_tagged.go), JSON objects (review_json.go), Markdown (review_markdown.go,
+//     findings.go). Only that block and the documented formats can pass a change; all
+//     other text can only refuse it.
+//  4. Of several reports the one with the worst effective verdict counts, and of several
+//     verdict lines the worst. A critical finding makes the verdict CRITICAL whatever was
 //     stated ([EffectiveVerdict]).
-//  5. A pass is held against the rest of the answer (doubt, in review.go): words that
-//     refuse, findings that are counted and not given, a part that could not be read or
-//     was cut off make it NEEDS_FIX.
-//  6. requests.go takes from the words what is asked for, and approval.go whether
-//     they approve. A text in no format at all is NEEDS_FIX with that text as its summary.
+//  5. A pass is compared with the rest of the answer (doubt, in review.go). It becomes
+//     NEEDS_FIX if other words refuse, if findings are counted but not listed, or if a
+//     part could not be read or was cut off.
+//  6. requests.go extracts the requests from the words, and approval.go decides whether
+//     the words approve. A text in no known format is NEEDS_FIX with the text as summary.
 //
-// The two mistakes are not alike: a refusal that is read too strictly costs a round, a
-// pass that was none lets a fault in. So a verdict in a list, or on a line that only some
-// programs show as one, can refuse and not pass; a severity that nobody understands is a
-// warning; and what cannot be read never passes.
+// The two mistakes differ: a refusal that is read too strictly costs a round, a wrong
+// pass lets a fault in. So a verdict in a list, or in a form that only some programs use,
+// can refuse but not pass; an unknown severity is a warning; unreadable text never passes.
 //
-// What an attacker can still do: persuade the reviewer, for whatever it then says in
-// its block is what it says; and where a reviewer forgets the block, have it repeat a
-// pass on lines of its own, at an edge of the answer or as a heading, without a mark of
-// quotation and with no word near it that refuses. A refusal in words that are not
-// known here ("I would sleep better without it"), in a language other than English, or
-// in a quotation or a fence does not take such a pass back.
+// Two attacks remain: persuading the reviewer, whose block then says what the attacker
+// wants; and, if the reviewer forgets the block, having it repeat a pass on lines of its
+// own, at an edge of the answer or as a heading, without quotation marks and with no
+// refusing word near it. A refusal in unknown words ("I would sleep better without it"),
+// in a language other than English, or in a quotation or fence does not cancel such a pass.
 //
 // # Where to add what
 //
-// A format of reviews that is a JSON object is one entry in jsonShapes (review_json.go). A
-// word for a verdict that refuses is one in verdictPhrases (verdict.go),
-// for a severity in SeverityWords or severitySigns (mark.go), for a field of a finding in
-// fieldLabels (lines.go). Each comes with an archive in testdata/review, and with the
-// texts that look like it and are none (forms_test.go, worse_test.go, planted_test.go).
+// A JSON format of reviews is one entry in jsonShapes (review_json.go). A word for a
+// refusing verdict belongs in verdictPhrases (verdict.go), for a severity in SeverityWords
+// or severitySigns (mark.go), for a field of a finding in fieldLabels (lines.go). Each
+// needs an archive in testdata/review, and tests with similar texts that must not match
+// (forms_test.go, worse_test.go, planted_test.go).
 package reply

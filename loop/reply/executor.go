@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// ParseExecutor reads an implementer's structured return: a heading such as "## SUBTASK
-// COMPLETE" and sections below it. Nothing in it is more than a claim.
+// ParseExecutor reads an implementer's structured answer: a heading such as "## SUBTASK
+// COMPLETE" and sections below it. All of it is a claim only.
 func ParseExecutor(text string) ExecutorReport {
 	log := &markdown.Warnings{}
 	text, _ = markdown.Clean(text, log)
@@ -32,8 +32,8 @@ func ParseExecutor(text string) ExecutorReport {
 	return report
 }
 
-// verificationIn is what an implementer says of its own verification: the text below
-// "### Verification Results" or "### Artifact Self-Check", "" when there is none.
+// verificationIn returns the implementer's account of its verification: the text below
+// "### Verification Results" or "### Artifact Self-Check", "" if there is none.
 func verificationIn(md markdown.Text) string {
 	var parts []string
 	for _, s := range md.Sections(func(title string) bool { return markdown.TitleIs(title, "verification results", "artifact self-check") }, true) {
@@ -44,8 +44,8 @@ func verificationIn(md markdown.Text) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// executorStatus is what the last heading says, unless the status line that belongs
-// to it says that the work did not succeed.
+// executorStatus returns the status of the last such heading, unless its status line says
+// that the work failed.
 func executorStatus(md markdown.Text, log *markdown.Warnings) ExecutorStatus {
 	status, stated := ExecutorUnknown, ""
 	headings := 0
@@ -78,7 +78,7 @@ func executorStatus(md markdown.Text, log *markdown.Warnings) ExecutorStatus {
 	return status
 }
 
-// statusHeadings are the headings by which an implementer says how it ended.
+// statusHeadings are the headings for the end of an implementer's work.
 var statusHeadings = map[string]ExecutorStatus{
 	"SUBTASK COMPLETE": ExecutorComplete, "TASK COMPLETE": ExecutorComplete, "EXECUTION COMPLETE": ExecutorComplete,
 	"SUBTASK COMPLETED": ExecutorComplete, "TASK COMPLETED": ExecutorComplete, "EXECUTION COMPLETED": ExecutorComplete,
@@ -86,8 +86,8 @@ var statusHeadings = map[string]ExecutorStatus{
 	"CHECKPOINT REACHED": ExecutorCheckpoint,
 }
 
-// statusHeading reads a heading of any level, a line in bold alone, or a bare line
-// in capitals.
+// statusHeading reads a heading of any level, a line in bold alone, or a bare line in
+// capitals.
 func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 	level, title := l.HeadingOrBold()
 	if level == 0 {
@@ -107,7 +107,7 @@ func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2 || !startsWord(words[2]))
 }
 
-// startsWord: "Task complete the form" is a sentence, "Task complete - form" a heading.
+// startsWord reports whether s begins with a letter, as "the" in the sentence "Task complete the form".
 func startsWord(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsLetter(r)
@@ -139,7 +139,7 @@ func statusWord(word string) string {
 	return word
 }
 
-// claimedFiles are the paths in the sections of files, each once, in their order.
+// claimedFiles returns the paths in the sections about files, each once, in their order.
 func claimedFiles(md markdown.Text, log *markdown.Warnings) []string {
 	files := []string{}
 	seen := map[string]bool{}
@@ -164,17 +164,17 @@ func isFilesTitle(title string) bool {
 		"modified files", "changed files", "created files", "new files", "deleted files")
 }
 
-// inlineClaims are the paths in a title that goes on: "Files Modified: a.go, b.go".
+// inlineClaims returns the paths in the title itself: "Files Modified: a.go, b.go".
 func inlineClaims(title string) []string {
 	_, list, _ := strings.Cut(title, ":")
 	if strings.Count(list, "`")%2 == 1 {
-		list += "`" // which the title lost as decoration
+		list += "`" // it was trimmed from the title as decoration
 	}
 	return pathsIn(list, false)
 }
 
-// claimsIn are the paths that the lines of a section name. A line in a fence is one,
-// as it comes from git status; elsewhere a line has to look like one.
+// claimsIn returns the paths in the lines of a section. A line in a fence is git status
+// output and always a path; other lines must look like one.
 func claimsIn(md markdown.Text, s markdown.Section) []string {
 	var claims []string
 	for _, l := range md.Lines[s.From:s.To] {
@@ -189,7 +189,7 @@ func claimsIn(md markdown.Text, s markdown.Section) []string {
 				continue // another field: "**Issues:** a.go is slow"
 			}
 			if !listed {
-				item = strings.TrimPrefix(item, "+") // git's sign
+				item = strings.TrimPrefix(item, "+") // git's sign for an added line
 			}
 			claims = append(claims, pathsIn(item, false)...)
 		}

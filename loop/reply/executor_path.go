@@ -13,27 +13,27 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// pathMark matches what git status, git diff --name-status and people write before a path. A verb without a colon is
-// only one where the text is not git's own: group 1 is the path behind a code or a verb with a colon, group 2 the one
-// behind a bare verb.
+// pathMark matches the prefix of a path in git status, git diff --name-status and people's lists. Group 1 is a path
+// after a status code or after a verb with a colon. Group 2 is a path after a bare verb, which counts only outside of
+// git's output.
 var pathMark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?-i:\?\?|!!|[MADRCTU][MADRCTU]?|[RC]\d{1,3})\s+|` +
 		`(?:new file|both modified|typechange|new|modified|added|created|updated|changed|deleted|removed|renamed|edited|copied):\s*)(\S.*)$|` +
 		`^(?:modified|added|created|updated|changed|deleted|removed|renamed|edited|copied)\s+(\S.*)$`)
 })
 
-// pathJoint matches what stands between two paths of one line: an arrow, or a comma, a semicolon or "and".
+// pathJoint matches the separator of two paths on one line: an arrow, a comma, a semicolon or "and".
 var pathJoint = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(->|=>|→|\t|[,;&]|and\b)\s*(?:and )?`)
 })
 
-// pathsIn returns the paths that one line names: none, several, or both sides of a rename. A fenced line comes from
-// git: it names a path whatever it looks like.
+// pathsIn returns the paths on one line; for a rename both sides. A fenced line is git's output, which is a path
+// whatever it looks like.
 func pathsIn(line string, fenced bool) []string {
 	_, item := cutBox(strings.TrimSpace(prose.Cut(line, 4*place.MaxPath)))
 	switch {
 	case item == "", strings.HasPrefix(item, "$ "), strings.HasPrefix(item, "## "), strings.Contains(item, " changed,"):
-		return nil // a prompt, or git's own words around a list
+		return nil // a shell prompt, or git's text around a list
 	case strings.HasPrefix(item, "|"):
 		item = pathCell(tableCells(item))
 	case fenced:
@@ -48,7 +48,7 @@ func pathsIn(line string, fenced bool) []string {
 	return listedPaths(item, fenced)
 }
 
-// pathCell returns the first cell of a row that names a path; "" when none does.
+// pathCell returns the first cell of a row that names a path; "" if none does.
 func pathCell(cells []string) string {
 	at := slices.IndexFunc(cells, func(cell string) bool {
 		first, _, quoted := quotedPath(cell)
@@ -60,8 +60,8 @@ func pathCell(cells []string) string {
 	return cells[at]
 }
 
-// listedPaths reads paths one behind the other: "a.go, `b c.go` and d.go", "a.go -> b.go", "a.go b.go". Behind the
-// first one only what is quoted or looks like a file is a path: "a.go, because it is slow".
+// listedPaths reads consecutive paths: "a.go, `b c.go` and d.go", "a.go -> b.go", "a.go b.go". After the first one,
+// only quoted text or the name of a file counts as a path: "a.go, because it is slow".
 func listedPaths(item string, fenced bool) []string {
 	var paths []string
 	for moved := false; item != ""; {
@@ -88,8 +88,8 @@ func listedPaths(item string, fenced bool) []string {
 	return paths
 }
 
-// barePath returns the path without quotation marks that item begins with, without the remark behind it, and what
-// follows from the next arrow or comma on.
+// barePath returns the unquoted path at the start of item without a remark after it, and the rest of item from the
+// next arrow or comma on.
 func barePath(item string, fenced bool) (first, rest string) {
 	end := len(item)
 	for _, joint := range []string{" -> ", " => ", " → ", "\t", ", ", "; ", " and ", " & "} {
@@ -135,7 +135,7 @@ func quotedPath(item string) (first, rest string, ok bool) {
 	return "", "", false
 }
 
-// withoutLines cuts a place in a file off its path: ":42", "#L3-L9", ":12:4".
+// withoutLines cuts a place in a file off a path: ":42", "#L3-L9", ":12:4".
 func withoutLines(s string) string {
 	if m := place.PlacePattern().FindStringSubmatch(s); m != nil && m[1] != "" {
 		return m[1]
@@ -153,7 +153,7 @@ func bracedRename(item string) (from, to string, ok bool) {
 	return slashes.Replace(before + old + after), slashes.Replace(before + renamed + after), ok
 }
 
-// withoutRemark cuts what people write after a path: " (created)", " - why", ": why", " | 12 ++--", ":42".
+// withoutRemark cuts off what people write after a path: " (created)", " - why", ": why", " | 12 ++--", ":42".
 func withoutRemark(s string) string {
 	for _, sep := range []string{" - ", " -- ", " — ", " – ", " | ", ": ", " # "} {
 		s, _, _ = strings.Cut(s, sep)
@@ -165,8 +165,8 @@ func withoutRemark(s string) string {
 	return strings.TrimSpace(withoutLines(s))
 }
 
-// claimsPath tells a path from prose: one word, or several that end like a file and hold no word of a sentence before
-// a folder.
+// claimsPath reports whether item is a path and not prose: one word, or several words that end like a file name and
+// contain no word of a sentence before a folder.
 func claimsPath(item string) bool {
 	words := strings.Fields(item)
 	switch {
@@ -183,6 +183,6 @@ func claimsPath(item string) bool {
 	return place.HasExtension(item) && !slices.ContainsFunc(words, func(w string) bool { return proseWords.Has(strings.ToLower(w)) })
 }
 
-// proseWords are words of sentences such as "none" and "Done", which name no file.
+// proseWords are words of sentences, such as "none" and "done", that name no file.
 var proseWords = prose.WordSet(`a the in to of and for with from as is was were are no not see none nothing updated added changed modified created
 	removed deleted renamed fixed implemented refactored done unchanged pending unknown empty todo tbd yes total all above`)

@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
-// reasonIn is what an implementer that did not finish, or refutes a finding, says of it: what follows
-// "**Reason:**", then the sections that tell what it waits for or what is wrong.
+// reasonIn returns why an implementer did not finish, or refutes a finding: the text after "**Reason:**", then
+// the sections about what it waits for or what is wrong.
 func reasonIn(md markdown.Text) string {
 	var parts []string
 	for i, l := range md.Lines {
@@ -35,8 +35,8 @@ func statedReason(l markdown.Line) (string, bool) {
 	return markdown.CutLabel(markdown.Labelled(l.Text), "reason")
 }
 
-// paragraphBelow are the lines of text that follow line i without a blank one, a
-// heading or another label between them.
+// paragraphBelow returns the lines of text after line i, up to a blank line, a heading or
+// another label.
 func paragraphBelow(md markdown.Text, i int) string {
 	var lines []string
 	for _, l := range md.Lines[i+1:] {

@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// loosePlace takes the place off what is said of a finding, at its start or at its
-// end; one in its middle stays there as well.
+// loosePlace sets place and issue from a finding's text. It cuts the place off the start or
+// end of the text; a place in the middle stays in the text too.
 func (d *findingDraft) loosePlace(text string) {
 	if p := place.Read(text); p.Line > 0 && strings.ContainsAny(p.File, "./") && !strings.ContainsAny(text, " ") {
 		d.set(placeField, text)
@@ -43,7 +43,7 @@ func cutPlaceAtEnd(text string) (before, after string, ok bool) {
 	return text, "", false
 }
 
-// placeAmong is the first place with a line among the words of a text.
+// placeAmong returns the first place with a line among the words of a text.
 func placeAmong(text string) place.Place {
 	for word := range strings.FieldsSeq(prose.Cut(text, place.MaxPath)) {
 		if p := place.Read(strings.Trim(word, "*_`\"'()[],;.")); p.Line > 0 && strings.ContainsAny(p.File, "./") && place.HasExtension(p.File) {
@@ -53,8 +53,8 @@ func placeAmong(text string) place.Place {
 	return place.Place{}
 }
 
-// rowDraft is a row of a table as a finding: by the header, and without one by what
-// the cells look like. Where no column is the issue, it is what no column names.
+// rowDraft reads a row of a table as a finding, by its header or else by the form of its
+// cells. If no column is the issue, the cells without a field form it.
 func rowDraft(columns, cells []string) *findingDraft {
 	d := &findingDraft{}
 	var others []string
@@ -73,7 +73,7 @@ func rowDraft(columns, cells []string) *findingDraft {
 	return d
 }
 
-// column is the field of a cell.
+// column returns the field of a cell.
 func (d *findingDraft) column(columns []string, n int, cell string) field {
 	if len(columns) > 0 {
 		if n < len(columns) {
@@ -97,7 +97,7 @@ func (d *findingDraft) column(columns []string, n int, cell string) field {
 	return fixField
 }
 
-// isHeader: a row without dashes below it is a header only if it names severity and issue.
+// isHeader reports whether a row without dashes below it is a header: it must name severity and issue.
 func isHeader(cells []string) bool {
 	var has [numFields]bool
 	for _, cell := range cells {
@@ -107,15 +107,15 @@ func isHeader(cells []string) bool {
 	return has[severityField] && has[issueField]
 }
 
-// findingDraft is a finding of which lines are still being read.
+// findingDraft is a finding whose lines are still being read.
 type findingDraft struct {
 	values  [numFields][]string
 	has     [numFields]bool
-	current field // what continuation lines belong to
+	current field // continuation lines belong to it
 	indent  int   // of its first line
 	listed  bool  // its first line is a list item
-	loose   bool  // one item is the whole of it
-	short   bool  // one paragraph is
+	loose   bool  // the finding is a single item
+	short   bool  // the finding is a single paragraph
 	blank   bool  // the line before was blank
 	heading string
 	lines   []int
@@ -130,7 +130,7 @@ func (d *findingDraft) value(f field) string {
 	return strings.TrimSpace(strings.Join(d.values[f], "\n"))
 }
 
-// place puts the file field and the line field together.
+// place combines the file field and the line field.
 func (d *findingDraft) place() place.Place {
 	p := place.Read(d.value(placeField))
 	if lines := d.value(lineField); p.File != "" && p.Line == 0 && lines != "" {
@@ -139,13 +139,13 @@ func (d *findingDraft) place() place.Place {
 	return p
 }
 
-// isEmpty: no severity worth the name and nothing said. "Severity: None".
+// isEmpty reports whether the draft has no known severity and no text: "Severity: None".
 func (d *findingDraft) isEmpty() bool {
 	_, known := readSeverity(d.value(severityField))
 	return !known && isNone(d.value(issueField)) && isNone(d.value(fixField))
 }
 
-// isTemplate: the prompt's own lines said again.
+// isTemplate reports whether the draft repeats the prompt's template.
 func (d *findingDraft) isTemplate() bool {
 	severity, issue := d.value(severityField), d.value(issueField)
 	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
@@ -176,7 +176,7 @@ func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
 	return described(f, d.heading, log)
 }
 
-// ownLines are the lines of a text that are neither code nor quoted.
+// ownLines returns the lines of a text that are neither code nor quoted.
 func ownLines(text string) []string {
 	var own []string
 	for _, l := range markdown.Split(text).Lines {

@@ -106,7 +106,7 @@ func TestReadSeverity(t *testing.T) {
 	}
 }
 
-// The ids are in stored events: they must never change.
+// The ids are in stored events and must never change.
 func TestFindingIDStays(t *testing.T) {
 	f := Finding{File: "a.go", Issue: "Cafe\u0301 naïve: the token is LEAKED on line 12, हिन्दी!"}
 	if got := FindingID(f); got != "f-cc41278c58" {

@@ -12,40 +12,40 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// foundFinding is a finding, the lines that it was read from, and whether they
-// stand in a section of findings.
+// foundFinding is a finding, the lines that it was read from, and whether they are in a
+// section of findings.
 type foundFinding struct {
 	Finding
 	lines  []int
 	inside bool
 }
 
-// severityGroup is a severity that stands above what has it.
+// severityGroup is a severity that applies to the findings below it.
 type severityGroup struct {
-	severity string // "": none
+	severity string // "": no group
 	level    int    // of its title
-	indent   int    // of its item, -1 when it is no item
-	used     bool   // something of it was read
-	listed   bool   // what was read is a list
+	indent   int    // of its item, -1 if it is not an item
+	used     bool   // a finding of it was read
+	listed   bool   // its findings are a list
 }
 
 // findingReader reads findings line by line.
 type findingReader struct {
 	log     *markdown.Warnings
-	plain   bool // every item of a section of findings is one
-	inside  bool // the line stands in a section of findings
+	plain   bool // every item in a section of findings is a finding
+	inside  bool // the line is in a section of findings
 	found   []foundFinding
-	other   []int // lines about severities that are no findings
-	tallied int   // critical findings, by what the answer counts
+	other   []int // lines about severities that are not findings
+	tallied int   // number of critical findings that the answer counts
 	draft   *findingDraft
 	starter field  // the field that begins each finding
-	heading string // the nearest one
+	heading string // the nearest heading
 	group   severityGroup
-	file    string   // that a line above names: "In `@a.go`:"
-	above   readLine // the nearest item that is no finding by itself
+	file    string   // named by a line above: "In `@a.go`:"
+	above   readLine // the nearest item that is not a finding by itself
 }
 
-// read reads the findings in the lines that scope does not leave out.
+// read reads the findings in the lines that are in scope.
 func (r *findingReader) read(lines []readLine, scope []findingScope) {
 	for i, l := range lines {
 		if i > 0 && scope[i] != scope[i-1] || scope[i] == scopeOut {
@@ -108,8 +108,8 @@ func (r *findingReader) line(i int, l readLine) {
 	}
 }
 
-// silent takes a line that the author does not say: code and quotations are part of
-// the field above them.
+// silent reads a line that is not the author's words: code and quotations belong to the field
+// above them.
 func (r *findingReader) silent(i int, l markdown.Line) {
 	switch {
 	case r.draft == nil || l.Kind == markdown.LineComment:
@@ -118,13 +118,13 @@ func (r *findingReader) silent(i int, l markdown.Line) {
 		r.draft.blank = true
 	case r.draft.short && r.draft.blank:
 		r.flush()
-	case r.draft.current < issueField && !r.draft.has[issueField]: // a quotation is no issue by itself
+	case r.draft.current < issueField && !r.draft.has[issueField]: // a quotation alone is not an issue
 	default:
 		r.extend(i, l.Text)
 	}
 }
 
-// splitFields parts a line with several fields in bold: "**Severity:** High | **File:** a.go".
+// splitFields splits a line with several fields in bold: "**Severity:** High | **File:** a.go".
 func splitFields(text string) []string {
 	var parts []string
 	start := 0
@@ -138,7 +138,7 @@ func splitFields(text string) []string {
 	return append(parts, text[start:])
 }
 
-// boldStarts are the places in s where a space is followed by bold text.
+// boldStarts yields the indexes in s of bold text after a space.
 func boldStarts(s string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for at := 0; ; {
@@ -151,8 +151,8 @@ func boldStarts(s string) iter.Seq[int] {
 	}
 }
 
-// field takes a labelled line. A finding begins at the field that came first of all,
-// and wherever a second severity stands.
+// field reads a labelled line. A finding begins at each repetition of the field that came
+// first, and at each further severity.
 func (r *findingReader) field(i int, l readLine, f field, value string) {
 	if r.starter == noField && r.draft == nil {
 		r.starter = f
@@ -180,18 +180,18 @@ func (r *findingReader) start(l readLine) {
 	}
 }
 
-// extend appends a line to the field that is being read.
+// extend appends a line to the current field.
 func (r *findingReader) extend(i int, text string) {
 	f := r.draft.current
 	if f < issueField && !r.draft.has[issueField] {
-		f = issueField // a severity and a place are one line each
+		f = issueField // severity and place are one line each
 	}
 	r.draft.values[f] = append(r.draft.values[f], text)
 	r.draft.lines = append(r.draft.lines, i)
 }
 
-// continued takes a line without a label: more of the field above it, unless a
-// blank line or the next item says that it is not.
+// continued reads a line without a label: it continues the field above, unless a blank line
+// or a new item ends the finding.
 func (r *findingReader) continued(i int, l readLine) {
 	if r.draft == nil {
 		return
@@ -206,8 +206,8 @@ func (r *findingReader) continued(i int, l readLine) {
 	r.extend(i, strings.TrimSpace(l.Text))
 }
 
-// title takes a heading, or a line in bold alone: below a severity it is the title
-// of a finding.
+// title reads a heading, or a line in bold alone. Below a severity it is the title of a
+// finding.
 func (r *findingReader) title(i int, l readLine) {
 	r.flush()
 	g := r.group
@@ -222,7 +222,7 @@ func (r *findingReader) title(i int, l readLine) {
 	r.heading, r.group, r.starter, r.above = l.title, severityGroup{}, noField, readLine{}
 }
 
-// open begins a group of findings.
+// open begins a severity group.
 func (r *findingReader) open(i int, l readLine) {
 	r.heading, r.starter = "", noField
 	r.group = severityGroup{severity: string(l.mark.severity), level: l.level, indent: -1}
@@ -238,7 +238,7 @@ func (r *findingReader) open(i int, l readLine) {
 	}
 }
 
-// lead takes a line that says severity, place and issue in one.
+// lead reads a line with severity, place and issue in one.
 func (r *findingReader) lead(i int, l readLine) {
 	r.flush()
 	if l.level > 0 {
@@ -270,7 +270,7 @@ func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
 	r.draft.lines = append(r.draft.lines, i)
 }
 
-// row takes a row of a table of findings.
+// row reads a row of a table of findings.
 func (r *findingReader) row(i int, l readLine) {
 	r.flush()
 	if l.draft == nil {
@@ -287,8 +287,8 @@ func (r *findingReader) row(i int, l readLine) {
 	r.flush()
 }
 
-// item takes a line without a severity of its own below one, or any item where all
-// of them are findings. ok is false for a line that belongs to what is above it.
+// item reads an item without a severity of its own: below a severity, or where all items are
+// findings. ok is false if the line belongs to the text above it.
 func (r *findingReader) item(i int, l readLine) (ok bool) {
 	if r.group.severity == "" && !r.plain {
 		return false
@@ -312,7 +312,7 @@ func (r *findingReader) item(i int, l readLine) (ok bool) {
 	return true
 }
 
-// flush ends the finding that is being read.
+// flush ends the current finding.
 func (r *findingReader) flush() {
 	d := r.draft
 	r.draft = nil
@@ -323,7 +323,7 @@ func (r *findingReader) flush() {
 		return
 	}
 	if d.isTemplate() {
-		if !r.plain { // which reads the same lines again
+		if !r.plain { // the plain reader reads the same lines again
 			r.log.Add("a finding is a template: it was ignored")
 		}
 		return
@@ -339,17 +339,17 @@ func (r *findingReader) flush() {
 	r.found = append(r.found, foundFinding{Finding: f, lines: d.lines, inside: r.inside})
 }
 
-// inFile names the file of the findings below it, and inLines the lines of one of them: "Around line 12-14: it leaks".
+// inFile matches a line that names the file of the findings below it; inLines matches "Around line 12-14: it leaks".
 var (
 	inFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^In `@?([^`\\s]+)`:\\s*$") })
 	inLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`) })
 )
 
-// findingScope says what a finding on a line is worth.
+// findingScope is whether a line is in a section of findings.
 type findingScope byte
 
 const (
 	scopeStray findingScope = iota // outside a section of findings
-	scopeIn                        // in one
+	scopeIn                        // in a section of findings
 	scopeOut                       // in a section about something else
 )

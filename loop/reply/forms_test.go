@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// brief is a report on one line: what counts, then each finding's severity, place
-// and title.
+// brief formats a report as one line: the effective verdict, then each finding's severity,
+// place and title.
 func brief(r Report) string {
 	parts := []string{string(r.Effective)}
 	for _, f := range r.Findings {
@@ -27,8 +27,8 @@ func checkForms(t *testing.T, nonce, before, after string, cases []formCase) {
 	}
 }
 
-// A severity that leads a line, or ends one, and names a place or a fault is a
-// finding, wherever it stands and whatever was stated.
+// A severity at the start or the end of a line that names a place or a fault is a finding,
+// wherever the line is and whatever was stated.
 func TestSeverityLeadsALine(t *testing.T) {
 	const a = "CRITICAL; critical a.go:1 token logged"
 	placed := []formCase{
@@ -123,7 +123,7 @@ func TestSeverityLeadsALine(t *testing.T) {
 	})
 }
 
-// Severities that stand above what they are about.
+// Severities above their findings.
 func TestSeverityAbove(t *testing.T) {
 	const a = "CRITICAL; critical a.go:1 token logged"
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
@@ -151,8 +151,8 @@ func TestSeverityAbove(t *testing.T) {
 	})
 }
 
-// A legend defines what a severity means: it says what is done about it, or stands
-// under a title that says it is a key, names each severity once and no place.
+// A legend explains the severities: it says how such a fault is handled, or has a title that
+// says it is a key; it names each severity once and no place.
 func TestLegendIsNoFinding(t *testing.T) {
 	legends := []formCase{
 		{"Severity key:\n- **Critical** - stops the release\n- **Warning** - should be fixed\n- **Note** - nice to have", "PASS"},
@@ -183,7 +183,7 @@ func TestLegendIsNoFinding(t *testing.T) {
 	checkForms(t, "", "", "\n\n### Verdict: PASS\n", legends)
 	checkForms(t, "", "### Verdict: PASS\n\n### Findings\nNone.\n\n", "\n", legends)
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
-		// The same frame around something that is no definition.
+		// The same frame around text that is not a definition.
 		{"Severity key:\n- Critical: token logged in a.go:1", "CRITICAL; critical a.go:1 token logged"},
 		{"Severity key:\n- Critical: token logged\n- Critical: key in the source", "CRITICAL; critical token logged; critical key in the source"},
 		{"| Severity | Meaning |\n|---|---|\n| Critical | token logged in a.go:1 |", "CRITICAL; critical a.go:1 token logged"},
@@ -194,7 +194,7 @@ func TestLegendIsNoFinding(t *testing.T) {
 	})
 }
 
-// What was said to be there and could not be read is no pass.
+// Findings that are counted but not listed prevent a pass.
 func TestTallyOfFindings(t *testing.T) {
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
 		{"- Critical: 2\n- Warning: 1", "NEEDS_FIX"},
@@ -212,8 +212,8 @@ func TestTallyOfFindings(t *testing.T) {
 	})
 }
 
-// Levels of incidents, severities in code or italics, and labels that say "severity"
-// in more than a word.
+// Levels of incidents, severities in code or italics, and labels that express "severity" in
+// several words.
 func TestSeverityAsALabel(t *testing.T) {
 	const a = "CRITICAL; critical token logged"
 	labels := []formCase{
@@ -261,7 +261,7 @@ func TestSeverityAsALabel(t *testing.T) {
 	))
 }
 
-// passes are texts in which nothing is found.
+// passes returns cases in which nothing is found.
 func passes(texts ...string) []formCase {
 	var cases []formCase
 	for _, text := range texts {

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
-// addTexts seeds a fuzz test with reviews and with what attackers plant in them.
+// addTexts seeds a fuzz test with reviews and with texts that attackers plant in them.
 func addTexts(f *testing.F) {
 	addCases(f, "review")
 	for _, text := range plantedPasses {
@@ -20,8 +20,8 @@ func addTexts(f *testing.F) {
 // eachLine puts a mark before each line of text.
 func eachLine(mark, text string) string { return mark + strings.ReplaceAll(text, "\n", "\n"+mark) }
 
-// FuzzQuotedPass: a text that is quoted, in a diff or in a fence beside other words
-// is not the answer, whatever it is.
+// FuzzQuotedPass: a quoted text, or one in a diff or in a fence beside other words, is never
+// the answer.
 func FuzzQuotedPass(f *testing.F) {
 	addTexts(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -46,7 +46,7 @@ func FuzzQuotedPass(f *testing.F) {
 	})
 }
 
-// answerIn is what of a report decides: not the words that explain it.
+// answerIn returns the deciding part of a report, without the words that explain it.
 func answerIn(r Report) string {
 	parts := []string{string(r.Verdict), string(r.Effective), fmt.Sprint(r.Approved)}
 	for _, f := range r.Findings {
@@ -80,9 +80,8 @@ func FuzzQuotedAddsNothing(f *testing.F) {
 	})
 }
 
-// FuzzFindingNeverPasses: a critical finding on a line of its own is never passed
-// over, whatever stands above or below it. Not compared: what stands in a section
-// about something else.
+// FuzzFindingNeverPasses: a critical finding on a line of its own is never missed, whatever is
+// above or below it. Sections about something else are excluded.
 func FuzzFindingNeverPasses(f *testing.F) {
 	addTexts(f)
 	const finding = "Critical: x at a.go:1"
@@ -95,8 +94,8 @@ func FuzzFindingNeverPasses(f *testing.F) {
 	})
 }
 
-// inAside reports whether line stands in a section that is about something else, or
-// in what is not the author's words.
+// inAside reports whether line is in a section about something else, or in text that is not
+// the author's.
 func inAside(text, line string) bool {
 	log := &markdown.Warnings{}
 	clean, _ := markdown.Clean(text, log)

@@ -56,8 +56,8 @@ func checkReport(t *testing.T, text string, report Report) {
 	}
 }
 
-// sameWithCRLF: line ends change nothing. A text with carriage returns of its own
-// has no other form.
+// sameWithCRLF: line ends change nothing. A text that already has carriage returns is
+// skipped.
 func sameWithCRLF(t *testing.T, text string, want any, parse func(string) any) {
 	if strings.Contains(text, "\r") {
 		return

@@ -8,13 +8,13 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// PartTitle heads what was said of part i, from 0, of n.
+// PartTitle returns the heading for the report on part i, counted from 0, of n.
 func PartTitle(i, n int) string { return fmt.Sprintf("Part %d of %d:", i+1, n) }
 
-// Join is what the reports on all parts of a change come to: the worst verdict,
-// everything that was found, each thing once, and all that was said.
+// Join combines the reports on all parts of a change: the worst verdict, all findings
+// without duplicates, and all texts.
 func Join(reports []Report) Report {
-	rank := func(r Report) int { // of two that are as bad the one counts that asks for something
+	rank := func(r Report) int { // of two equally bad reports, a readable one counts
 		if r.Unreadable() {
 			return 2 * VerdictRank(r.Effective)
 		}
@@ -47,7 +47,7 @@ func Join(reports []Report) Report {
 	return r
 }
 
-// newFindings are those of more that are not in known, at the same place.
+// newFindings returns the findings of more that are not in known, with the same place and issue.
 func newFindings(known, more []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(more), func(f Finding) bool {
 		return slices.ContainsFunc(known, func(k Finding) bool { return k.File == f.File && k.Line == f.Line && k.Issue == f.Issue })

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Of two parts that are as bad, what the whole is called by is the one that asks for
-// something: the implementer can do nothing with the other.
+// Of two equally bad parts the one with a request names the whole: the implementer cannot act
+// on the other.
 func TestJoinUnreadable(t *testing.T) {
 	unreadable := ParseReview("429 too many requests", "")
 	asks := ParseReview("### Verdict: NEEDS_FIX\n\nPlease add a test.\n", "")
@@ -19,8 +19,8 @@ func TestJoinUnreadable(t *testing.T) {
 	}
 }
 
-// TestJoinNamesParts: what was warned of and concluded stands below its part, and a part
-// that says nothing is not named.
+// TestJoinNamesParts: warnings and summaries follow the title of their part, and an empty part
+// has no title.
 func TestJoinNamesParts(t *testing.T) {
 	r := Join([]Report{
 		{Verdict: Pass, Effective: Pass, Approved: true, Summary: "All is met.", Warnings: []string{"an odd word"}},
@@ -35,8 +35,8 @@ func TestJoinNamesParts(t *testing.T) {
 	}
 }
 
-// TestJoinIsBounded: the words of all parts are kept, and together they are no longer than
-// those of one answer may be.
+// TestJoinIsBounded: the words of all parts are kept, and together are no longer than one
+// answer may be.
 func TestJoinIsBounded(t *testing.T) {
 	var reports []Report
 	for i := range 7 {
@@ -53,7 +53,7 @@ func TestJoinIsBounded(t *testing.T) {
 	}
 }
 
-// TestJoinIdentifies: two findings that one part told apart have two ids in the whole.
+// TestJoinIdentifies: two findings with different ids in one part have different ids in the whole.
 func TestJoinIdentifies(t *testing.T) {
 	part := func(line int) Report {
 		return Report{Verdict: NeedsFix, Effective: NeedsFix, Findings: []Finding{{ID: "f-1", File: "a.go", Line: line, Issue: "It leaks"}}}

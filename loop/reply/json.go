@@ -14,8 +14,8 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
 )
 
-// jsonObject reads the fields of an object by their exact names and keeps the
-// first error. encoding/json alone would also take "Success" for "success".
+// jsonObject reads the fields of an object by their exact names and keeps the first error.
+// encoding/json alone would also accept "Success" for "success".
 type jsonObject struct {
 	fields map[string]json.RawMessage
 	asked  []string
@@ -45,7 +45,7 @@ func (o *jsonObject) decode(key string, raw json.RawMessage, v any) {
 	}
 }
 
-// text is "" for a field that is missing.
+// text returns a field's text, "" if it is missing.
 func (o *jsonObject) text(key string) string {
 	var s string
 	if raw := o.raw(key); raw != nil {
@@ -54,7 +54,7 @@ func (o *jsonObject) text(key string) string {
 	return strings.TrimSpace(s)
 }
 
-// first is the text of the first of keys that has one.
+// first returns the first text that is not empty among keys.
 func (o *jsonObject) first(keys ...string) string {
 	found := ""
 	for _, key := range keys {
@@ -63,7 +63,7 @@ func (o *jsonObject) first(keys ...string) string {
 	return found
 }
 
-// truth is a boolean that must be there: "true" in quotes is not true.
+// truth returns a required boolean: "true" in quotes is an error.
 func (o *jsonObject) truth(key string) bool {
 	var b bool
 	raw := o.raw(key)
@@ -83,7 +83,7 @@ func (o *jsonObject) list(key string) []json.RawMessage {
 	return list
 }
 
-// findings reads each of a list; an error names what could not be read.
+// findings reads each element of a list; the error names what could not be read.
 func (o *jsonObject) findings(key, what string, read func([]byte, *markdown.Warnings) (Finding, error), log *markdown.Warnings) []Finding {
 	var findings []Finding
 	for _, raw := range o.list(key) {
@@ -97,7 +97,7 @@ func (o *jsonObject) findings(key, what string, read func([]byte, *markdown.Warn
 	return findings
 }
 
-// number is 0 for what is no number from 1: a place does not decide anything.
+// number returns a number from 1; otherwise 0, because a place does not affect the verdict.
 func (o *jsonObject) number(key string) int {
 	s := strings.Trim(string(o.raw(key)), `"`)
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n >= 1 && n < 1<<30 {
@@ -106,8 +106,8 @@ func (o *jsonObject) number(key string) int {
 	return 0
 }
 
-// done reports the first error, or a field that is one of those asked for but
-// for its case.
+// done returns the first error, or an error for a field that differs from a requested one
+// only in case.
 func (o *jsonObject) done() error {
 	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 		for _, asked := range o.asked {

@@ -9,12 +9,12 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// isDashes reports whether text is the line below a table's header.
+// isDashes reports whether text is the line of dashes below a table's header.
 func isDashes(text string) bool {
 	return strings.Contains(text, "-") && strings.Trim(text, "|-: \t") == ""
 }
 
-// tableCells splits a row at its bars, except those that are escaped.
+// tableCells splits a row at its bars, except escaped ones.
 func tableCells(text string) []string {
 	s := strings.Trim(strings.ReplaceAll(strings.TrimSpace(text), `\|`, "\x00"), "|")
 	var cells []string
@@ -42,7 +42,7 @@ const (
 	numFields
 )
 
-// fieldLabels are the names of fields, those that contain another one first.
+// fieldLabels are the names of fields; a name precedes names that it contains.
 var fieldLabels = []struct {
 	name  string
 	field field
@@ -69,17 +69,17 @@ func readField(text string) (field, string) {
 	return noField, ""
 }
 
-// levelSummary is the level of the summary of HTML details: below bold lines.
+// levelSummary is the level of an HTML summary: below bold lines.
 const levelSummary = markdown.LevelBold + 1
 
-// summaryOf is the title of HTML details.
+// summaryOf returns the text of an HTML summary.
 func summaryOf(text string) (string, bool) {
 	_, title, ok := strings.Cut(text, "<summary>")
 	title, _, closed := strings.Cut(title, "</summary>")
 	return strings.TrimSpace(title), ok && closed
 }
 
-// isTag reports whether text is one element's tag, or one address, and nothing else.
+// isTag reports whether text is a single HTML tag or a single address.
 func isTag(text string) bool {
 	if strings.Contains(text, "://") && !strings.ContainsAny(text, " \t") {
 		return true
@@ -102,15 +102,15 @@ func isNone(text string) bool {
 	return false
 }
 
-// foundWords say that there was none of something, and closingWords where.
+// foundWords say that nothing of a kind was found, and closingWords where.
 var (
 	foundWords   = prose.WordSet(`found detected identified reported seen remaining remain left observed noted spotted`)
 	beWords      = prose.WordSet(`were was is are have has been be`)
 	closingWords = prose.WordSet(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
 )
 
-// saysNoFaults reports whether words, behind "no", say that there is no fault. "No
-// errors are handled" says that there is one.
+// saysNoFaults reports whether words, after "no", say that there is no fault. "No errors
+// are handled" reports one.
 func saysNoFaults(words []string) bool {
 	at := slices.IndexFunc(words, func(w string) bool { return faultNouns.Has(strings.TrimSuffix(w, "s")) })
 	if at < 0 || at > 2 {
@@ -126,5 +126,5 @@ func saysNoFaults(words []string) bool {
 	return !slices.ContainsFunc(rest, func(w string) bool { return !closingWords.Has(w) })
 }
 
-// faultNouns name what a reviewer finds.
+// faultNouns are nouns for what a reviewer finds.
 var faultNouns = prose.WordSet(`finding issue problem concern bug blocker vulnerability vulnerabilitie defect flaw fault regression warning error comment note violation leak remark objection`)

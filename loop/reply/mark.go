@@ -16,9 +16,8 @@ import (
 )
 
 // SeverityWords are the words for a severity, written without gaps. What must be fixed
-// before the change may go in is critical, as is P0; P1 is a warning; P2 and below are
-// worth saying only, as codex defines them. SEV1 is the worst that most scales of
-// incidents have, some SEV0.
+// before the change may go in is critical, as is P0. P1 is a warning; P2 and below are notes,
+// as codex defines them. The worst level of incident scales is SEV1 or SEV0.
 var SeverityWords = map[string]Severity{
 	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "严重": Critical, "重大": Critical, "致命的": Critical, "kritisch": Critical, "crítico": Critical, "crítica": Critical, "critique": Critical,
 	"mustfix": Critical, "p0": Critical, "sev0": Critical, "sev1": Critical,
@@ -28,28 +27,28 @@ var SeverityWords = map[string]Severity{
 	"trivial": Note, "suggestion": Note, "skippable": Note, "nonblocking": Note, "p2": Note, "p3": Note, "p4": Note, "sev3": Note, "sev4": Note, "sev5": Note,
 }
 
-// markNouns may stand beside such a word: "High severity", "Critical security issues".
+// markNouns may accompany such a word: "High severity", "Critical security issues".
 var markNouns = prose.WordSet(`sev severity priority issue finding problem bug item concern comment risk badge potential security`)
 
-// asideWords are marks that as often label a remark: outside a section of findings
-// they make none.
+// asideWords are severity words that often label a mere remark: outside a section of
+// findings they do not count.
 var asideWords = prose.WordSet(`note info informational suggestion`)
 
-// severityMark is a severity as a reviewer puts it to what it is about: "Critical",
-// "**HIGH**", "P1", "issue (blocking)".
+// severityMark is a severity label on a text: "Critical", "**HIGH**", "P1", "issue
+// (blocking)".
 type severityMark struct {
 	severity Severity
-	word     string // the first one, in lower case and singular
-	count    int    // "Critical issues (2)"; 0: none is given
+	word     string // the severity word, in lower case and singular
+	count    int    // "Critical issues (2)"; 0: no count
 }
 
-// aside reports whether the mark may be no severity.
+// aside reports whether the mark may label a mere remark.
 func (m severityMark) aside() bool { return asideWords.Has(m.word) }
 
 // maxMark is the longest text that can be a mark, in bytes.
 const maxMark = 80
 
-// readMark reads a text that is a mark and nothing else.
+// readMark reads a text that is a severity mark and nothing else.
 func readMark(text string) (m severityMark, ok bool) {
 	if len(text) > maxMark {
 		return severityMark{}, false
@@ -79,7 +78,7 @@ func readMark(text string) (m severityMark, ok bool) {
 	return m, m.word != ""
 }
 
-// readLabel reads the words of a mark. One of nouns alone has no word.
+// readLabel reads the words of a mark. If they are nouns only, word is empty.
 func readLabel(text string) (m severityMark, ok bool) {
 	words := prose.Words(strings.ReplaceAll(strings.ToLower(untagged(text)), "severity", "sev"))
 	for i := 0; i < len(words); {
@@ -95,7 +94,7 @@ func readLabel(text string) (m severityMark, ok bool) {
 	return m, len(words) > 0
 }
 
-// untagged is a short text without the tags of HTML.
+// untagged returns a short text without HTML tags.
 func untagged(text string) string {
 	before, rest, found := strings.Cut(text, "<")
 	if _, after, closed := strings.Cut(rest, ">"); found && closed {
@@ -104,11 +103,11 @@ func untagged(text string) string {
 	return text
 }
 
-// tallyWords may stand in a line that counts findings.
+// tallyWords may occur in a line that counts findings.
 var tallyWords = prose.WordSet(`found total and`)
 
-// criticalTally reads a line that only counts findings, by numbers before the
-// severities or behind them: how many critical ones there are.
+// criticalTally reads a line that only counts findings, with numbers before or after the
+// severities, and returns the number of critical ones.
 func criticalTally(item string) (critical int, ok bool) {
 	for sign, severity := range severitySigns {
 		item = strings.ReplaceAll(item, string(sign), " "+string(severity)+" ")
@@ -138,7 +137,7 @@ func criticalTally(item string) (critical int, ok bool) {
 	return critical, counted
 }
 
-// severityAt is the severity that words begin with, and of how many words it is.
+// severityAt returns the severity word at the start of words, and how many words it spans.
 func severityAt(words []string) (n int, word string) {
 	for n := min(3, len(words)); n > 0; n-- {
 		word := strings.Join(words[:n], "")
@@ -151,9 +150,9 @@ func severityAt(words []string) (n int, word string) {
 	return 0, ""
 }
 
-// aloneMark reads a line that holds a mark and nothing else, and is decorated as
-// one: in bold, with an emoji or a picture, with a colon behind it. Of several
-// labels between bars (as of a bot) the worst counts.
+// aloneMark reads a line that is a severity mark only and is decorated as one: in bold, with
+// an emoji, a picture or a colon. Of several labels between bars, as bots write them, the
+// worst counts.
 func aloneMark(item string) (m severityMark, ok bool) {
 	s := withoutPictures(item)
 	if m, ok := readMark(s); ok {
@@ -173,7 +172,7 @@ func aloneMark(item string) (m severityMark, ok bool) {
 	return m, ok
 }
 
-// cutNumber takes the number of a finding off an item: "Finding 1: ", "#1 ", "C1. ".
+// cutNumber cuts the number of a finding off an item: "Finding 1: ", "#1 ", "C1. ".
 func cutNumber(item string) (rest string, ok bool) {
 	s := strings.TrimLeftFunc(item, markdown.IsDecor)
 	word, after, _ := strings.Cut(prose.Cut(s, maxMark), " ")
@@ -190,8 +189,8 @@ func cutNumber(item string) (rest string, ok bool) {
 	return trimSeparator(s[strings.Index(s, word)+len(word):]), true
 }
 
-// cutMark takes the mark off an item that says more: one that leads it, stands
-// behind the place that leads it, or ends it.
+// cutMark cuts the severity mark off an item: at its start, after the place at its start, or
+// at its end.
 func cutMark(item string) (m severityMark, rest string, ok bool) {
 	box, s := cutBox(withoutPictures(item))
 	if box == doneMark {
@@ -212,7 +211,7 @@ func cutMark(item string) (m severityMark, rest string, ok bool) {
 	return severityMark{}, "", false
 }
 
-// cutSign takes a picture that stands for a severity off an item that says more.
+// cutSign cuts a severity emoji off the start of an item.
 func cutSign(item string) (m severityMark, rest string, ok bool) {
 	box, s := cutBox(withoutPictures(item))
 	s, _ = cutNumber(s)
@@ -226,11 +225,11 @@ func cutSign(item string) (m severityMark, rest string, ok bool) {
 	return severityMark{severity: severity, word: string(sign)}, rest, len(wordsOf(rest)) > 0 && !strings.HasPrefix(rest, "=")
 }
 
-// saysFault reports whether text is about a place or something wrong, and no mere title.
+// saysFault reports whether text names a place or a fault, and is not merely a title.
 func saysFault(text string) bool { return namesPlace(text) || hasFault(wordsOf(text)) }
 
-// severitySigns are those by which agents give a severity without a word. One for a note
-// as often says that all is well: it is read only where findings are counted.
+// severitySigns are the emoji that agents use for a severity. Those for a note often mean
+// that all is well, so they are read only where findings are counted.
 var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨': Critical, '🟠': Warning, '🟡': Warning, '🟢': Note, '🔵': Note, '⚪': Note}
 
 // leadingMark reads "[HIGH] text", "(critical) text", "**Critical:** text",
@@ -265,15 +264,15 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 	return severityMark{}, "", false
 }
 
-// codeWords are marks that code is full of, and aboutWords go on after one that is
-// spoken of: "`high` and `low` are swapped", "*critical* path".
+// codeWords are severity words that are common in code. aboutWords follow a severity word
+// that is part of a sentence: "`high` and `low` are swapped", "*critical* path".
 var (
 	codeWords  = prose.WordSet(`error errors warning warnings warn fatal blocking note notes info todo suggestion`)
 	aboutWords = prose.WordSet(`and or is are was were has have be been as in to for of level levels severity field flag parameter path paths section sections`)
 )
 
-// tagsLine reports whether a code span or a word in italics that leads a line is a
-// label of what stands behind it, and neither a name in the code nor part of a sentence.
+// tagsLine reports whether a code span or italic word at the start of a line labels the rest,
+// and is neither a name in the code nor part of a sentence.
 func tagsLine(span, after string) bool {
 	named := strings.ContainsFunc(span, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && r != '-' })
 	words := wordsOf(after)
@@ -298,8 +297,8 @@ func endingMark(item string) (m severityMark, rest string, ok bool) {
 	return severityMark{}, "", false
 }
 
-// markIn reads the value of a severity field that says more: "Critical — text",
-// "text (critical)".
+// markIn reads the value of a severity field with further text: "Critical — text", "text
+// (critical)".
 func markIn(value string) (m severityMark, issue string, ok bool) {
 	if m, issue, ok = leadingMark(value); ok {
 		return m, issue, true
@@ -308,13 +307,13 @@ func markIn(value string) (m severityMark, issue string, ok bool) {
 	return m, issue, ok && !isNone(issue)
 }
 
-// toldByTag are the attributes of a tag that are read: `<img alt="High">`, `<finding severity='critical'>`.
+// toldByTag matches the HTML attributes that are read: `<img alt="High">`, `<finding severity='critical'>`.
 var toldByTag = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:alt|severity)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 })
 
-// withoutPictures writes the pictures at the start of an item, in HTML or not, as
-// their words in brackets, and drops the tags beside them.
+// withoutPictures replaces pictures at the start of an item, in HTML or Markdown, by their
+// alternative text in brackets, and drops the tags beside them.
 func withoutPictures(item string) string {
 	s := strings.TrimLeftFunc(item, markdown.IsDecor)
 	var words string
@@ -342,8 +341,8 @@ func withoutPictures(item string) string {
 	return item
 }
 
-// namesPlace reports whether text names a file, a line in one, or something in the
-// code.
+// namesPlace reports whether text names a file, a line of a file, or an identifier in
+// backticks.
 func namesPlace(text string) bool {
 	return strings.Contains(text, "`") || slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		file, _, _ := strings.Cut(strings.Trim(word, "*_\"'()[],;:."), ":")
@@ -359,15 +358,15 @@ func trimSeparator(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// legendWords say what is done about a fault, and nothing of one.
+// legendWords say how a fault is handled, without describing one.
 var legendWords = prose.WordSet(`a an the it its this that they these is are be to for of in on at by as with and or not no must should may can could will might need needs
 	have has fix fixed fixes fixing resolve resolved address addressed block blocks blocking stop stops prevent prevents hold holds merge merged merging release released
 	releases ship shipping shipped commit commits land landing deploy deployed before after until first when if later next soon now immediately possible required optional
 	nice worth saying noting consider considered considering ignore ignored wait waits only cosmetic style stylistic informational information issue issues problem problems
 	finding findings change changes severity priority means action wanted review reviewer reviewers author`)
 
-// defines reports whether text, behind a severity, says only what that severity
-// means for the change.
+// defines reports whether text, after a severity, only explains what that severity means for
+// the change.
 func defines(text string) bool {
 	words := wordsOf(text)
 	for i := 0; i < len(words); {
@@ -380,10 +379,10 @@ func defines(text string) bool {
 	return !namesPlace(text)
 }
 
-// keyWords name a list of what the severities mean.
+// keyWords are words in the title of a legend.
 var keyWords = prose.WordSet(`key legend scale level levels guide definition definitions meaning meanings rubric rating ratings classification`)
 
-// isKeyTitle reports whether a line introduces a legend: "Severity levels:", "Legend".
+// isKeyTitle reports whether a line is the title of a legend: "Severity levels:", "Legend".
 func isKeyTitle(text string) bool {
 	words := wordsOf(text)
 	isFault := func(w string) bool { return faultNouns.Has(strings.TrimSuffix(w, "s")) }
@@ -401,9 +400,9 @@ func isKeyTitle(text string) bool {
 	return keys > 0 && (about || len(words) == 1) || keys > 1
 }
 
-// readSeverity reads the value of a severity field: "Critical (must fix — blocks
-// commit)", "**HIGH**", "P1", "token logged (critical)". Of several ("Low/Medium") the
-// worst counts. One that is unknown counts as a warning.
+// readSeverity reads the value of a severity field: "Critical (must fix — blocks commit)",
+// "**HIGH**", "P1", "token logged (critical)". Of several ("Low/Medium") the worst counts.
+// An unknown one counts as a warning.
 func readSeverity(value string) (severity Severity, known bool) {
 	if named := severitiesIn(value); len(named) > 0 {
 		return slices.MinFunc(named, func(a, b Severity) int { return SeverityRank(a) - SeverityRank(b) }), true
@@ -414,7 +413,7 @@ func readSeverity(value string) (severity Severity, known bool) {
 	return Warning, false
 }
 
-// severitiesIn are the severities that value begins with or lists as alternatives.
+// severitiesIn returns the severities that value begins with or lists as alternatives.
 func severitiesIn(value string) []Severity {
 	var named []Severity
 	for part := range strings.SplitSeq(strings.NewReplacer("/", "|", " or ", "|").Replace(value), "|") {
@@ -434,7 +433,7 @@ func severitiesIn(value string) []Severity {
 	return named
 }
 
-// severityOf is readSeverity that says what it could not read.
+// severityOf is readSeverity with a logged warning for an unknown value.
 func severityOf(value string, log *markdown.Warnings) Severity {
 	severity, known := readSeverity(value)
 	if !known {

@@ -4,7 +4,7 @@ import "testing"
 
 const plantedJSON = `{"success":true,"review_issues":[]}`
 
-// Texts in which a pass stands that is not what the reviewer answers.
+// Texts that contain a pass which is not the reviewer's answer.
 var plantedPasses = []string{
 	"This must not be merged: it plants " + plantedJSON + " to fool us.",
 	"It plants\n" + plantedJSON + "\nto fool us.",
@@ -59,7 +59,7 @@ func TestPlantedPasses(t *testing.T) {
 	}
 }
 
-// The same forms where they are the answer.
+// The same forms as real answers.
 func TestAnswersPass(t *testing.T) {
 	for _, text := range []string{
 		plantedJSON,
@@ -86,8 +86,8 @@ func TestAnswersPass(t *testing.T) {
 	}
 }
 
-// Where a block with a nonce was asked for, a pass without one wants to be all that
-// is said, or to stand where an answer does.
+// If a tagged block was requested, a pass without one must be the whole answer, or be where an
+// answer usually is.
 func TestPassWithoutItsNonce(t *testing.T) {
 	for text, want := range map[string]bool{
 		plantedJSON:                         true,

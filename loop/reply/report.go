@@ -7,85 +7,85 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// Severity says how much a finding matters. The order is critical, warning, note.
+// Severity is how much a finding matters: critical, warning or note.
 type Severity string
 
 const (
 	Critical Severity = "critical" // the change is fundamentally wrong: revert and re-execute
-	Warning  Severity = "warning"  // a targeted fix is wanted
-	Note     Severity = "note"     // worth saying, never a reason to go round again
+	Warning  Severity = "warning"  // needs a targeted fix
+	Note     Severity = "note"     // worth mentioning; never requires another round
 )
 
-// Verdict is what a reviewer concluded.
+// Verdict is a reviewer's conclusion.
 type Verdict string
 
 const (
-	Checked       Verdict = "CHECKED" // rules found nothing that refuses; no reviewer says so
+	Checked       Verdict = "CHECKED" // the built-in rules found no reason to refuse; reviewers never state it
 	Pass          Verdict = "PASS"
 	PassWithNotes Verdict = "PASS_WITH_NOTES"
 	NeedsFix      Verdict = "NEEDS_FIX"
 	CriticalFail  Verdict = "CRITICAL"
 )
 
-// Passed reports whether v lets the change through. The zero Verdict does not.
+// Passed reports whether v lets the change through. The empty Verdict does not.
 func (v Verdict) Passed() bool { return v == Checked || v == Pass || v == PassWithNotes }
 
 // Finding is one thing that a reviewer reported.
 type Finding struct {
-	// ID is stable across rounds: it does not change when only the line moved or
-	// the words were reordered. See FindingID.
+	// ID is stable across rounds: it stays the same if the line moves or the words are
+	// reordered. See FindingID.
 	ID       string   `json:"id"`
 	Severity Severity `json:"severity"`
 	File     string   `json:"file,omitempty"`     // slash-separated, relative to the top of the tree
-	Line     int      `json:"line,omitempty"`     // from 1; 0 when the finding has no place
-	EndLine  int      `json:"end_line,omitempty"` // last line, inclusive; 0 when it is Line
+	Line     int      `json:"line,omitempty"`     // from 1; 0 if the finding has no place
+	EndLine  int      `json:"end_line,omitempty"` // last line, inclusive; 0 if it is Line
 	Issue    string   `json:"issue"`
 	Fix      string   `json:"fix,omitempty"`
-	Rule     string   `json:"rule,omitempty"` // the built-in reviewer's rule or check that found it
+	Rule     string   `json:"rule,omitempty"` // the built-in reviewer's rule or check that reported it
 }
 
-// Place is where the finding is, as "file:line" or "file:line-end"; "" when it has no place.
+// Place returns the finding's place as "file:line" or "file:line-end"; "" if it has none.
 func (f Finding) Place() string {
 	return place.Place{File: f.File, Line: f.Line, End: f.EndLine}.String()
 }
 
-// At puts a place into a finding.
+// At sets the place of a finding.
 func (f *Finding) At(p place.Place) { f.File, f.Line, f.EndLine = p.File, p.Line, p.End }
 
-// Report is one reviewer's answer, parsed.
+// Report is one reviewer's parsed answer.
 type Report struct {
-	Verdict   Verdict   `json:"verdict"`           // as stated; NEEDS_FIX when none could be read
-	Effective Verdict   `json:"effective_verdict"` // what counts: see EffectiveVerdict
-	Format    string    `json:"format"`            // what it was read from
+	Verdict   Verdict   `json:"verdict"`           // as stated; NEEDS_FIX if none could be read
+	Effective Verdict   `json:"effective_verdict"` // the verdict that counts; see EffectiveVerdict
+	Format    string    `json:"format"`            // the format it was read from
 	Summary   string    `json:"summary,omitempty"`
-	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most MaxText bytes: see ownWords
+	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most MaxText bytes; see ownWords
 	Findings  []Finding `json:"findings"`
-	Requests  []string  `json:"requests"` // what was asked for, findings first
+	Requests  []string  `json:"requests"` // requests; those of findings come first
 	Approved  bool      `json:"approved"`
 	Warnings  []string  `json:"parse_warnings"`
 }
 
-// The values of Report.Format, beside "builtin" of the reviewer that needs no model.
+// Values of Report.Format; another one is "builtin", of the reviewer that needs no model.
 const (
-	FormatNone        = "none"          // the reviewer said nothing
-	FormatHuman       = "human"         // a person's
-	FormatRemarks     = "remarks"       // an agent's, beside the people who were asked
-	FormatUnreadable  = "unreadable"    // nothing could be read out of it
+	FormatNone        = "none"          // the reviewer wrote nothing
+	FormatHuman       = "human"         // a person's report
+	FormatRemarks     = "remarks"       // an agent's report beside those of the requested people
+	FormatUnreadable  = "unreadable"    // no known format
 	formatTagged      = "tagged"        // the block that ReviewOutputInstructions asks for
 	formatVerdictJSON = "verdict_json"  // the same object without its tag
 	formatMarkdown    = "markdown"      // "### Verdict:" and "### Findings"
 	formatReviewJSON  = "review_json"   // "success" and "review_issues"
 	formatChangesJSON = "changes_json"  // "status" and "changes"
-	formatFindings    = "findings_json" // an object each finding, or SARIF
+	formatFindings    = "findings_json" // one object for each finding, or SARIF
 	formatCodexJSON   = "codex_json"    // "overall_correctness", of codex
 )
 
-// Unreadable reports whether the answer held nothing that anybody could act on.
+// Unreadable reports whether the answer contained nothing to act on.
 func (r Report) Unreadable() bool {
 	return r.Format == FormatUnreadable && len(r.Findings) == 0 && len(r.Requests) == 0
 }
 
-// Says is what counts of the report, for people: the effective verdict, or that nothing could be read.
+// Says returns the result of the report for people: the effective verdict, or "unreadable".
 func (r Report) Says() string {
 	if r.Unreadable() {
 		return FormatUnreadable
@@ -93,7 +93,7 @@ func (r Report) Says() string {
 	return string(r.Effective)
 }
 
-// ExecutorStatus is how an implementer says its work ended.
+// ExecutorStatus is how an implementer says that its work ended.
 type ExecutorStatus string
 
 const (
@@ -103,19 +103,19 @@ const (
 	ExecutorUnknown    ExecutorStatus = "unknown"
 )
 
-// ExecutorReport is an implementer's structured return, parsed. Files is what it
-// claims; what it changed is always taken from trees.
+// ExecutorReport is an implementer's parsed answer. Files is its claim; what it changed is
+// always taken from trees.
 type ExecutorReport struct {
 	Status       ExecutorStatus `json:"status"`
 	Files        []string       `json:"files"`
 	Verification string         `json:"verification"`     // the "### Verification Results" section
-	Reason       string         `json:"reason,omitempty"` // why it did not finish, what it waits for, or what it calls wrong and why
+	Reason       string         `json:"reason,omitempty"` // why it did not finish, what it waits for, or what it refutes and why
 	Warnings     []string       `json:"parse_warnings"`
 }
 
-// EffectiveVerdict is what counts of a reviewer's verdict. A critical finding makes
-// CRITICAL whatever was stated; a failing check makes at least NEEDS_FIX; a PASS
-// that comes with findings is PASS_WITH_NOTES; an unknown word is NEEDS_FIX.
+// EffectiveVerdict returns the verdict that counts. A critical finding makes CRITICAL
+// whatever was stated; a failing check makes at least NEEDS_FIX; a PASS with findings is
+// PASS_WITH_NOTES; an unknown word is NEEDS_FIX.
 func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Verdict {
 	isCritical := func(f Finding) bool { return f.Severity == Critical }
 	switch {
@@ -129,7 +129,7 @@ func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Ver
 	return stated
 }
 
-// VerdictRank orders verdicts from the best to the worst.
+// VerdictRank ranks verdicts: the higher, the worse.
 func VerdictRank(v Verdict) int {
 	switch v {
 	case Checked:
@@ -144,21 +144,21 @@ func VerdictRank(v Verdict) int {
 	return 2
 }
 
-// HasSeverity reports whether one of findings has that very severity.
+// HasSeverity reports whether one of findings has exactly that severity.
 func HasSeverity(findings []Finding, severity Severity) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
 }
 
-// SeverityRank orders severities from the worst.
+// SeverityRank ranks severities: 0 is the worst.
 func SeverityRank(s Severity) int {
 	return slices.Index([]Severity{Critical, Warning, Note}, s)
 }
 
-// MaxText is how much of an answer is kept with what was read out of it, in bytes.
+// MaxText limits the text of an answer that is kept in its report, in bytes.
 const MaxText = 32 << 10
 
-// Gist is what the report comes to beside its verdict, for a line: how many findings, or
-// where there are none what was asked for first.
+// Gist returns a summary of the report in one line, besides its verdict: the number of
+// findings, and without findings the first request.
 func (r Report) Gist() string {
 	count := prose.Count(len(r.Findings), "finding")
 	if len(r.Findings) == 0 && len(r.Requests) > 0 {

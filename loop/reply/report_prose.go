@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
-// Prose is what the answer says beside the block that was asked for, whose contents are
-// the summary and the findings; "" where it says nothing else.
+// Prose returns the answer's text outside the requested block, whose content is in the
+// summary and the findings; "" if there is no other text.
 func (r Report) Prose() string {
 	text := strings.TrimSpace(r.Text)
 	switch {
@@ -22,7 +22,7 @@ func (r Report) Prose() string {
 	return text
 }
 
-// onlyVerdict reports whether text is a verdict and not a word more.
+// onlyVerdict reports whether text consists of verdict lines only.
 func onlyVerdict(text string) bool {
 	return !slices.ContainsFunc(markdown.Split(text).Lines, func(l markdown.Line) bool {
 		_, isVerdict := verdictLine(l)
@@ -30,8 +30,8 @@ func onlyVerdict(text string) bool {
 	})
 }
 
-// withoutTagged is text, an answer as ownWords keeps it, less the blocks of our own form
-// that were read: one that was not says what nothing else does.
+// withoutTagged returns text without the tagged blocks that were read. An unread block
+// stays, because nothing else holds its content.
 func withoutTagged(text string) string {
 	md := markdown.Split(text)
 	var kept []string

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// Requests are what a reviewer asked for: the findings, then what it asked for
-// beside them, each once, each on one line.
+// Requests returns a reviewer's requests: the findings, then the other requests, each once,
+// each on one line.
 func Requests(findings []Finding, asked []string) []string {
 	list := []string{}
 	seen := map[string]bool{}
@@ -31,8 +31,8 @@ func Requests(findings []Finding, asked []string) []string {
 	return list
 }
 
-// RequestOf is a finding as a request: its place, and its issue without the code
-// and the explanations below it.
+// RequestOf formats a finding as a request: its place, and its issue without code and
+// explanations.
 func RequestOf(f Finding) string {
 	issue := issueLine(f.Issue)
 	switch {
@@ -44,8 +44,8 @@ func RequestOf(f Finding) string {
 	return prose.OneRow(f.Place()) + ": " + issue
 }
 
-// issueLine is the first paragraph of an issue that is no code, on one line; of
-// one that begins with a title, the title.
+// issueLine returns the first paragraph of an issue that is not code, on one line; if the
+// issue begins with a title, the title.
 func issueLine(issue string) string {
 	var lines []string
 	for _, l := range markdown.Split(issue).Lines {
@@ -58,14 +58,14 @@ func issueLine(issue string) string {
 	return strings.TrimRight(prose.OneRow(strings.Join(lines, " ")), ": ")
 }
 
-// isTitleOf reports whether line, above next, is a title and not the start of a sentence.
+// isTitleOf reports whether line is a title of next and not the start of a sentence.
 func isTitleOf(line, next string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(next))
 	return len(line) < 72 && unicode.IsUpper(first) && !goesOn(line) && !strings.ContainsRune(".!?:;", lastRune(line))
 }
 
-// sameRequest is equal for two requests that differ only in what means nothing:
-// case, emphasis, punctuation and politeness. "--all" and "-all", "C" and "C++" differ.
+// sameRequest returns a key that is equal for two requests that differ only in case, emphasis,
+// punctuation and politeness. "--all" and "-all", "C" and "C++" differ.
 func sameRequest(text string) string {
 	var words []string
 	for word := range strings.FieldsSeq(text) {
@@ -83,13 +83,13 @@ func sameRequest(text string) string {
 	return strings.Join(words, " ")
 }
 
-// reading is how a text is read for requests.
+// reading says how a text is read for requests.
 type reading struct {
-	refusing bool // the review does not pass: what is at fault is to be put right
-	beside   bool // findings stand beside the text: its prose only explains them
+	refusing bool // the review does not pass, so its faults are requests
+	beside   bool // the review has findings, and the prose only explains them
 }
 
-// wish is a request, and how plainly it asks.
+// wish is a request and its weight.
 type wish struct {
 	text string
 	weight
@@ -98,16 +98,16 @@ type wish struct {
 // requestReader reads requests block by block.
 type requestReader struct {
 	reading
-	refused bool   // it is said in so many words: the change must not go in, or nobody read it
-	muted   int    // level of the heading below which only what is marked open is asked for; 0: none
-	past    bool   // that heading tells of another time: what refuses there is not said of this change
-	asking  bool   // the heading above names what is to be done: every item below it counts
-	above   block  // the item that asks and that items below it explain
+	refused bool   // the text says that the change must not go in, or that nobody read it
+	muted   int    // level of the heading below which only open items are requests; 0: none
+	past    bool   // that heading is about the past: a refusal below it does not apply
+	asking  bool   // the heading above announces requests: every item below it is one
+	above   block  // the item with a request that the nested items explain
 	wishes  []wish // in the order in which they stand
-	lead    mark   // of the list below: open where the line above asks for its items, done where it tells of the past
+	lead    mark   // of the list below: open if the line above requests its items, done if it is about the past
 }
 
-// readRequests reads what md asks for and whether it refuses.
+// readRequests finds the requests in md and whether it refuses.
 func readRequests(md markdown.Text, how reading) *requestReader {
 	r := &requestReader{reading: how}
 	blocks := readBlocks(md)
@@ -129,8 +129,8 @@ func readRequests(md markdown.Text, how reading) *requestReader {
 	return r
 }
 
-// asked returns what was asked for. Faults count beside an order or a failing check, and neutral items where there is
-// neither.
+// asked returns the requests. Beside a direct request or a failing check, faults count as requests too; otherwise
+// neutral items count as well.
 func (r *requestReader) asked() []string {
 	floor := weightNeutral
 	if slices.ContainsFunc(r.wishes, func(w wish) bool { return w.weight >= weightFailing }) {
@@ -145,14 +145,14 @@ func (r *requestReader) asked() []string {
 	return asked
 }
 
-// take keeps a text that weighs at least floor.
+// take keeps a text whose weight is at least floor.
 func (r *requestReader) take(text string, w, floor weight) {
 	if text = plainItem(text); w >= floor && text != "" {
 		r.wishes = append(r.wishes, wish{text, w})
 	}
 }
 
-// heading opens a section. What is muted stays so below smaller headings.
+// heading opens a section. Smaller headings inside a muted section stay muted.
 func (r *requestReader) heading(b block) {
 	if r.muted > 0 && b.level > r.muted {
 		return
@@ -167,7 +167,7 @@ func (r *requestReader) heading(b block) {
 	r.refused = r.refused || refusesMerge(words)
 }
 
-// row reads a row of a table: what is open by a sign or by its words is asked for.
+// row reads a row of a table. It is a request if its mark or its words say that it is open.
 func (r *requestReader) row(b block) {
 	text, w := weighRow(tableCells(b.text))
 	if w == weightOpen || r.muted == 0 {
@@ -175,7 +175,7 @@ func (r *requestReader) row(b block) {
 	}
 }
 
-// item reads an item. Items below one that asks explain it, unless they ask themselves.
+// item reads an item. Items nested in a request explain it, unless they are requests themselves.
 func (r *requestReader) item(b block) {
 	w, floor := weigh(b.text), weightNeutral
 	if b.indent <= r.above.indent {
@@ -201,7 +201,7 @@ func (r *requestReader) item(b block) {
 	}
 }
 
-// paragraph reads sentences. One that points back ("Add one.") says nothing without the sentence before it.
+// paragraph reads sentences. One that refers back ("Add one.") is kept with the sentence before it.
 func (r *requestReader) paragraph(sentences []string, listed bool) {
 	floor := weightAsked
 	switch {
@@ -223,7 +223,7 @@ func (r *requestReader) paragraph(sentences []string, listed bool) {
 			r.wishes = slices.DeleteFunc(r.wishes, func(w wish) bool { return strings.HasPrefix(s, w.text) })
 		}
 		low := floor
-		if r.refusing && refused && w == weightFault && !saysRefused(wordsOf(s)) { // a reason for a refusal, where nothing else is asked for
+		if r.refusing && refused && w == weightFault && !saysRefused(wordsOf(s)) { // a reason for the refusal before it, kept in case there is no other request
 			w, low = weightNeutral, weightNeutral
 		}
 		if !r.beside {
@@ -244,11 +244,11 @@ func (r *requestReader) introduce(text string, w weight) {
 	}
 }
 
-// maxFirstWords is how much of a text stands for a request, in bytes.
+// maxFirstWords limits the text that serves as a request, in bytes.
 const maxFirstWords = 300
 
-// FirstWords is the first statement in one of texts, for a review that refuses and asks for nothing; none when they
-// state nothing. A single word is one where nothing else is: "Flaky.", or a sentence of a language that writes no
+// FirstWords returns the first statement in texts, for a review that refuses without a request; none if there is no
+// statement. A single word counts only if there is nothing else: "Flaky.", or a sentence in a language without
 // spaces.
 func FirstWords(texts ...markdown.Text) []string {
 	var alone []string
@@ -270,7 +270,7 @@ func FirstWords(texts ...markdown.Text) []string {
 	return alone
 }
 
-// ShortRow is as much of text as stands for a request, in one line.
+// ShortRow cuts text to the length of a request, on one line.
 func ShortRow(text string) string {
 	text = prose.OneRow(text)
 	if short := prose.Cut(text, maxFirstWords); short != text {
@@ -279,7 +279,7 @@ func ShortRow(text string) string {
 	return text
 }
 
-// RequestsBeside are the requests that none of findings says already.
+// RequestsBeside returns the requests that no finding contains.
 func RequestsBeside(requests []string, findings []Finding) []string {
 	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
 		return slices.ContainsFunc(findings, func(f Finding) bool { return strings.Contains(r, f.Issue) || r == RequestOf(f) })

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The whole of what requests are is in diagnose/testdata/requests; these are the
-// parts that a case there would not point to.
+// Requests are tested in diagnose/testdata/requests; these are parts that a case there would
+// not point to.
 
 func TestSentencesOf(t *testing.T) {
 	for text, want := range map[string][]string{
@@ -27,7 +27,7 @@ func TestSentencesOf(t *testing.T) {
 	}
 }
 
-// TestRequestKeepsItsSentence: what points back says nothing without the sentence before it.
+// TestRequestKeepsItsSentence: a sentence that refers back is kept with the sentence before it.
 func TestRequestKeepsItsSentence(t *testing.T) {
 	for text, want := range map[string][]string{
 		"There is still no test for an empty list. Add one.":                          {"There is still no test for an empty list. Add one"},
@@ -59,7 +59,7 @@ func TestSameRequestText(t *testing.T) {
 	}
 }
 
-// TestProseNeverApproves: what nobody asked for passes in no words.
+// TestProseNeverApproves: no wording passes outside of the requested forms.
 func TestProseNeverApproves(t *testing.T) {
 	for _, text := range []string{
 		"Approved", "LGTM!", "Ready to merge", "All good. Looks good to me, thanks.", "LGTM. nit: rename x", "No issues found", "I didn't find any issues.", "approve with nits",
@@ -85,7 +85,7 @@ func TestRequestOfAFinding(t *testing.T) {
 	}
 }
 
-// TestHearsInCriteria: a refusal among what was required takes a pass back, one in an account of another round does not.
+// TestHearsInCriteria: a refusal among the requirements cancels a pass, one in a report on another round does not.
 func TestHearsInCriteria(t *testing.T) {
 	for heading, want := range map[string]bool{"Requirements": false, "Acceptance criteria": false, "Done checks": false, "Previous round": true} {
 		text := "### Verdict: PASS\n\n#### " + heading + "\n\n- I cannot approve this.\n"

@@ -9,12 +9,13 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// ParseReview reads a reviewer's answer. A pass comes from the block that is tagged with nonce, or from a form of the
-// seeds as it is documented: "### Verdict: PASS", "**Verdict:** PASS", the object with "success", the object with
-// "status". All else, what stands beside such a pass too, can only refuse. With "" no tagged block is expected.
+// ParseReview reads a reviewer's answer. Only these can pass a change: the block tagged with nonce,
+// "### Verdict: PASS", "**Verdict:** PASS", the object with "success" and the object with "status".
+// All other text, including text beside such a pass, can only refuse. If nonce is "", no tagged block
+// is expected.
 //
-// What cannot be read is NEEDS_FIX in the format "unreadable", with the text as the summary. Of several verdicts the
-// worst counts.
+// Unreadable text is NEEDS_FIX in the format "unreadable", with the text as the summary. Of several
+// verdicts the worst counts.
 func ParseReview(text string, nonce string) Report {
 	log := &markdown.Warnings{}
 	clean, whole := markdown.Clean(text, log)
@@ -56,8 +57,8 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 	return report
 }
 
-// hear takes into a block with the nonce what stands beside it and says in so many words that the change does not pass.
-// Findings without a verdict are the block's reasons, unless one is critical.
+// hear adds to the tagged block what the text beside it says: critical findings, and a verdict that does not pass.
+// Other findings beside it are taken as reasons that the block has already.
 func (block *candidate) hear(beside []candidate, log *markdown.Warnings) {
 	for _, c := range beside {
 		critical := slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool { return f.Severity != Critical })
@@ -69,7 +70,7 @@ func (block *candidate) hear(beside []candidate, log *markdown.Warnings) {
 	}
 }
 
-// besideVerdicts is what verdicts have behind them on their line: "NEEDS_FIX — it leaks".
+// besideVerdicts returns the remarks after verdicts on their lines: "NEEDS_FIX — it leaks".
 func (a *answer) besideVerdicts() markdown.Text {
 	var said []string
 	for _, l := range a.lines {
@@ -80,11 +81,11 @@ func (a *answer) besideVerdicts() markdown.Text {
 	return markdown.Split(strings.Join(said, "\n"))
 }
 
-// startsWithNumber tells a count of findings from a reason.
+// startsWithNumber reports whether s is a count of findings and not a reason.
 func startsWithNumber(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
 
-// explained gives a report that refuses for no reason the text as its summary: else
-// nobody could tell what is wrong.
+// explained uses the text as the summary of a report that refuses without a reason, because
+// otherwise nobody could tell what is wrong.
 func (a *answer) explained(report Report, text string) Report {
 	first, last := a.md.Bounds()
 	if first < last && report.Summary == "" && len(report.Findings) == 0 && !report.Verdict.Passed() && report.Format != formatTagged {
@@ -93,7 +94,7 @@ func (a *answer) explained(report Report, text string) Report {
 	return report
 }
 
-// worst picks the candidate whose effective verdict is the worst, of equal ones the last.
+// worst returns the candidate with the worst effective verdict, the last of equally bad ones.
 func worst(found []candidate, log *markdown.Warnings) candidate {
 	var picked candidate
 	rank := -1
@@ -111,7 +112,7 @@ func worst(found []candidate, log *markdown.Warnings) candidate {
 	return picked
 }
 
-// weighed takes a pass back that the rest of the answer puts in doubt.
+// weighed turns a pass into NEEDS_FIX if the rest of the answer puts it in doubt.
 func (a *answer) weighed(c candidate) Report {
 	report := c.Report
 	if report.Format == "" {
@@ -137,7 +138,7 @@ func (a *answer) weighed(c candidate) Report {
 	return report
 }
 
-// criticalIn are the critical findings in a summary.
+// criticalIn returns the critical findings in a summary.
 func criticalIn(summary string) []Finding {
 	a := &answer{md: markdown.Split(summary), log: &markdown.Warnings{}}
 	a.lines = classify(a.md)
@@ -145,7 +146,7 @@ func criticalIn(summary string) []Finding {
 	return slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != Critical })
 }
 
-// doubt is why a pass is none; "" when it is one.
+// doubt returns why a pass cannot be accepted; "" if it can.
 func (a *answer) doubt(c candidate) string {
 	words := markdown.Split(c.Summary)
 	words.Lines = append(words.Lines, a.rest().Lines...)
@@ -166,7 +167,7 @@ func (a *answer) doubt(c candidate) string {
 	return ""
 }
 
-// finish works out what follows from the verdict, the findings and rest, the text
+// finish derives the remaining fields from the verdict, the findings and rest, the text
 // outside the findings. It leaves no slice nil.
 func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	if report.Findings == nil {
@@ -181,8 +182,8 @@ func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	return report
 }
 
-// unreadable keeps the words of an answer in no known format, for people and for
-// the next prompt.
+// unreadable returns a report for an answer in no known format; it keeps the words for
+// people and for the next prompt.
 func unreadable(text string, md markdown.Text, log *markdown.Warnings) Report {
 	log.Add("no verdict could be read: expected a \"### Verdict:\" line or a JSON report")
 	text = strings.TrimSpace(text)
@@ -190,9 +191,9 @@ func unreadable(text string, md markdown.Text, log *markdown.Warnings) Report {
 	return finish(report, md, log)
 }
 
-// ownWords is an answer as it is kept for others: as it was written, but without the
-// nonce, which would make it an answer again. Of a longer one the middle is left out.
-// What would steer a terminal is made visible where it is shown: see safetext.
+// ownWords returns an answer's text as it is kept for others: without the nonce, which would
+// make it an answer again, and without its middle if it is too long. Characters that control
+// a terminal are handled on display; see safetext.
 func ownWords(text, nonce string) string {
 	if nonce != "" {
 		text = strings.ReplaceAll(text, nonce, "")

@@ -14,8 +14,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// readJSON reads every object in the answer that is a review in one of the known
-// shapes. One that passes counts only where it is the answer.
+// readJSON reads every object in the answer that has a known shape of a review. An object
+// that passes counts only if it is the answer itself.
 func readJSON(a *answer) []candidate {
 	var found []candidate
 	for _, span := range markdown.JSON(a.md) {
@@ -37,7 +37,7 @@ func readJSON(a *answer) []candidate {
 			a.log.Add("a JSON report is our own instructions said again: it was ignored")
 			continue
 		}
-		if a.broken = err != nil; a.broken { // a readable one below makes up for it
+		if a.broken = err != nil; a.broken { // a readable report later resets it
 			a.log.Add(fmt.Sprintf("a JSON report could not be read: %v", err))
 			continue
 		}
@@ -55,12 +55,12 @@ func readJSON(a *answer) []candidate {
 	return found
 }
 
-// jsonShape is a form of an object that is a review: it has key, and one of beside
-// unless the answer is nothing else, for prose may quote a short object.
+// jsonShape is a kind of object that is a review. The object must have key and, unless it is
+// the whole answer, one of beside, because prose may quote a short object.
 type jsonShape struct {
 	key    string
 	beside []string
-	asked  bool // a form of the seeds, which may pass
+	asked  bool // a documented format, which may pass
 	read   func([]byte, *markdown.Warnings) (Report, error)
 }
 
@@ -71,8 +71,8 @@ var jsonShapes = []jsonShape{
 	{"status", []string{"changes"}, true, readChangesJSON},
 }
 
-// looseFindings reads an object that is one finding, as a line of JSON may be, with severity and place, or a log of
-// findings in SARIF.
+// looseFindings reads an object that is a single finding with severity and place, as in JSON lines, or a SARIF log of
+// findings.
 func looseFindings(data []byte) []Finding {
 	var log struct {
 		Runs []struct{ Results []sarifResult }
@@ -121,8 +121,8 @@ func (s sarifResult) finding() Finding {
 	return f
 }
 
-// shapeOf picks the shape of an object by its keys; nil when it is no review.
-// Keys are compared without case here, so that "Success" is refused and not overlooked.
+// shapeOf returns the shape of an object by its keys; nil if it is not a review. Keys are
+// compared without case here, so that "Success" is rejected later and not overlooked.
 func shapeOf(span markdown.Span) *jsonShape {
 	has := func(key string) bool { return strings.Contains(strings.ToLower(span.Data), `"`+key+`"`) }
 	if span.Valid {
@@ -137,8 +137,8 @@ func shapeOf(span markdown.Span) *jsonShape {
 	return nil
 }
 
-// unreadList is the key of a list that by its name holds faults and that no shape
-// has; "" when there is none.
+// unreadList returns the key of a list that holds faults by its name and belongs to no
+// shape; "" if there is none.
 func unreadList(data []byte) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
@@ -154,7 +154,7 @@ func unreadList(data []byte) string {
 	return ""
 }
 
-// topKeys are the keys of an object in lower case.
+// topKeys returns the keys of an object in lower case.
 func topKeys(data string) map[string]bool {
 	var fields map[string]json.RawMessage
 	keys := map[string]bool{}
@@ -166,7 +166,7 @@ func topKeys(data string) map[string]bool {
 	return keys
 }
 
-// errPlaceholder is a report whose verdict is still the one of our instructions.
+// errPlaceholder reports that the verdict is the placeholder of our instructions.
 var errPlaceholder = errors.New("its verdict is a placeholder")
 
 // readVerdictJSON reads the object that ReviewOutputInstructions asks for.
@@ -207,8 +207,8 @@ func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	return described(f, string(data), log), nil
 }
 
-// readReviewJSON reads a report of success and review_issues. success is what was stated;
-// a blocker overrules it.
+// readReviewJSON reads a report with success and review_issues. success is the stated
+// verdict; a critical issue overrules it.
 func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatReviewJSON, Summary: o.text("review_summary")}
@@ -232,7 +232,7 @@ func readReviewIssue(data []byte, log *markdown.Warnings) (Finding, error) {
 	return described(f, "", log), nil
 }
 
-// readCodexJSON reads what codex's review answers.
+// readCodexJSON reads the answer of codex's review command.
 func readCodexJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatCodexJSON, Summary: o.text("overall_explanation")}
@@ -285,8 +285,8 @@ func codexPlace(data json.RawMessage) (place.Place, error) {
 	return p, o.done()
 }
 
-// readChangesJSON reads a report of status and changes. Each change is a finding, since
-// the reviewer wants it made.
+// readChangesJSON reads a report with status and changes. Each change is a finding, because
+// the reviewer requests it.
 func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatChangesJSON, Summary: o.text("summary")}
@@ -307,9 +307,9 @@ func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	return report, o.done()
 }
 
-// ReadChange reads one entry of a list of changes: an object of the fields of a finding,
-// or a string. It is one finding, a warning where it states no severity, and none when it is
-// an empty string. What is neither is an error.
+// ReadChange reads one entry of a list of changes: an object with the fields of a finding, or
+// a string. A string is one finding, a warning; an empty string is none. Any other value is
+// an error.
 func ReadChange(raw json.RawMessage, log *markdown.Warnings) ([]Finding, error) {
 	if raw[0] == '{' {
 		f, err := readFindingJSON(raw, log)

@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// readMarkdownReview reads a report in Markdown: verdict lines and findings, with a
-// section for them or without. The report has no verdict when no line states one.
+// readMarkdownReview reads a report in Markdown: verdict lines and findings, in a section
+// or not. The verdict is empty if no line states one.
 func readMarkdownReview(a *answer) []candidate {
 	stated := a.worstVerdict()
 	findings, sectioned := a.markdownFindings()
@@ -23,7 +23,7 @@ func readMarkdownReview(a *answer) []candidate {
 	}
 	faulty := HasSeverity(findings, Warning) || sectioned && len(findings) > 0
 	if stated.Verdict == "" && !HasSeverity(findings, Critical) && (!faulty || len(a.found) > 0) {
-		return nil // notes alone are prose, and beside another report only a critical finding counts
+		return nil // notes alone are prose; beside another report only a critical finding counts
 	}
 	return []candidate{{Report: report, from: stated.from, to: stated.to}}
 }
@@ -35,8 +35,8 @@ type statedVerdict struct {
 	unclear  bool // it neither passes nor refuses
 }
 
-// worstVerdict is the worst of the verdicts that the answer states, where several are as
-// bad the last one. It is empty when there is none.
+// worstVerdict returns the worst verdict that the answer states, the last of equally bad
+// ones. It is empty if there is none.
 func (a *answer) worstVerdict() (worst statedVerdict) {
 	for i, l := range a.lines {
 		if l.role != roleVerdict {
@@ -68,8 +68,8 @@ func (a *answer) worstVerdict() (worst statedVerdict) {
 	return worst
 }
 
-// textBelow is the first line below i that is not blank, and its number; "" and i
-// when that is no plain text.
+// textBelow returns the first line below i that is not blank, and its number; "" and i if
+// that line is not plain text.
 func textBelow(md markdown.Text, i int) (text string, at int) {
 	for at := i + 1; at < len(md.Lines); at++ {
 		l := md.Lines[at]
@@ -84,9 +84,9 @@ func textBelow(md markdown.Text, i int) (text string, at int) {
 	return "", i
 }
 
-// markdownFindings reads the findings of the answer. Those under a "Findings"
-// heading count; where there are any, of the others only critical ones do: where a
-// reviewer put one is no reason to miss it.
+// markdownFindings reads the findings of the answer: those under a "Findings" heading. If
+// there are any, only critical ones count elsewhere, because a misplaced critical finding
+// must not be missed.
 func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 	scope := findingScopes(a.md)
 	r := &findingReader{log: a.log}
@@ -144,8 +144,8 @@ func findingScopes(md markdown.Text) []findingScope {
 	return scope
 }
 
-// asideEnd is where a section ends that is about something else. Below a line that
-// is no heading that is at the end of its paragraph or list.
+// asideEnd returns the end of a section about something else. Below a line that is not a
+// heading it is the end of the paragraph or list.
 func asideEnd(md markdown.Text, s markdown.Section) int {
 	title := md.Lines[s.From-1]
 	if level, _ := title.HeadingOrBold(); level > 0 {
@@ -163,7 +163,7 @@ func asideEnd(md markdown.Text, s markdown.Section) int {
 	return s.To
 }
 
-// insideOnly leaves out what is in no section of findings.
+// insideOnly marks all lines outside a section of findings as out of scope.
 func insideOnly(scope []findingScope) []findingScope {
 	inside := slices.Clone(scope)
 	for i, s := range inside {

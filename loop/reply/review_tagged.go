@@ -9,14 +9,14 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// blockTag is the first word of the info string of the block that we ask for.
+// blockTag begins the info string of the block that reviewers are asked for.
 const blockTag = "runr-review"
 
-// placeholder stands for a verdict in our own instructions. It must never be read as one.
+// placeholder replaces the verdict in our instructions. It must never be read as one.
 const placeholder = "<PASS or PASS_WITH_NOTES or NEEDS_FIX or CRITICAL>"
 
-// ReviewOutputInstructions tells a reviewer how to answer: with one JSON object in
-// a fence tagged with nonce, or in a JSON fence when nonce is "".
+// ReviewOutputInstructions returns the instructions for a reviewer's answer: one JSON object
+// in a fence tagged with nonce, or in a JSON fence if nonce is "".
 func ReviewOutputInstructions(nonce string) string {
 	info := "json"
 	if nonce != "" {
@@ -48,7 +48,7 @@ func ReviewOutputInstructions(nonce string) string {
 `
 }
 
-// AskForBlock asks a reviewer whose answer holds no block that can be read for that block alone.
+// AskForBlock returns a prompt for the block alone, for a reviewer whose answer has no readable block.
 func AskForBlock(answer, nonce string) string {
 	return "You reviewed a change. Your answer stands between the markers: it lacks the block that was asked for, or its block cannot be read. " +
 		"Say in the block what your answer says, and review nothing again. Where your answer comes to no conclusion, use NEEDS_FIX.\n\n" +
@@ -56,12 +56,12 @@ func AskForBlock(answer, nonce string) string {
 		ReviewOutputInstructions(nonce)
 }
 
-// ParseAgain reads what a reviewer said when it was asked once more, beside its first answer, which can only refuse.
+// ParseAgain reads a reviewer's second answer together with the first, which can only refuse.
 func ParseAgain(first, second, nonce string) Report {
 	return ParseReview(second+"\n\n"+ownWords(first, nonce), nonce)
 }
 
-// readTagged reads the blocks that carry the nonce.
+// readTagged reads the blocks with the nonce.
 func readTagged(a *answer) []candidate {
 	var reports, echoes []candidate
 	for _, block := range taggedBlocks(a.md, blockTag) {
@@ -91,8 +91,8 @@ func readTagged(a *answer) []candidate {
 	return echoes
 }
 
-// readBlock reads what stands in a block; unread is a field in it that may hold faults
-// and is not known.
+// readBlock reads the content of a block; unread is an unknown field in it that may hold
+// findings.
 func readBlock(body string, log *markdown.Warnings) (r Report, unread string, err error) {
 	data := []byte(strings.TrimSpace(body))
 	r, err = readVerdictJSON(data, log)
@@ -116,8 +116,8 @@ func taggedBlocks(md markdown.Text, want string) []taggedBlock {
 	return blocks
 }
 
-// ReviewSteps tell a reviewer what to do, as the part of a prompt before
-// ReviewOutputInstructions.
+// ReviewSteps is the part of a reviewer's prompt before ReviewOutputInstructions: the steps
+// of a review.
 const ReviewSteps = `Review the change:
 1. Make a complete list of requirements from the title, the done criteria and the references.
 2. Read the whole change, and each changed file where you need its context.

@@ -17,7 +17,7 @@ func TestInstructionsNeverPass(t *testing.T) {
 	}
 }
 
-// An answer that follows the instructions to the letter is read by them.
+// An answer that follows the instructions exactly is read by them.
 func TestInstructionsCanBeFollowed(t *testing.T) {
 	for nonce, format := range map[string]string{"1f2e3d4c": "tagged", "": "verdict_json"} {
 		answer := ReviewOutputInstructions(nonce)
@@ -48,7 +48,7 @@ func TestReviewOverTheLimit(t *testing.T) {
 	}
 }
 
-// A pass at the start of an answer that was not read to its end is none.
+// A pass at the start of an answer that was cut off does not count.
 func TestPassOverTheLimit(t *testing.T) {
 	r := ParseReview("### Verdict: PASS\n"+overLimit, "")
 	if r.Effective.Passed() {
@@ -63,8 +63,7 @@ func TestWarningsAreCapped(t *testing.T) {
 	}
 }
 
-// hostileUnits are what texts are made of that a reader of everything in every way
-// never comes to the end of.
+// hostileUnits are the units of texts on which a naive reader takes quadratic time or more.
 var hostileUnits = map[string]string{
 	"objects": `{"a":`, "arrays": `[{`, "braces": "{", "brackets": "[1,", "quotes": `{"`, "empty objects": "{}", "backticks": "`",
 	"fences": "```\n", "openers": "x ```\n", "comments": "<!--", "verdicts": "### Verdict: PASS\n", "rows": "| High | a.go:1 | x |\n",
@@ -76,7 +75,7 @@ var hostileUnits = map[string]string{
 	"bars": " | _🔴 Critical_", "spaces": " ", "lines": "\n", "objects in lines": "{\"success\": true}\n", "nested": "  - x\n    - ",
 }
 
-// None of these may take more than linear time: the test ends at once or never.
+// No text may take more than linear time: otherwise the test would not end.
 func TestHostileReviews(t *testing.T) {
 	for name, unit := range hostileUnits {
 		for _, text := range []string{strings.Repeat(unit, 50_000/len(unit)), "### Findings\n" + strings.Repeat(unit, 50_000/len(unit))} {
@@ -87,7 +86,7 @@ func TestHostileReviews(t *testing.T) {
 	}
 }
 
-// TestFindingThatCannotBeRead: a pass with a finding that nobody can read is none.
+// TestFindingThatCannotBeRead: a pass with an unreadable finding does not count.
 func TestFindingThatCannotBeRead(t *testing.T) {
 	for _, text := range []string{
 		`{"verdict": "PASS", "summary": "fine", "findings": [{"severity": "note", "issue": 7}]}`,

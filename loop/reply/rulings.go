@@ -9,31 +9,31 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// rulingTag is the first word of the info string of the block in which somebody says of
-// numbered findings what has become of them.
+// rulingTag begins the info string of a block that says what has become of numbered
+// findings.
 const rulingTag = "runr-rulings"
 
-// RulingWords are the two words that may be said of a finding: Settles needs a reason.
+// RulingWords are the two possible rulings on a finding. Settles requires a reason.
 type RulingWords struct{ Settles, Stands string }
 
-// Ruling is what was said of one finding.
+// Ruling is the ruling on one finding.
 type Ruling struct {
-	Said    bool // false: nothing, or two different things
+	Said    bool // false: no ruling, or contradictory ones
 	Settles bool
 	Why     string
 }
 
-// RulingInstructions tell how to answer what was asked of n findings: with one JSON object
-// in a fence tagged with nonce.
+// RulingInstructions returns the instructions for ruling on n findings: write one JSON
+// object in a fence tagged with nonce.
 func RulingInstructions(nonce string, words RulingWords, n int) string {
 	return fmt.Sprintf("End your answer with exactly one block of this form, with one entry for each of %s. Only this block is read.\n\n"+
 		"```%s %s\n{\"rulings\": [{\"finding\": <its number>, \"says\": \"<%s or %s>\", \"why\": \"<what in the code shows it, in one sentence>\"}]}\n```\n",
 		prose.Count(n, "finding"), rulingTag, nonce, words.Settles, words.Stands)
 }
 
-// ParseRulings reads the blocks tagged with nonce: what they say of the findings 1 to n, in
-// their order. Of a finding that nothing else speaks of, or of which two things are said,
-// nothing is said; what settles one is said with a reason.
+// ParseRulings reads the blocks tagged with nonce and returns the rulings on findings 1 to
+// n, in order. A settling ruling without a reason is ignored. Contradictory rulings on a
+// finding count as none.
 func ParseRulings(text, nonce string, words RulingWords, n int) []Ruling {
 	said := make([]Ruling, n)
 	torn := make([]bool, n)

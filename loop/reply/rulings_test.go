@@ -47,7 +47,7 @@ func TestParseRulings(t *testing.T) {
 	}
 }
 
-// FuzzParseRulings: only a block with the nonce settles a finding, on one line of reason.
+// FuzzParseRulings: only a block with the nonce settles a finding, with a reason on one line.
 func FuzzParseRulings(f *testing.F) {
 	f.Add(rulingBlock("n0", `{"finding": 1, "says": "fixed", "why": "a"}`))
 	f.Add("x ```runr-rulings n0\n{}\n```")

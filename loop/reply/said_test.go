@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/casetest"
 )
 
-// TestSaid: every text of testdata/said states what it is to be read as, and was written before the readers were
-// looked at. Findings and requests are those that must be there; others may be beside them.
+// TestSaid: every text of testdata/said states its expected result, which was written without looking at the
+// readers. Findings and requests are those that must be present; others may be present too.
 func TestSaid(t *testing.T) {
 	for _, c := range casetest.Read(t, "said") {
 		for _, f := range c.Archive.Files {

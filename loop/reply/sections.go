@@ -19,8 +19,8 @@ var (
 	criteriaWords = prose.WordSet(`criteria checklist acceptance requirement requirements`)
 )
 
-// asksNothing reports whether the section below title lists what was asked before, what is met, what was required, or
-// praise. In such a section only what is marked open is asked for.
+// asksNothing reports whether the section below title lists earlier requests, met or given requirements, or praise.
+// In such a section only items marked open are requests.
 func asksNothing(title string) bool {
 	words := wordsOf(title)
 	return len(words) <= 12 && !hasWord(words, openWords) && (hasWord(words, mutedWords) || listsCriteria(words) ||
@@ -30,7 +30,7 @@ func asksNothing(title string) bool {
 		slices.Contains([]string{"this change", "this pr", "this commit", "i verified", "i checked", "i ran", "i read", "i like", "review the"}, strings.Join(words[:min(2, len(words))], " ")))
 }
 
-// listsCriteria reports whether a title stands above what was asked of the change.
+// listsCriteria reports whether a title introduces the requirements of the change.
 func listsCriteria(words []string) bool {
 	return hasWord(words, criteriaWords) || len(words) == 2 && words[1] == "checks" || says(words, "done checks", "definition of done")
 }

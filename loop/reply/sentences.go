@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// isPlaced reports whether a line begins with a place and says something of it: "src/a.ts:12 — never runs".
+// isPlaced reports whether a line begins with a place and a remark about it: "src/a.ts:12 — never runs".
 func isPlaced(line string) bool {
 	first, rest, _ := strings.Cut(line, " ")
 	return rest != "" && strings.Contains(first, ":") && isPathWord(strings.TrimSuffix(first, ":"))
@@ -20,7 +20,7 @@ func lastRune(s string) rune {
 	return r
 }
 
-// connectives are words after which a sentence goes on.
+// connectives are words that cannot end a sentence.
 var connectives = prose.WordSet(`a an the this that and or but of in on at to for from by with is are was were be not no must should need`)
 
 // goesOn reports whether a line cannot be the end of a sentence.
@@ -33,8 +33,8 @@ func endsInColon(text string) bool {
 	return strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") || strings.HasSuffix(text, "：")
 }
 
-// sentencesOf splits text where a stop is followed by white space, and at line ends, but not in code spans, quotation
-// marks and parentheses. Paths, versions and abbreviations hold no such stop.
+// sentencesOf splits text at line ends and after a stop followed by white space, except in code spans, quotation
+// marks and parentheses. Paths, versions and abbreviations contain no such stop.
 func sentencesOf(text string) []string {
 	var list []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -64,7 +64,7 @@ func sentencesOf(text string) []string {
 	return list
 }
 
-// stopAt is where a sentence ends whose stop is r, at i; 0 when it does not end there.
+// stopAt returns the end of a sentence whose stop is r, at i; 0 if the sentence does not end there.
 func stopAt(line string, i int, r rune) int {
 	end := i + utf8.RuneLen(r)
 	switch r {
@@ -83,7 +83,7 @@ func stopAt(line string, i int, r rune) int {
 	return end
 }
 
-// withoutEmphasis takes off text the emphasis that is around the whole of it.
+// withoutEmphasis removes emphasis around the whole of text.
 func withoutEmphasis(text string) string {
 	for _, mark := range []string{"***", "**", "__", "*", "_"} {
 		inner, ok := strings.CutPrefix(text, mark)
@@ -100,7 +100,7 @@ func isPathWord(word string) bool {
 	return place.HasExtension(file) && (strings.Contains(word, "/") || file != word)
 }
 
-// clausesIn are text, and what stands in it behind each colon and dash, of the first twenty.
+// clausesIn returns text, and the text after each colon and dash in it, at most about twenty.
 func clausesIn(text string) []string {
 	list := []string{text}
 	for i := range text {
@@ -113,7 +113,7 @@ func clausesIn(text string) []string {
 	return list
 }
 
-// clausesOf are the parts of a sentence between commas, colons, dashes and stops.
+// clausesOf splits a sentence at commas, colons, dashes, parentheses and stops.
 func clausesOf(sentence string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(sentence, " - ", "—"), func(r rune) bool { return strings.ContainsRune("—–,:;!.…()", r) })
 }

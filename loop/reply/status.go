@@ -8,7 +8,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// mark says how something in a list of things to do stands.
+// mark is the state of an item in a list of things to do.
 type mark byte
 
 const (
@@ -17,7 +17,7 @@ const (
 	doneMark
 )
 
-// cutBox takes the box of a task off an item.
+// cutBox cuts the checkbox off an item.
 func cutBox(item string) (box mark, rest string) {
 	tag, after, ok := strings.Cut(item, "]")
 	inner, opened := strings.CutPrefix(tag, "[")
@@ -35,7 +35,7 @@ func cutBox(item string) (box mark, rest string) {
 	return noMark, item
 }
 
-// cutStatusMark takes a tick, a cross or an empty box that people draw as a sign off the start or the end of an item.
+// cutStatusMark cuts a tick, a cross or an empty box, drawn as a character, off the start or end of an item.
 func cutStatusMark(item string) (string, mark) {
 	text := strings.TrimLeftFunc(item, isLoose)
 	first, n := utf8.DecodeRuneInString(text)
@@ -50,7 +50,7 @@ func cutStatusMark(item string) (string, mark) {
 	return item, noMark
 }
 
-// isLoose reports whether r is white space or a mark without a width, such as those that make a sign an emoji.
+// isLoose reports whether r is white space or a zero-width character, such as an emoji's variation selector.
 func isLoose(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Mn, unicode.Cf) }
 
 func signOf(r rune) mark {
@@ -63,7 +63,7 @@ func signOf(r rune) mark {
 	return noMark
 }
 
-// plainItem is an item as a request: on one line, without its box, its mark, what is struck out of it and emphasis
+// plainItem formats an item as a request: on one line, without checkbox, status mark, struck-out text and emphasis
 // around the whole.
 func plainItem(item string) string {
 	_, text := cutBox(strings.TrimSpace(withoutStruck(item)))

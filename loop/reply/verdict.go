@@ -15,7 +15,7 @@ type verdictPhrase struct {
 	verdict Verdict
 }
 
-// verdictPhrases are the words for a verdict, the longer before its beginning.
+// verdictPhrases are the words for a verdict; a longer phrase precedes its prefix.
 var verdictPhrases = []verdictPhrase{
 	{"PASS WITH NOTES", PassWithNotes}, {"PASS", Pass},
 	{"NEEDS FIXES", NeedsFix}, {"NEEDS FIX", NeedsFix}, {"NEEDS WORK", NeedsFix}, {"FAILED", NeedsFix}, {"FAIL", NeedsFix},
@@ -23,8 +23,8 @@ var verdictPhrases = []verdictPhrase{
 	{"CRITICAL", CriticalFail},
 }
 
-// readVerdict reads what stands after "Verdict:". Only the documented words pass, with nothing behind them. The
-// verdict is empty when it is a template's placeholder. What is neither ours nor refuses is NEEDS_FIX, and unclear.
+// readVerdict reads the text after "Verdict:". Only the documented words pass, with nothing after them. A template's
+// placeholder returns an empty verdict. Text that neither passes nor refuses returns NEEDS_FIX and unclear.
 func readVerdict(value string) (v Verdict, unclear bool) {
 	if isTemplate(value) {
 		return "", false
@@ -43,7 +43,7 @@ func unclearVerdict(value string) string {
 	return fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", prose.Cut(value, 80))
 }
 
-// verdictWords makes "**pass_with-notes**" and "~~PASS~~ CRITICAL" comparable.
+// verdictWords normalises a verdict, such as "**pass_with-notes**" or "~~PASS~~ CRITICAL", for comparison.
 func verdictWords(value string) string {
 	value = withoutStruck(value)
 	value = strings.NewReplacer("*", "", "`", "", "_", " ", "[", "", "]", "").Replace(value)
@@ -70,18 +70,18 @@ func cutVerdict(s string) (phrase verdictPhrase, rest string, ok bool) {
 	return verdictPhrase{}, s, false
 }
 
-// refuses reports whether value says a verdict that does not pass, in the words of one.
+// refuses reports whether value states a verdict that does not pass.
 func refuses(value string) bool {
 	words := wordsOf(value)
 	return !isTemplate(value) && (namesRefusal(value) || len(words) < 4 && saysRefused(words))
 }
 
-// clauseEnds part the clauses of a verdict beside what ends one in a sentence.
+// clauseEnds replaces further separators, which end a clause in verdicts only, by a dash.
 var clauseEnds = strings.NewReplacer(" - ", "—", "|", "—", "[", "—", "]", "—", "\uFFFD", "—")
 
-// namesRefusal reports whether value names a verdict that does not pass: a clause that
-// says nothing else, one of its words in capitals, or a number of critical findings.
-// What is denied ("no longer CRITICAL") or none ("Critical: 0") is not said.
+// namesRefusal reports whether value names a verdict that does not pass: as a clause of its
+// own, with one word in capitals, or as a number of critical findings. Denied ones ("no
+// longer CRITICAL") and zero ("Critical: 0") do not count.
 func namesRefusal(value string) bool {
 	clauses := clausesOf(clauseEnds.Replace(withoutStruck(value)))
 	for i, clause := range clauses {
@@ -95,7 +95,7 @@ func namesRefusal(value string) bool {
 	return false
 }
 
-// sayWords may stand beside a verdict in a clause, as fillers may.
+// sayWords may accompany a verdict in a clause, like fillers.
 var sayWords = prose.WordSet(`actually wait really rather mean sorry verdict final say still must`)
 
 func clauseRefuses(clause string) bool {
@@ -126,8 +126,8 @@ func clauseRefuses(clause string) bool {
 
 var denials = prose.WordSet(`no not never zero 0 none nothing without`)
 
-// isTemplate reports whether value is a prompt's placeholder and no answer:
-// "PASS | PASS_WITH_NOTES | NEEDS_FIX", "{verdict}", "<VERDICT>".
+// isTemplate reports whether value is a prompt's placeholder: "PASS | PASS_WITH_NOTES |
+// NEEDS_FIX", "{verdict}", "<VERDICT>".
 func isTemplate(value string) bool {
 	s := markdown.TrimDecor(value)
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "<") || markdown.TitleIs(strings.Trim(s, "[]"), "verdict", "...", "…") {

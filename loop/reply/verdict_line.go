@@ -8,10 +8,10 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
-// verdictWord is what a verdict line says.
+// verdictWord is the content of a verdict line.
 type verdictWord struct {
 	label string
-	value string // empty when it stands on a line below
+	value string // empty if the value is on a line below
 	asked bool   // in one of the two documented forms, "### Verdict: X" and "**Verdict:** X"
 }
 
@@ -22,14 +22,14 @@ const (
 	labelOverall = "overall"
 )
 
-// askedVerdict begins a verdict line as it is documented: nothing else states a pass.
+// askedVerdict matches the start of a verdict line in a documented form; only such a line can pass.
 var askedVerdict = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ {0,3}(?i:#+[ \t]*Verdict:|\*\*Verdict:\*\*)`)
 })
 
 // verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
-// verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
-// Other forms than the documented ones state a verdict only where they refuse.
+// verdict — X" and "Ready to merge? X". The value is empty if it is on a line below.
+// In a list, a verdict or "ready to merge" is recognised only if it refuses; so is "overall" anywhere.
 func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
 	indent, s, listed := markdown.CutBullet(l.Text)
 	if l.Kind != markdown.LineText || indent > 3 && !listed {
@@ -44,7 +44,7 @@ func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
 	s = strings.TrimLeftFunc(s, markdown.IsDecor)
 	decor := decorated[:len(decorated)-len(s)]
 	if strings.Contains(decor, "`") {
-		return v, false // a code span names a line and does not say it
+		return v, false // a code span names such a line and does not state it
 	}
 	v.asked = askedVerdict().MatchString(l.Text)
 	for _, word := range []string{"final ", "overall ", "review "} {
@@ -61,8 +61,8 @@ func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
 	return v, false
 }
 
-// verdictValue reads what follows the label. Only a heading may do without a colon
-// or, where it asks, a question mark.
+// verdictValue reads the text after the label. Only a heading may lack a colon or, for
+// a question, a question mark.
 func verdictValue(s, label string, heading bool) (value string, ok bool) {
 	s = strings.TrimLeft(s, " ")
 	if strings.HasPrefix(s, "(") { // "(round 2)"

@@ -73,7 +73,7 @@ func TestReadVerdict(t *testing.T) {
 	}
 }
 
-// TestUnclearVerdicts: only the documented words pass, with nothing behind them.
+// TestUnclearVerdicts: only the documented words pass, with nothing after them.
 func TestUnclearVerdicts(t *testing.T) {
 	for _, value := range []string{
 		"PASS_WITH_ISSUES", "PASS with minor issues", "PASSABLE", "PASS, but fix the tests", "PASS (if the tests pass)", "PASS?", "PASS / mostly", "pending",

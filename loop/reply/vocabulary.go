@@ -9,20 +9,20 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// spanWord stands in a list of words for what is named and not said: a code span,
-// a quotation, an address.
+// spanWord replaces a code span, a quotation or an address in a list of words: such text is
+// named, not said.
 const spanWord = "`"
 
-// spanMarks are those around code spans and quotations.
+// spanMarks are the characters around code spans and quotations.
 const spanMarks = "`\""
 
-// wordsOf are the words that a text says, in lower case, with "don't" as two words.
+// wordsOf returns the words of a text in lower case, with "don't" as two words.
 func wordsOf(text string) []string {
 	var words []string
 	for _, t := range prose.Tokens(strings.ToLower(text), spanMarks) {
 		word := strings.TrimFunc(t.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '`' })
 		switch {
-		case t.Span, strings.Contains(t.Raw, "://"), word == "" && strings.ContainsAny(t.Raw, "=<+&|%"): // the last is an operator
+		case t.Span, strings.Contains(t.Raw, "://"), word == "" && strings.ContainsAny(t.Raw, "=<+&|%"): // the last case is an operator
 			words = append(words, spanWord)
 		case word != "":
 			words = append(words, spelledOut(word)...)
@@ -31,7 +31,7 @@ func wordsOf(text string) []string {
 	return words
 }
 
-// spelledOut writes contractions in full.
+// spelledOut expands contractions.
 func spelledOut(word string) []string {
 	switch word = strings.ReplaceAll(word, "’", "'"); word {
 	case "cannot", "can't", "cant":
@@ -56,13 +56,13 @@ func spelledOut(word string) []string {
 	return []string{word}
 }
 
-// says reports whether one of phrases, each of whole words, stands in words.
+// says reports whether words contain one of phrases, each of whole words.
 func says(words []string, phrases ...string) bool {
 	text := " " + strings.Join(words, " ") + " "
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, " "+p+" ") })
 }
 
-// hasWord reports whether one of words is in set.
+// hasWord reports whether set contains one of words.
 func hasWord(words []string, set prose.Set) bool {
 	return slices.ContainsFunc(words, set.Has)
 }
@@ -90,7 +90,7 @@ func withoutStruck(s string) string {
 	return b.String()
 }
 
-// alternatives reports whether s lists two or more values that known accepts.
+// alternatives reports whether s lists two or more values accepted by known.
 func alternatives(s string, known func(string) bool) bool {
 	s = strings.NewReplacer("/", "|", " or ", "|", ", ", "|").Replace(s)
 	count := 0

@@ -9,20 +9,20 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// weight says how plainly a text asks for something.
+// weight is how clearly a text makes a request.
 type weight byte
 
 const (
-	weightNothing weight = iota // praise, what is met, a count of zero, an example, a template
-	weightNeutral               // says something
-	weightFault                 // speaks of a fault
+	weightNothing weight = iota // praise, a met requirement, a count of zero, an example, a template
+	weightNeutral               // any other statement
+	weightFault                 // mentions a fault
 	weightFailing               // says that a check fails
 	weightObliged               // "must", "should", "missing", "LGTM once …", "it would be nice to …"
-	weightAsked                 // an order or a polite one
-	weightOpen                  // an open box, a name marked incomplete
+	weightAsked                 // a request, direct or polite
+	weightOpen                  // an open checkbox, or an item marked incomplete
 )
 
-// weigh reads an item or a sentence.
+// weigh returns the weight of an item or a sentence.
 func weigh(item string) weight {
 	text := strings.TrimSpace(withoutStruck(item))
 	if box, rest := cutBox(text); box != noMark {
@@ -56,7 +56,7 @@ func weigh(item string) weight {
 	return weightNeutral
 }
 
-// weightOf returns how plainly a box or a sign asks.
+// weightOf returns the weight of a checkbox or a status mark.
 func weightOf(m mark) weight {
 	if m == openMark {
 		return weightOpen
@@ -64,7 +64,7 @@ func weightOf(m mark) weight {
 	return weightNothing
 }
 
-// saysNothing: no letter, a placeholder or a verb before one, a field without an issue.
+// saysNothing reports whether text is empty: no letter, a placeholder or a verb before one, a field without an issue.
 func saysNothing(text string) bool {
 	if f, value := readField(text); f != noField && (f < issueField || place.IsPlaceholder(value)) {
 		return true
@@ -73,10 +73,10 @@ func saysNothing(text string) bool {
 	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) || place.IsPlaceholder(strings.TrimSpace(object))
 }
 
-// participles say what was done.
+// participles are words for finished work.
 var participles = prose.WordSet(`fixed done added addressed resolved met removed updated implemented corrected satisfied provided handled covered renamed`)
 
-// saysMet: "the build has been fixed", "formatting was already corrected".
+// saysMet reports whether a request is met: "the build has been fixed", "formatting was already corrected".
 func saysMet(words []string) bool {
 	at := slices.IndexFunc(words, participles.Has)
 	if at < 1 || hasWord(words, adversatives) || hasWord(words, conditionWords) || verifyVerbs.Has(words[0]) {
@@ -85,8 +85,8 @@ func saysMet(words []string) bool {
 	return hasWord(words[max(0, at-2):at], metWords)
 }
 
-// statusOf reads how an item stands by its sign or by the words of its first or last clause: "❌ tests", "lint — done",
-// "Resolved: the docs", "the race (fixed in b.go)", "coverage: not run".
+// statusOf returns the status of an item by its mark or by the words of its first or last clause: "❌ tests",
+// "lint — done", "Resolved: the docs", "the race (fixed in b.go)", "coverage: not run".
 func statusOf(text string) mark {
 	if _, m := cutStatusMark(text); m != noMark {
 		return m
@@ -113,10 +113,10 @@ var (
 	undoneWords = prose.WordSet(`incomplete pending unmet open failed failing missing partial partially outstanding unresolved never todo skipped`)
 )
 
-// metWords stand before such a word where it is done.
+// metWords precede a participle when the work is finished.
 var metWords = prose.WordSet(`already now since been was were is are`)
 
-// notNeeded: the words of a request where none is made.
+// notNeeded reports whether words use the vocabulary of a request but make none.
 func notNeeded(words []string) bool {
 	if says(words, "no need", "need not", "need no", "needs no", "not need", "not needed", "nothing needs", "not have to",
 		"should be fine", "should work", "must be nice", "nothing is missing", "nothing else is missing", "up to you") {
@@ -126,7 +126,7 @@ func notNeeded(words []string) bool {
 	return last == "should" || last == "must"
 }
 
-// asksPolitely: "please …", "could you …".
+// asksPolitely reports whether a text makes a polite request: "please …", "could you …".
 func asksPolitely(text string, words []string) bool {
 	if hasWord(words, pleaseWords) || says(words, "por favor", "s'il vous plaît") {
 		return len(words) > 2 || len(words) == 2 && isAskVerb(words[1]) && !emptyWords.Has(words[1])
@@ -139,8 +139,8 @@ func asksPolitely(text string, words []string) bool {
 	return strings.HasPrefix(text, "请") || strings.HasPrefix(text, "請")
 }
 
-// asksWithVerb reports whether text, or what stands in it behind a colon or a
-// dash, begins with an order.
+// asksWithVerb reports whether text, or the part after a colon or dash in it, begins with a
+// request.
 func asksWithVerb(text string) bool {
 	for _, clause := range clausesIn(text) {
 		words := wordsOf(clause)
@@ -152,7 +152,7 @@ func asksWithVerb(text string) bool {
 	return false
 }
 
-// obliges: "must", "should", "needs …", "missing"; what an approval waits for is asked for, too.
+// obliges reports whether words state an obligation ("must", "should", "missing") or a condition for approval.
 func obliges(words []string) bool {
 	return hasWord(words, mustWords) && len(words) > 2 || words[0] == "missing" && len(words) > 1 ||
 		says(words, "have to", "has to", "would like", "would prefer", "would be nice", "would be good", "would be better", "could be", "could use", "not forget", "not exist", "is required",
@@ -165,13 +165,13 @@ var (
 	approvalWords = prose.WordSet(`approved approve approving approval lgtm merge merged merging`)
 )
 
-// checkWords name what a check is about.
+// checkWords are words about checks.
 var checkWords = prose.WordSet(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
 	compile compiler compilation pipeline check checks command script`)
 
 var failWords = prose.WordSet(`fail fails failed failing failure failures errors broken breaks red incomplete crash crashes crashed only below not`)
 
-// saysFailing: "3 type errors", "the build fails", "coverage is only 65%".
+// saysFailing reports whether words say that a check fails: "3 type errors", "the build fails", "coverage is only 65%".
 func saysFailing(words []string) bool {
 	for i, w := range words {
 		about := hasWord(words[max(0, i-4):i], checkWords) || checkWords.Has(wordAt(words, i+1))
@@ -182,7 +182,7 @@ func saysFailing(words []string) bool {
 	return false
 }
 
-// faultWords speak of something that is wrong.
+// faultWords are words about something wrong.
 var faultWords = prose.WordSet(`fail fails failed failing failure failures broken breaks break error errors bug bugs buggy typo typos regression regressions wrong wrongly incorrect
 	incorrectly slow quadratic unclear confusing unused dead duplicate duplicated duplicates unsafe insecure flaky racy race races leak leaks leaked
 	crash crashes panic panics deadlock deadlocks overflow overflows overflowed inconsistent incomplete stale outdated obsolete hard-coded hardcoded
@@ -199,7 +199,7 @@ func hasFault(words []string) bool {
 	return false
 }
 
-// denied reports whether words end in what takes back the fault behind them: "no longer", "0 of 14 tests".
+// denied reports whether words end in a negation of the fault that follows: "no longer", "0 of 14 tests".
 func denied(words []string) bool {
 	return hasWord(words[max(0, len(words)-2):], negators) || says(words[max(0, len(words)-4):], "0 of", "zero of", "none of")
 }
@@ -208,11 +208,11 @@ func denied(words []string) bool {
 var praiseWords = prose.WordSet(`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
 	perfect lovely clear careful thorough kudos bravo happy glad`)
 
-// praiseEnds end one: "lint is clean".
+// praiseEnds end a sentence of praise: "lint is clean".
 var praiseEnds = prose.WordSet(`good great fine clean green correct met expected pass`)
 
-// weighRow reads a row of a table: its request, made of the cells that are no
-// numbers and no signs, and how plainly it asks.
+// weighRow reads a row of a table. It returns the request, made of the cells that are neither
+// numbers nor signs, and its weight.
 func weighRow(cells []string) (text string, w weight) {
 	var said []string
 	done := false

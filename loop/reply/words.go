@@ -2,14 +2,14 @@ package reply
 
 import "github.com/git-runr/git-runr/loop/prose"
 
-// Words are what somebody wrote, as it was written. What is read out of them decides
-// what is counted and shown; whoever has to act on them gets the words themselves.
+// Words is a text as somebody wrote it. What is parsed from it decides what is counted and
+// shown; whoever has to act on it receives the words themselves.
 type Words struct {
 	By   string `json:"by"`
 	Text string `json:"text"`
 }
 
-// BoundWords leaves each of many reviewers an equal part of what one may say four times.
+// BoundWords cuts the texts of many reviewers to equal parts of 4*MaxText, each at most MaxText and at least 1 KiB.
 func BoundWords(said []Words) {
 	for i := range said {
 		said[i].Text = prose.CutMiddle(said[i].Text, max(min(MaxText, 4*MaxText/len(said)), 1<<10))

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// lineEnds are what only some programs end a line at.
+// lineEnds are the characters at which only some programs end a line.
 var lineEnds = []string{"\r", "\v", "\f", "\u0085", "\u2028", "\u2029"}
 
-// What some programs show as a line of its own counts as one where it refuses, and
-// does not where it passes.
+// A line that only some programs show as a line of its own counts if it refuses, and does not
+// count if it passes.
 func TestStrangeLineEnds(t *testing.T) {
 	for _, end := range lineEnds {
 		checkForms(t, "", "", "", []formCase{
@@ -38,8 +38,8 @@ func TestStrangeLineEnds(t *testing.T) {
 	}
 }
 
-// A verdict that refuses behind one that passes spoils it, in the words of a verdict
-// or as a finding; what is denied, counted as none or spoken of does not.
+// A refusing verdict after a passing one cancels the pass, as a verdict or as a finding; a denied
+// verdict, a count of zero or a mere mention does not.
 func TestVerdictBehindAPass(t *testing.T) {
 	for _, label := range []string{"### Verdict: ", "**Verdict:** ", "Verdict: ", "### Verdict\n\n"} {
 		for text, want := range map[string]string{
@@ -68,7 +68,7 @@ func TestVerdictBehindAPass(t *testing.T) {
 	}
 }
 
-// A verdict in a list, or of a line that is about the whole, refuses and does not pass.
+// A verdict in a list, or on an "overall" line, can refuse and cannot pass.
 func TestVerdictInAList(t *testing.T) {
 	refusing := []formCase{
 		{"- Verdict: CRITICAL", "CRITICAL"},
@@ -97,7 +97,7 @@ func TestVerdictInAList(t *testing.T) {
 	}
 }
 
-// A picture that stands for a severity and leads what is said is a mark.
+// A picture for a severity at the start of a text is a severity mark.
 func TestSeverityPicture(t *testing.T) {
 	pictures := []formCase{
 		{"🔴 a:2 deletes the db - must fix", "CRITICAL; critical a:2 deletes the db - must fix"},
@@ -123,7 +123,7 @@ func TestSeverityPicture(t *testing.T) {
 	))
 }
 
-// The emphasis that a heading or a line in bold begins with is a part of what it says.
+// Emphasis at the start of a heading or of a line in bold belongs to its text.
 func TestSeverityInATitle(t *testing.T) {
 	const a = "CRITICAL; critical token logged"
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
@@ -141,7 +141,7 @@ func TestSeverityInATitle(t *testing.T) {
 	))
 }
 
-// A row that names a severity is a finding, however little else it says.
+// A row that names a severity is a finding, however little else it contains.
 func TestRowsWithoutAHeader(t *testing.T) {
 	const bare = "CRITICAL; critical a.go:1 (no description)"
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{

@@ -17,17 +17,17 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Terms are on which terms agents are called.
+// Terms are the conditions under which agents are called.
 type Terms struct {
-	Backup func(name string) []string // who is asked, in turn, when that agent gives no answer; nil: nobody
-	Day    runplan.DayBudget          // what calls of this clone may take from midnight to midnight
-	// Setting is where a limit of Day was set to a value. Required with Day.
+	Backup func(name string) []string // substitutes, in order, for an agent that gives no answer; nil: none
+	Day    runplan.DayBudget          // limit for the calls of this clone from midnight to midnight
+	// Setting returns the setting with which a limit of Day was set. Required with Day.
 	Setting func(name, value string) runplan.Setting
-	// WaitForQuota is how long a call outside a run waits for a quota that comes back.
+	// WaitForQuota is the longest wait for a quota to be restored, for a call outside a run.
 	WaitForQuota duration.Duration
 }
 
-// crew are those who are asked where one is: the agent of that name and then its backups.
+// crew returns the agents to ask in order: the named one, then its backups.
 func (t Terms) crew(name string) []string {
 	if t.Backup == nil {
 		return []string{name}
@@ -35,8 +35,8 @@ func (t Terms) crew(name string) []string {
 	return append([]string{name}, t.Backup(name)...)
 }
 
-// SpentToday says why no call may begin today in s after calls that took more, which
-// are not recorded yet; nil when one may.
+// SpentToday returns why no further call may begin today in s, or nil if one may. more is the usage of calls that are
+// not recorded yet.
 func (t Terms) SpentToday(ctx context.Context, s *store.Store, more spend.Usage) (*record.Failure, error) {
 	if t.Day == (runplan.DayBudget{}) {
 		return nil, nil
@@ -63,32 +63,32 @@ func (t Terms) SpentToday(ctx context.Context, s *store.Store, more spend.Usage)
 	}, nil
 }
 
-// Calls are those of one step: of an agent, or in turn of those who stand in for it.
+// Calls are the calls of one step to an agent, or to its backups in turn.
 type Calls struct {
 	crew []string
 	say  func(string)
 	now  func() time.Time
-	// refuse says why no further call may begin after those that took spent; nil: it may.
+	// Refuse returns why no further call may begin after usage spent, or nil.
 	Refuse func(ctx context.Context, spent spend.Usage) (*record.Failure, error)
-	// again makes ready for another call after one that gave no answer, false where that
-	// cannot be; nil: there is nothing to do.
+	// Again prepares another call after one without an answer. It returns false if there can be none. nil means that no
+	// preparation is needed.
 	Again func() (bool, error)
-	// pause waits until what f tells of is over, and gives how long; 0 where that is too
-	// long after waited. nil: nothing is waited for.
+	// Pause waits until the failure f has passed and returns the time that took, or 0 if that is too long in addition
+	// to waited. nil means not to wait.
 	Pause func(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error)
-	// answered hears what an answer took; nil: nobody does.
+	// Answered, if not nil, is called with the usage of each answer.
 	Answered func(name string, took spend.Usage)
 
 	Made   []spend.Call    // so far
-	last   *record.Failure // of the newest of them
+	last   *record.Failure // of the newest call
 	waited time.Duration
 }
 
-// call is one call of the agent of that name. The error is for one that was interrupted.
+// call makes one call to the named agent. It returns an error if it was interrupted.
 type call func(name string) (spend.Usage, *record.Failure, error)
 
-// Ask has one agent after the other make one call, until one answers or none will. A step
-// that asks more than once, for parts of a change, keeps to what is left for it.
+// Ask calls one agent after another until one answers or none will. The limits hold for all calls of a step together,
+// for example for the parts of a change.
 func (c *Calls) Ask(ctx context.Context, one call) (*record.Failure, error) {
 	for {
 		failure, over, err := c.each(ctx, one)
@@ -104,8 +104,7 @@ func (c *Calls) Ask(ctx context.Context, one call) (*record.Failure, error) {
 	}
 }
 
-// each asks everybody once, until one answers. over says that nothing would come of
-// asking them once more.
+// each asks every agent once, until one answers. over means that asking again is useless.
 func (c *Calls) each(ctx context.Context, one call) (failure *record.Failure, over bool, err error) {
 	var failures []record.Failure
 	for _, name := range c.crew {
@@ -137,7 +136,7 @@ func (c *Calls) each(ctx context.Context, one call) (failure *record.Failure, ov
 	return joinFailures(failures), false, nil
 }
 
-// ready makes ready for the next call; failure is what stands where there is to be none.
+// ready prepares the next call. If there must be none, failure is the result.
 func (c *Calls) ready(ctx context.Context, failures []record.Failure) (failure *record.Failure, ready bool, err error) {
 	if len(c.Made) == 0 {
 		return nil, true, nil
@@ -149,20 +148,19 @@ func (c *Calls) ready(ctx context.Context, failures []record.Failure) (failure *
 	if ready, err = c.Again(); ready || err != nil {
 		return nil, ready, err
 	}
-	if len(failures) == 0 { // it was waited for in vain
+	if len(failures) == 0 { // waiting was in vain
 		return c.last, false, nil
 	}
 	return joinFailures(failures), false, nil
 }
 
-// replaceable reports whether another agent may answer where f was the end of one: whatever
-// it is but that somebody has to decide something, or has changed the repository.
+// replaceable reports whether another agent may answer after failure f. It may not if a person has to decide, or if an
+// agent changed the repository.
 func replaceable(f record.Failure) bool {
 	return !slices.Contains([]string{record.ReasonUntrusted, record.ReasonHuman, record.ReasonInterrupted, record.ReasonSpent, record.ReasonTamperedRepo}, f.Reason)
 }
 
-// joinFailures is what the failures of all who were asked come to: that of the one who may
-// answer first, in the words of all.
+// joinFailures joins the failures of all agents: that of the agent which may answer first, with the details of all.
 func joinFailures(failures []record.Failure) *record.Failure {
 	if len(failures) == 1 {
 		return &failures[0]
@@ -184,12 +182,12 @@ func joinFailures(failures []record.Failure) *record.Failure {
 	return &first
 }
 
-// relay is a reviewer that has others asked in its place.
+// relay is a reviewer that calls backups if it gives no answer.
 type relay struct {
 	calls  *Calls
 	lookup func(name string) (role.Reviewer, *record.Failure)
 	name   string
-	first  role.Reviewer // of the crew that can be asked, called name: what it can be shown counts
+	first  role.Reviewer // the first available agent of the crew, called name: its limits apply
 }
 
 func (r relay) Limits() role.Limits { return r.first.Limits() }
@@ -217,8 +215,7 @@ func (r relay) Review(ctx context.Context, job role.ReviewJob) (answer role.Revi
 	return answer, err
 }
 
-// NewRelay is the first of the crew that can be asked, with those who stand in for it, or
-// why nobody can.
+// NewRelay returns the first available reviewer of the crew, with its backups, or why none is available.
 func NewRelay(c *Calls, lookup func(string) (role.Reviewer, *record.Failure)) (role.Reviewer, *record.Failure) {
 	var failures []record.Failure
 	for _, name := range c.crew {
@@ -233,20 +230,19 @@ func NewRelay(c *Calls, lookup func(string) (role.Reviewer, *record.Failure)) (r
 	return nil, joinFailures(failures)
 }
 
-// leastPause is how long is waited at least for a quota: a tool that says less at every
-// call would be asked all the time.
+// leastPause is the minimum wait for a quota, for tools that always report less.
 const leastPause = time.Second
 
-// Patience is how long a step waits for quotas to come back.
+// Patience limits how long a step waits for quotas.
 type Patience struct {
-	Most    duration.Duration // all in all
-	End     time.Time         // before which it is to be over; zero: there is none
-	Setting *runplan.Setting  // that says so
+	Most    duration.Duration // for all waits together
+	End     time.Time         // deadline; zero: none
+	Setting *runplan.Setting  // the setting that limits the wait
 	Store   *store.Store
 	Tell    checking.Progress
 }
 
-// Patience is for calls that somebody waits for, outside of a run.
+// Patience returns the limits for calls outside a run that somebody waits for.
 func (t Terms) Patience(s *store.Store, tell checking.Progress) Patience {
 	p := Patience{Most: t.WaitForQuota, Store: s, Tell: tell}
 	if p.Most > 0 {
@@ -256,8 +252,8 @@ func (t Terms) Patience(s *store.Store, tell checking.Progress) Patience {
 	return p
 }
 
-// Wait waits for a quota where the agent says when it comes back and there is the time; it
-// gives how long that was.
+// Wait waits for a quota if the agent says when it is restored and the limits allow the wait. It returns how long it
+// waited.
 func (p Patience) Wait(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
 	pause, now := max(time.Duration(f.RetryAfter), leastPause), p.Store.Now()
 	if !f.Transient || f.RetryAfter <= 0 || waited+pause > time.Duration(p.Most) || !p.End.IsZero() && !now.Add(pause).Before(p.End) {
@@ -267,15 +263,14 @@ func (p Patience) Wait(ctx context.Context, f record.Failure, waited time.Durati
 	return pause, duration.Sleep(ctx, pause)
 }
 
-// Calls are those that somebody has the agent called name make, within what a day may take.
+// Calls returns the calls that somebody makes to the agent called name, within the daily budget.
 func (t Terms) Calls(s *store.Store, p checking.Progress, name string) *Calls {
 	return &Calls{crew: t.crew(name), say: p.Say, now: s.Now, Refuse: func(ctx context.Context, spent spend.Usage) (*record.Failure, error) {
 		return t.SpentToday(ctx, s, spent)
 	}}
 }
 
-// Relay is the reviewer called name with those who stand in for it, or why it is not to be
-// asked now.
+// Relay returns the reviewer called name with its backups, or why it must not be called now.
 func (c *Calls) Relay(ctx context.Context, name string, lookup func(string) (role.Reviewer, *record.Failure)) (role.Reviewer, *record.Failure, error) {
 	if !role.Reserved(name) {
 		if refused, err := c.Refuse(ctx, spend.Usage{}); refused != nil || err != nil {

@@ -16,14 +16,14 @@ import (
 type Change struct {
 	Base   gitstore.ID // commit or tree
 	Tree   gitstore.ID // commit or tree
-	Patch  []byte      // unified, as git diff prints it; of the part at hand where there are several
+	Patch  []byte      // as git diff prints it; the current part's if there are several
 	Files  []string    // shown, in the patch's order
-	Parts  []Part      // what is shown at once, in order
+	Parts  []Part      // in the order in which they are shown
 	Census record.Census
 }
 
-// ReadChange is the change of subject, and the census of it. A merge commit's
-// change is what it does beyond what git merges by itself.
+// ReadChange reads the change of subject and its census. The change of a merge commit is its difference from git's
+// automatic merge.
 func ReadChange(ctx context.Context, s *store.Store, subject record.Subject, limits role.Limits) (Change, error) {
 	change, err := readChange(ctx, s, subject, limits)
 	if err != nil {
@@ -75,7 +75,7 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	return change, nil
 }
 
-// insideSubmodules names what stands in the submodules of a patch, which shows no more of them than their commits.
+// insideSubmodules returns the submodules in a patch: the patch shows their commits only.
 func insideSubmodules(patch []byte) []record.LeftOut {
 	var left []record.LeftOut
 	for f, err := range unidiff.Files(string(patch)) {
@@ -86,7 +86,7 @@ func insideSubmodules(patch []byte) []record.LeftOut {
 	return left
 }
 
-// fileList is the files of a change: all, those to show, and why others are left out, by path.
+// fileList holds the files of a change: all, those to show, and why others are left out, by path.
 type fileList struct {
 	spec gitstore.DiffSpec
 	all  []gitstore.FileStat
@@ -94,8 +94,8 @@ type fileList struct {
 	left map[string]string
 }
 
-// listFiles lists the files that differ. A file that came from where files are left out of
-// reviews is listed as a new one, with all its lines: nobody has seen them.
+// listFiles lists the files that differ. A file that was moved from an excluded path is listed as new, with all its
+// lines: nobody has reviewed them.
 func listFiles(ctx context.Context, s *store.Store, spec gitstore.DiffSpec, limits role.Limits) (files fileList, err error) {
 	if files.all, err = s.Repo.DiffStat(ctx, spec); err != nil {
 		return files, err
@@ -135,7 +135,7 @@ func (files fileList) census(ctx context.Context, s *store.Store, limits role.Li
 	return c, err
 }
 
-// movedIn reports whether a file came from a path that limits leave out of reviews.
+// movedIn reports whether a file came from a path that limits exclude from reviews.
 func movedIn(ctx context.Context, s *store.Store, from gitstore.ID, all []gitstore.FileStat, limits role.Limits) (bool, error) {
 	excluded := gitstore.CompileGlobs(limits.Exclude)
 	var old []gitstore.FileStat
@@ -178,8 +178,7 @@ func measure(ctx context.Context, s *store.Store, change Change) error {
 	return err
 }
 
-// overrule takes the globs out of limits that the change's own file asks for, and
-// returns them.
+// overrule removes the exclusions from limits if the change modifies the file that configures them, and returns them.
 func overrule(ctx context.Context, s *store.Store, from, to gitstore.ID, limits *role.Limits) ([]string, error) {
 	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
 		return nil, nil
@@ -193,8 +192,7 @@ func overrule(ctx context.Context, s *store.Store, from, to gitstore.ID, limits 
 	return overruled, nil
 }
 
-// unmatched are the globs of a configuration that leave out nothing here and could
-// leave out nothing anywhere in the tree: they are most likely wrong.
+// unmatched returns the configured globs that match no file in the tree: they are most likely wrong.
 func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits role.Limits, c record.Census) ([]string, error) {
 	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
 		matches := gitstore.CompileGlobs([]string{glob}).Match
@@ -203,8 +201,8 @@ func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits rol
 	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
 }
 
-// census counts what is not excluded, and not left out for the reasons in left; whether all of that can be shown turns out when the
-// patch is made.
+// census counts the files that are neither excluded nor in left. Making the patch shows whether all of them can be
+// shown.
 func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]bool, limits role.Limits) record.Census {
 	c := record.Census{Files: len(all)}
 	isKept := map[string]bool{}

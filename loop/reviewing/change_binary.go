@@ -11,15 +11,14 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Bounds of what is looked into: a program's source is smaller, and few binary files come
-// with one change.
+// Limits of the search for text: source files are smaller, and a change rarely has that many binary files.
 const (
 	textSize  = 1 << 20
 	textFiles = 500
 )
 
-// textsTakenForBinary are the files of a change, as they are in tree, that git takes for
-// binary although they are text: one NUL byte would hide a script from every reviewer.
+// textsTakenForBinary returns the files of a change, as they are in tree, that are text although git treats them as
+// binary: one NUL byte would hide a script from every reviewer.
 func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]bool, error) {
 	var binary []string
 	for _, f := range files {
@@ -47,8 +46,8 @@ func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, 
 	return texts, nil
 }
 
-// readsAsText reports whether the beginning of a binary file is UTF-16, a script, or UTF-8
-// without control characters once its NUL bytes are taken out.
+// readsAsText reports whether the beginning of a binary file is UTF-16, a script, or UTF-8 without control characters
+// when NUL bytes are removed.
 func readsAsText(data []byte) bool {
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "#!"} {
 		if bytes.HasPrefix(data, []byte(mark)) {
@@ -58,7 +57,7 @@ func readsAsText(data []byte) bool {
 	data = data[:min(len(data), 8000)]
 	text := bytes.ReplaceAll(data, []byte{0}, nil)
 	if len(text) == 0 || len(text)*2 < len(data) {
-		return false // mostly NUL: what is left is by chance
+		return false // mostly NUL: the rest proves nothing
 	}
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

@@ -20,32 +20,32 @@ import (
 
 func splitText(text []byte) []string { return anchor.SplitLines(string(text)) }
 
-// Examination has an agent look at what others found, with the code at hand, and say one of two
-// words of each: whether an old finding still holds, whether one of a panel is right.
+// Examination has an agent examine findings of others, with the code at hand, and rule on each with one of two words:
+// whether an old finding still holds, or whether a panel's finding is right.
 type Examination struct {
 	Store    *store.Store
 	Progress checking.Progress
 	Agent    role.Reviewer
 	Name     string            // of the agent
-	At       gitstore.ID       // what is checked out for it
-	Lead     string            // what it is asked
-	Words    reply.RulingWords // with which it answers
+	At       gitstore.ID       // the commit checked out for it
+	Lead     string            // the question
+	Words    reply.RulingWords // the two possible rulings
 }
 
-// ExaminedFinding is one finding and what is shown of it.
+// ExaminedFinding is one finding and the material shown with it.
 type ExaminedFinding struct {
 	reply.Finding
 	Material string // blocks of a prompt
 }
 
-// A call asks of a few findings, so that what is shown of them fits into one prompt.
+// Limits of one call, so that its material fits into one prompt.
 const (
 	examFindings = 20
 	examBytes    = 200 << 10
 )
 
-// Ask asks of all findings, in one checkout. An answer after which the checkout is not as
-// it was is void. raw is what was said, calls those that were made.
+// Ask examines all findings in one checkout. It discards an answer after which the checkout has changed. raw is the
+// text of the answers, calls are the calls made.
 func (e Examination) Ask(ctx context.Context, findings []ExaminedFinding) (said []reply.Ruling, raw string, calls []spend.Call, failure *record.Failure, err error) {
 	var texts []string
 	err = checking.InCheckout(ctx, e.Store, e.At, func(ctx context.Context, tree *gitstore.Worktree) error {
@@ -82,7 +82,7 @@ func (e Examination) Ask(ctx context.Context, findings []ExaminedFinding) (said 
 	return said, strings.Join(texts, "\n\n"), calls, failure, err
 }
 
-// nextGroup are the first of findings that one call asks of.
+// nextGroup returns the first findings, as many as one call examines.
 func nextGroup(findings []ExaminedFinding) []ExaminedFinding {
 	size := 0
 	for i, f := range findings {
@@ -93,7 +93,7 @@ func nextGroup(findings []ExaminedFinding) []ExaminedFinding {
 	return findings
 }
 
-// askOf is one call.
+// askOf makes one call.
 func (e Examination) askOf(ctx context.Context, dir string, group []ExaminedFinding) (role.ReviewAnswer, []reply.Ruling, error) {
 	nonce, err := checking.NewNonce()
 	if err != nil {
@@ -125,8 +125,8 @@ func (e Examination) prompt(group []ExaminedFinding, nonce string) string {
 	return b.String()
 }
 
-// WriteLines writes the lines of a finding in a version, with some around them, at most
-// 8 KiB; nothing where there are none.
+// WriteLines writes the lines of a finding in a version, and some lines around them, at most 8 KiB. It writes nothing
+// if there are none.
 func WriteLines(ctx context.Context, b *strings.Builder, s *store.Store, tag string, version gitstore.ID, f reply.Finding, around int) error {
 	entry, err := s.Repo.File(ctx, version, f.File)
 	if f.File == "" || err != nil {
@@ -144,5 +144,5 @@ func WriteLines(ctx context.Context, b *strings.Builder, s *store.Store, tag str
 	return nil
 }
 
-// ShownAround is how many lines of a file are shown around a finding.
+// ShownAround is the number of lines shown around a finding.
 const ShownAround = 30

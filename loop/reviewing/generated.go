@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// What nobody writes by hand, unless the project's attributes say otherwise.
+// Files that nobody writes by hand, unless the project's attributes say otherwise.
 var (
 	generatedFiles = gitstore.LazyGlobs(
 		"**/*.lock", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml", "**/go.sum",
@@ -20,15 +20,15 @@ var (
 	vendoredFiles = gitstore.LazyGlobs("**/vendor/**", "**/node_modules/**", "**/bower_components/**", "**/Godeps/_workspace/**")
 )
 
-// The attributes by which a project says what is generated and what is somebody else's.
+// The attributes with which a project marks generated and vendored files.
 const (
 	attrGenerated = "linguist-generated"
 	attrVendored  = "linguist-vendored"
 )
 
-// generated says of files of a change why they are left out, by path: they are generated, or
-// vendored. The attributes are those from before the change: it must not be able to hide
-// its own files. What says so, here or to git, is never left out.
+// generated returns, by path, why files of a change are left out: they are generated or vendored. It reads the
+// attributes from before the change, which must not be able to hide its own files. The files that configure this, for
+// this program or for git, are never left out.
 func generated(ctx context.Context, s *store.Store, from gitstore.ID, files []gitstore.FileStat) (map[string]string, error) {
 	paths := make([]string, len(files))
 	for i, f := range files {
@@ -53,7 +53,7 @@ func generated(ctx context.Context, s *store.Store, from gitstore.ID, files []gi
 	return left, nil
 }
 
-// is reads an attribute; other counts where it is not given.
+// is reads an attribute; other is the result if it is not set.
 func is(value string, other bool) bool {
 	switch strings.ToLower(value) {
 	case "":
@@ -64,7 +64,7 @@ func is(value string, other bool) bool {
 	return true
 }
 
-// without is patch without the files that are left out.
+// without returns patch without the files in left.
 func without(patch []byte, left map[string]string) ([]byte, error) {
 	if len(left) == 0 {
 		return patch, nil

@@ -11,18 +11,17 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// What a project tells those who review its changes, and those who work on it: the first
-// of these that there is.
+// Files with a project's instructions for reviewers and for implementers: the first that exists is used.
 var (
 	reviewerFiles    = []string{".runr/review.md"}
 	ImplementerFiles = []string{".runr/implementer.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"}
 )
 
-// maxInstructions is how much of it they are told, in bytes.
+// maxInstructions is the maximum length of instructions in bytes.
 const maxInstructions = 16 << 10
 
-// Instructions are those of the project as base has them: what is under review cannot say
-// how it is reviewed, nor an attempt how the next one works. used is nil where base has none.
+// Instructions reads the project's instructions at base: a change cannot say how it is reviewed, nor an attempt how the
+// next one works. Used is nil if base has none.
 func Instructions(ctx context.Context, s *store.Store, base gitstore.ID, files []string) (told ToldText, err error) {
 	for _, file := range files {
 		if told, err = instructionsIn(ctx, s, base, file); told.Used != nil || err != nil {
@@ -32,7 +31,7 @@ func Instructions(ctx context.Context, s *store.Store, base gitstore.ID, files [
 	return told, err
 }
 
-// ToldText are instructions of a project, and where they are from; nil and "" for none.
+// ToldText holds a project's instructions and their origin; it is empty if there are none.
 type ToldText struct {
 	Used *record.Instructions
 	text string
@@ -58,8 +57,8 @@ func instructionsIn(ctx context.Context, s *store.Store, base gitstore.ID, file 
 	return ToldText{used, text}, nil
 }
 
-// Write writes them between marks that nothing in them can make. lead says whose they are,
-// with %s for their file.
+// Write writes the instructions between marks that the instructions cannot imitate. lead introduces them, with %s for
+// their file.
 func (t ToldText) Write(b *strings.Builder, lead, nonce string) {
 	if t.Used == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// kinds are the kinds of review that need no configuration, with what each looks for.
+// kinds are the predefined kinds of review, with what each looks for.
 var kinds = map[string]string{
 	"security": `- Input that reaches a command, a query, a path, a template, a URL or a parser without being checked or quoted for it.
 - Missing or wrong authentication, authorisation, ownership checks; what an unprivileged caller can now reach.
@@ -33,11 +33,11 @@ var kinds = map[string]string{
 - Start-up cost and work done although nobody asked for its result. Say how large the input must be for it to matter.`,
 }
 
-// KindNames are the kinds of review that need no configuration.
+// KindNames returns the names of the predefined kinds of review.
 func KindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// writeKind says what a review of one kind looks for. The program's own words are
-// instructions; those of a request are quoted, as all that others wrote.
+// writeKind writes what a review of one kind looks for. The program's own text is an instruction; the text of a request
+// is quoted like everything that others wrote.
 func writeKind(b *strings.Builder, p record.Panel) {
 	if p.Kind == "" {
 		return

@@ -14,18 +14,18 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// Part is as much of a change as a reviewer is sent at once. Every line that was added
-// or deleted is in one part, or counted as not sent.
+// Part is the part of a change that a reviewer is sent at once. Every added or deleted line is in one part, or counted
+// as not sent.
 type Part struct {
 	Patch []byte   // unified; a file that is in several parts has its header in each
-	Files []string // that are in it, wholly or not
-	Lines int      // added and deleted in it
-	// Pieces are those of Files that do not fit into one part: cut between hunks, and a hunk
-	// that is larger than a part between lines.
+	Files []string // the files that it contains, wholly or partly
+	Lines int      // number of added and deleted lines
+	// Pieces are those of Files that do not fit into one part. They are cut between hunks; a hunk larger than a part is
+	// cut between lines.
 	Pieces []string
 }
 
-// filePatch is one "diff --git" of a patch.
+// filePatch is the "diff --git" section of one file in a patch.
 type filePatch struct {
 	path  string
 	head  []byte // up to the first hunk
@@ -34,15 +34,15 @@ type filePatch struct {
 	lines int // added and deleted
 }
 
-// hunk is one hunk of a patch. Its lines have their line feeds; a remark that a line
-// has no line feed is a part of that line.
+// hunk is one hunk of a patch. Its lines include their line feeds; the marker "\ No newline at end of file" is a part
+// of its line.
 type hunk struct {
 	old, new int    // the next line of either side, from 1
-	section  string // what stands behind the second @@
+	section  string // the text after the second @@
 	lines    [][]byte
 }
 
-// cutPatch takes a patch apart.
+// cutPatch splits a patch into files and hunks.
 func cutPatch(patch []byte) ([]filePatch, error) {
 	var files []filePatch
 	for d, err := range unidiff.Files(string(patch)) {
@@ -64,7 +64,7 @@ func cutPatch(patch []byte) ([]filePatch, error) {
 
 func newHunk(d unidiff.Hunk) hunk {
 	h := hunk{old: d.OldStart, new: d.NewStart, section: d.Section}
-	if d.OldCount == 0 { // a side without lines names the one before
+	if d.OldCount == 0 { // a side without lines names the line before
 		h.old++
 	}
 	if d.NewCount == 0 {
@@ -92,7 +92,7 @@ func (h hunk) changed() int {
 	return n
 }
 
-// spans are how many lines of either side the hunk holds.
+// spans returns the number of lines on either side of the hunk.
 func (h hunk) spans() (old, new int) {
 	for _, line := range h.lines {
 		if line[0] != '+' {
@@ -105,7 +105,7 @@ func (h hunk) spans() (old, new int) {
 	return old, new
 }
 
-// below is the hunk that begins where h ends, without lines yet.
+// below returns an empty hunk that begins where h ends.
 func (h hunk) below(section string) hunk {
 	old, new := h.spans()
 	return hunk{old: h.old + old, new: h.new + new, section: section}
@@ -123,7 +123,7 @@ func (h hunk) text() []byte {
 	return slices.Concat([]byte(head), bytes.Join(h.lines, nil))
 }
 
-// hunkHead is more than the head of a hunk takes, beside its section, in bytes.
+// hunkHead is an upper bound for the bytes of a hunk's header without its section.
 const hunkHead = 64
 
 // packer fills parts with files, in order.
@@ -131,13 +131,13 @@ type packer struct {
 	limit  int // bytes of a part
 	most   int // parts
 	parts  []Part
-	headed bool           // the header of the file at hand stands in the newest part
-	full   bool           // nothing goes in any more
-	unseen map[string]int // by path: changed lines that went into no part
+	headed bool           // the newest part has the header of the current file
+	full   bool           // no part has room left
+	unseen map[string]int // by path: number of changed lines in no part
 }
 
-// pack makes parts of files: whole files where one fits, else by hunks, else by lines. A
-// line that is longer than a part goes into none.
+// pack distributes files over parts: whole files if they fit, else by hunks, else by lines. A line longer than a part
+// is left out.
 func pack(files []filePatch, limit, most int) *packer {
 	p := &packer{limit: limit, most: most, parts: []Part{{}}, unseen: map[string]int{}}
 	for _, f := range files {
@@ -161,16 +161,16 @@ func pack(files []filePatch, limit, most int) *packer {
 	return p
 }
 
-// room is how many bytes of f the newest part still takes.
+// room returns how many bytes of f fit into the newest part.
 func (p *packer) room(f filePatch) int {
 	room := p.limit - len(p.parts[len(p.parts)-1].Patch)
 	if p.headed {
-		room += len(f.head) // it is there already
+		room += len(f.head) // the part has the header already
 	}
 	return room
 }
 
-// next begins a part, unless the newest is empty.
+// next begins a new part, unless the newest is empty.
 func (p *packer) next() {
 	switch newest := p.parts[len(p.parts)-1]; {
 	case len(newest.Patch) == 0:
@@ -181,7 +181,7 @@ func (p *packer) next() {
 	}
 }
 
-// put writes hunks of f to the newest part.
+// put adds hunks of f to the newest part.
 func (p *packer) put(f filePatch, hunks ...hunk) {
 	changed := 0
 	for _, h := range hunks {
@@ -204,7 +204,7 @@ func (p *packer) put(f filePatch, hunks ...hunk) {
 	part.Lines += changed
 }
 
-// hunk writes one hunk of a file that is larger than a part.
+// hunk adds one hunk of a file that is larger than a part.
 func (p *packer) hunk(f filePatch, h hunk) {
 	size := len(f.head) + hunkHead + len(h.section)
 	for _, line := range h.lines {
@@ -220,7 +220,7 @@ func (p *packer) hunk(f filePatch, h hunk) {
 	p.lines(f, h)
 }
 
-// lines writes a hunk piece by piece.
+// lines adds a hunk piece by piece.
 func (p *packer) lines(f filePatch, h hunk) {
 	overhead := len(f.head) + hunkHead + len(h.section)
 	piece, size := hunk{old: h.old, new: h.new, section: h.section}, overhead
@@ -247,8 +247,7 @@ func (p *packer) lines(f filePatch, h hunk) {
 	flush()
 }
 
-// split divides the change into parts of at most limits.MaxBytes, and brings the census
-// up to what is in them.
+// split divides the change into parts of at most limits.MaxBytes, and updates the census to match them.
 func (c *Change) split(patch []byte, limits role.Limits) error {
 	limit := int(min(limits.MaxBytes, math.MaxInt32))
 	if limit <= 0 || len(patch) <= limit {
@@ -260,7 +259,7 @@ func (c *Change) split(patch []byte, limits role.Limits) error {
 		return err
 	}
 	packed := pack(files, limit, max(limits.MaxParts, 1))
-	if packed.full { // the small files before the large ones: more of them are seen
+	if packed.full { // small files first: more files are seen
 		slices.SortStableFunc(files, func(a, b filePatch) int { return cmp.Compare(a.size, b.size) })
 		packed = pack(files, limit, max(limits.MaxParts, 1))
 	}
@@ -282,7 +281,7 @@ func (c *Change) split(patch []byte, limits role.Limits) error {
 	return nil
 }
 
-// markPieces notes in each part the files that are in others as well, and gives all of them.
+// markPieces records in each part the files that other parts contain too, and returns all of these.
 func (c *Change) markPieces() (cut []string) {
 	parts := map[string]int{}
 	for _, part := range c.Parts {
@@ -300,7 +299,7 @@ func (c *Change) markPieces() (cut []string) {
 	return slices.DeleteFunc(slices.Clone(c.Files), func(f string) bool { return parts[f] < 2 })
 }
 
-// settleCensus replaces the figures of the files by what was packed.
+// settleCensus updates the census to what was packed.
 func settleCensus(c *record.Census, files []filePatch, packed *packer) {
 	lines := map[string]int{}
 	c.Lines -= c.SentLines

@@ -12,41 +12,40 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// ReviewPrompt is what an agent reviewer is told: the prompt of a strict reviewer, with
-// the change itself in it. Nothing in the change can end its fence or pose as an
-// answer, because both carry the nonce.
+// ReviewPrompt is everything that a prompt for an agent reviewer can contain: the task of a strict reviewer and the
+// change itself. Nothing in the change can end its fence or pose as an answer, because both carry the nonce.
 type ReviewPrompt struct {
 	Entity       runplan.Entity
 	DoneCriteria string
 	References   string
-	Message      string        // of the person who asked for the review
+	Message      string        // of the person who requested the review
 	Commits      []reply.Words // messages of the commits under review
 	Files        []string
 	Verification string // the implementer's own words about its verification
 	Round        int
 	Previous     []reply.Finding
-	Said         []reply.Words   // what the previous review said, in full
-	Known        []reply.Finding // open ones of other reviews in these files
-	Fixes        []reply.Finding // that the change was made to fix
-	Refuted      []reply.Words   // by an implementer that changed nothing
-	People       []string        // what people said and did meanwhile, a line each
-	Scope        string          // what the implementer may change, "" for everything
-	DoneChecks   []string        // the task's own checks and what was run for them, a line each
+	Said         []reply.Words   // the previous review in full
+	Known        []reply.Finding // open findings of other reviews in these files
+	Fixes        []reply.Finding // findings that the change was made to fix
+	Refuted      []reply.Words   // reasons of an implementer that changed nothing
+	People       []string        // what people said and did meanwhile, one line each
+	Scope        string          // what the implementer may change; "" means everything
+	DoneChecks   []string        // the task's own checks and what was run for them, one line each
 	Checks       []record.CheckResult
 	NotChecked   []string
 	Panel        record.Panel
 	Told         ToldText
-	Earlier      []reply.Words // what was said of the parts before
+	Earlier      []reply.Words // what was said about earlier parts
 	Census       record.Census // of the whole change
-	Part, Parts  int           // which part of the change the patch is, from 1, and of how many
-	PartFiles    []string      // that are in it
+	Part, Parts  int           // number of the part in Patch, from 1, and of all parts
+	PartFiles    []string      // the files in it
 	PartLines    int
-	PartPieces   []string // of PartFiles, those that go on in other parts
+	PartPieces   []string // those of PartFiles that continue in other parts
 	Patch        []byte
 	Nonce        string
 }
 
-// Text is the prompt.
+// Text returns the prompt.
 func (p ReviewPrompt) Text() string {
 	var b strings.Builder
 	b.WriteString("You are an independent reviewer. You did not write this change, and you must not edit any file.\n")
@@ -89,7 +88,7 @@ func (p ReviewPrompt) Text() string {
 	return b.String()
 }
 
-// writeChange says how much of the change is shown, and shows it.
+// writeChange writes how much of the change is shown, and the change.
 func (p ReviewPrompt) writeChange(b *strings.Builder) {
 	fmt.Fprintf(b, "\nThe change (%d of %d files, %d of %d lines", p.Census.SentFiles, p.Census.Files, p.Census.SentLines, p.Census.Lines)
 	if n := len(p.Census.LeftOut); n > 0 {
@@ -111,7 +110,7 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 	fmt.Fprintf(b, "\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce, strings.TrimRight(string(p.Patch), "\n"), p.Nonce)
 }
 
-// FormatFindings are findings for a prompt, a block each.
+// FormatFindings formats findings for a prompt, one block each.
 func FormatFindings(findings []reply.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {
@@ -120,8 +119,7 @@ func FormatFindings(findings []reply.Finding) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// writeFindings writes a block of findings of others; nothing where there are none. lead
-// says what they are good for.
+// writeFindings writes a block with findings of others, or nothing if there are none. lead says how to use them.
 func writeFindings(b *strings.Builder, tag, lead string, findings []reply.Finding) {
 	if len(findings) > 0 {
 		WriteBlock(b, tag, lead+"\n\n"+FormatFindings(findings))
@@ -146,7 +144,7 @@ func formatChecks(results []record.CheckResult, notRun []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// SeverityTitle is a severity as prompts write it.
+// SeverityTitle returns a severity as prompts write it.
 func SeverityTitle(s reply.Severity) string {
 	switch s {
 	case reply.Critical:
@@ -163,7 +161,7 @@ func WriteBlock(b *strings.Builder, tag, text string) {
 	}
 }
 
-// OneEach are foreign names, each on a line of its own.
+// OneEach formats untrusted names, one on each line.
 func OneEach(names []string) string {
 	safe := make([]string, len(names))
 	for i, name := range names {
@@ -172,8 +170,8 @@ func OneEach(names []string) string {
 	return strings.Join(safe, "\n")
 }
 
-// WriteWords writes a block of what others wrote, each with who wrote it; nothing
-// where nobody wrote anything. lead says what the words are good for.
+// WriteWords writes a block with texts of others, each with its author, or nothing if all are empty. lead says how to
+// use them.
 func WriteWords(b *strings.Builder, tag, lead string, said []reply.Words) {
 	var parts []string
 	for _, w := range said {

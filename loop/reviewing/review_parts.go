@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// reviewParts has a reviewer look at the change, at one part after the other where it is
-// too large for one, and joins what it says of them. A verdict counts beside the checks.
+// reviewParts has a reviewer examine the change, part by part if it is too large for one, and joins the answers. The
+// checks count beside the verdict.
 func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked Question, progress checking.Progress) (role.ReviewAnswer, error) {
 	var answers []role.ReviewAnswer
 	var made []spend.Call
@@ -55,10 +55,10 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 	return joined, nil
 }
 
-// earlierBytes is how much of what was said of one part is told with the others.
+// earlierBytes is the maximum length of an earlier part's summary in a prompt.
 const earlierBytes = 2 << 10
 
-// summaryOf is what a report says, in a few lines.
+// summaryOf returns a report in a few lines.
 func summaryOf(r reply.Report) string {
 	lines := []string{string(r.Effective), r.Summary}
 	for _, f := range r.Findings {
@@ -67,7 +67,7 @@ func summaryOf(r reply.Report) string {
 	return strings.Join(lines, "\n")
 }
 
-// joinAnswers is what the answers to all parts come to.
+// joinAnswers joins the answers to all parts.
 func joinAnswers(answers []role.ReviewAnswer) role.ReviewAnswer {
 	if len(answers) == 1 {
 		return answers[0]
@@ -84,7 +84,7 @@ func joinAnswers(answers []role.ReviewAnswer) role.ReviewAnswer {
 	return role.ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n"), Usage: last.Usage, Told: last.Told}
 }
 
-// BoundVerdict bounds the verdict by what the reviewer was shown: it passed what it saw.
+// BoundVerdict lowers the verdict if the reviewer was not shown everything.
 func BoundVerdict(r *reply.Report, c record.Census) {
 	if r.Effective == reply.Pass && c.Unseen() {
 		r.Effective = reply.PassWithNotes

@@ -14,20 +14,19 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Question is what a reviewer is asked about a change.
+// Question is a question to a reviewer about a change.
 type Question struct {
 	Prompt     ReviewPrompt
-	Checks     []record.CheckResult // of before
-	Check      checkFunc            // runs more in a checkout; nil: there are none
+	Checks     []record.CheckResult // results from before
+	Check      checkFunc            // runs more checks in a checkout; nil: there are none
 	Transcript io.Writer
-	dir        string // checkout of the change, once there is one
+	dir        string // checkout of the change, if it was made
 }
 
-// checkFunc runs checks in a checkout. The failure is of one that did something else to the
-// repository.
+// checkFunc runs checks in a checkout. It returns a failure if a check tampered with the repository.
 type checkFunc func(ctx context.Context, tree *gitstore.Worktree) ([]record.CheckResult, *record.Failure, error)
 
-// Inquiry has a reviewer look at a subject.
+// Inquiry has a reviewer examine a subject.
 type Inquiry struct {
 	Store      *store.Store
 	Progress   checking.Progress
@@ -36,15 +35,15 @@ type Inquiry struct {
 	Exclude    []string
 	ExcludedBy string // as role.Limits.ExcludedBy
 	All        bool   // as role.Limits.Generated
-	// instructed has the reviewer told what the project says to reviewers, as the base has it.
+	// Instructed gives the reviewer the project's instructions for reviewers at the base.
 	Instructed bool
-	// question is asked for once the change is known, where there is something to review.
+	// Question is called once the change is known, if there is something to review.
 	Question func(change Change) (Question, error)
 }
 
-// Answer reads the change within what the reviewer can be shown and asks it, in a checkout
-// of its own where one is needed. It gives the answer, the census of the change and the
-// checks that were looked at; no answer where there is nothing to review.
+// Answer reads the change within the reviewer's limits and calls the reviewer, in a checkout if one is needed. It
+// returns the answer, the census of the change and the results of the checks. The answer is empty if there is nothing
+// to review.
 func (q Inquiry) Answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census, checks []record.CheckResult, err error) {
 	limits := q.Reviewer.Limits()
 	limits.Exclude, limits.ExcludedBy = slices.Concat(limits.Exclude, q.Exclude), q.ExcludedBy
@@ -80,11 +79,11 @@ func (q Inquiry) Answer(ctx context.Context) (answer role.ReviewAnswer, census r
 	return answer, change.Census, asked.Checks, err
 }
 
-// MaxEarly is how many findings are said before the checks.
+// MaxEarly is the maximum number of findings reported before the checks.
 const MaxEarly = 10
 
-// sayEarly says what a reviewer that reads the patch alone finds in it before the checks begin, the
-// worst first: a leaked key is known at once. Its answer is what it says after them.
+// sayEarly reports, before the checks begin, the findings of a reviewer that needs only the patch, worst first: a
+// leaked key is known at once. The answer that counts is the one after the checks.
 func (q Inquiry) sayEarly(ctx context.Context, change Change, asked Question) error {
 	if q.Reviewer.NeedsCheckout() {
 		return nil
@@ -100,8 +99,7 @@ func (q Inquiry) sayEarly(ctx context.Context, change Change, asked Question) er
 	return err
 }
 
-// reviewReadOnly asks the reviewer and makes its answer void when it changed the
-// files that it was to read.
+// reviewReadOnly calls the reviewer and discards its answer if it changed the files that it was to read.
 func (q Inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, change Change, asked Question) (role.ReviewAnswer, error) {
 	if !q.Reviewer.NeedsCheckout() {
 		return reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
@@ -128,10 +126,11 @@ func (q Inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 	return answer, err
 }
 
-// filesTampered is how many of the files that a reviewer changed are named.
+// filesTampered is the maximum number of changed files that a failure names.
 const filesTampered = 50
 
-// tamperedWith is the failure of a reviewer that made of tree before what after is: what, and the files.
+// tamperedWith returns the failure of a reviewer that changed the tree before to after. Its text is what and the
+// changed files.
 func tamperedWith(ctx context.Context, repo *gitstore.Repo, before, after gitstore.ID, what string) (*record.Failure, error) {
 	changes, err := repo.Changed(ctx, before, after)
 	paths := make([]string, len(changes))

@@ -21,38 +21,38 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// Verifier holds findings that nobody answered, and those that are only claimed to be fixed, against the code of now.
+// Verifier checks open findings, and those only claimed to be fixed, against the current code.
 type Verifier struct {
 	Store    *store.Store                                       // required
-	Rules    role.Reviewer                                      // the built-in reviewer, whose findings its own rules judge; required
-	Judge    string                                             // the agent that judges the rest, one by one; "": none
+	Rules    role.Reviewer                                      // the built-in reviewer, for its own findings; required
+	Judge    string                                             // the agent that judges the rest; "": none
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required with Judge
 	Terms    Terms
 	Closing  closing.Rule
 	Progress checking.Progress // required
-	// Machine leaves alone what people and agents found: only rules and checks are asked again.
+	// Machine limits the check to findings of rules and checks.
 	Machine bool
 }
 
-// Verified is what came of one finding.
+// Verified is the result for one finding.
 type Verified struct {
 	Review  string            `json:"review_id"`
 	Finding string            `json:"finding"`
 	Place   string            `json:"place,omitempty"`  // where it was found
-	Now     string            `json:"now,omitempty"`    // where that is now, as far as it is known
-	Kind    record.AnswerKind `json:"answer,omitempty"` // that was recorded; "" while it stands
-	By      string            `json:"by,omitempty"`     // who says so
+	Now     string            `json:"now,omitempty"`    // the current place, if known
+	Kind    record.AnswerKind `json:"answer,omitempty"` // the recorded answer; "" if the finding is still open
+	By      string            `json:"by,omitempty"`     // who answered
 	Reason  string            `json:"reason"`
-	Failure string            `json:"failure,omitempty"` // why the judge said nothing: a stop reason
-	there   bool              // it is still there: no doubt, as when its lines were changed
+	Failure string            `json:"failure,omitempty"` // why the judge gave no answer: a stop reason
+	there   bool              // it is certainly still there, not only possibly
 }
 
 // Stands reports whether the finding is open.
 func (r Verified) Stands() bool { return r.Kind == "" || r.Kind == record.AnswerOpen }
 
-// Verify checks the findings of a review that are open or claimed to be fixed, records what is settled, and gives
-// all of them in order, with what calls of the judge took. A finding stands unless its rule finds nothing there any more, its lines
-// were deleted, or the judge says so in the form that it is asked for.
+// Verify checks the findings of a review that are open or claimed to be fixed, and records those that are settled. It
+// returns all of them in order, and the usage of the judge's calls. A finding remains open unless its rule finds
+// nothing there any more, its lines were deleted, or the judge settles it in the required form.
 func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []Verified, took spend.Usage, err error) {
 	open := slices.DeleteFunc(review.Findings(), func(f reply.Finding) bool {
 		answer, _ := review.AnswerTo(f.ID)
@@ -86,8 +86,8 @@ func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []
 	return results, took, v.record(ctx, review, at, results)
 }
 
-// Look completes an answer that says of a finding that it is fixed or gone, by what the rule that found it and
-// deletions say of the commit that it names. It is a *record.InputError where the finding is still there.
+// Look checks an answer that claims a finding to be fixed or gone, with the finding's rule and deletions in the commit
+// that the answer names, and sets ConfirmedBy. It returns a *record.InputError if the finding is still there.
 func (v *Verifier) Look(ctx context.Context, review record.Review, answer record.Answer) (record.Answer, error) {
 	f, known := review.Finding(answer.Finding)
 	if !known || !answer.Claimed() || answer.Commit == "" {
@@ -95,7 +95,7 @@ func (v *Verifier) Look(ctx context.Context, review record.Review, answer record
 	}
 	result := Verified{}
 	if err := v.scene(review, answer.Commit).judge(ctx, f.Finding, &result); err != nil {
-		return answer, gitstore.IgnoreNotFound(err) // not all of it is in this clone
+		return answer, gitstore.IgnoreNotFound(err) // a part of it is not in this clone
 	}
 	now, err := v.Store.Repo.TreeOf(ctx, answer.Commit)
 	was, wasErr := v.Store.Repo.TreeOf(ctx, review.Request.Subject.Tree)
@@ -115,8 +115,8 @@ func (v *Verifier) scene(review record.Review, at gitstore.ID) *scene {
 	return &scene{v: v, review: review, at: at, rules: map[string][]reply.Finding{}}
 }
 
-// record answers what is settled, and contradicts what is claimed and still there: a review that only claims have
-// ended is opened again. What somebody else has claimed is left to them.
+// record records the settled findings and contradicts claims about findings that are still there: it reopens a review
+// that was closed by claims alone. It leaves findings to others who have answered them.
 func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore.ID, results []Verified) error {
 	for i := range results {
 		r := &results[i]
@@ -135,7 +135,7 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 		answer := record.Answer{Finding: r.Finding, Kind: r.Kind, Commit: at, Reason: r.Reason, Actor: r.By}
 		answered, err := v.Store.AnswerFinding(ctx, review.ID, answer, false)
 		state, refused := new(record.StateError), new(record.InputError)
-		if errors.As(err, &state) || errors.As(err, &refused) { // it is somebody else's, or of the very code that was reviewed
+		if errors.As(err, &state) || errors.As(err, &refused) { // somebody else's finding, or the reviewed code itself
 			r.Kind, r.Reason = "", "not recorded: "+err.Error()
 			continue
 		}
@@ -148,9 +148,9 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 	return err
 }
 
-// codeOfNow is the commit that a review's findings are held against: HEAD or the branch that
-// it was asked for on, whichever has the commit that was reviewed. Anywhere else the code
-// may be missing without being gone: why says so.
+// codeOfNow returns the commit against which a review's findings are checked: HEAD or the branch of the request,
+// whichever contains the reviewed commit. Elsewhere the code may be missing without having been removed; why then gives
+// the reason.
 func codeOfNow(ctx context.Context, s *store.Store, review record.Review) (at gitstore.ID, why string, err error) {
 	commit := review.At()
 	if commit == "" {
@@ -164,7 +164,7 @@ func codeOfNow(ctx context.Context, s *store.Store, review record.Review) (at gi
 	}
 	for _, tipOf := range []func(context.Context) (gitstore.ID, error){s.Repo.Head, branch} {
 		tip, err := tipOf(ctx)
-		if err != nil || tip == "" { // no commit yet, no such branch
+		if err != nil || tip == "" { // no commit yet, or no such branch
 			continue
 		}
 		has, err := s.Repo.IsAncestor(ctx, commit, tip)
@@ -175,15 +175,15 @@ func codeOfNow(ctx context.Context, s *store.Store, review record.Review) (at gi
 	return "", fmt.Sprintf("commit %s is neither in HEAD nor in its branch", commit.Short()), nil
 }
 
-// scene is what the findings of one review are held against.
+// scene is the code against which the findings of one review are checked.
 type scene struct {
 	v      *Verifier
 	review record.Review
 	at     gitstore.ID
-	rules  map[string][]reply.Finding // what the rules find in a file, by version and file
+	rules  map[string][]reply.Finding // findings of the rules, by version and file
 }
 
-// judge says what can be told of a finding without an agent.
+// judge decides about a finding as far as that needs no agent.
 func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) error {
 	if name, ofCheck := strings.CutPrefix(f.Rule, record.RuleOfCheck); ofCheck {
 		s.byCheck(ctx, name, result)
@@ -225,21 +225,21 @@ func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) er
 	return nil
 }
 
-// remains says why the finding is still there, by whom; "" where a rule finds it.
+// remains records that the finding is still there, why, and who says so; by is "" for a rule.
 func (r *Verified) remains(by, reason string) { r.there, r.By, r.Reason = true, by, reason }
 
 func (r *Verified) settle(kind record.AnswerKind, by, reason string) {
 	r.Kind, r.By, r.Reason = kind, by, reason
 }
 
-// byRules reports whether the built-in reviewer's rules found f; a check is none of them.
+// byRules reports whether a rule of the built-in reviewer, not a check, found f.
 func (s *scene) byRules(f reply.Finding) bool {
 	return f.Rule != "" && !strings.HasPrefix(f.Rule, record.RuleOfCheck) && slices.ContainsFunc(s.review.Submissions, func(sub record.Submission) bool {
 		return sub.Reviewer == role.Builtin && slices.ContainsFunc(sub.Report.Findings, func(o reply.Finding) bool { return o.ID == f.ID })
 	})
 }
 
-// byCheck settles the finding of a check that passes on the tree of now, as this clone has seen it do.
+// byCheck settles the finding of a check that passes on the current tree, according to this clone's kept results.
 func (s *scene) byCheck(ctx context.Context, name string, result *Verified) {
 	result.Reason = fmt.Sprintf("check %s was not run on %s", name, s.at.Short())
 	for _, sub := range s.review.Submissions {
@@ -259,8 +259,7 @@ func (s *scene) byCheck(ctx context.Context, name string, result *Verified) {
 	}
 }
 
-// PlaceFinding is where a finding of a review is in a commit or tree; nil when what was
-// reviewed has no such place.
+// PlaceFinding returns the place of a finding in a commit or tree, or nil if the reviewed code has no such place.
 func PlaceFinding(ctx context.Context, s *store.Store, review record.Review, f reply.Finding, at gitstore.ID) (*locate.Placed, error) {
 	if f.File == "" {
 		return nil, nil
@@ -285,8 +284,8 @@ func PlaceFinding(ctx context.Context, s *store.Store, review record.Review, f r
 	return &placed, err
 }
 
-// byRule runs the rule that found f on the file as it is now. What it finds in lines that it
-// found before, at other places, is another finding's.
+// byRule runs the rule that found f on the current file. It attributes hits elsewhere, in lines that the rule found
+// before, to other findings.
 func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed, result *Verified) error {
 	before, err := s.found(ctx, s.review.Request.Subject.Tree, f.File, f.Rule)
 	if err != nil {
@@ -323,7 +322,7 @@ func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed
 	return nil
 }
 
-// unlessMoved settles f as gone for a reason, unless the lines that it speaks of stand in another file now.
+// unlessMoved settles f as gone, unless its lines are in another file now.
 func (s *scene) unlessMoved(ctx context.Context, f reply.Finding, result *Verified, gone string) error {
 	repo := s.v.Store.Repo
 	entry, err := repo.File(ctx, s.review.Request.Subject.Tree, f.File)
@@ -359,18 +358,18 @@ func (s *scene) unlessMoved(ctx context.Context, f reply.Finding, result *Verifi
 }
 
 const (
-	telling      = 4  // bytes that a line has at least, for the same line elsewhere to say that it was moved
-	tellingLines = 20 // lines that are looked for elsewhere, at most
+	telling      = 4  // minimum length in bytes of a line that identifies moved code
+	tellingLines = 20 // maximum number of lines to look for in other files
 )
 
-// leaked says where a secret still is that was taken out of its file. A commit that follows takes it out of no
-// history: it is gone when no branch holds a commit that has it any more.
+// leaked reports where a secret is that was removed from its file. A later commit does not remove it from the history:
+// it is gone when no branch contains a commit that has it.
 func (s *scene) leaked(ctx context.Context, f reply.Finding, result *Verified) error {
 	repo := s.v.Store.Repo
 	var having []gitstore.ID
 	for _, id := range s.review.Summary().Places() {
 		if hits, err := s.found(ctx, id, f.File, f.Rule); err != nil || len(hits) > 0 {
-			having = append(having, id) // what cannot be read may have it
+			having = append(having, id) // unreadable: it may have the secret
 		}
 	}
 	gone, err := repo.Unreachable(ctx, having)
@@ -391,14 +390,13 @@ func (s *scene) leaked(ctx context.Context, f reply.Finding, result *Verified) e
 	return err
 }
 
-// hit is a finding of a rule with the line that it is in.
+// hit is a finding of a rule with the text of its line.
 type hit struct {
 	reply.Finding
 	text string
 }
 
-// found is what a rule finds in a whole file of a version; nothing where that has no such
-// file.
+// found returns what a rule finds in a whole file of a version, or nothing if the version lacks the file.
 func (s *scene) found(ctx context.Context, version gitstore.ID, file, rule string) ([]hit, error) {
 	repo := s.v.Store.Repo
 	entry, err := repo.File(ctx, version, file)
@@ -420,7 +418,7 @@ func (s *scene) found(ctx context.Context, version gitstore.ID, file, rule strin
 	lines := splitText(text)
 	var hits []hit
 	for _, f := range all {
-		if f.Rule == record.RuleLimit { // there are more than it says
+		if f.Rule == record.RuleLimit { // the list is incomplete
 			return []hit{{Finding: f}}, nil
 		}
 		if f.Rule != rule {
@@ -435,7 +433,7 @@ func (s *scene) found(ctx context.Context, version gitstore.ID, file, rule strin
 	return hits, nil
 }
 
-// runRules has the built-in reviewer look at a whole file, as if it were new.
+// runRules has the built-in reviewer examine a whole file as if it were new.
 func (s *scene) runRules(ctx context.Context, version gitstore.ID, file string) ([]reply.Finding, error) {
 	patch, _, err := s.v.Store.Repo.Diff(ctx, gitstore.DiffSpec{To: version, Paths: []string{file}})
 	if err != nil {
@@ -445,8 +443,7 @@ func (s *scene) runRules(ctx context.Context, version gitstore.ID, file string) 
 	return answer.Report.Findings, err
 }
 
-// deleted reports whether the lines of f, or its file, were taken out and nothing was put in
-// their place.
+// deleted reports whether the lines of f, or its file, were removed without a replacement.
 func (s *scene) deleted(ctx context.Context, f reply.Finding, place locate.Placed) (bool, error) {
 	if !place.Outdated {
 		return false, nil
@@ -464,7 +461,7 @@ func (s *scene) deleted(ctx context.Context, f reply.Finding, place locate.Place
 	}
 	for file, err := range unidiff.Files(string(patch)) {
 		if err != nil {
-			return false, nil // it tells nothing
+			return false, nil // an unreadable patch proves nothing
 		}
 		for _, hunk := range file.Hunks {
 			if takesOut(hunk, f.Line, max(f.Line, f.EndLine)) {

@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// ask has the judge look at each finding that still stands, and records what it took.
+// ask has the judge examine each open finding, and returns the usage of the calls.
 func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verified) (spend.Usage, error) {
 	var asked []ExaminedFinding
 	var of []*Verified
@@ -48,7 +48,7 @@ func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verifie
 	return told.Usage, nil
 }
 
-// examine is what the judge says of the findings, which is recorded where it was called.
+// examine returns the judge's rulings on the findings, and records them if the judge was called.
 func (s *scene) examine(ctx context.Context, asked []ExaminedFinding) (said []reply.Ruling, told record.Verification, err error) {
 	v := s.v
 	told = record.Verification{By: v.Judge, Commit: s.at}
@@ -68,13 +68,13 @@ func (s *scene) examine(ctx context.Context, asked []ExaminedFinding) (said []re
 		told.Rulings = Rulings(asked, said, record.Fixed, record.StillOpen)
 	}
 	if len(calls) > 0 {
-		_, failed := v.Store.VerifyReview(context.WithoutCancel(ctx), s.review.ID, told, raw) // also what an interrupt has ended
+		_, failed := v.Store.VerifyReview(context.WithoutCancel(ctx), s.review.ID, told, raw) // also after an interrupt
 		err = errors.Join(err, failed)
 	}
 	return said, told, err
 }
 
-// Rulings are what was said of the findings, for the record.
+// Rulings converts rulings to their recorded form.
 func Rulings(asked []ExaminedFinding, said []reply.Ruling, settled, stands record.RulingKind) []record.Ruling {
 	all := make([]record.Ruling, len(said))
 	for i, r := range said {
@@ -89,7 +89,7 @@ func Rulings(asked []ExaminedFinding, said []reply.Ruling, settled, stands recor
 	return all
 }
 
-// material is what the judge is shown of a finding.
+// material returns what the judge is shown of a finding.
 func (s *scene) material(ctx context.Context, f reply.Finding, known Verified) (string, error) {
 	var b strings.Builder
 	if err := WriteLines(ctx, &b, s.v.Store, "code_that_was_reviewed", s.review.Request.Subject.Tree, f, 3); err != nil {

@@ -9,15 +9,16 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// AnswerFixed records what a run that is completed fixed of the review that it addressed: what its last
-// round did not find again. Its reviewer confirms that, rules what rules have found.
+// AnswerFixed records which findings of the review that run addresses are fixed: those that the last round of the
+// completed run did not find again. The run's reviewer confirms them; rules confirm only what rules have found. Nobody
+// confirms that a secret is fixed, because the commit still has it.
 func AnswerFixed(ctx context.Context, s *store.Store, run record.Run, actor string) error {
 	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
 		return nil
 	}
 	review, err := s.Review(ctx, run.Plan.FromReview)
 	if err != nil || !review.ClosedAt.IsZero() || !record.NothingInTheWay(run.Result) {
-		return nil // there is nothing to say, or nothing to say it of any more
+		return nil // there is nothing to answer, or the review is closed
 	}
 	open, _ := run.Open()
 	round := run.LastRound()
@@ -27,7 +28,7 @@ func AnswerFixed(ctx context.Context, s *store.Store, run record.Run, actor stri
 			continue
 		}
 		answer := record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID, Actor: actor}
-		if round != nil && (round.Looked != record.LookedRules || f.Rule != "") && f.Rule != record.RuleSecret { // the commit has that one still
+		if round != nil && (round.Looked != record.LookedRules || f.Rule != "") && f.Rule != record.RuleSecret {
 			answer.ConfirmedBy = round.Reviewer
 		}
 		if _, err := s.AnswerFinding(ctx, review.ID, answer, false); err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// attempt has an implementer do one turn, and records what it changed: the
-// difference of two snapshots, never what it says.
+// attempt runs one turn of the implementer and records what it changed: the difference of two snapshots, never what the
+// agent says.
 func (t *execution) attempt(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
 	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
@@ -54,7 +54,7 @@ func (t *execution) attempt(step Step) error {
 	return t.finish(a, before, answer)
 }
 
-// stateBefore is the working tree as the attempt finds it, or as the kept first try of it did.
+// stateBefore returns the working tree as it was before the attempt, or before its first try if that one is kept.
 func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot, error) {
 	if kept {
 		return t.Store.Repo.ReadSnapshot(t.ctx, t.run.LastAttempt().Before)
@@ -69,7 +69,7 @@ func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot,
 	return before, err
 }
 
-// implement has the work done. What was done elsewhere before is not in before.
+// implement runs the implementer. takeOver replaces before, because work done elsewhere was done before the attempt.
 func (t *execution) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
 	if step.Kept {
 		t.Progress.Say(fmt.Sprintf("what attempt %d changed is kept", a.Number))
@@ -95,7 +95,7 @@ func (t *execution) implement(name string, step Step, a record.Attempt, before *
 	return answer, err
 }
 
-// instructed adds what the project says to those who work on it.
+// instructed adds the project's own instructions for implementers to the prompt.
 func (t *execution) instructed(p ImplementPrompt) (ImplementPrompt, error) {
 	if t.run.Plan.Uninstructed {
 		return p, nil
@@ -107,7 +107,7 @@ func (t *execution) instructed(p ImplementPrompt) (ImplementPrompt, error) {
 	return p, err
 }
 
-// relayed has the implementer called name do job, or those who stand in for it.
+// relayed gives job to the implementer called name, or to its substitutes if it cannot answer.
 func (t *execution) relayed(name string, job role.ImplementJob, again func() (bool, error)) (answer role.ImplementAnswer, err error) {
 	c := t.calls(name)
 	c.Again = again
@@ -122,7 +122,7 @@ func (t *execution) relayed(name string, job role.ImplementJob, again func() (bo
 		}
 		var err error
 		mine := job
-		if c.Made != nil { // a session is of the one who was asked first
+		if c.Made != nil { // the session belongs to the first implementer
 			mine.Session = spend.Session{}
 		}
 		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) { return implementer.Implement(ctx, mine) })
@@ -135,9 +135,8 @@ func (t *execution) relayed(name string, job role.ImplementJob, again func() (bo
 	return answer, err
 }
 
-// afresh puts the working tree back to what it was before a call that came to nothing, for
-// the next one. In the user's checkout nobody can say whose a change is: false where there
-// is one.
+// afresh restores the working tree after a failed call, so that the next call starts from before. It returns false if
+// that is not possible: in the user's checkout nobody knows who made a change.
 func (t *execution) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) {
 	if t.gone() {
 		return false, nil
@@ -158,7 +157,7 @@ func (t *execution) afresh(a record.Attempt, before gitstore.Snapshot) (bool, er
 	return err == nil && len(done.Conflicts) == 0, err
 }
 
-// watched has an implementer work, and fails it when it tampered with the repository.
+// watched runs work and sets a failure if the implementer tampered with the repository.
 func (t *execution) watched(name string, work func(context.Context) (role.ImplementAnswer, error)) (answer role.ImplementAnswer, err error) {
 	tampered, err := t.watch("implementer "+name+" worked").During(t.ctx, func(ctx context.Context) (err error) { answer, err = work(ctx); return err })
 	if tampered != nil {
@@ -167,7 +166,7 @@ func (t *execution) watched(name string, work func(context.Context) (role.Implem
 	return answer, err
 }
 
-// watch is how the run's working tree is watched while something goes on.
+// watch returns the Watch over the run's working tree while something runs.
 func (t *execution) watch(while string) checking.Watch {
 	own := []string{t.run.Plan.BranchRef()}
 	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
@@ -176,8 +175,8 @@ func (t *execution) watch(while string) checking.Watch {
 	return checking.Watch{Store: t.Store, Progress: t.Progress, Tree: t.tree, Own: own, While: while, Meanwhile: &t.meanwhile}
 }
 
-// session is what a fix goes on with: that of the newest attempt, where the same agent made
-// it. After anything else what the agent remembers of the files is not so any more.
+// session returns the session that a fix continues: that of the newest attempt, if the same agent made it and it was
+// neither failed nor reverted. Otherwise the agent would remember files that have changed since.
 func (t *execution) session(a record.Attempt) spend.Session {
 	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil && last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
 		return last.Session
@@ -185,7 +184,7 @@ func (t *execution) session(a record.Attempt) spend.Session {
 	return spend.Session{}
 }
 
-// before is the newest attempt before the one of that number, nil for none.
+// before returns the newest attempt before attempt number, or nil.
 func (t *execution) before(number int) *record.Attempt {
 	for i, a := range slices.Backward(t.run.Attempts) {
 		if a.Number < number {
@@ -200,7 +199,7 @@ func (t *execution) takeOver(a record.Attempt, before *gitstore.Snapshot) (role.
 	given := t.run.Plan.Context
 	answer := role.ImplementAnswer{Text: given.ExecutorResult}
 	if t.run.Plan.InPlace {
-		return answer, nil // it is there already
+		return answer, nil // the work is in the checkout already
 	}
 	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, fmt.Sprintf("%d-without", a.Number))
 	if err != nil {
@@ -217,8 +216,7 @@ func (t *execution) takeOver(a record.Attempt, before *gitstore.Snapshot) (role.
 	return answer, err
 }
 
-// prompt holds all that an implementer must know: feedback that does not reach it
-// is the first cause of loops.
+// prompt returns all that an implementer must know: feedback that does not reach it is the first cause of loops.
 func (t *execution) prompt(step Step) ImplementPrompt {
 	plan := t.run.Plan
 	p := ImplementPrompt{
@@ -237,7 +235,7 @@ func (t *execution) prompt(step Step) ImplementPrompt {
 	return p
 }
 
-// history is one line for each attempt before the one of that number, which has begun.
+// history returns one line for each earlier attempt.
 func (t *execution) history(number int) []string {
 	var lines []string
 	for _, a := range t.run.Attempts {
@@ -258,13 +256,13 @@ func (t *execution) history(number int) []string {
 	return lines
 }
 
-// finish records what came of the attempt, however it ended.
+// finish records the result of the attempt, however it ended.
 func (t *execution) finish(a record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
 	if t.ctx.Err() != nil && (answer.Failure == nil || answer.Failure.Reason != record.ReasonTamperedRepo) {
 		answer.Failure = &record.Failure{Reason: record.ReasonInterrupted}
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
-	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
+	t.ctx = context.WithoutCancel(t.ctx) // this is the only chance to record it
 	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, spend.NewSpent(a.Agent, answer.Calls), t.meanwhile
 	if !t.gone() && !t.Store.Repo.Stopped() {
 		if err := t.takeStock(&a, before, answer); err != nil {
@@ -281,7 +279,7 @@ func (t *execution) finish(a record.Attempt, before gitstore.Snapshot, answer ro
 	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).Attach("executor.md", answer.Text))
 }
 
-// takeStock finds out what the attempt changed, and commits what it did well.
+// takeStock finds out what the attempt changed, and commits it if the attempt succeeded.
 func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
 	after, err := t.stateAfter(*a, before)
 	if err != nil {
@@ -316,8 +314,8 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 	return t.leaveInSubmodules(a, after)
 }
 
-// leaveInSubmodules takes files inside a submodule out of the attempt's and names them as not carried. A submodule
-// whose directory has no repository of its own is missing in the snapshot, or has its files there.
+// leaveInSubmodules moves files inside a submodule from the attempt's files to NotCarried: the run's commit cannot hold
+// them. A snapshot lacks a submodule whose directory has no repository of its own, or contains the files there.
 func (t *execution) leaveInSubmodules(a *record.Attempt, after gitstore.Snapshot) error {
 	changes, err := t.Store.Repo.Changed(t.ctx, cmp.Or(a.Commit, a.From), after.Tree)
 	for _, c := range changes {
@@ -339,7 +337,7 @@ func (t *execution) leaveInSubmodules(a *record.Attempt, after gitstore.Snapshot
 	return err
 }
 
-// stateAfter is the working tree as the attempt leaves it.
+// stateAfter returns the working tree as the attempt leaves it.
 func (t *execution) stateAfter(a record.Attempt, before gitstore.Snapshot) (gitstore.Snapshot, error) {
 	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Snapshot)
@@ -347,9 +345,9 @@ func (t *execution) stateAfter(a record.Attempt, before gitstore.Snapshot) (gits
 	return t.snapshot(a.Number, "after", gitstore.Since(before))
 }
 
-// leaveUnclaimed keeps an attempt in place to what its implementer says to be its
-// own. Anything else that changed meanwhile may be a person's, who works beside it:
-// it is left alone. One that says nothing is taken to have made every change.
+// leaveUnclaimed limits an attempt in the user's checkout to the files that its implementer claims. Any other change
+// may be made by a person at work in the same checkout, and is left alone. If an implementer cannot report its edits
+// and claims nothing, every change counts as its own.
 func (t *execution) leaveUnclaimed(a *record.Attempt) {
 	implementer, _ := t.Implementer(append(a.Answered(a.Agent), a.Agent)[0])
 	tells := implementer != nil && implementer.ReportsEdits()
@@ -365,7 +363,7 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 	}
 }
 
-// commit puts the attempt's work on the run's branch.
+// commit commits the attempt's work on the run's branch.
 func (t *execution) commit(a *record.Attempt) error {
 	at, tree, err := t.commitOn(a.From, t.message(*a), func() (gitstore.ID, error) {
 		now, err := t.workNow(*a)
@@ -383,14 +381,13 @@ func (t *execution) commit(a *record.Attempt) error {
 	if a.Commit = at; t.run.Plan.InPlace {
 		return nil
 	}
-	// What an earlier try of the attempt left, and what a person did in the run's
-	// working tree, is in the commit, too.
+	// The commit also contains what an earlier try of the attempt left and what a person did in the run's working tree.
 	return t.addFiles(&a.Files, a.From, a.Commit)
 }
 
-// commitOn commits the run's working tree on its branch, on top of from, and gives the
-// commit and its tree: from where nothing differs from it. Of the user's checkout inPlace
-// is the tree to commit, and their HEAD and index are left alone.
+// commitOn commits the run's working tree on its branch, on top of from, and returns the commit and its tree. It
+// returns from if nothing changed. For a run in the user's checkout, inPlace returns the tree to commit; HEAD and index
+// stay as they are.
 func (t *execution) commitOn(from gitstore.ID, message string, inPlace func() (gitstore.ID, error)) (at, tree gitstore.ID, err error) {
 	branch := t.run.Plan.BranchRef()
 	if !t.run.Plan.InPlace {
@@ -446,7 +443,7 @@ func (t *execution) changedOnDisk(from, to gitstore.ID) ([]string, error) {
 	return files, err
 }
 
-// workNow is the tree that the attempt's files are taken from.
+// workNow returns the tree from which the attempt's files are committed.
 func (t *execution) workNow(a record.Attempt) (gitstore.ID, error) {
 	if a.Mode == record.ModeGiven {
 		return t.run.Plan.Context.Commit, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// calls are those that a step of the run has the agent called name make.
+// calls returns the calls that a step of the run makes to the agent called name.
 func (t *execution) calls(name string) *reviewing.Calls {
 	c := t.Terms.Calls(t.Store, t.Progress, name)
 	today := c.Refuse
@@ -24,8 +24,8 @@ func (t *execution) calls(name string) *reviewing.Calls {
 	return c
 }
 
-// notTold says, once for each agent, that a limit does not bound it as its tool does not
-// tell what that limits.
+// notTold warns, once for each agent, that a limit has no effect because the agent's tool does not report cost or
+// tokens.
 func (t *execution) notTold(name string, took spend.Usage) {
 	cost := t.run.Plan.Policy.Budget.Cost > 0 || t.Terms.Day.Cost > 0
 	tokens := t.run.Plan.Policy.Budget.Tokens > 0 || t.Terms.Day.Tokens > 0
@@ -44,7 +44,7 @@ func (t *execution) notTold(name string, took spend.Usage) {
 	t.quiet[name] = true
 }
 
-// affords is step, or a stop where it calls an agent and today's budget is used up.
+// affords returns step, or a stop if step calls an agent and today's budget is used up.
 func (t *execution) affords(step Step) (Step, error) {
 	if !asksAgent(t.run, step) {
 		return step, nil

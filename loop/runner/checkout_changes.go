@@ -10,10 +10,10 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// gapsShown is how many paths that are not kept are named in a line.
+// gapsShown is the number of paths named in the line about files that are not kept.
 const gapsShown = 10
 
-// sayGaps says, before an attempt works in the user's checkout, what could not be given back.
+// sayGaps warns, before an attempt in the user's checkout, which files could not be restored.
 func (t *execution) sayGaps(gaps []gitstore.Gap) {
 	var names []string
 	for _, g := range gaps {
@@ -30,8 +30,8 @@ func (t *execution) sayGaps(gaps []gitstore.Gap) {
 	}
 }
 
-// beside finds what changed in the user's checkout while the attempt worked and is in no commit of it: ignored
-// files, permissions, and what could not be kept.
+// beside finds changes in the user's checkout during the attempt that no commit of the attempt contains: ignored files,
+// permissions, and what could not be kept.
 func (t *execution) beside(a *record.Attempt, before, after gitstore.Snapshot) error {
 	ignored, modes, staged, err := t.tree.Beside(t.ctx, before, after)
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *execution) beside(a *record.Attempt, before, after gitstore.Snapshot) e
 	}
 	a.Ignored = ignored
 	all, err := t.Store.Repo.Changed(t.ctx, before.Tree, after.Tree)
-	for _, c := range all { // such as a mode where git is told not to look at modes
+	for _, c := range all { // such as a mode where git is configured to ignore modes
 		modes = append(modes, c.Path)
 	}
 	modes = slices.DeleteFunc(modes, func(path string) bool {
@@ -55,13 +55,13 @@ func (t *execution) beside(a *record.Attempt, before, after gitstore.Snapshot) e
 	return err
 }
 
-// coveredBy reports whether somebody said to have changed a path.
+// coveredBy reports whether one of the claims in said covers path.
 func coveredBy(said []string, path string) bool {
 	return slices.ContainsFunc(said, func(claim string) bool { return runplan.Covers(claim, strings.TrimSuffix(path, "/")) })
 }
 
-// lostWork names what the attempt in the user's checkout did to the user's own work: files
-// that differed from HEAD before it and are as there again, or gone, and where HEAD went.
+// lostWork records what the attempt in the user's checkout did to the user's own work: where HEAD moved, and which
+// files that differed from HEAD before are gone or have HEAD's content again.
 func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot) error {
 	if before.Head != after.Head || before.HeadRef != after.HeadRef {
 		a.Moved = &record.HeadMove{From: before.Head, FromRef: before.HeadRef, To: after.Head, ToRef: after.HeadRef}
@@ -95,7 +95,7 @@ func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot)
 	return err
 }
 
-// paths are those that differ between two trees or commits.
+// paths returns the set of paths that differ between two trees or commits.
 func (t *execution) paths(from, to gitstore.ID) (map[string]bool, error) {
 	files, err := t.changedOnDisk(from, to)
 	all := map[string]bool{}

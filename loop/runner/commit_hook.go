@@ -17,19 +17,19 @@ import (
 // commitHook is the name of the check that runs the user's pre-commit hook.
 const commitHook = "pre-commit"
 
-// hookOutput is how many bytes of a hook's output an attempt keeps.
+// hookOutput is the number of bytes of a hook's output that an attempt keeps.
 const hookOutput = 32 << 10
 
-// hookFiles are what hook managers read of the checkout to know what to run.
+// hookFiles match files in the checkout that configure hook managers.
 var hookFiles = gitstore.LazyGlobs(
 	"/.husky/**", "/.githooks/**", "/.pre-commit-config.y*ml", "/lefthook.*", "/.lefthook.*", "/lefthook-local.*", "/.lefthook-local.*",
 	"/.lefthook/**", "/.lefthook-local/**", "/.overcommit.yml", "/.git-hooks/**",
 )
 
-// runCommitHook runs the user's pre-commit hook over all that the run's commit would bring,
-// as the check commitHook; nil where git would run none. What it rewrites is the attempt's.
-// The hook is the one of the checkout that the run was started from. One whose files
-// the run changes is not run: what an agent wrote there would be.
+// runCommitHook runs the user's pre-commit hook over everything that the run's commit would contain, as the check
+// commitHook. It returns nil if git would run no hook. Files that the hook rewrites count as the attempt's changes. The
+// hook is that of the checkout from which the run was started. It is not run if the run changes its files: that would
+// run what an agent wrote.
 func (t *execution) runCommitHook() (_ *record.CheckResult, tampered *record.Failure, err error) {
 	if !t.run.Plan.CommitHooks || t.gone() || t.Checker.Run == nil {
 		return nil, nil, nil
@@ -56,7 +56,7 @@ func (t *execution) runCommitHook() (_ *record.CheckResult, tampered *record.Fai
 	return t.hookResult(staged, dir, result)
 }
 
-// noHook is why a hook of dir is not to be run over changes; "" when it is.
+// noHook returns why a hook of dir must not run over changes, or "" if it may.
 func (t *execution) noHook(dir gitstore.HooksDir, changes []gitstore.Change) string {
 	own := slices.IndexFunc(changes, func(c gitstore.Change) bool { return ofHook(t.Store.Repo, dir, c.Path) })
 	switch {
@@ -70,8 +70,8 @@ func (t *execution) noHook(dir gitstore.HooksDir, changes []gitstore.Change) str
 	return ""
 }
 
-// hookResult runs the hook, once more when it failed and rewrote files: it may be content
-// with them now, as when a person commits again.
+// hookResult runs the hook, and once more if it failed and rewrote files: it may pass now, as when a person commits
+// again.
 func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, result record.CheckResult) (_ *record.CheckResult, tampered *record.Failure, err error) {
 	job := runplan.Check{Name: commitHook}
 	for _, word := range staged.Env() {
@@ -108,7 +108,7 @@ func ofHook(repo *gitstore.Repo, dir gitstore.HooksDir, file string) bool {
 	rel, err := filepath.Rel(repo.WorkTree, dir.Path)
 	if repo.WorkTree != "" && err == nil && filepath.IsLocal(rel) {
 		rel = filepath.ToSlash(rel)
-		if path.Base(rel) == "_" { // husky's, which runs what lies beside it
+		if path.Base(rel) == "_" { // husky's, which runs scripts in the directory above
 			rel = path.Dir(rel)
 		}
 		if file == rel || strings.HasPrefix(file, rel+"/") {
@@ -118,7 +118,7 @@ func ofHook(repo *gitstore.Repo, dir gitstore.HooksDir, file string) bool {
 	return hookFiles().Match(file)
 }
 
-// hookCheck is what the pre-commit hook said of the work as it is now; nil for nothing.
+// hookCheck returns the pre-commit hook's result for the current commit, or nil if there is none.
 func (t *execution) hookCheck() *record.CheckResult {
 	a := t.run.LastAttempt()
 	if a == nil || a.Hook == nil || a.Commit != t.run.Head() {

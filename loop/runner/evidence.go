@@ -22,8 +22,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// EvidenceFiles are the names of the files among a run's in which people leave the output
-// of its checks, one for each check.
+// EvidenceFiles returns the names of the files in which people leave the output of checks, one for each check. The
+// files belong in the run's directory.
 func EvidenceFiles(checks []runplan.Check) []string {
 	names := make([]string, len(checks))
 	for i, c := range checks {
@@ -37,13 +37,13 @@ func EvidenceFiles(checks []runplan.Check) []string {
 	return names
 }
 
-// Bounds of evidence, in bytes and lines.
+// Limits of evidence: bytes that are read, lines in the excerpt.
 const (
 	maxEvidence     = 256 << 10
 	evidenceExcerpt = 40
 )
 
-// evidenceLeft reads the files that were left in dir since run stopped and are not recorded.
+// evidenceLeft reads the files that people left in dir since the run stopped and that are not recorded yet.
 func evidenceLeft(r record.Run, dir string) ([]record.Evidence, error) {
 	if r.Stop == nil {
 		return nil, nil
@@ -68,7 +68,7 @@ func evidenceLeft(r record.Run, dir string) ([]record.Evidence, error) {
 	return found, nil
 }
 
-// readEvidence is the end of a plain file, without what is of this machine, and when it was written.
+// readEvidence returns the end of a plain file, without details of this machine, and the time it was written.
 func readEvidence(path string) (text string, at time.Time, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -86,7 +86,7 @@ func readEvidence(path string) (text string, at time.Time, err error) {
 	return text, info.ModTime().UTC().Truncate(time.Millisecond), err
 }
 
-// read fills in what the text says.
+// read fills in the fields of e that are derived from its text.
 func read(e *record.Evidence) {
 	passed := checklog.Said(e.Command, e.Text, 0)
 	failed := checklog.Said(e.Command, e.Text, 1)
@@ -97,8 +97,8 @@ func read(e *record.Evidence) {
 	}
 }
 
-// takeEvidence records what people left with the commit that it is of. What was
-// written before the newest change of the run's work is of something else.
+// takeEvidence adds the evidence that people left, and the commit that it is about. Evidence is stale if it is older
+// than the newest change of the run's work.
 func (t *execution) takeEvidence(iv *record.Intervention) error {
 	found, err := evidenceLeft(t.run, workspace.FilesDir(t.Store, t.run.ID))
 	if err != nil || len(found) == 0 {
@@ -128,7 +128,7 @@ func (t *execution) takeEvidence(iv *record.Intervention) error {
 	return nil
 }
 
-// newestChange is when a person last changed the run's work, and in which file.
+// newestChange returns when a person last changed the run's work, and in which file.
 func (t *execution) newestChange(iv record.Intervention) (newest time.Time, file string) {
 	for _, earlier := range t.run.Interventions {
 		if earlier.Commit != "" && earlier.At.After(newest) {
@@ -147,8 +147,8 @@ func (t *execution) newestChange(iv record.Intervention) (newest time.Time, file
 	return newest, file
 }
 
-// setEvidenceAside keeps what is there when a run stops from being taken for what a
-// person leaves afterwards.
+// setEvidenceAside renames evidence files that exist when a run stops, so that they are not taken for what a person
+// leaves later.
 func (t *execution) setEvidenceAside() {
 	dir := workspace.FilesDir(t.Store, t.run.ID)
 	for _, name := range EvidenceFiles(t.run.Plan.Checks) {

@@ -26,18 +26,17 @@ type Runner struct {
 	Checker     checking.Checker                                      // required where the plan has checks
 	Progress    checking.Progress                                     // required
 	Terms       reviewing.Terms
-	// Limits are those of a run that is resumed now; nil: those that it had.
+	// Limits returns the limits of a run that is resumed now; if nil, the run keeps its own.
 	Limits func(run record.Run) runplan.RunLimits
-	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
+	// Ask asks a person about a run whose retries are used up. nil means that nobody can be asked.
 	Ask func(ctx context.Context, run record.Run, why Step) (runplan.Choice, error)
-	// Keep begins an attempt again that was killed or failed on the files as they are
-	// now, and takes nothing back of what it left.
+	// Keep retries a killed or failed attempt on the files as they are now, and reverts nothing.
 	Keep    bool
 	Explain Explainer // nil: stops are not explained
 }
 
-// Explainer gives stop, for which run is about to be stopped, with what its event says beyond
-// the reason, and the files that it leaves behind, by their slash paths.
+// Explainer completes the stop of a run that is about to be stopped: it returns the stop with what its event says
+// beyond the reason, and the files to store with it, keyed by slash-separated path.
 type Explainer func(run record.Run, stop record.Stop) (explained record.Stop, files map[string][]byte)
 
 // execution is the work of one process on one run.
@@ -46,17 +45,16 @@ type execution struct {
 	ctx      context.Context
 	run      record.Run
 	tree     *gitstore.Worktree
-	base     map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
-	warned   string                        // the implementer of whose silence people were told
-	gapsSaid string                        // what people were told cannot be kept
-	quiet    map[string]bool               // agents of which people were told what they do not tell
+	base     map[string]record.CheckResult // results of checks on the run's base, as far as they were run there
+	warned   string                        // the implementer about whose missing reports the user was warned
+	gapsSaid string                        // the last warning about files that cannot be kept
+	quiet    map[string]bool               // agents that do not report cost or tokens, about which the user was warned
 
-	meanwhile []string // what watch.meanwhile says of the attempt
+	meanwhile []string // what watch noticed during the attempt
 }
 
-// stopLeft stops what a killed process has left at work for run, in its working tree and in
-// checkouts of reviews. The context is for all that is started now, which is noted until
-// ended is called.
+// stopLeft stops processes that a killed process left running for run, in the run's working tree and in checkouts of
+// reviews. Processes started with the returned context are noted in a file until ended is called.
 func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Context, ended func(), err error) {
 	dir := workspace.FilesDir(r.Store, run.ID)
 	notes := filepath.Join(dir, "started")
@@ -69,11 +67,10 @@ func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Contex
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, nil, fmt.Errorf("take up run %s: %w", run.ID, err)
 	}
-	return agent.Noted(ctx, notes), func() { _ = os.Remove(notes) }, nil // what is noted there has ended
+	return agent.Noted(ctx, notes), func() { _ = os.Remove(notes) }, nil // all processes noted there have ended
 }
 
-// record appends one event of this run, if its newest state still allows it, and
-// folds it in.
+// record appends one event to this run, if its newest state allows the event, and folds it in.
 func (t *execution) record(d record.NewEvent) error {
 	run, err := t.Store.RunEvent(t.ctx, t.run, d)
 	if err == nil {
@@ -82,7 +79,7 @@ func (t *execution) record(d record.NewEvent) error {
 	return err
 }
 
-// transcript opens a file for what an agent says, up to maxTranscript and for this clone only.
+// transcript opens a file for an agent's output, up to maxTranscript bytes. The file stays in this clone.
 func (t *execution) transcript(name string) (io.WriteCloser, error) {
 	dir := workspace.FilesDir(t.Store, t.run.ID)
 	if err := os.MkdirAll(dir, 0o777); err != nil {

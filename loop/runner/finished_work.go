@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// FinishedWork is what an executor did of a task, as orchestrators pass it.
+// FinishedWork is an executor's finished work on a task, in the JSON that orchestrators pass.
 type FinishedWork struct {
 	EntityType     string   `json:"entity_type"`
 	Identifier     string   `json:"entity_identifier"`
@@ -27,16 +27,15 @@ type FinishedWork struct {
 	} `json:"config"`
 }
 
-// ReadFinishedWork reads the JSON of one.
+// ReadFinishedWork parses a FinishedWork from JSON.
 func ReadFinishedWork(text []byte) (work FinishedWork, err error) {
 	return work, json.Unmarshal(text, &work)
 }
 
-// Disabled reports whether it says itself that nobody is to look at it.
+// Disabled reports whether the work's own configuration disables review.
 func (w FinishedWork) Disabled() bool { return w.Config.Enabled != nil && !*w.Config.Enabled }
 
-// Plan makes the work what plan works on, see PlanContext. unchanged are files that it lists and that
-// did not change.
+// Plan fills in plan to review the work; see PlanContext. unchanged are listed files that did not change.
 func (w FinishedWork) Plan(ctx context.Context, s *store.Store, plan *runplan.Plan) (left, unchanged []string, err error) {
 	if most := w.Config.MaxRetries; most != nil {
 		plan.Policy.MaxRetries = *most

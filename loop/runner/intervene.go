@@ -15,20 +15,19 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// InterventionSpec is what a person says of an intervention.
+// InterventionSpec is a person's description of an intervention.
 type InterventionSpec struct {
 	Reason   string      // one of InterventionReasons
-	Note     string      // taken as it is: nothing in it is expanded
+	Note     string      // taken literally: nothing in it is expanded
 	Commands []string    // run by sh -c in the run's working tree, in this order
-	Since    gitstore.ID // where the person's commits begin; "": the newest intervention, else the run's base
-	Evidence bool        // it is about what the person left: where nothing of that counts and nothing was done, nothing is recorded
-	Message  string      // of the commit of what the person changed in the run's working tree; "": made from the note
-	Proof    bool        // only its commands count: the person does not answer for what a killed attempt left
+	Since    gitstore.ID // parent of the person's first commit; "": the newest intervention, else the run's base
+	Evidence bool        // it is about evidence: if none of it counts and nothing was done, nothing is recorded
+	Message  string      // for the commit of the person's changes in the run's working tree; "": made from the note
+	Proof    bool        // only its commands count: what a killed attempt left stays unclaimed
 }
 
-// Intervene records what a person did for a run that stopped: the work in the run's
-// working tree becomes a commit on its branch, commands are run there and kept as
-// evidence. The counters start afresh.
+// Intervene records what a person did for a stopped run: changes in the run's working tree become a commit on its
+// branch, commands are run there and their results kept as evidence. The retry counters start afresh.
 func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
 	var iv record.Intervention
 	unlock, err := workspace.HoldRun(r.Store, run.ID)
@@ -36,7 +35,7 @@ func (r *Runner) Intervene(ctx context.Context, run record.Run, spec Interventio
 		return run, iv, err
 	}
 	defer unlock()
-	if run, err = r.Store.Run(ctx, run.ID); err != nil { // somebody may have carried it on since it was read
+	if run, err = r.Store.Run(ctx, run.ID); err != nil { // somebody may have resumed it since it was read
 		return run, iv, err
 	}
 	if refused := run.Allow(record.EventRunIntervened.Name); refused != nil {
@@ -67,8 +66,7 @@ func (r *Runner) Intervene(ctx context.Context, run record.Run, spec Interventio
 	return t.recordIntervention(iv)
 }
 
-// findCommits lists what was committed in the user's checkout since the run began
-// or a person last stepped in.
+// findCommits lists the commits made in the user's checkout since the run began or a person last intervened.
 func (t *execution) findCommits(iv *record.Intervention, since gitstore.ID) error {
 	repo := t.Store.Repo
 	iv.Commits = []gitstore.ID{}
@@ -100,8 +98,8 @@ func (t *execution) findCommits(iv *record.Intervention, since gitstore.ID) erro
 	return t.addFiles(&iv.Files, iv.Since, head)
 }
 
-// unrelated leaves a checkout that does not go on from where the run began out of
-// account; a start that the person named must fit.
+// unrelated ignores a checkout that does not descend from the run's start. If the person named the start, it returns a
+// StateError.
 func (t *execution) unrelated(iv *record.Intervention, since gitstore.ID, err error) error {
 	if since != "" && err == nil {
 		return &record.StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD", Cannot: "where the intervention began"}
@@ -110,7 +108,7 @@ func (t *execution) unrelated(iv *record.Intervention, since gitstore.ID, err er
 	return nil
 }
 
-// takeWork puts what the person did in the run's working tree on the run's branch.
+// takeWork commits the person's changes in the run's working tree on the run's branch.
 func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) error {
 	theirs, err := t.changedByPeople(spec)
 	if err != nil || !theirs {
@@ -125,10 +123,9 @@ func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) err
 	return t.addFiles(&iv.Files, from, at)
 }
 
-// changedByPeople reports whether the working tree holds more than an attempt left
-// there that failed or was killed. Of one that was killed nobody knows what it left:
-// the person who intervenes answers for all that there is. A message for the commit
-// says that it is the person's, too.
+// changedByPeople reports whether the working tree holds more than a failed attempt left there. Nobody knows
+// what a killed attempt left, so the person takes responsibility for all changes since before it, unless spec is a
+// proof. A commit message also claims the work for the person.
 func (t *execution) changedByPeople(spec InterventionSpec) (bool, error) {
 	a := t.run.LastAttempt()
 	if spec.Message != "" || a == nil || !a.Failed() || t.run.ByPeople(len(t.run.Attempts)) != "" {
@@ -153,7 +150,7 @@ func (t *execution) interventionMessage(iv record.Intervention, message string) 
 	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message), t.run.ID, iv.Reason)
 }
 
-// runCommands keeps exit code, duration and output of each command.
+// runCommands runs each command and returns its exit code, duration and output.
 func (t *execution) runCommands(iv record.Intervention, commands []string) ([]record.CheckResult, error) {
 	on := cmp.Or(iv.Commit, t.run.Head())
 	results := []record.CheckResult{}
@@ -189,8 +186,8 @@ func (t *execution) recordIntervention(iv record.Intervention) (record.Run, reco
 	return t.run, iv, err
 }
 
-// TakeUp records what people did since run stopped, as an intervention: their work in its own
-// working tree, and the output of checks that they left.
+// TakeUp records what people did since run stopped as an intervention: changes in the run's own working tree, and check
+// output that they left.
 func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record.Intervention, error) {
 	spec := InterventionSpec{Reason: interventionReason(run), Note: "worked in the run's working tree", Evidence: true}
 	found, err := evidenceLeft(run, workspace.FilesDir(r.Store, run.ID))
@@ -207,8 +204,8 @@ func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record
 	return r.Intervene(ctx, run, spec)
 }
 
-// changedSince reports whether the run's own working tree is not as it was when the run stopped. An
-// attempt whose agent did not live to finish is made again beside what a person did meanwhile.
+// changedSince reports whether the run's own working tree changed since the run stopped. It is false if a failed
+// attempt can be retried: the retry keeps what a person did meanwhile.
 func changedSince(ctx context.Context, s *store.Store, run record.Run) bool {
 	a := run.LastAttempt()
 	if run.Stop == nil || run.Stop.Tree == "" || a != nil && a.Failed() && run.Stop.Explained().Retry() {
@@ -216,13 +213,13 @@ func changedSince(ctx context.Context, s *store.Store, run record.Run) bool {
 	}
 	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))
 	if err != nil {
-		return false // gone, or made again from the run's commit
+		return false // gone, or recreated from the run's commit
 	}
 	now, err := tree.NormalTree(ctx)
 	return err == nil && now != run.Stop.Tree
 }
 
-// interventionReason is the reason of an intervention that a person did not put into words.
+// interventionReason returns the reason for an intervention for which the person gave none.
 func interventionReason(r record.Run) string {
 	if r.Stop == nil {
 		return record.InterveneOther
@@ -230,8 +227,8 @@ func interventionReason(r record.Run) string {
 	return cmp.Or(record.ReasonOf(r.Stop.Reason).Intervene, record.InterveneOther)
 }
 
-// Prove runs the named checks in the run's working tree before it is resumed, and
-// records them as an intervention.
+// Prove runs the named checks in the run's working tree before the run is resumed, and records the results as an
+// intervention.
 func (r *Runner) Prove(ctx context.Context, run record.Run, names []string) (record.Run, record.Intervention, error) {
 	spec := InterventionSpec{Reason: interventionReason(run), Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	for _, name := range names {

@@ -31,22 +31,22 @@ const (
 	DoNothing  Action = "nothing" // the run is over
 )
 
-// Step is what comes next in a run.
+// Step is the next thing that a run does.
 type Step struct {
 	Action   Action
 	Work     runplan.WorkStep   // for attempt, checks and review
 	Mode     record.AttemptMode // for attempt
-	Number   int                // of the attempt or round; for revert, of the attempt to undo
-	Redo     bool               // the attempt was begun and never ended
-	Kept     bool               // what it changed is there and is taken for what it did, without asking again
+	Number   int                // of the attempt or round; for revert, of the attempt to revert
+	Redo     bool               // the attempt was started and never finished
+	Kept     bool               // the attempt's changes are kept as its result, without calling the agent again
 	Reason   string             // for stop and exhausted: a code of the registry
 	Detail   string
-	Repeated []string        // for exhausted: ids of findings that were certainly unmet twice
+	Repeated []string        // for exhausted: ids of findings that were unmet twice
 	Failure  *record.Failure // for stop: why no further call of an agent may begin
 }
 
-// Next decides what a run does next. It looks at nothing but its arguments, so
-// that a run taken up by another process goes on in the same way.
+// Next decides what a run does next. It depends on its arguments alone, so that another process continues a run in the
+// same way.
 func Next(run record.Run, policy runplan.Policy) Step {
 	if run.Done() {
 		return Step{Action: DoNothing}
@@ -62,7 +62,7 @@ func Next(run record.Run, policy runplan.Policy) Step {
 	return step
 }
 
-// asksAgent reports whether an agent is called for step.
+// asksAgent reports whether step calls an agent.
 func asksAgent(run record.Run, step Step) bool {
 	switch step.Action {
 	case DoAttempt:
@@ -73,7 +73,7 @@ func asksAgent(run record.Run, step Step) bool {
 	return false
 }
 
-// unless is the step, or where refused says that it may not be done the stop.
+// unless returns s, or a stop if refused is not nil.
 func (s Step) unless(refused *record.Failure) Step {
 	if refused == nil {
 		return s
@@ -81,8 +81,8 @@ func (s Step) unless(refused *record.Failure) Step {
 	return Step{Action: DoStop, Reason: refused.Reason, Detail: refused.Detail, Failure: refused}
 }
 
-// spentByRun says why no further call may begin in run, after calls that took more and are
-// not recorded yet; nil when one may.
+// spentByRun returns why no further call may begin in run, or nil if one may. more is the usage of calls that are not
+// recorded yet.
 func spentByRun(run record.Run, policy runplan.Policy, more spend.Usage) *record.Failure {
 	spent := run.Usage.Add(more)
 	reached, used := policy.Budget.Used(spent, runplan.SettingCost, runplan.SettingTokens)
@@ -116,7 +116,7 @@ func next(run record.Run, policy runplan.Policy) Step {
 	return onward(run, policy)
 }
 
-// onward is the step at the run's position.
+// onward returns the workflow step at the run's position.
 func onward(run record.Run, policy runplan.Policy) Step {
 	if run.Plan.Context != nil && len(run.Attempts) == 0 {
 		return givenAttempt(policy)
@@ -141,8 +141,8 @@ func attempt(run record.Run, work runplan.WorkStep, mode record.AttemptMode) Ste
 	return Step{Action: DoAttempt, Work: work, Mode: mode, Number: len(run.Attempts) + 1}
 }
 
-// givenAttempt takes over an executor's finished work as the first attempt, in the
-// place of the last agent step before the review.
+// givenAttempt returns the first attempt of a run that takes over an executor's finished work. It replaces the last
+// agent step before the review.
 func givenAttempt(policy runplan.Policy) Step {
 	review := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == runplan.StepReview })
 	if review < 0 {
@@ -159,8 +159,8 @@ func stop(reason, detail string) Step {
 	return Step{Action: DoStop, Reason: reason, Detail: detail}
 }
 
-// afterAttempt stops when the attempt got nowhere, and in place when files changed
-// meanwhile of which nobody says that they are the attempt's.
+// afterAttempt returns a stop if the attempt failed or made no progress, or if files changed in the user's checkout
+// that the implementer does not claim.
 func afterAttempt(run record.Run, policy runplan.Policy) (Step, bool) {
 	a := *run.LastAttempt()
 	switch {
@@ -176,12 +176,12 @@ func afterAttempt(run record.Run, policy runplan.Policy) (Step, bool) {
 	return withoutProgress(run, policy)
 }
 
-// withoutProgress stops when the attempt came to nothing new.
+// withoutProgress returns a stop if the attempt brought nothing new.
 func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 	a := *run.LastAttempt()
 	switch {
 	case a.Refutes != "" && a.Mode == record.ModeFix && !refutedBefore(run):
-		return Step{}, false // the reviewer hears it
+		return Step{}, false // the reviewer sees the objection
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
 		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
 	case run.Head() == run.Plan.Base && !ahead(run, policy, runplan.StepAgent) && a.Mode == record.ModeImplement:
@@ -193,12 +193,12 @@ func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 	return Step{}, false
 }
 
-// refutedBefore reports whether the attempt before the last changed nothing either, and was heard.
+// refutedBefore reports whether the attempt before the last one changed nothing either and gave a reason.
 func refutedBefore(run record.Run) bool {
 	return len(run.Attempts) > 1 && run.Attempts[len(run.Attempts)-2].Refutes != ""
 }
 
-// denied adds to the detail of a stop what the attempt wrote that is not carried, and what it was not allowed to do.
+// denied adds to detail the attempt's files that are not carried, and what the agent was not allowed to do.
 func denied(detail string, a record.Attempt) string {
 	for _, left := range a.NotCarried {
 		detail += "; " + left.String()
@@ -209,8 +209,7 @@ func denied(detail string, a record.Attempt) string {
 	return detail + "; " + a.Denied
 }
 
-// refusedBefore is the number of an earlier attempt whose reviewed and refused
-// tree is that of a; 0 when there is none.
+// refusedBefore returns the number of an earlier attempt with the same tree as a, which a review refused, or 0.
 func refusedBefore(run record.Run, policy runplan.Policy, a record.Attempt) int {
 	for _, round := range run.Rounds {
 		if round.Tree == a.Tree && round.Attempt != a.Number && round.RefusedBy(policy) {
@@ -237,8 +236,7 @@ func afterRevert(run record.Run, policy runplan.Policy) Step {
 	return attempt(run, policy.Workflow[at], record.ModeReexecute)
 }
 
-// afterChecks goes on to the review, which weighs the evidence; without one to
-// come, a failed check is what needs the fix.
+// afterChecks goes on to the review, which weighs the results. If no review follows, a failed check needs a fix.
 func afterChecks(run record.Run, policy runplan.Policy) Step {
 	checks := run.LastChecks()
 	if checks.Failure != nil {
@@ -263,9 +261,8 @@ func afterChecks(run record.Run, policy runplan.Policy) Step {
 	return attempt(run, policy.Workflow[at], record.ModeFix)
 }
 
-// notRun says which checks of a step could not start, and why; "" when all did. A hook of the
-// user's that is not to be run is none of them, and neither are checks that wait for a setup that the change broke:
-// that is a fault to fix.
+// notRun returns which checks could not start, and why, or "" if all did. It leaves out a user's hook that must not
+// run, and checks that wait for a setup which the change broke: that is a fault to fix.
 func notRun(checks record.CheckRun) string {
 	var missing []string
 	for _, c := range checks.Results {
@@ -293,7 +290,7 @@ func afterRound(run record.Run, policy runplan.Policy) Step {
 	case round.Census.Nothing():
 		return stop(record.ReasonNothing, "")
 	case round.Report.Unreadable() && policy.Blocks(round.Report, round.ChecksFailed()):
-		// The call for the block alone was the second try: an implementer can do nothing with such an answer.
+		// The second call, for the block alone, was made already: an implementer can do nothing with such an answer.
 		return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read"}
 	case !policy.Blocks(round.Report, round.ChecksFailed()) && round.Census.Partial():
 		return Step{Action: DoExhaust, Reason: record.ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
@@ -303,7 +300,7 @@ func afterRound(run record.Run, policy runplan.Policy) Step {
 	return refused(run, policy)
 }
 
-// refused is what follows a review that did not pass.
+// refused returns the step after a review that did not pass.
 func refused(run record.Run, policy runplan.Policy) Step {
 	at := policy.FixStep(run.Position - 1)
 	repeated := unmetTwice(run, policy)
@@ -318,8 +315,8 @@ func refused(run record.Run, policy runplan.Policy) Step {
 	return backToWork(run, policy, at)
 }
 
-// spent gives the run up for what step says, unless the reviewer has nothing
-// against the work and only checks are: then they are the reason.
+// spent gives up the run for the reason in step. If the reviewer has no objection and only checks fail, they are the
+// reason.
 func spent(run record.Run, policy runplan.Policy, step Step) Step {
 	step.Action = DoExhaust
 	if round := *run.LastRound(); round.RefusedByChecks(policy) {
@@ -329,8 +326,8 @@ func spent(run record.Run, policy runplan.Policy, step Step) Step {
 	return step
 }
 
-// backToWork is the way back into the loop: critical findings undo the attempt first,
-// but never what a person did after it.
+// backToWork returns the next step towards a fix. Critical findings revert the attempt first, but never what a person
+// did after it.
 func backToWork(run record.Run, policy runplan.Policy, at int) Step {
 	last := run.LastAttempt()
 	critical := run.LastRound() != nil && run.LastRound().Report.Effective == reply.CriticalFail
@@ -343,7 +340,7 @@ func backToWork(run record.Run, policy runplan.Policy, at int) Step {
 	return attempt(run, policy.Workflow[at], record.ModeReexecute)
 }
 
-// refusals are the rounds that did not pass since the run began or a person stepped in.
+// refusals returns the rounds that did not pass since the run began or a person last intervened.
 func refusals(run record.Run, policy runplan.Policy) []record.Round {
 	var refused []record.Round
 	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
@@ -354,8 +351,8 @@ func refusals(run record.Run, policy runplan.Policy) []record.Round {
 	return refused
 }
 
-// unmetTwice returns the ids of findings that two attempts in a row were asked to fix and did not: they stand in each of
-// the last three refusals, in the same words and of the same line of a file that nobody changed.
+// unmetTwice returns the ids of findings that two attempts in a row were asked to fix and did not fix: each of the last
+// three refusals has them, in the same words and at the same line of a file that nobody changed.
 func unmetTwice(run record.Run, policy runplan.Policy) []string {
 	rounds := refusals(run, policy)
 	if len(rounds) < 3 {
@@ -364,8 +361,8 @@ func unmetTwice(run record.Run, policy runplan.Policy) []string {
 	return track.Repeated(run.Tracked(rounds[len(rounds)-3:]))
 }
 
-// afterResume takes the run up where it stopped. What was refused is not passed by
-// going on: it is mended, or looked at again. What people did meanwhile decides.
+// afterResume returns the step with which a stopped run is resumed. Resuming does not pass what was refused: it is
+// fixed or reviewed again. What people did meanwhile decides.
 func afterResume(run record.Run, policy runplan.Policy) Step {
 	if step, ok := afterPeople(run, policy); ok {
 		return step
@@ -394,13 +391,13 @@ func afterResume(run record.Run, policy runplan.Policy) Step {
 	return onward(run, policy)
 }
 
-// afterPeople is what follows an intervention: work that a person did, or commands
-// that all passed, are checked and reviewed before an implementer is asked again.
+// afterPeople returns the step after an intervention: a person's work, or commands that all passed, lead to checks and
+// review before an implementer is called again.
 func afterPeople(run record.Run, policy runplan.Policy) (Step, bool) {
 	worked, proved := false, false
 	for _, iv := range run.News() {
 		worked = worked || iv.Commit != ""
-		if shown, good := iv.Proof(); shown { // a note alone takes no proof back
+		if shown, good := iv.Proof(); shown { // a note alone does not cancel a proof
 			proved = good
 		}
 	}
@@ -417,15 +414,14 @@ func afterPeople(run record.Run, policy runplan.Policy) (Step, bool) {
 	return onward(run, policy), true
 }
 
-// attemptResumed goes on after an attempt: one that got nowhere is not carried
-// further, but made again.
+// attemptResumed continues after an attempt. It repeats an attempt that made no progress.
 func attemptResumed(run record.Run, policy runplan.Policy, work runplan.WorkStep) Step {
 	a := run.LastAttempt()
 	if a == nil {
 		return onward(run, policy)
 	}
 	why, bad := afterAttempt(run, policy)
-	if why.Reason == record.ReasonUnclaimed { // going on says that those files are not the run's
+	if why.Reason == record.ReasonUnclaimed { // resuming says that those files are not the run's
 		why, bad = withoutProgress(run, policy)
 	}
 	if !bad || why.Reason == record.ReasonCheckpoint && len(run.News()) == 0 {
@@ -437,7 +433,7 @@ func attemptResumed(run record.Run, policy runplan.Policy, work runplan.WorkStep
 	return attempt(run, work, a.Mode)
 }
 
-// reviewResumed goes on after the review step at position at.
+// reviewResumed continues after the review step at position at.
 func reviewResumed(run record.Run, policy runplan.Policy, at int) Step {
 	round := *run.LastRound()
 	answered := round.Failure == nil && !round.Census.Nothing()
@@ -452,7 +448,7 @@ func reviewResumed(run record.Run, policy runplan.Policy, at int) Step {
 	return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
 }
 
-// afterAnswer finishes what a person decided in a process that did not live to do it.
+// afterAnswer completes a person's decision if the process that recorded it was killed.
 func afterAnswer(run record.Run) Step {
 	if run.Answer == runplan.ChoiceCommit {
 		return Step{Action: DoComplete}

@@ -17,8 +17,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// reviewByPerson is a round whose reviewer is a person: the answer to the review that was
-// asked for, or a stop until somebody gives one.
+// reviewByPerson runs a round whose reviewer is a person: it records the answer to the review that was requested, or
+// stops the run until somebody answers.
 func (t *execution) reviewByPerson(step Step, name string) error {
 	started := time.Now()
 	round := t.newRound(step, name)
@@ -54,8 +54,7 @@ func waitingFor(review record.Review) string {
 	return fmt.Sprintf("review %s waits for a person", review.ID)
 }
 
-// askPeople gives the review of the run's work as it is now: the one that was asked for
-// before, or a new one in its place.
+// askPeople returns the review of the run's current work: the one requested before, or a new one in its place.
 func (t *execution) askPeople(subject record.Subject, round record.Round) (record.Review, error) {
 	if asked := t.run.Asked; asked != nil && asked.Commit == subject.Commit && !t.run.Counted(asked.Review) {
 		review, err := t.Store.Review(t.ctx, asked.Review)
@@ -77,7 +76,7 @@ func (t *execution) askPeople(subject record.Subject, round record.Round) (recor
 	return review, closing.SettleAsked(t.ctx, t.Store, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
 }
 
-// requestMessage tells a person what an agent's prompt would tell an agent.
+// requestMessage returns the text that tells a person what a prompt would tell an agent.
 func (t *execution) requestMessage(round record.Round) string {
 	plan := t.run.Plan
 	parts := []string{fmt.Sprintf("Round %d of run %s. It goes on from your verdict: git runr resume %s", round.Number, t.run.ID, t.run.ID)}
@@ -97,7 +96,7 @@ func (t *execution) requestMessage(round record.Round) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// markdownList is lines as a Markdown list.
+// markdownList formats lines as a Markdown list.
 func markdownList(lines []string) string {
 	if len(lines) == 0 {
 		return ""
@@ -121,8 +120,7 @@ func reviewersOf(subs []record.Submission) string {
 	return strings.Join(names, ", ")
 }
 
-// joinSubmissions is what several people's answers come to: the worst verdict, and all
-// that was found, asked for and said.
+// joinSubmissions joins several people's answers: the worst verdict, and all findings, requests and texts.
 func joinSubmissions(subs []record.Submission) reply.Report {
 	r := record.EmptyReport()
 	r.Format, r.Verdict = reply.FormatHuman, reply.Pass
@@ -144,8 +142,8 @@ func joinSubmissions(subs []record.Submission) reply.Report {
 	return r
 }
 
-// Waits is the review that run has stopped for and that nobody has answered with a
-// verdict; ok is false where it waits for none.
+// Waits returns the review that run has stopped for, if nobody has given a verdict yet. ok is false if the run waits
+// for none.
 func Waits(ctx context.Context, s *store.Store, run record.Run) (review record.Review, ok bool, err error) {
 	if run.Asked == nil || run.Stop == nil || run.Stop.Review != run.Asked.Review || len(run.News()) > 0 {
 		return review, false, nil

@@ -17,11 +17,11 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// withoutDir makes the paths in an implementer's report relative.
+// withoutDir makes the paths in an implementer's report relative to dir.
 func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"/", "") }
 
-// PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
-// begins from. It refuses where no run can work in the checkout now.
+// PlanInPlace makes plan start from the checkout as it is, including uncommitted changes. It fails if no run can work
+// in the checkout now.
 func PlanInPlace(ctx context.Context, s *store.Store, plan *runplan.Plan) error {
 	tree, err := placeFor(s, plan)
 	if err != nil {
@@ -35,20 +35,19 @@ func PlanInPlace(ctx context.Context, s *store.Store, plan *runplan.Plan) error 
 	return err
 }
 
-// placeFor is the checkout for a run in place, which plan remembers.
+// placeFor returns the checkout for a run in place, and records it in plan.
 func placeFor(s *store.Store, plan *runplan.Plan) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return nil, err
 	}
 	plan.InPlace, plan.Checkout = true, tree.ID()
-	_, free, err := workspace.LockCheckout(s, record.Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
+	_, free, err := workspace.LockCheckout(s, record.Run{Plan: *plan}) // a test: the run locks it at its start
 	free()
 	return tree, err
 }
 
-// keepBase is a commit of tree on top of head for a run to begin from; head itself
-// where it has that tree.
+// keepBase returns a commit of tree on top of head, from which a run can start. It returns head if head has that tree.
 func keepBase(ctx context.Context, s *store.Store, tree, head gitstore.ID) (gitstore.ID, error) {
 	commit, err := s.Repo.ReadCommit(ctx, head)
 	if err != nil || commit.Tree == tree {
@@ -61,10 +60,9 @@ func keepBase(ctx context.Context, s *store.Store, tree, head gitstore.ID) (gits
 	return base, s.Repo.Pin(ctx, "base of a run in place", base)
 }
 
-// PlanContext makes an executor's finished work what plan works on: what the files
-// that it says to have modified add to HEAD, or what HEAD itself did to them where the
-// executor committed already. Other files that differ from HEAD are left, and
-// returned. With plan.InPlace the run goes on in the checkout.
+// PlanContext fills in plan to review an executor's finished work: the changes to HEAD in the files that it reports as
+// modified, or HEAD's own changes to them if the executor has committed. It leaves other files that differ from HEAD
+// alone, and returns them. With plan.InPlace the run works in the checkout.
 func PlanContext(ctx context.Context, s *store.Store, plan *runplan.Plan, result string, files []string) (left []string, err error) {
 	tree, err := s.Repo.Checkout()
 	if err == nil && plan.InPlace {
@@ -90,13 +88,13 @@ func PlanContext(ctx context.Context, s *store.Store, plan *runplan.Plan, result
 	return work.left, err
 }
 
-// executed is an executor's work as it is found in a checkout.
+// executed is an executor's work as found in a checkout.
 type executed struct {
 	head   gitstore.ID
 	now    gitstore.ID // tree of the checkout
-	before gitstore.ID // commit that has the files as they were before the executor
-	files  []string    // the executor's, of those that differ from before
-	left   []string    // others that differ from HEAD
+	before gitstore.ID // commit with the files as they were before the executor
+	files  []string    // the executor's files that differ from before
+	left   []string    // other files that differ from HEAD
 }
 
 func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
@@ -130,8 +128,7 @@ func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree,
 	return work, err
 }
 
-// changedFiles are the paths that differ between two trees or commits: those that
-// listed names, and the others.
+// changedFiles returns the paths that differ between two trees or commits: those in listed, and the others.
 func changedFiles(ctx context.Context, s *store.Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
@@ -144,8 +141,8 @@ func changedFiles(ctx context.Context, s *store.Store, from, to gitstore.ID, dir
 	return named, others, err
 }
 
-// givenAside makes the work a commit for the run's own worktree. Where it is not
-// committed yet, the checkout is recorded as it is, and as it was before the executor.
+// givenAside makes the work a commit for the run's own worktree. If the work is not committed yet, it records the
+// checkout as it is, and as it was before the executor.
 func givenAside(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	given := plan.Context
 	if work.before != work.head {
@@ -163,7 +160,7 @@ func givenAside(ctx context.Context, s *store.Store, tree *gitstore.Worktree, pl
 	return snapGiven(ctx, s, tree, plan, work)
 }
 
-// givenInPlace makes the checkout without the work what the run begins from.
+// givenInPlace makes the checkout without the executor's work the start of the run.
 func givenInPlace(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	id, err := tree.TreeWith(ctx, work.now, work.before, among(work.files))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// PlanReview makes a submitted review what plan works on: its findings, on the
-// commit that it speaks of; of some of them, nothing but those.
+// PlanReview fills in plan to fix the findings of a submitted review, starting at the reviewed commit. If only is not
+// empty, the plan has just the findings with those ids.
 func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error {
 	subject := review.Request.Subject
 	if subject.Commit == "" {
@@ -37,7 +37,7 @@ func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error 
 	for _, sub := range review.Submissions {
 		findings := sub.Findings()
 		todo := slices.DeleteFunc(slices.Clone(findings), review.SettledFinding)
-		elsewhere := slices.DeleteFunc(slices.Clone(findings), func(f reply.Finding) bool { // settled, or said in another's words
+		elsewhere := slices.DeleteFunc(slices.Clone(findings), func(f reply.Finding) bool { // settled or in plan
 			return slices.ContainsFunc(plan.Findings, func(p reply.Finding) bool { return p.ID == f.ID })
 		})
 		asked := reply.RequestsBeside(sub.Requests(), elsewhere)
@@ -62,7 +62,7 @@ func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error 
 	return nil
 }
 
-// planPart is PlanReview for findings of those ids.
+// planPart is PlanReview for the findings with the given ids.
 func planPart(plan *runplan.Plan, review record.Review, only []string) error {
 	plan.Part = true
 	for _, id := range only {
@@ -82,7 +82,7 @@ func planPart(plan *runplan.Plan, review record.Review, only []string) error {
 	return nil
 }
 
-// mend makes checks that fail a thing to do, where no finding says so already.
+// mend adds a request for each failing check that no finding reports.
 func mend(p *runplan.Plan, results []record.CheckResult, findings []reply.Finding) {
 	for _, c := range results {
 		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
@@ -95,11 +95,10 @@ func mend(p *runplan.Plan, results []record.CheckResult, findings []reply.Findin
 	}
 }
 
-// asksFor reports whether it is part of the work that check passes: it then counts
-// although it failed before the run. It is one that failed in the review that is
-// addressed, or one whose command the task names.
+// asksFor reports whether the task includes making check pass: it then counts although it failed before the run. That
+// holds for a check that failed in the review that the run addresses, or whose command the task names.
 func asksFor(p runplan.Plan, check runplan.Check) bool {
-	const shortest = 4 // "make" and shorter stand in texts by chance
+	const shortest = 4 // "make" and shorter words occur in texts by chance
 	return slices.Contains(p.FailedChecks, check.Name) ||
 		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)
 }

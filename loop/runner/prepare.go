@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// prepare makes the run's worktree ready for the first agent. One that cannot be made ready stops the run, unless an
-// attempt is there already: then the checks say what is wrong with it.
+// prepare runs the setup of the run's worktree before the first agent. If setup fails, the run stops, unless there is
+// an attempt already: then the checks report what is wrong.
 func (t *execution) prepare() error {
 	if t.run.Plan.InPlace || t.Checker.Run == nil {
 		return nil
@@ -60,8 +60,8 @@ func lastLines(text string) string {
 	return prose.CutMiddle(strings.Join(lines[max(0, len(lines)-saidLines):], "\n"), saidBytes)
 }
 
-// postCheckout runs the user's post-checkout hook in the run's new worktree, as git worktree add does, where the
-// configuration says so. As with git its failure changes nothing.
+// postCheckout runs the user's post-checkout hook in the run's new worktree, as git worktree add does, if the
+// configuration asks for it. As with git, a failing hook changes nothing.
 func (t *execution) postCheckout() error {
 	dir, err := t.Store.Repo.HooksDir(t.ctx)
 	if err != nil || !t.Checker.Worktree.PostCheckout || !t.Store.Repo.HasHook(t.ctx, dir, "post-checkout") {
@@ -86,7 +86,7 @@ func (t *execution) postCheckout() error {
 	return err
 }
 
-// sayPlaced says that the agent committed what was put into the worktree, which no commit of the run may hold.
+// sayPlaced reports that the agent committed files which [worktree] put there: no commit of the run may hold them.
 func (t *execution) sayPlaced(from gitstore.ID) error {
 	head, err := t.tree.Repo().Head(t.ctx)
 	if err != nil {

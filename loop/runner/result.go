@@ -9,15 +9,15 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Result is what a run came to, in the shape that orchestrators read.
+// Result is the outcome of a run in the form that orchestrators read.
 type Result struct {
-	Status         string        `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
+	Status         string        `json:"status"` // a completed run's result, skipped or abort; "" while it runs
 	Files          []string      `json:"files"`
 	Review         *reply.Report `json:"review"`
 	ExecutorResult string        `json:"executor_result,omitempty"`
 }
 
-// ResultOf is run's result. executor is the newest implementer's own report.
+// ResultOf returns run's result. executor is the newest implementer's own report.
 func ResultOf(run record.Run, executor string) Result {
 	result := Result{Status: run.Result, Files: []string{}, ExecutorResult: executor}
 	if run.Status == record.RunCompleted {
@@ -29,7 +29,7 @@ func ResultOf(run record.Run, executor string) Result {
 	return result
 }
 
-// ExecutorText is what the newest implementer of a run said; "" where nobody knows.
+// ExecutorText returns the newest implementer's answer in a run, or "" if it cannot be found.
 func ExecutorText(ctx context.Context, s *store.Store, run record.Run) string {
 	events, err := s.RunEvents(ctx, run.ID)
 	if err != nil {

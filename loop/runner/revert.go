@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// revert undoes an attempt: exactly the files that it changed, back to what they
-// were before it. Its commit is kept for this clone.
+// revert undoes an attempt: it restores exactly the files that the attempt changed. The attempt's commit is kept in
+// this clone.
 func (t *execution) revert(step Step) error {
 	a := t.attemptNumbered(step.Number)
 	if a == nil {
@@ -28,8 +28,8 @@ func (t *execution) revert(step Step) error {
 	return t.record(record.EventAttemptReverted.New("runner", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")), reverted))
 }
 
-// undo takes an attempt's work back wherever it is. Each part of it can be done
-// twice: a process that was killed in between leaves the rest to the next.
+// undo reverts an attempt's work everywhere. Each part can be repeated: if the process is killed, the next one does the
+// rest.
 func (t *execution) undo(a record.Attempt) (record.Reverted, error) {
 	if a.Commit != "" {
 		if err := t.Store.Repo.Pin(t.ctx, fmt.Sprintf("attempt %d of run %s", a.Number, t.run.ID), a.Commit); err != nil {
@@ -48,8 +48,8 @@ func (t *execution) undo(a record.Attempt) (record.Reverted, error) {
 	return reverted, nil
 }
 
-// inTheWay sorts out the conflicts of a revert: files of the attempt, without which it is not taken back, and what
-// changed beside it in the user's checkout, perhaps by another program.
+// inTheWay splits the conflicts of a revert into files of the attempt, which block the revert, and files that changed
+// beside it in the user's checkout, perhaps by another program.
 func (t *execution) inTheWay(a record.Attempt, done gitstore.Reverted) (files, beside []string) {
 	for _, path := range done.Conflicts {
 		if t.run.Plan.InPlace && slices.Contains(a.Beside, path) {
@@ -61,13 +61,13 @@ func (t *execution) inTheWay(a record.Attempt, done gitstore.Reverted) (files, b
 	return files, beside
 }
 
-// asBefore are the paths that are now what they were before, by whichever process.
+// asBefore returns the paths that have their earlier content again, whichever process restored them.
 func asBefore(done gitstore.Reverted) []string {
 	return slices.Sorted(slices.Values(append(slices.Clone(done.Restored), done.Skipped...)))
 }
 
-// undoGiven takes an executor's work back in the checkout that it was taken from: the
-// files that the executor was said to have modified, and no others.
+// undoGiven reverts an executor's work in the checkout that it came from: only the files that the executor was reported
+// to have modified.
 func (t *execution) undoGiven(a record.Attempt, reverted *record.Reverted) error {
 	given := t.run.Plan.Context
 	if a.Mode != record.ModeGiven || t.run.Plan.InPlace || given.Before == "" {
@@ -89,10 +89,9 @@ func (t *execution) undoGiven(a record.Attempt, reverted *record.Reverted) error
 	return err
 }
 
-// takeBack restores what changed in a working tree between two snapshots. In a
-// checkout of the user's that is the attempt's own files, and what is taken back is
-// named. In the run's working tree branch, HEAD and index are put back as well, whatever the
-// agent staged or committed. Its snapshots say what it is part of, in the form "KIND RUN: attempt N, why".
+// takeBack restores what changed in a working tree between two snapshots. In the user's checkout it restores the
+// attempt's own files only, and names them. In the run's working tree it also restores branch, HEAD and index, whatever
+// the agent staged or committed. Its snapshots are described as "KIND RUN: attempt N, why".
 func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
 	from, beforeErr := t.Store.Repo.ReadSnapshot(t.ctx, before)
 	to, afterErr := t.Store.Repo.ReadSnapshot(t.ctx, after)
@@ -113,8 +112,7 @@ func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, 
 	return done, err
 }
 
-// revertText says what a revert took back and what it left alone, and in a checkout
-// of the user's what brings it back.
+// revertText describes what a revert restored and what it left alone, and how to undo it.
 func (t *execution) revertText(done gitstore.Reverted, own bool) string {
 	var parts []string
 	if n := len(done.Restored); n > 0 && own {
@@ -128,7 +126,7 @@ func (t *execution) revertText(done gitstore.Reverted, own bool) string {
 	return cmp.Or(strings.Join(parts, "; "), "nothing was left to do")
 }
 
-// resetBranch takes a reverted attempt off the run's branch.
+// resetBranch removes a reverted attempt from the run's branch.
 func (t *execution) resetBranch(a record.Attempt) error {
 	branch := t.run.Plan.BranchRef()
 	switch {
@@ -140,15 +138,14 @@ func (t *execution) resetBranch(a record.Attempt) error {
 	return nil
 }
 
-// LeftError is what is in the way of making an attempt in place again: files that
-// differ from what they were before it, and of which nobody can say whether they are
-// the attempt's or a person's. They were left alone.
+// LeftError reports that an attempt in place cannot be retried: files differ from what they were before it, and nobody
+// can tell whether the attempt or a person changed them. They were left alone.
 type LeftError struct {
 	Run     string
 	Attempt int
 	Before  gitstore.ID // snapshot of the checkout from before the attempt
 	Paths   []string
-	Killed  bool // the attempt never ended; else they changed after it
+	Killed  bool // the attempt never ended; else the files changed after it
 	Unseen  bool // see record.Attempt
 }
 
@@ -164,10 +161,9 @@ func (e *LeftError) Error() string {
 
 func (e *LeftError) Is(target error) bool { return target == gitstore.ErrConflict }
 
-// takeUp clears the way for an attempt that is made again: what its first try changed
-// is taken back where the try has ended, so that it is known. What a killed one left
-// cannot be told from what a person did since: in the run's own working tree all of
-// it stays, in the user's checkout they are asked.
+// takeUp prepares the retry of an attempt. If the first try ended, its changes are known and are reverted. What a
+// killed try left cannot be told from a person's later changes: in the run's own working tree all of it stays, in the
+// user's checkout takeUp returns a LeftError.
 func (t *execution) takeUp() error {
 	a := t.run.LastAttempt()
 	if a == nil || a.Before == "" || a.Mode == record.ModeGiven {

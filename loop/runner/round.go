@@ -19,7 +19,7 @@ func (t *execution) newRound(step Step, reviewer string) record.RoundPayload {
 	return record.RoundPayload{Step: step.Work.Name, Round: round}
 }
 
-// takeChecks makes the evidence of the attempt under review the round's.
+// takeChecks copies the check results of the reviewed attempt to the round.
 func (t *execution) takeChecks(round *record.Round) {
 	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
 		round.Checks = checks.Results
@@ -27,8 +27,7 @@ func (t *execution) takeChecks(round *record.Round) {
 	}
 }
 
-// recordRound works out what the round's answer comes to, and records it. raw is the
-// answer as it was given.
+// recordRound computes the round's effective verdict and records the round. raw is the reviewer's full answer.
 func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 	title := fmt.Sprintf("round %d by %s: ", round.Number, round.By(round.Reviewer))
 	switch {
@@ -44,7 +43,7 @@ func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).Attach("review.md", raw))
 }
 
-// verification is what the newest implementer says that it verified.
+// verification returns the newest implementer's account of its own verification.
 func (t *execution) verification() string {
 	if a := t.run.LastAttempt(); a != nil {
 		return a.Verification
@@ -52,7 +51,7 @@ func (t *execution) verification() string {
 	return ""
 }
 
-// refuted is why the newest implementer changed nothing, in its words.
+// refuted returns the newest implementer's reason for changing nothing, in its words.
 func (t *execution) refuted() []reply.Words {
 	if a := t.run.LastAttempt(); a != nil && a.Refutes != "" {
 		return []reply.Words{{By: a.By(a.Agent), Text: a.Refutes}}
@@ -60,14 +59,14 @@ func (t *execution) refuted() []reply.Words {
 	return nil
 }
 
-// previous are the findings that the implementer was last asked to meet.
+// previous returns the findings that the implementer was last asked to fix.
 func (t *execution) previous() []reply.Finding {
 	findings, _ := t.run.Open()
 	return findings
 }
 
-// saidBefore is what the implementer was last asked for in full, and the answers since
-// that nobody could read.
+// saidBefore returns the full text of what the implementer was last asked for, and a newer answer that could not be
+// read.
 func (t *execution) saidBefore() []reply.Words {
 	said := t.run.Said()
 	if last := t.run.LastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {

@@ -22,7 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Start records a run and carries it out. source is who asked for it.
+// Start records a run and carries it out. source names who requested it.
 func (r *Runner) Start(ctx context.Context, plan runplan.Plan, source string) (record.Run, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return record.Run{}, err
@@ -34,8 +34,7 @@ func (r *Runner) Start(ctx context.Context, plan runplan.Plan, source string) (r
 	return r.Continue(ctx, run)
 }
 
-// Continue carries run on from where its events leave it. Only one process at a
-// time can: another gets gitstore.ErrBusy.
+// Continue resumes run where its events end. Only one process can do that at a time: any other gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
 	unlock, err := workspace.HoldRun(r.Store, run.ID)
 	if err != nil {
@@ -99,7 +98,7 @@ func (t *execution) do(step Step) error {
 		}
 		return t.stop(stop, record.EventRunStopped)
 	case DoComplete:
-		if t.run.Answer == runplan.ChoiceCommit { // a process that was ended between the answer and this
+		if t.run.Answer == runplan.ChoiceCommit { // the process that recorded the answer was killed
 			return t.complete(record.ResultWithIssues)
 		}
 		return t.complete(t.run.Outcome())
@@ -107,8 +106,8 @@ func (t *execution) do(step Step) error {
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
 }
 
-// interrupted records that the run stopped because this process was told to end.
-// Any other error leaves the run as it is, to be taken up again.
+// interrupted records that the run stopped because this process was interrupted. Any other error leaves the run as it
+// is, so that it can be resumed.
 func (t *execution) interrupted(err error) (record.Run, error) {
 	if t.ctx.Err() == nil {
 		return t.run, err
@@ -120,8 +119,8 @@ func (t *execution) interrupted(err error) (record.Run, error) {
 	return t.run, nil
 }
 
-// cleanUp removes the worktree of a run that needs it no more. What it held is on
-// the run's branch; left is a snapshot of anything else, "" for nothing.
+// cleanUp removes the worktree of a finished run. The work is on the run's branch; left is a snapshot of anything else
+// in the worktree, or "".
 func (t *execution) cleanUp() (left gitstore.ID, err error) {
 	if !t.run.Status.Over() || t.run.Plan.InPlace {
 		return "", nil
@@ -147,7 +146,7 @@ func (t *execution) checks(step Step) error {
 		return err
 	}
 	if run.Failure != nil {
-		t.ctx = context.WithoutCancel(t.ctx) // else nobody hears of it
+		t.ctx = context.WithoutCancel(t.ctx) // else the failure would not be recorded
 	} else if hook := t.hookCheck(); hook != nil {
 		run.Results = append([]record.CheckResult{*hook}, run.Results...)
 	}
@@ -156,7 +155,7 @@ func (t *execution) checks(step Step) error {
 	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).AttachChecks(whole))
 }
 
-// review runs a review step: a round.
+// review runs a review step, which is one round.
 func (t *execution) review(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Reviewer)
 	t.Progress.Step("review", fmt.Sprintf("round %d by %s", step.Number, name))
@@ -208,7 +207,7 @@ func (t *execution) answer(name string, round *record.Round) (role.ReviewAnswer,
 	return answer, err
 }
 
-// exhausted does what the policy or a person says about a run that gave up.
+// exhausted carries out the decision of the policy or a person about a run that gave up.
 func (t *execution) exhausted(step Step) error {
 	choice := t.run.Plan.Policy.OnExhausted
 	by := "policy"
@@ -248,16 +247,15 @@ func (t *execution) complete(result string) error {
 		}
 	}
 	err := t.record(record.EventRunCompleted.New("runner", result, done))
-	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
+	if err != nil || !t.run.Plan.InPlace { // a run in place is settled when it lands
 		return err
 	}
 	return closing.SettleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
 
-// Abort ends a run for good and removes its worktree. Its commits stay on its
-// branch until the branch is deleted; left is a snapshot of what else was in the
-// worktree, "" for nothing. The worktree goes before the event is recorded: on a full disk
-// that makes room, and an abort that was killed in between can be typed again.
+// Abort ends a run for good and removes its worktree. Its commits stay on its branch until the branch is deleted; left
+// is a snapshot of anything else in the worktree, or "". The worktree is removed before the event is recorded: on a
+// full disk that frees space, and an abort that was killed in between can be repeated.
 func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
 	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
@@ -282,8 +280,8 @@ func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Ru
 	return run, left, closing.SettleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 }
 
-// AnswerRun decides on a run that gave up: commit accepts it with its open findings,
-// skip leaves it, stop leaves it stopped. left is as in Abort.
+// AnswerRun decides about a run that gave up: commit accepts it with its open findings, skip abandons it, stop leaves
+// it stopped. left is as in Abort.
 func AnswerRun(ctx context.Context, s *store.Store, run record.Run, choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
 	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
 		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
@@ -306,9 +304,9 @@ func AnswerRun(ctx context.Context, s *store.Store, run record.Run, choice runpl
 	return t.run, left, err
 }
 
-// Resume takes up a run that stopped; the counters start afresh.
+// Resume resumes a stopped run; the retry counters start afresh.
 func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
-	if run.Status != record.RunRunning { // else its process died: there is nothing to take back
+	if run.Status != record.RunRunning { // else its process was killed, and there is no stop to undo
 		var payload record.ResumedPayload
 		if r.Limits != nil {
 			if limits := r.Limits(run); !reflect.DeepEqual(limits, run.Plan.Limits()) {

@@ -14,8 +14,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// facts adds to stop what the run knows of its cause beyond the reason: the setting
-// that ended it and the checks that fail.
+// facts adds to stop what the run knows about its cause beyond the reason: the setting that ended it, and the failing
+// checks.
 func facts(r record.Run, stop record.Stop) record.Stop {
 	if f := r.Failure(); f != nil && f.Reason == stop.Reason && stop.ResumeAfter.IsZero() {
 		stop.ResumeAfter, stop.Reached = f.RetryAt, f.Reached
@@ -37,7 +37,7 @@ func facts(r record.Run, stop record.Stop) record.Stop {
 	return stop
 }
 
-// settingOf is the setting that ended the run; nil where none did.
+// settingOf returns the setting that ended the run, or nil.
 func settingOf(r record.Run, stop record.Stop) *runplan.Setting {
 	if f := r.Failure(); f != nil && f.Reason == stop.Reason && f.Setting != nil {
 		return f.Setting
@@ -57,15 +57,14 @@ func settingOf(r record.Run, stop record.Stop) *runplan.Setting {
 	return nil
 }
 
-// Bounds of what a stop repeats of somebody's words.
+// Limits of a quotation in a stop.
 const (
 	saidLines = 12
 	saidBytes = 1500
 )
 
-// said are the words of whoever the run stopped for, where they are the reason: an
-// implementer that could not do the work, waits for somebody or changed nothing, and a
-// reviewer whose answer could not be read.
+// said quotes the agent that caused the stop: an implementer that could not do the work, waits for somebody or changed
+// nothing, or a reviewer whose answer could not be read.
 func (t *execution) said(stop record.Stop) (by, text string) {
 	switch a, round := t.run.LastAttempt(), t.run.LastRound(); stop.Reason {
 	case record.ReasonBlocked, record.ReasonCheckpoint, record.ReasonNoChange:
@@ -73,7 +72,7 @@ func (t *execution) said(stop record.Stop) (by, text string) {
 			return a.Agent, a.Refutes
 		}
 		if a != nil && a.Event != "" {
-			answer, _ := t.Store.Attachment(t.ctx, a.Event, "executor.md") // none: it said nothing
+			answer, _ := t.Store.Attachment(t.ctx, a.Event, "executor.md") // if it fails: the agent said nothing
 			return a.Agent, beginning(cmp.Or(reply.ParseExecutor(string(answer)).Reason, string(answer)))
 		}
 	case record.ReasonReviewUnreadable:
@@ -84,7 +83,7 @@ func (t *execution) said(stop record.Stop) (by, text string) {
 	return "", ""
 }
 
-// beginning is as much of the start of text as a stop repeats.
+// beginning returns the start of text, as much as a stop quotes.
 func beginning(text string) string {
 	text = cleaned(text)
 	lines := strings.SplitAfterN(text, "\n", saidLines+1)
@@ -95,7 +94,7 @@ func beginning(text string) string {
 	return short
 }
 
-// cleaned is an agent's text without what only a terminal or a browser would act on.
+// cleaned removes from an agent's text what only a terminal or a browser would interpret.
 func cleaned(text string) string {
 	text, _ = markdown.Clean(text, &markdown.Warnings{})
 	return strings.TrimSpace(text)

@@ -14,21 +14,21 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// TaskFile is what a task file says of itself, beside what is to be done: in the lines
-// of its front matter, or under the headings "Scope" and "Verification".
+// TaskFile holds the settings of a task file: those in its front matter, or under the headings "Scope" and
+// "Verification".
 //
 //	allowlist_add: [src/**]     or a list below; also allow, allowlist and owns
 //	denylist: docs/**           also deny
 //	tier: tier1
 type TaskFile struct {
 	Title      string
-	Criteria   string   // when it is done: a section of the text, else all of it
-	DoneChecks []string // commands that Criteria names, where they are a section of their own
+	Criteria   string   // done criteria: a section of the text, else all of it
+	DoneChecks []string // commands that Criteria names, if it is a section of its own
 	Scope      runplan.Scope
-	Tier       string // of verification that the task asks for
+	Tier       string // of verification that the task requires
 }
 
-// ReadTask reads a task file. What is in no known form says nothing.
+// ReadTask reads a task file. It ignores lines in an unknown form.
 func ReadTask(text string) TaskFile {
 	task := TaskFile{Title: TaskTitle(text), Criteria: DoneCriteria(text)}
 	if strings.TrimSpace(task.Criteria) != strings.TrimSpace(text) {
@@ -41,12 +41,12 @@ func ReadTask(text string) TaskFile {
 	return task
 }
 
-// taskReader reads the settings of a task file, line by line.
+// taskReader reads the settings of a task file line by line.
 type taskReader struct {
 	task    *TaskFile
 	front   bool      // in the front matter
-	section bool      // below a heading under which settings stand
-	list    *[]string // that the items below belong to
+	section bool      // below a heading for settings
+	list    *[]string // the list to which the items below belong
 }
 
 func (r *taskReader) line(i int, l markdown.Line) {
@@ -86,7 +86,7 @@ func (r *taskReader) setting(key, value string) {
 	}
 }
 
-// add puts a path or glob into the list at hand. A path means all that is below it.
+// add adds a path or glob to the current list. A path includes everything below it.
 func (r *taskReader) add(item string) {
 	item = taskValue(item)
 	if r.list == nil || item == "" {
@@ -95,7 +95,7 @@ func (r *taskReader) add(item string) {
 	switch item = path.Clean(item); {
 	case item == ".":
 		item = "**"
-	case !strings.ContainsAny(item, "*?[/"): // a name alone would be looked for everywhere
+	case !strings.ContainsAny(item, "*?[/"): // without a slash, a name would match in every directory
 		item = "/" + item
 	}
 	if !slices.Contains(*r.list, item) {
@@ -103,14 +103,14 @@ func (r *taskReader) add(item string) {
 	}
 }
 
-// taskValue is a value without quotes and without the remark behind it.
+// taskValue removes quotes and a trailing remark from a value.
 func taskValue(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), " #")
 	return strings.Trim(strings.TrimSpace(s), "\"'`")
 }
 
-// DoneChecks are what done criteria ask for one by one: their items, and the commands in
-// their code. They are text to compare with what was run, and never run themselves.
+// DoneChecks returns what done criteria require one by one: their list items, and the commands in their code. They are
+// compared with what was run, and never run themselves.
 func DoneChecks(criteria string) []string {
 	items, commands := criteriaParts(criteria)
 	return append(items, commands...)
@@ -136,7 +136,7 @@ func criteriaParts(criteria string) (items, commands []string) {
 	return items, commands
 }
 
-// doneEvidence compares the task's own checks with what was run, a line each.
+// doneEvidence compares the task's own checks with what was run, one line each.
 func doneEvidence(p runplan.Plan, results []record.CheckResult) []string {
 	var lines []string
 	for _, command := range p.DoneChecks {
@@ -156,9 +156,9 @@ func doneEvidence(p runplan.Plan, results []record.CheckResult) []string {
 	return lines
 }
 
-// PlanTask makes a task file what plan works on: its first heading is the title, and a section called done
-// criteria or acceptance is what the reviewer checks. What it says of scope, tier and checks limits the
-// run; problems are what of that the configuration does not give. name is the file's.
+// PlanTask fills in plan from a task file: the first heading is the title, and the section called done criteria or
+// acceptance is what the reviewer checks. The task's scope, tier and checks limit the run; problems lists what the
+// configuration lacks for them. name is the name of the file.
 func PlanTask(plan *runplan.Plan, name, text string) (problems []string) {
 	task := ReadTask(text)
 	plan.Task, plan.DoneCriteria = text, task.Criteria
@@ -168,7 +168,7 @@ func PlanTask(plan *runplan.Plan, name, text string) (problems []string) {
 	return TaskProblems(*plan)
 }
 
-// TaskProblems are what a task asks for that the configuration does not give, a line each.
+// TaskProblems returns what a task requires and the configuration lacks, one line each.
 func TaskProblems(p runplan.Plan) []string {
 	var problems []string
 	for _, command := range p.DoneChecks {
@@ -188,8 +188,8 @@ func TaskProblems(p runplan.Plan) []string {
 	return problems
 }
 
-// TaskTitle returns the title of a task file: its first heading, else the title that its front matter
-// gives, else its first line that has a letter or a digit. Code is no heading.
+// TaskTitle returns the title of a task file: its first heading, else the title in its front matter, else its first
+// line with a letter or a digit. A line of code is never a heading.
 func TaskTitle(text string) string {
 	given, body := frontMatter(text)
 	first := ""
@@ -205,8 +205,8 @@ func TaskTitle(text string) string {
 	return cmp.Or(given, first)
 }
 
-// frontMatter returns the title that the lines between two lines of dashes at the top of a text give,
-// and the text behind them; a text without such lines is all body.
+// frontMatter returns the title from the front matter, between two lines of dashes at the top of a text, and the text
+// after it. Without front matter, body is the whole text.
 func frontMatter(text string) (title, body string) {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF")
 	head, body, closed := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
@@ -221,17 +221,16 @@ func frontMatter(text string) (title, body string) {
 	return title, body
 }
 
-// criteriaTitles are the headings under which a task file says when it is done.
+// criteriaTitles are the headings of the done criteria in a task file.
 var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria", "acceptance checks", "acceptance", "definition of done"}
 
-// DoneCriteria is the section of a task file that says when it is done; the whole
-// text where there is none.
+// DoneCriteria returns the section of a task file with its done criteria, or the whole text if there is none.
 func DoneCriteria(text string) string {
 	var section []string
 	level := 0
 	for _, l := range markdown.Split(text).Lines {
 		hashes, title := markdown.HeadingOf(l.Text)
-		if l.Kind != markdown.LineText { // a remark in a shell's code begins as a heading does
+		if l.Kind != markdown.LineText { // a comment in shell code looks like a heading
 			hashes = 0
 		}
 		if hashes > 0 && level > 0 && hashes <= level {

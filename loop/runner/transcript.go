@@ -6,17 +6,17 @@ import (
 	"os"
 )
 
-// maxTranscript is how many bytes of what an agent says are kept on disk, for each attempt and each round.
+// maxTranscript is the maximum size in bytes of an agent's output on disk, for each attempt and each round.
 const maxTranscript = 64 << 20
 
-// transcriptFile is a file that takes so many bytes and then a line that says so. The rest is dropped without an error,
-// for an agent may go on talking.
+// transcriptFile is a file with a maximum size. At the limit it gets a last line that says so; the rest is dropped
+// without an error, because the agent may go on writing.
 type transcriptFile struct {
 	file *os.File // not embedded: io.Copy would write past the limit by its ReadFrom
-	left int64    // bytes that it still takes
+	left int64    // bytes until the limit
 }
 
-// openTranscript opens a file to append to it, up to a size in bytes.
+// openTranscript opens a file for appending, up to limit bytes.
 func openTranscript(path string, limit int64) (io.WriteCloser, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -44,5 +44,4 @@ func (t *transcriptFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close closes the file.
 func (t *transcriptFile) Close() error { return t.file.Close() }

@@ -17,8 +17,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// openTree gives the run its working tree, and mends what a killed process left
-// there; what it mends it says. The caller calls free in the end.
+// openTree opens the run's working tree and repairs what a killed process left there, reporting each repair. The caller
+// must call free.
 func (t *execution) openTree() (free func(), err error) {
 	free = func() {}
 	if t.run.Plan.InPlace {
@@ -36,7 +36,7 @@ func (t *execution) openTree() (free func(), err error) {
 	return free, nil
 }
 
-// finishReverts does the rest of what was killed in a working tree.
+// finishReverts completes reverts that were killed in a working tree.
 func (t *execution) finishReverts(tree *gitstore.Worktree) error {
 	finished, err := landing.SettleTree(t.ctx, t.Store, tree)
 	for _, done := range finished {
@@ -45,7 +45,7 @@ func (t *execution) finishReverts(tree *gitstore.Worktree) error {
 	return err
 }
 
-// openWorktree is the run's own worktree: that of an earlier turn, or a new one.
+// openWorktree opens the run's own worktree, or creates it.
 func (t *execution) openWorktree() (*gitstore.Worktree, error) {
 	tree, err := t.findWorktree()
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *execution) findWorktree() (*gitstore.Worktree, error) {
 	return tree, nil
 }
 
-// openTree opens the worktree of a run, which gets the HEAD back that a killed git took.
+// openTree opens the worktree of a run. It restores HEAD if a killed git left it missing.
 func openTree(ctx context.Context, s *store.Store, run record.Run) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run.ID))
 	if err != nil || !tree.Own {
@@ -87,15 +87,15 @@ func openTree(ctx context.Context, s *store.Store, run record.Run) (*gitstore.Wo
 	return tree, tree.MendHead(run.Plan.BranchRef())
 }
 
-// dropHalfMade removes a worktree whose files were never all there. No agent has
-// worked in it; but should somebody have put something there, it is kept.
+// dropHalfMade removes a worktree whose files were never complete. No agent has worked in it; anything that somebody
+// put there is kept.
 func (t *execution) dropHalfMade(tree *gitstore.Worktree) error {
 	said := "the run's working tree was only half made: it is made again"
 	held, err := t.heldBy(tree)
 	switch {
 	case t.ctx.Err() != nil:
 		return t.ctx.Err()
-	case err != nil: // not even git can look at it
+	case err != nil: // not even git can read it
 		if err := t.setAside(tree.Dir); err != nil {
 			return err
 		}
@@ -109,8 +109,7 @@ func (t *execution) dropHalfMade(tree *gitstore.Worktree) error {
 	return nil
 }
 
-// heldBy is a snapshot of what a half-made worktree holds beyond the run's commit;
-// "" for nothing.
+// heldBy returns a snapshot of what a half-made worktree holds beyond the run's commit, or "".
 func (t *execution) heldBy(tree *gitstore.Worktree) (gitstore.ID, error) {
 	snap, err := t.keep(tree, "half-made", "what the half-made working tree of run "+t.run.ID+" held")
 	if err != nil {
@@ -123,8 +122,7 @@ func (t *execution) heldBy(tree *gitstore.Worktree) (gitstore.ID, error) {
 	return snap.ID, nil
 }
 
-// setAside makes room for a worktree that git no longer knows, and says that the run
-// had one.
+// setAside renames a directory that git no longer knows as a worktree, and reports that the run had a worktree.
 func (t *execution) setAside(dir string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		aside := dir + "-" + t.Store.Now().UTC().Format("20060102150405")
@@ -149,14 +147,14 @@ func (t *execution) snapshot(attempt int, name string, options ...gitstore.Snaps
 	return t.keep(t.tree, fmt.Sprintf("%d-%s", attempt, name), fmt.Sprintf("run %s, attempt %d: %s", t.run.ID, attempt, snapshotWhen[name]), options...)
 }
 
-// snapshotWhen says of each snapshot of an attempt when it was taken.
+// snapshotWhen describes, for each snapshot of an attempt, when it was taken.
 var snapshotWhen = map[string]string{
 	"before": "before it began", "after": "when it ended", "found": "as it was found when the attempt was taken up again",
 	"intervention": "when a person intervened",
 }
 
-// keep records a working tree under the run's snapshots. None is ever written over:
-// what was recorded when the same thing was done before has the name without a number.
+// keep records a working tree under the run's snapshots. It never overwrites one: an earlier snapshot for the same
+// purpose has the name without a number.
 func (t *execution) keep(tree *gitstore.Worktree, name, subject string, options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
 	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, name)
 	if err != nil {
@@ -172,9 +170,8 @@ func (t *execution) keep(tree *gitstore.Worktree, name, subject string, options 
 // gone reports whether the run's working tree was removed while somebody worked in it.
 func (t *execution) gone() bool { return checking.Gone(t.tree.Dir) }
 
-// removeTree removes the worktree of a run that needs it no more. What is in it and in
-// no commit, which came too late for the run, is kept first: left is its snapshot, ""
-// where there is nothing.
+// removeTree removes the worktree of a finished run. It first keeps what is in no commit because it came too late for
+// the run: left is the snapshot, or "" if there is nothing.
 func removeTree(ctx context.Context, s *store.Store, run record.Run) (left gitstore.ID, err error) {
 	dir := workspace.TreeDir(s, run.ID)
 	tree, err := openTree(ctx, s, run)
@@ -189,18 +186,18 @@ func removeTree(ctx context.Context, s *store.Store, run record.Run) (left gitst
 
 func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
 	files, err := tree.NormalTree(ctx)
-	if err == nil { // else what can be read is kept
+	if err == nil { // else keep what can be read
 		head, err := s.Repo.TreeOf(ctx, run.Head())
 		if err != nil || files == head {
 			return "", err
 		}
 	}
-	ref, err := workspace.FreeRef(ctx, s, run.ID, "left") // a removal that was killed must not hide what it began with
+	ref, err := workspace.FreeRef(ctx, s, run.ID, "left") // a repeated removal must not hide the first one's snapshot
 	if err != nil {
 		return "", err
 	}
 	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
-	if err != nil && tree.Untouched(ctx, run.Head()) { // as on a full disk, where its removal makes room
+	if err != nil && tree.Untouched(ctx, run.Head()) { // as on a full disk, where removing it frees space
 		return "", nil
 	}
 	return snap.ID, err

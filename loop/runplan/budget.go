@@ -10,19 +10,19 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Budget is what calls of agents may take, together. 0 is no limit.
+// Budget limits the usage of calls of agents together. 0 means no limit.
 type Budget struct {
 	Cost   float64 `json:"max_cost_usd,omitempty"` // US dollars
 	Tokens int64   `json:"max_tokens,omitempty"`
 }
 
-// DayBudget is what all calls of a clone may take in a day, 0 for no limit.
+// DayBudget limits the usage of all calls of a clone in a day. 0 means no limit.
 type DayBudget struct {
 	Budget
-	Time duration.Duration // of all calls, one after the other
+	Time duration.Duration // the sum over all calls
 }
 
-// Used says which limit of b what was spent today has reached, and how much it is.
+// Used returns the limit of b that today's usage has reached, if any.
 func (b DayBudget) Used(spent spend.Usage) (reached Setting, used bool) {
 	if b.Time > 0 && spent.Time >= b.Time {
 		return Setting{Name: SettingDayTime, Value: b.Time.String()}, true
@@ -30,8 +30,8 @@ func (b DayBudget) Used(spent spend.Usage) (reached Setting, used bool) {
 	return b.Budget.Used(spent, SettingDayCost, SettingDayTokens)
 }
 
-// Used says which limit of b what was spent has reached: of cost or of tokens, and how
-// much it is. The settings' names are those of cost and tokens.
+// Used returns the limit of b that spent has reached, if any: of cost or of tokens. The parameters cost and tokens are
+// the names of the settings.
 func (b Budget) Used(spent spend.Usage, cost, tokens string) (reached Setting, used bool) {
 	switch {
 	case b.Cost > 0 && spent.Cost >= b.Cost:
@@ -42,18 +42,17 @@ func (b Budget) Used(spent spend.Usage, cost, tokens string) (reached Setting, u
 	return Setting{}, false
 }
 
-// Amount is an amount of US dollars as the configuration has it.
+// Amount formats an amount of US dollars as in the configuration.
 func Amount(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }
 
-// RunLimits are the limits of a run that a resumption takes from the configuration again,
-// and where they come from.
+// RunLimits are the limits of a run that a resumption reads from the configuration again, and their origin.
 type RunLimits struct {
 	Budget       Budget            `json:"budget,omitzero"`
 	WaitForQuota duration.Duration `json:"wait_for_quota_ms,omitzero"`
 	Settings     []Setting         `json:"settings,omitempty"`
 }
 
-// Limits are those of the plan that a resumption may change.
+// Limits returns the limits of the plan that a resumption may change.
 func (p Plan) Limits() RunLimits {
 	limits := RunLimits{Budget: p.Policy.Budget, WaitForQuota: p.Policy.WaitForQuota}
 	for _, s := range p.Settings {
@@ -64,8 +63,8 @@ func (p Plan) Limits() RunLimits {
 	return limits
 }
 
-// LimitsFrom are the limits of a run that is resumed where now is configured: those that
-// were given on its command line stay until another command line changes them.
+// LimitsFrom returns the limits of a resumed run for the current configuration now. Limits from the run's command line
+// stay until another command line changes them.
 func (p Plan) LimitsFrom(now RunLimits) RunLimits {
 	had := p.Limits()
 	for _, s := range had.Settings {
@@ -93,12 +92,12 @@ func (p Plan) LimitsFrom(now RunLimits) RunLimits {
 // typed reports whether the value was given on a command line.
 func (s Setting) typed() bool { return strings.HasPrefix(s.From, "--") }
 
-// IsLimit reports whether the setting is one of those that RunLimits has.
+// IsLimit reports whether the setting is one of RunLimits.
 func (s Setting) IsLimit() bool {
 	return s.Name == SettingCost || s.Name == SettingTokens || s.Name == SettingQuota
 }
 
-// SetLimits takes limits in the place of those of the plan.
+// SetLimits replaces the plan's limits.
 func (p *Plan) SetLimits(limits RunLimits) {
 	p.Policy.Budget, p.Policy.WaitForQuota = limits.Budget, limits.WaitForQuota
 	var settings []Setting

@@ -1,5 +1,5 @@
-// Package runplan is what a run is told when it starts, and decides by: its task, its workflow and limits with
-// where they come from, and what it may change.
+// Package runplan is the plan with which a run starts and from which it decides: its task, its workflow, its limits and
+// their origin, and what it may change.
 package runplan
 
 import (
@@ -26,25 +26,25 @@ type Entity struct {
 type Check struct {
 	Name    string            `json:"name"`
 	Command string            `json:"command"`             // run by sh -c at the top of the tree
-	Match   []string          `json:"match,omitempty"`     // more words by which a request means this check
+	Match   []string          `json:"match,omitempty"`     // more words that name this check in a request
 	Timeout duration.Duration `json:"timeout_ms,omitzero"` // 0: the default, 10 minutes
 }
 
-// Worktree is what is put into each worktree that the tool makes before anything runs in it: what git does not carry.
+// Worktree configures what each worktree made by this program gets before anything runs in it: what git does not carry.
 type Worktree struct {
 	Setup        string            // run by sh -c at the top of the tree; "" is nothing
-	Timeout      duration.Duration // of Setup; 0: as of a check
+	Timeout      duration.Duration // of Setup; 0: as for a check
 	Inputs       []string          // globs of the files that Setup depends on
 	Copy, Link   []string          // patterns of files of the user's checkout
 	PostCheckout bool              // run the user's post-checkout hook in a run's worktree
 }
 
-// Plan is the payload of run_started: everything that the run decides by.
+// Plan is the payload of run_started: everything that the run's decisions depend on.
 type Plan struct {
 	Entity       Entity          `json:"entity"`
-	Task         string          `json:"task"` // what the implementer is told
+	Task         string          `json:"task"` // the implementer's task
 	DoneCriteria string          `json:"done_criteria,omitempty"`
-	References   string          `json:"references,omitempty"` // passed on to every prompt as it is
+	References   string          `json:"references,omitempty"` // copied to every prompt
 	Base         gitstore.ID     `json:"base"`
 	Branch       string          `json:"branch"`           // the run's own, refs/heads/runr/…
 	Target       string          `json:"target,omitempty"` // the branch that was checked out
@@ -52,50 +52,50 @@ type Plan struct {
 	Reviewer     string          `json:"reviewer"`
 	Profile      string          `json:"profile"`
 	Checks       []Check         `json:"checks,omitempty"`
-	NoChecks     bool            `json:"no_checks,omitempty"`    // whoever began it wanted none
+	NoChecks     bool            `json:"no_checks,omitempty"`    // the user asked for none
 	Exclude      []string        `json:"exclude,omitempty"`      // globs left out of review
-	Generated    bool            `json:"generated,omitempty"`    // generated and vendored files are reviewed as well
-	Instructed   bool            `json:"instructed,omitempty"`   // reviewers are told what the base's project says to them
-	Uninstructed bool            `json:"uninstructed,omitempty"` // implementers are not, and are kept from it
+	Generated    bool            `json:"generated,omitempty"`    // review generated and vendored files as well
+	Instructed   bool            `json:"instructed,omitempty"`   // reviewers get the project's instructions at the base
+	Uninstructed bool            `json:"uninstructed,omitempty"` // implementers do not, and are kept from them
 	Scope        Scope           `json:"scope,omitzero"`
-	TaskScope    Scope           `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
-	Tier         string          `json:"tier,omitempty"`        // of verification that the task file asks for
+	TaskScope    Scope           `json:"task_scope,omitzero"`   // of the task file; files must be in Scope as well
+	Tier         string          `json:"tier,omitempty"`        // of verification that the task file requires
 	DoneChecks   []string        `json:"done_checks,omitempty"` // commands that the task file's done criteria name
 	Policy       Policy          `json:"policy"`
-	Settings     []Setting       `json:"settings,omitempty"` // the limits of Policy, and where they come from
+	Settings     []Setting       `json:"settings,omitempty"` // the limits of Policy, and their origin
 	InPlace      bool            `json:"in_place,omitempty"`
-	CommitHooks  bool            `json:"commit_hooks,omitempty"`   // the user's pre-commit hook is run as a check
-	KeepSessions bool            `json:"resume_session,omitempty"` // a fix goes on with its agent's session
-	Checkout     string          `json:"checkout,omitempty"`       // the linked worktree that the run was started from, as git calls it; "" is the main one
+	CommitHooks  bool            `json:"commit_hooks,omitempty"`   // run the user's pre-commit hook as a check
+	KeepSessions bool            `json:"resume_session,omitempty"` // a fix continues its agent's session
+	Checkout     string          `json:"checkout,omitempty"`       // name of the linked worktree of its start, or ""
 	Context      *Context        `json:"context,omitempty"`        // an executor's finished work to start from
-	FromReview   string          `json:"from_review,omitempty"`    // a submitted review whose findings are to be fixed
+	FromReview   string          `json:"from_review,omitempty"`    // a submitted review whose findings the run fixes
 	Findings     []reply.Finding `json:"findings,omitempty"`       // those findings
-	Part         bool            `json:"part,omitempty"`           // they alone: what else the review asks for is left
+	Part         bool            `json:"part,omitempty"`           // only them: the rest of the review is left alone
 	Requests     []string        `json:"requests,omitempty"`
 	Said         []reply.Words   `json:"said,omitempty"`          // its reviewers' own words
-	FailedChecks []string        `json:"failed_checks,omitempty"` // names of checks that failed in that review: they are to be mended
+	FailedChecks []string        `json:"failed_checks,omitempty"` // checks that failed in that review and must pass
 	Imported     string          `json:"imported_from,omitempty"` // id of the run in another system's timeline
 }
 
-// Context is the finished work that a run starts from at its review.
+// Context is finished work with which a run starts, at its review.
 type Context struct {
 	ExecutorResult string      `json:"executor_result"`
-	Files          []string    `json:"files_modified"`     // the executor's, of those that differ
+	Files          []string    `json:"files_modified"`     // the executor's files that differ
 	Commit         gitstore.ID `json:"commit"`             // the work, as a commit on the run's base
-	Message        string      `json:"message,omitempty"`  // of Commit, where the executor made it
-	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout that it was taken from, "" when it was committed already
-	Before         gitstore.ID `json:"before,omitempty"`   // the same with Files as they were before the executor; "" where Snapshot is
+	Message        string      `json:"message,omitempty"`  // of Commit, if the executor made it
+	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout with the work; "" if it was committed
+	Before         gitstore.ID `json:"before,omitempty"`   // the same without the changes to Files; "" if Snapshot is
 }
 
-// Name is what people call the entity: its identifier and its title.
+// Name returns the entity's identifier and title.
 func (e Entity) Name() string {
 	return strings.Trim(e.Identifier+": "+e.Title, ": ")
 }
 
-// BranchRef is the full name of the run's own branch.
+// BranchRef returns the full name of the run's own branch.
 func (p Plan) BranchRef() string { return "refs/heads/" + p.Branch }
 
-// Commits are the messages of the commits that somebody else made for the run.
+// Commits returns the messages of commits that somebody else made for the run.
 func (p Plan) Commits() []reply.Words {
 	if p.Context == nil || p.Context.Message == "" {
 		return nil
@@ -103,7 +103,7 @@ func (p Plan) Commits() []reply.Words {
 	return []reply.Words{{By: "commit " + p.Context.Commit.Short(), Text: p.Context.Message}}
 }
 
-// CheckFor is the check that runs command, by its command or its name.
+// CheckFor returns the check with the given command or name.
 func (p Plan) CheckFor(command string) (Check, bool) {
 	i := slices.IndexFunc(p.Checks, func(c Check) bool { return prose.OneRow(c.Command) == prose.OneRow(command) || c.Name == command })
 	if i < 0 {
@@ -112,7 +112,7 @@ func (p Plan) CheckFor(command string) (Check, bool) {
 	return p.Checks[i], true
 }
 
-// ScopeText says what may be changed; "" when that is everything.
+// ScopeText describes what may be changed; "" means everything.
 func (p Plan) ScopeText() string {
 	var lines []string
 	add := func(format string, globs []string) {
@@ -126,14 +126,13 @@ func (p Plan) ScopeText() string {
 	return strings.Join(lines, "\n")
 }
 
-// Outside are the files that an implementer may not change: the configuration and the
-// task must both allow them.
+// Outside returns the files that an implementer may not change: the configuration and the task must both allow a file.
 func (p Plan) Outside(files []string) []string {
 	configured, asked := p.Scope.allows(), p.TaskScope.allows()
 	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return configured(f) && asked(f) })
 }
 
-// Why is the rule that keeps an implementer from changing file; "" when it may.
+// Why returns the rule that keeps an implementer from changing file, or "".
 func (p Plan) Why(file string) string {
 	if why := p.Scope.Why(file); why != "" {
 		return why
@@ -144,7 +143,7 @@ func (p Plan) Why(file string) string {
 	return ""
 }
 
-// Violations names files and the rules that they break, the first few.
+// Violations names files and the rules that they break, at most a few.
 func (p Plan) Violations(files []string) string {
 	const most = 5
 	var parts []string
@@ -157,7 +156,7 @@ func (p Plan) Violations(files []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Setting is the one called name as the plan has it, or else with the value alone.
+// Setting returns the plan's setting called name, or one with just this value.
 func (p Plan) Setting(name, value string) *Setting {
 	for _, s := range p.Settings {
 		if s.Name == name {
@@ -167,8 +166,7 @@ func (p Plan) Setting(name, value string) *Setting {
 	return &Setting{Name: name, Value: value}
 }
 
-// ScopeSetting is the list of patterns that keeps the first of files that it does from
-// being changed.
+// ScopeSetting returns the list of patterns that forbids changing the first forbidden file of files.
 func (p Plan) ScopeSetting(files []string) *Setting {
 	outside := p.Scope.Outside(files)
 	if len(outside) == 0 {
@@ -181,21 +179,19 @@ func (p Plan) ScopeSetting(files []string) *Setting {
 	return p.Setting(name, GlobList(globs))
 }
 
-// Unchanged are the names in the list of an executor in dir that stand for no file of
-// its work.
+// Unchanged returns the names in an executor's list that match no file of its work. dir is the executor's directory.
 func (c *Context) Unchanged(listed []string, dir string) []string {
 	return slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
 		return slices.ContainsFunc(c.Files, func(file string) bool { return Lists(name, dir, file) })
 	})
 }
 
-// Covers reports whether a claim means a file: it names the file, or a directory that
-// the file is in.
+// Covers reports whether a claim names a file, or a directory that contains it.
 func Covers(claim, file string) bool {
 	return claim == file || strings.HasPrefix(file, strings.TrimSuffix(claim, "/")+"/")
 }
 
-// Lists reports whether an executor in dir means a file by a name in its list.
+// Lists reports whether a name in the list of an executor in dir means file.
 func Lists(name, dir, file string) bool {
 	return Covers(path.Clean(strings.TrimPrefix(name, dir+"/")), file)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// StepKind is what a step of a workflow does.
+// StepKind says what a step of a workflow does.
 type StepKind string
 
 const (
@@ -23,11 +23,11 @@ type WorkStep struct {
 	Name   string   `json:"name"`
 	Kind   StepKind `json:"kind"`
 	Agent  string   `json:"agent,omitempty"`  // overrides the run's implementer or reviewer
-	Prompt string   `json:"prompt,omitempty"` // goes before the task in an agent's prompt
+	Prompt string   `json:"prompt,omitempty"` // precedes the task in an agent's prompt
 	Checks []string `json:"checks,omitempty"` // names; empty means every configured check
 }
 
-// DefaultWorkflow is implement, check, review.
+// DefaultWorkflow returns implement, check, review.
 func DefaultWorkflow() []WorkStep {
 	return []WorkStep{{Name: "implement", Kind: StepAgent}, {Name: "check", Kind: StepCheck}, {Name: "review", Kind: StepReview}}
 }
@@ -41,18 +41,18 @@ const (
 	ThresholdCritical Threshold = "critical" // warnings never block
 )
 
-// Choice is what becomes of a run whose retries are used up.
+// Choice says what happens to a run whose retries are used up.
 type Choice string
 
 const (
 	ChoiceAsk    Choice = "ask"
 	ChoiceCommit Choice = "commit" // accept what there is, with its open findings
-	ChoiceSkip   Choice = "skip"   // leave the entity undone and go on
+	ChoiceSkip   Choice = "skip"   // leave the entity undone and continue
 	ChoiceStop   Choice = "stop"   // a person must look
 )
 
-// Policy is how a run decides. It is recorded with the run, so that a fold never
-// depends on a file that has changed since.
+// Policy is what a run's decisions depend on. It is recorded with the run, so that a fold never depends on a file that
+// has changed since.
 type Policy struct {
 	Workflow    []WorkStep        `json:"workflow"`
 	MaxRetries  int               `json:"max_retries"` // fixes after a failed review; reviews are one more
@@ -60,7 +60,7 @@ type Policy struct {
 	OnExhausted Choice            `json:"on_exhausted"`
 	TimeBudget  duration.Duration `json:"time_budget_ms,omitzero"` // for the whole run, from its start or resumption; 0: no limit
 	Budget      Budget            `json:"budget,omitzero"`         // for the whole run, however often it is resumed
-	// WaitForQuota is how long a run waits, in one step, for a quota of which it is known when it comes back.
+	// WaitForQuota is the longest wait, in one step, for a quota whose restore time is known.
 	WaitForQuota duration.Duration `json:"wait_for_quota_ms,omitzero"`
 }
 
@@ -76,7 +76,7 @@ func (p Policy) Blocks(r reply.Report, checksFailed bool) bool {
 	return !r.Effective.Passed()
 }
 
-// Check reports what makes a workflow unusable.
+// Check returns an error if the workflow cannot be used.
 func (p Policy) Check() error {
 	if len(p.Workflow) == 0 {
 		return fmt.Errorf("the workflow has no steps")
@@ -91,14 +91,13 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// EndsInReview reports whether the last step is the review, by what it does and
-// not by what it is called.
+// EndsInReview reports whether the last step is a review, by its kind, whatever its name.
 func (p Policy) EndsInReview() bool {
 	return len(p.Workflow) > 0 && p.Workflow[len(p.Workflow)-1].Kind == StepReview
 }
 
-// FixStep is the step to go back to from a failed step at position at: the last
-// agent step before it. -1 when there is none, so nobody could fix anything.
+// FixStep returns the position of the step that can fix a failure at position at: the last agent step before it. It
+// returns -1 if there is none.
 func (p Policy) FixStep(at int) int {
 	for i := min(at, len(p.Workflow)) - 1; i >= 0; i-- {
 		if p.Workflow[i].Kind == StepAgent {

@@ -8,26 +8,25 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Scope says which paths an implementer may change: those that an Allow glob
-// matches (all where there is none), less those that a Deny glob matches. See
-// gitstore.Globs.
+// Scope says which paths an implementer may change: those that match an Allow glob (all if there is none) and no Deny
+// glob. See gitstore.Globs.
 type Scope struct {
 	Allow []string `json:"allow,omitempty"`
 	Deny  []string `json:"deny,omitempty"`
 }
 
-// Outside are the files that the scope does not let an implementer change.
+// Outside returns the files that the scope does not let an implementer change.
 func (s Scope) Outside(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), s.allows())
 }
 
-// allows is the scope with its globs compiled.
+// allows returns the scope as a function, with its globs compiled.
 func (s Scope) allows() func(file string) bool {
 	allow, deny := gitstore.CompileGlobs(s.Allow), gitstore.CompileGlobs(s.Deny)
 	return func(file string) bool { return !deny.Match(file) && (len(s.Allow) == 0 || allow.Match(file)) }
 }
 
-// Why is the rule that keeps an implementer from changing file; "" when it may.
+// Why returns the rule that keeps an implementer from changing file, or "".
 func (s Scope) Why(file string) string {
 	if s.allows()(file) {
 		return ""
@@ -40,5 +39,5 @@ func (s Scope) Why(file string) string {
 	return fmt.Sprintf("not in %s", GlobList(s.Allow))
 }
 
-// GlobList shows globs as a configuration has them, on one line.
+// GlobList formats globs as in a configuration, on one line.
 func GlobList(globs []string) string { return strings.Trim(fmt.Sprintf("%q", globs), "[]") }

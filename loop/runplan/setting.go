@@ -11,14 +11,14 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Setting is a value of the configuration and where it comes from.
+// Setting is a value of the configuration and its origin.
 type Setting struct {
-	Name  string `json:"name"` // as git runr help config has it: loop.max_retries
+	Name  string `json:"name"` // as in git runr help config: loop.max_retries
 	Value string `json:"value"`
 	From  string `json:"from,omitempty"` // default, .runr.toml, the user's file, git config or a flag
 }
 
-// SettingDefault is where a value comes from that nobody set.
+// SettingDefault is the origin of a value that nobody set.
 const SettingDefault = "default"
 
 // Names of settings that can end a run.
@@ -32,14 +32,14 @@ const (
 	SettingDeny    = "scope.deny"
 )
 
-// Names of settings that bound what is spent in a day.
+// Names of settings that limit what is spent in a day.
 const (
 	SettingDayCost   = "loop.max_cost_per_day"
 	SettingDayTokens = "loop.max_tokens_per_day"
 	SettingDayTime   = "loop.time_budget_per_day"
 )
 
-// Raised is a command that sets a limit of what is spent to more than was.
+// Raised returns a command that raises a limit above what was spent.
 func (s Setting) Raised(spent spend.Usage) string {
 	words := strings.Split(strings.TrimPrefix(s.Name, "loop."), "_")
 	for i, w := range words[1:] {
@@ -48,7 +48,7 @@ func (s Setting) Raised(spent spend.Usage) string {
 	return "git config runr.loop." + strings.Join(words, "") + " " + s.Double(spent)
 }
 
-// Double is twice the limit, or twice what was spent where that is more.
+// Double returns twice the limit, or twice what was spent if that is more.
 func (s Setting) Double(spent spend.Usage) string {
 	if s.Name == SettingDayTime {
 		limit, _ := time.ParseDuration(s.Value)
@@ -61,7 +61,7 @@ func (s Setting) Double(spent spend.Usage) string {
 	return Amount(math.Ceil(200*max(limit, spent.Cost)) / 100)
 }
 
-// String is the setting as a person reads it: "loop.max_retries = 2 (default)".
+// String formats the setting for people: "loop.max_retries = 2 (default)".
 func (s Setting) String() string {
 	text := prose.OneLine(s.Name + " = " + s.Value)
 	if s.From != "" {

@@ -1,6 +1,6 @@
-// Package runrimport reads the timelines of runr, another program that runs agents in a loop, and records their runs
-// as runs here: attempts, results of checks, reviews with what they ask for, and stops, at their times. Such a run is
-// shown, diagnosed and resumed like any other. Nothing that a timeline says becomes a command.
+// Package runrimport imports the timelines of runr, another program that runs agents in a loop. It records runr's runs
+// as runs here, with their times: attempts, results of checks, reviews with their requests, and stops. An imported run
+// is shown, diagnosed and resumed like any other. No text of a timeline becomes a command.
 //
-// timeline.go reads lines into runs, replay.go makes events of them, stop.go ends them, and import.go records them.
+// timeline.go reads lines into runs, replay.go turns them into events, stop.go ends runs, import.go records them.
 package runrimport

@@ -19,21 +19,21 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Options say how a run of runr is imported.
+// Options says how a run of runr is imported.
 type Options struct {
-	Again   bool             // also one that was imported before
-	Explain runner.Explainer // as runner.Runner's; nil: stops are not explained
+	Again   bool             // import a run again that was imported before
+	Explain runner.Explainer // as in runner.Runner; nil: stops are not explained
 }
 
-// Imported is what became of one run of a timeline.
+// Imported is the result of importing one run of a timeline.
 type Imported struct {
 	Run      record.Run
-	Recorded int // events that were recorded now; 0 for a run that was here already
+	Recorded int // events recorded by this import; 0 for a run that was complete already
 }
 
-// Import records a source's events as those of a run here. plan holds what is configured here, and HEAD as its base.
-// A run that was imported before is not imported again, but for events that came after what is here: an import that
-// was interrupted goes on where it stopped.
+// Import records a source's events as events of a run here. plan holds the local configuration, with HEAD as its base.
+// A run that was imported before is not imported again, except for events after the recorded ones: an interrupted
+// import continues where it stopped.
 func Import(
 	ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan, options Options,
 ) (Imported, error) {
@@ -83,8 +83,8 @@ func beginImport(ctx context.Context, s *store.Store, source SourceRun, plan run
 	})
 }
 
-// recordImport appends events to a run that nobody else knows of or may touch: no event has to be decided on again, so
-// that the cost of each does not grow.
+// recordImport appends events to a run that no other process knows or may change. So no event has to be decided again
+// on a newer state, and the cost of each event stays constant.
 func recordImport(ctx context.Context, s *store.Store, run record.Run, events []record.NewEvent) (record.Run, error) {
 	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
@@ -104,8 +104,8 @@ func recordImport(ctx context.Context, s *store.Store, run record.Run, events []
 	return run, nil
 }
 
-// importedBefore returns the events of the newest run that source was imported as, or nil. The run's id or entity
-// tells at which runs to look.
+// importedBefore returns the events of the newest run that source was imported as, or nil. It examines only runs with
+// the same time in their id or the same entity.
 func importedBefore(
 	ctx context.Context, s *store.Store, source SourceRun, entity runplan.Entity,
 ) ([]record.Event, error) {
@@ -129,8 +129,8 @@ func importedBefore(
 	return nil, nil
 }
 
-// beyond returns the imported events that come after events; none where events are not how imported begins, because
-// the run went on here.
+// beyond returns the imported events after events. It returns none if events are not the beginning of imported, because
+// then the run was continued here.
 func beyond(imported []record.NewEvent, events []record.Event) []record.NewEvent {
 	same := func(n record.NewEvent, e record.Event) bool { return n.Type == e.Type }
 	n := len(events)
@@ -140,8 +140,8 @@ func beyond(imported []record.NewEvent, events []record.Event) []record.NewEvent
 	return imported[n:]
 }
 
-// TakeDirectory reads what runr keeps beside a timeline and not in it: the run's id, which is the name of the
-// directory, and the text of its task. timeline is the file's path; what is missing stays as it is.
+// TakeDirectory reads what runr stores beside a timeline: the run's id, which is the name of the directory, and the
+// text of its task. timeline is the file's path. Missing data leaves the field unchanged.
 func (r *SourceRun) TakeDirectory(timeline string) {
 	file, err := filepath.Abs(timeline)
 	if err != nil || filepath.Base(file) != "timeline.jsonl" {
@@ -161,8 +161,8 @@ func (r *SourceRun) TakeDirectory(timeline string) {
 	}
 }
 
-// describe writes into plan what the run works on: the text of its task, or where only the name of a file is recorded
-// that name. Nothing recorded becomes a command.
+// describe writes into plan what the run works on: the text of its task, or the file name if only that is recorded.
+// No recorded text becomes a command.
 func (r SourceRun) describe(plan *runplan.Plan) {
 	name := ""
 	for _, e := range r.Events {

@@ -25,12 +25,12 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// importNow is when the timelines of the cases are imported.
+// importNow is the time at which the cases' timelines are imported.
 var importNow = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 
-// TestImportCases reads the timelines of testdata/import. An archive holds the
-// timeline, what is made of it in want, and where needed checks (one "NAME: COMMAND"
-// a line) and options ("crlf", "bom").
+// TestImportCases imports the timelines of testdata/import. An archive contains the timeline,
+// the expected result in want, and optionally checks (one "NAME: COMMAND" per line) and
+// options ("crlf", "bom").
 func TestImportCases(t *testing.T) {
 	casetest.Run(t, "import", func(t *testing.T, c casetest.Case) {
 		var got strings.Builder
@@ -52,7 +52,7 @@ func TestImportCases(t *testing.T) {
 	})
 }
 
-// timeline is the case's input. What a text file had better not hold is written as
+// timeline returns the case's input. Bytes that a text file should not contain are written as
 // (BAD BYTE) and (ESC).
 func timeline(c casetest.Case) string {
 	text, options := c.File("timeline"), c.File("options")
@@ -80,7 +80,7 @@ func writeText(t *testing.T, c casetest.Case, want string) {
 	}
 }
 
-// importTestPlan is what is configured where the cases are imported.
+// importTestPlan returns the local configuration for a case.
 func importTestPlan(c casetest.Case) runplan.Plan {
 	plan := runtest.Plan()
 	for line := range strings.Lines(c.File("checks")) {
@@ -90,7 +90,7 @@ func importTestPlan(c casetest.Case) runplan.Plan {
 	return plan
 }
 
-// importForTest is source as a native run, without a repository.
+// importForTest imports source as a native run, without a repository.
 func importForTest(t testing.TB, source SourceRun, plan runplan.Plan) ([]record.NewEvent, record.Run) {
 	t.Helper()
 	source.describe(&plan)
@@ -110,7 +110,7 @@ func importForTest(t testing.TB, source SourceRun, plan runplan.Plan) ([]record.
 	return drafts, run
 }
 
-// writeImportedRun says what an imported run is, for a case's want.
+// writeImportedRun writes a description of an imported run, for a case's want.
 func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, source SourceRun) {
 	drafts, run := importForTest(t, source, importTestPlan(c))
 	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", cmp.Or(source.ID, "(mark)"), source.Read, source.Skipped,
@@ -156,7 +156,7 @@ func writeDraft(w io.Writer, d record.NewEvent) {
 	}
 }
 
-// afterImport is what a resumed run would do first.
+// afterImport returns the first step of a resumed run.
 func afterImport(run record.Run) string {
 	if run.Status == record.RunCompleted {
 		return "nothing follows"
@@ -168,8 +168,8 @@ func afterImport(run record.Run) string {
 	return fmt.Sprintf("resumes with %s %d %s", step.Action, step.Number, step.Mode)
 }
 
-// TestImportedRunsNeverPassByThemselves: work that is not here is never reviewed,
-// undone or passed when the run is taken up.
+// TestImportedRunsNeverPassByThemselves: resuming a run never reviews, undoes or passes work that
+// is not here.
 func TestImportedRunsNeverPassByThemselves(t *testing.T) {
 	for _, c := range casetest.Read(t, "import") {
 		timeline, err := Read(strings.NewReader(timeline(c)))
@@ -247,7 +247,7 @@ func TestNativeReason(t *testing.T) {
 	}
 }
 
-// seedTimeline is a run that stopped in a loop, at times before importNow.
+// seedTimeline is a run that stopped in a loop, with times before importNow.
 const seedTimeline = `{"seq":1,"timestamp":"2026-01-06T12:00:00Z","type":"run_started","source":"cli","payload":{"task":"tasks/add.md"}}
 {"seq":2,"timestamp":"2026-01-06T12:00:01Z","type":"phase_start","source":"supervisor","payload":{"phase":"IMPLEMENT"}}
 {"seq":3,"timestamp":"2026-01-06T12:05:00Z","type":"implement_complete","source":"codex","payload":{"changed_files":["a.ts"],"handoff_memo":"token ghp_0123456789abcdefghijABCDEFGHIJ012345"}}
@@ -257,7 +257,7 @@ const seedTimeline = `{"seq":1,"timestamp":"2026-01-06T12:00:00Z","type":"run_st
 {"seq":7,"timestamp":"2026-01-06T12:07:02Z","type":"stop","source":"supervisor","payload":{"reason":"review_loop_detected"}}
 `
 
-// importOf imports text into s and gives the only run.
+// importOf imports text into s and returns the only run.
 func importOf(t *testing.T, s *store.Store, text string, again bool) Imported {
 	t.Helper()
 	ctx := context.Background()
@@ -345,8 +345,8 @@ func TestImportTwice(t *testing.T) {
 	}
 }
 
-// TestImportGoesOn: an import that was killed after any of its events is completed
-// by the next one, and a timeline that has grown adds what is new.
+// TestImportGoesOn: the next import completes one that was killed after any of its events, and
+// adds the new events of a timeline that has grown.
 func TestImportGoesOn(t *testing.T) {
 	s, ctx := importStore(t), context.Background()
 	whole := importOf(t, s, seedTimeline, false)
@@ -387,8 +387,8 @@ func TestImportGoesOn(t *testing.T) {
 	}
 }
 
-// FuzzReadTimeline: any bytes give events of bounded size, in valid UTF-8, the same
-// each time, and a run that nobody else has to repair.
+// FuzzReadTimeline: any bytes give events of bounded size, in valid UTF-8, the same each time,
+// and a run that needs no repair.
 func FuzzReadTimeline(f *testing.F) {
 	for _, c := range casetest.Read(f, "import") {
 		if text := timeline(c); len(text) < 64<<10 {

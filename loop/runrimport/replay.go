@@ -21,7 +21,7 @@ import (
 // importSource is the source of imported events.
 const importSource = "import"
 
-// handlers make events of ours from runr's.
+// handlers convert runr's events to ours.
 var handlers = map[string]func(*importer, SourceEvent){
 	"phase_start":                       (*importer).phase,
 	"worker_response":                   (*importer).workerResponse,
@@ -37,13 +37,13 @@ var handlers = map[string]func(*importer, SourceEvent){
 	record.EventRunStopped.Name:         (*importer).stopping,
 }
 
-// quietTypes say nothing that a run here keeps.
+// quietTypes are events without information that a run here records.
 var quietTypes = prose.WordSet(`run_started plan_generated worktree_created checkpoint_complete milestone_complete preflight
 	fast_path_skip verify_complete verify_failed_retry verify_failed_max_retries no_changes_evidence_ok worker_fallback
 	ignored_changes worker_stats auto_resume_scheduled auto_resume_result resume_checkpoint_selected run_submitted`)
 
-// importer makes the events of one run. It folds as it goes, so that each event is made in the state that it will be
-// read in. It has no effects: the same timeline gives the same events, by which an import that was killed goes on.
+// importer makes the events of one run. It folds them as it goes, so that each event is made in the state in which it
+// will be read. It has no side effects: the same timeline gives the same events, so a killed import can continue.
 type importer struct {
 	run     record.Run
 	source  SourceRun
@@ -51,17 +51,17 @@ type importer struct {
 	events  []record.NewEvent
 	bad     error
 
-	at        time.Time            // of the event that is being read
+	at        time.Time            // of the current event
 	activity  time.Time            // of the newest event before a stop
-	open      bool                 // an attempt was begun and has not ended
-	reviewAt  time.Time            // when the reviewer was asked
-	pending   []record.CheckResult // of commands since the last check step
+	open      bool                 // an attempt has begun and not ended
+	reviewAt  time.Time            // when the reviewer was started
+	pending   []record.CheckResult // results of commands since the last check step
 	checkedAt time.Time            // when the newest of them ran
 	halt      *halt
 }
 
-// importRun returns what becomes of source after run, which has only begun: all events but the first, and the run as
-// they leave it.
+// importRun returns the events of source after run, which has only begun: all events but the first, and the run in its
+// final state.
 func importRun(
 	run record.Run, source SourceRun, now time.Time, explain runner.Explainer,
 ) ([]record.NewEvent, record.Run, error) {
@@ -92,7 +92,7 @@ func (im *importer) add(event record.NewEvent) {
 	im.events = append(im.events, event)
 }
 
-// step returns the name of the workflow's step of a kind: for an agent's the one before the review. A workflow without
+// step returns the name of the workflow's step of a kind; for an agent the step before the review. A workflow without
 // such a step gets the usual name.
 func (im *importer) step(kind runplan.StepKind, usual string) string {
 	policy := im.run.Plan.Policy
@@ -110,7 +110,7 @@ func (im *importer) step(kind runplan.StepKind, usual string) string {
 	return policy.Workflow[at].Name
 }
 
-// mode returns how the implementer must have been asked: to fix what was refused or failed since its last turn.
+// mode returns the implementer's task: to fix what was refused or failed since its last turn, or to implement.
 func (im *importer) mode() record.AttemptMode {
 	last, round, checks := im.run.LastAttempt(), im.run.LastRound(), im.run.LastChecks()
 	switch {
@@ -126,7 +126,7 @@ func (im *importer) mode() record.AttemptMode {
 	return record.ModeImplement
 }
 
-// begin records that an attempt began. An attempt that never ended is begun again under its number.
+// begin records that an attempt began. An attempt that never ended begins again under its number.
 func (im *importer) begin(mode record.AttemptMode, agent string) {
 	number := len(im.run.Attempts) + 1
 	if im.open {
@@ -154,7 +154,7 @@ func (im *importer) phase(e SourceEvent) {
 	im.flushChecks()
 }
 
-// workerResponse reads an agent's answer. Which files an implementer changed nobody recorded.
+// workerResponse reads an agent's answer. The timeline does not record which files an implementer changed.
 func (im *importer) workerResponse(e SourceEvent) {
 	switch strings.ToLower(e.Phase) {
 	case "implement":
@@ -164,8 +164,8 @@ func (im *importer) workerResponse(e SourceEvent) {
 	}
 }
 
-// implemented records the end of an attempt, which began with the event before when nothing says when it did. The
-// whole answer is kept as what the implementer showed where it has no section for that.
+// implemented records the end of an attempt. If its beginning is not recorded, it began with the previous event. An
+// answer without a verification section is recorded whole as its verification.
 func (im *importer) implemented(e SourceEvent) {
 	im.active()
 	im.flushChecks()
@@ -180,7 +180,7 @@ func (im *importer) implemented(e SourceEvent) {
 	a := *im.run.LastAttempt()
 	a.Claim(report)
 	a.Agent, a.Warnings, a.Files = agent, nil, insidePaths(e.Changed)
-	if a.Status == reply.ExecutorUnknown && e.Type == "implement_complete" { // as the event says
+	if a.Status == reply.ExecutorUnknown && e.Type == "implement_complete" { // as the event's type says
 		a.Status = reply.ExecutorComplete
 	}
 	if a.Verification = report.Verification; a.Verification == "" {
@@ -196,7 +196,7 @@ func (im *importer) implemented(e SourceEvent) {
 	im.open = false
 }
 
-// insidePaths returns the names of files inside a repository, each once.
+// insidePaths returns the names that are paths inside a repository, each once.
 func insidePaths(names []string) []string {
 	files := []string{}
 	for _, name := range names[:min(len(names), maxSourceList)] {
@@ -207,7 +207,7 @@ func insidePaths(names []string) []string {
 	return files
 }
 
-// reviewComplete reads the reviewer's decision and changes as the reviewer itself would have answered.
+// reviewComplete reads the reviewer's decision and changes as if they were the reviewer's answer.
 func (im *importer) reviewComplete(e SourceEvent) {
 	var changes []string
 	for _, raw := range e.Changes[:min(len(e.Changes), maxSourceList)] {
@@ -224,7 +224,7 @@ func changesText(status string, changes []string) string {
 	return string(body)
 }
 
-// verified keeps the results of commands until their turn is over: runr writes one event for each tier of checks.
+// verified collects the results of commands until their turn ends: runr writes one event for each tier of checks.
 func (im *importer) verified(e SourceEvent) {
 	im.active()
 	for _, r := range e.Results {
@@ -241,7 +241,7 @@ func (im *importer) verified(e SourceEvent) {
 	}
 }
 
-// addResult adds a command's result. An earlier result of the same command in the same turn no longer counts.
+// addResult adds a command's result. It replaces an earlier result of the same command in the same turn.
 func (im *importer) addResult(command string, exit int, output string) {
 	command = prose.Cut(strings.TrimSpace(command), 4<<10)
 	if command == "" || len(im.pending) >= maxSourceList {
@@ -261,8 +261,8 @@ func (im *importer) addResult(command string, exit int, output string) {
 	im.pending, im.checkedAt = append(im.pending, result), im.at
 }
 
-// checkName returns the name of the configured check with that command, else the command as a name, which is numbered
-// where a check or another command has that name.
+// checkName returns the name of the configured check with that command, else the command as a name, with a number if
+// the name is taken.
 func (im *importer) checkName(command string) string {
 	taken := map[string]bool{}
 	for _, c := range im.run.Plan.Checks {
@@ -285,7 +285,7 @@ func (im *importer) checkName(command string) string {
 	return name
 }
 
-// flushChecks records the results of commands as one check step.
+// flushChecks records the collected results as one check step.
 func (im *importer) flushChecks() {
 	if len(im.pending) == 0 {
 		return
@@ -300,8 +300,8 @@ func (im *importer) flushChecks() {
 	im.at, im.pending = now, nil
 }
 
-// round records what a reviewer answered. How many lines it saw was not recorded: its census says one a file, so that
-// it is not taken for a review of nothing.
+// round records a reviewer's answer. The number of reviewed lines is not recorded. The census counts one for each file,
+// so that the round is not taken for a review of nothing.
 func (im *importer) round(reviewer, text string) {
 	im.active()
 	im.flushChecks()

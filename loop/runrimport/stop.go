@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runner"
 )
 
-// halt is a stop that the timeline mentions. It is recorded when nothing follows it, or when the run was resumed.
+// halt is a stop in the timeline. It is recorded if it is the last event, or if the run was resumed after it.
 type halt struct {
 	code   string // runr's
 	at     time.Time
@@ -21,7 +21,7 @@ type halt struct {
 	unmet  []string
 }
 
-// sourceReasons are runr's codes that have another name here.
+// sourceReasons maps runr's codes with another name here.
 var sourceReasons = map[string]string{
 	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget,
 	"guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
@@ -30,7 +30,7 @@ var sourceReasons = map[string]string{
 	"insufficient_evidence": record.ReasonNoChange,
 }
 
-// nativeReason returns our code for one of runr's. A code that is not known stays what it is.
+// nativeReason returns our code for one of runr's. An unknown code is kept.
 func nativeReason(code string) string {
 	if reason, ok := sourceReasons[code]; ok {
 		return reason
@@ -44,7 +44,7 @@ func nativeReason(code string) string {
 	return cmp.Or(strings.Trim(code, "_"), record.ReasonInterrupted)
 }
 
-// stopping reads an event with which the run ends. Several of them about one stop are joined.
+// stopping reads an event that ends the run. Several events about one stop are merged.
 func (im *importer) stopping(e SourceEvent) {
 	code := strings.TrimSpace(prose.Cut(e.Reason, 100))
 	switch e.Type {
@@ -66,17 +66,17 @@ func (im *importer) stopping(e SourceEvent) {
 	}
 }
 
-// lastRound records the review that the event of a loop mentions, where the timeline has none that asked for anything.
+// lastRound records the review mentioned by a loop's stop event, if the timeline has no review with requests.
 func (im *importer) lastRound() {
 	_, asked := im.run.Open()
 	if h := im.halt; len(asked) == 0 && len(h.unmet) > 0 {
-		im.halt = nil // which the round would resume
+		im.halt = nil // otherwise the round would resume the run
 		im.round("reviewer", changesText("request_changes", h.unmet))
 		im.halt = h
 	}
 }
 
-// complete records a run that ended well.
+// complete records a successful end.
 func (im *importer) complete() {
 	done := record.CompletedPayload{Result: record.ResultPass}
 	if round := im.run.LastRound(); round != nil {
@@ -85,8 +85,8 @@ func (im *importer) complete() {
 	im.add(record.EventRunCompleted.New(importSource, done.Result, done))
 }
 
-// beginNext begins the last attempt once more, with what is known of its first time, where a resumed run would take it
-// for done: it would pass, review or undo work that is not in this repository.
+// beginNext begins the last attempt again, with its recorded data, if resuming the run would continue after it: its
+// work is not in this repository, so it must not be passed, reviewed or undone.
 func (im *importer) beginNext() {
 	next := im.run
 	for _, eventType := range []string{record.EventRunStopped.Name, record.EventRunResumed.Name} {
@@ -115,7 +115,7 @@ func (im *importer) beginNext() {
 	im.add(record.EventAttemptStarted.New(importSource, title, a))
 }
 
-// stop records the pending stop. The last stop of the run gets a diagnosis, as from the runner.
+// stop records the pending stop. The run's last stop gets a diagnosis, as the runner's stops do.
 func (im *importer) stop(last bool) {
 	h := *im.halt
 	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: h.detail}
@@ -145,7 +145,7 @@ func (im *importer) stop(last bool) {
 	im.add(event)
 }
 
-// refusedInARow returns how many rounds did not pass since the last that did.
+// refusedInARow returns how many rounds did not pass since the last one that did.
 func (im *importer) refusedInARow() int {
 	n := 0
 	for i := len(im.run.Rounds) - 1; i >= 0 && !im.run.Rounds[i].Report.Effective.Passed(); i-- {
@@ -154,7 +154,7 @@ func (im *importer) refusedInARow() int {
 	return n
 }
 
-// active is called for an event that shows that the run goes on: a stop before it was not the end.
+// active is called for an event that shows that the run continues: a stop before it was not the end.
 func (im *importer) active() {
 	if im.halt == nil {
 		return
@@ -170,7 +170,7 @@ func (im *importer) active() {
 	im.halt = nil
 }
 
-// finish records how the run ended. A run that just ends was interrupted.
+// finish records how the run ended. A run that ends without a stop was interrupted.
 func (im *importer) finish() {
 	if im.halt == nil {
 		im.halt = &halt{code: record.ReasonInterrupted, at: im.at, detail: "the timeline ends without a stop"}

@@ -27,66 +27,66 @@ const (
 	maxRunEvents     = 2_000     // of one run; the newest are kept
 	maxSourceText    = 256 << 10 // bytes of one field
 	maxSourceList    = 500       // entries of one list
-	lineWarnings     = 20        // unreadable lines that are named one by one
+	lineWarnings     = 20        // unreadable lines that are reported one by one
 )
 
-// ErrNoTimeline is the error for a file in which no line is an event.
+// ErrNoTimeline reports a file without a readable event.
 var ErrNoTimeline = errors.New("no event of a timeline in it")
 
 // Timeline is the content of runr's timeline.jsonl.
 type Timeline struct {
 	Runs     []SourceRun
-	Warnings []string // one line each, for people
+	Warnings []string // for people, one line each
 
 	badLines int
-	current  int // index in Runs of the run that the newest line belongs to
+	current  int // index in Runs of the newest line's run
 }
 
 // SourceRun is one run of a timeline.
 type SourceRun struct {
-	ID      string        // as runr calls it; "" when the timeline does not say
-	Task    string        // text of its task, where the caller has it
-	Events  []SourceEvent // as they stand in the file
+	ID      string        // runr's id; "" if the timeline has none
+	Task    string        // text of its task, if the caller has it
+	Events  []SourceEvent // in file order
 	Read    int           // events of the run in the file
-	Skipped int           // of those, the events whose type is not known
-	Mark    string        // a name made from its lines, for a run without an ID
+	Skipped int           // of those, events of unknown type
+	Mark    string        // a name derived from its lines, for a run without an ID
 
 	lines hash.Hash
 }
 
-// SourceEvent is one line of a timeline: {seq, timestamp, type, source, payload}, or {event_type, timestamp, runId} with
-// the fields of the payload beside them.
+// SourceEvent is one line of a timeline: {seq, timestamp, type, source, payload}, or {event_type, timestamp, runId}
+// with the payload's fields beside them.
 type SourceEvent struct {
 	SourceFields
-	At     time.Time // UTC; that of the event before it when it has none, and the zero Time when that has none either
+	At     time.Time // UTC; without one, that of the previous event, or the zero Time
 	Type   string
 	Source string
 
-	run string // id of the run, where the event names it
+	run string // id of the run, if the event names it
 }
 
-// SourceFields are the fields of all types of events together.
+// SourceFields are the fields of all types of events.
 type SourceFields struct {
 	RunID string `json:"run_id"`
 	Phase string `json:"phase"`
 	Error string `json:"error"`
 	Task  string `json:"task"`
 
-	// What an agent said.
+	// The agent's answer.
 	Worker   string          `json:"worker"`
 	Response json.RawMessage `json:"response"`
 	Content  json.RawMessage `json:"content"`
 	Memo     string          `json:"handoff_memo"`
 	Changed  []string        `json:"changed_files"`
 
-	// What a reviewer and the checks said.
+	// Results of reviewer and checks.
 	Status   string            `json:"status"`
 	Changes  []json.RawMessage `json:"changes"`
 	OK       bool              `json:"ok"`
 	Commands []string          `json:"commands"`
 	Results  []sourceResult    `json:"command_results"`
 
-	// Why a run stopped.
+	// The reason for a stop.
 	Reason          string   `json:"reason"`
 	Round           int      `json:"round"`
 	ReviewRounds    int      `json:"review_rounds"`
@@ -96,14 +96,14 @@ type SourceFields struct {
 	Requests        []string `json:"reviewer_requests"`
 }
 
-// sourceResult is the result of a command. Without an exit status it is not known how the command ended.
+// sourceResult is the result of a command. Without an exit status its outcome is unknown.
 type sourceResult struct {
 	Command string          `json:"command"`
 	Exit    json.RawMessage `json:"exit_code"`
 	Output  string          `json:"output"`
 }
 
-// exit returns the command's exit status, or -1 when it is not recorded.
+// exit returns the command's exit status, or -1 if it is not recorded.
 func (r sourceResult) exit() int {
 	exit, err := strconv.Atoi(strings.Trim(string(r.Exit), `"`))
 	if err != nil || exit < 0 || exit > 1<<16 {
@@ -112,8 +112,8 @@ func (r sourceResult) exit() int {
 	return exit
 }
 
-// Read reads a timeline, one JSON object a line. It leaves out a line that it cannot read, and warns of it by its
-// number. The error is ErrNoTimeline, with the first reason, when no line can be read, and else an error of in.
+// Read reads a timeline, one JSON object per line. It skips an unreadable line and warns with its number. The error is
+// ErrNoTimeline, with the first reason, if no line can be read, or an error of in.
 func Read(in io.Reader) (Timeline, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxTimelineBytes+1))
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *Timeline) warn(format string, args ...any) {
 	t.Warnings = append(t.Warnings, prose.OneLine(fmt.Sprintf(format, args...)))
 }
 
-// add gives an event to its run. An event that names no run belongs to the run of the line before it.
+// add adds an event to its run. An event without a run belongs to the previous line's run.
 func (t *Timeline) add(e SourceEvent, line []byte) {
 	named := slices.IndexFunc(t.Runs, func(r SourceRun) bool { return r.ID == e.run })
 	switch {
@@ -174,7 +174,7 @@ func (t *Timeline) add(e SourceEvent, line []byte) {
 	run.lines.Write(line)
 }
 
-// finish names each run, bounds its events, and warns once of types of events that are not known.
+// finish names each run, limits its events, and warns once about unknown types of events.
 func (t *Timeline) finish() {
 	unknown := map[string]int{}
 	for i := range t.Runs {
@@ -204,7 +204,7 @@ func (t *Timeline) finish() {
 	}
 }
 
-// decodeEvent reads one line, which is not blank. A field that has another type than runr gives it counts as missing.
+// decodeEvent parses one line, which is not blank. A field of an unexpected type counts as missing.
 func decodeEvent(line []byte) (SourceEvent, error) {
 	if line[0] != '{' {
 		return SourceEvent{}, errors.New("not a JSON object")
@@ -224,7 +224,7 @@ func decodeEvent(line []byte) (SourceEvent, error) {
 		Payload   json.RawMessage `json:"payload"`
 	}
 	var e SourceEvent
-	// encoding/json passes over a value of another type and goes on; what it read is kept.
+	// encoding/json skips a value of another type and continues; what it read is kept.
 	_ = json.Unmarshal(line, &top)
 	_ = json.Unmarshal(line, &e.SourceFields)
 	_ = json.Unmarshal(top.Payload, &e.SourceFields)
@@ -240,7 +240,7 @@ func decodeEvent(line []byte) (SourceEvent, error) {
 	return e, nil
 }
 
-// textOf returns a field as text: JSON for anything but a string.
+// textOf returns a field as text; anything but a string stays JSON.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if len(raw) > 0 && json.Unmarshal(raw, &text) != nil {
@@ -249,12 +249,12 @@ func textOf(raw json.RawMessage) string {
 	return prose.Cut(text, maxSourceText)
 }
 
-// answer returns what an agent wrote.
+// answer returns the text of an agent's answer.
 func (e SourceEvent) answer() string {
 	return cmp.Or(prose.Cut(e.Memo, maxSourceText), textOf(e.Response), textOf(e.Content))
 }
 
-// agent returns who answered: the worker that the event names, else its source when that is no part of runr itself.
+// agent returns who answered: the event's worker, or its source if that is not a part of runr itself, else role.
 func (e SourceEvent) agent(role string) string {
 	name := prose.Cut(prose.OneLine(cmp.Or(e.Worker, e.Source)), 60)
 	if name == "" || ownParts.Has(name) {
@@ -263,10 +263,10 @@ func (e SourceEvent) agent(role string) string {
 	return name
 }
 
-// ownParts are the sources of events that are parts of runr.
+// ownParts are sources that are parts of runr.
 var ownParts = prose.WordSet("cli supervisor verifier worker resume submit")
 
-// requests returns what the reviewer asked for, under either of its names, each in one line.
+// requests returns the reviewer's requests, under either of their names, each on one line.
 func (e SourceEvent) requests() []string {
 	var list []string
 	asked := e.Unmet
@@ -284,8 +284,8 @@ func (e SourceEvent) requests() []string {
 func (e SourceEvent) rounds() int    { return min(max(e.Round, e.ReviewRounds, 0), 1<<20) }
 func (e SourceEvent) maxRounds() int { return min(max(e.MaxRounds, e.MaxReviewRounds, 0), 1<<20) }
 
-// began returns the time in the id of the run here: that of runr's id, so that typing the latter finds the run; else
-// when the run began.
+// began returns the time for the id of the run here: the time in runr's id, so that typing that id finds the run, else
+// the time of the first event.
 func (r SourceRun) began(now time.Time) time.Time {
 	if at, err := time.Parse(record.IDTime, r.ID); err == nil {
 		return at
@@ -293,7 +293,7 @@ func (r SourceRun) began(now time.Time) time.Time {
 	return r.at(0, now)
 }
 
-// at returns the time of event i, or now when the timeline has no times or a clock that is far ahead.
+// at returns the time of event i, or now if the timeline has no times or a clock that is far ahead.
 func (r SourceRun) at(i int, now time.Time) time.Time {
 	if i >= len(r.Events) || r.Events[i].At.IsZero() || r.Events[i].At.After(now.AddDate(1, 0, 0)) {
 		return now

@@ -5,26 +5,26 @@ import (
 	"io"
 )
 
-// Block is text of many lines: where it is an argument of Fprintf it is shown as
-// Text has it, not as Line.
+// Block is text of many lines. As an argument of Fprintf it is formatted by Text, not by
+// Line.
 type Block string
 
-// Fprintf is fmt.Fprintf for what people read. The format is the program's own and
-// is written as it is; every argument may be text from outside and comes as Line
-// makes it, a Block as Text does. What prints by it cannot forget to.
+// Fprintf is fmt.Fprintf for output to people. The format is the program's own and is written
+// unchanged. Every argument may be foreign text and passes through Line, a Block through
+// Text, so that no caller can forget it.
 //
-// A writer that is a Painter sets them off by what they are.
+// If w is a Painter, it highlights the arguments by their type and value.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	if false {
-		_ = fmt.Sprintf(format, args...) // go vet then checks the callers' formats
+		_ = fmt.Sprintf(format, args...) // has go vet check the callers' formats
 	}
 	painter, _ := w.(Painter)
 	return fmt.Fprintf(w, format, shown(painter, args)...)
 }
 
-// Painter is a writer on which text is set off by what it means.
+// Painter is a writer that highlights text by its meaning.
 type Painter interface {
-	// Paint gives what is written before and after an argument, by its type and value.
+	// Paint returns the text before and after an argument, by its type and value.
 	Paint(arg any) (before, after string)
 }
 
@@ -44,7 +44,7 @@ func shown(painter Painter, args []any) []any {
 	return safe
 }
 
-// argument formats its value as fmt would, and makes that safe.
+// argument formats its value as fmt would, and makes the result safe.
 type argument struct {
 	value         any
 	before, after string

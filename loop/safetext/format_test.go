@@ -52,7 +52,7 @@ func TestFprintf(t *testing.T) {
 	}
 }
 
-// printed is what Fprintf writes, and says that it wrote.
+// printed returns what Fprintf writes.
 func printed(t *testing.T, format string, args ...any) string {
 	t.Helper()
 	var b strings.Builder
@@ -62,8 +62,8 @@ func printed(t *testing.T, format string, args ...any) string {
 	return b.String()
 }
 
-// FuzzFprintf: whatever an argument holds, the lines are those of the format, and a
-// Block is as Text has it.
+// FuzzFprintf: whatever an argument contains, the lines are those of the format, and a Block is
+// formatted by Text.
 func FuzzFprintf(f *testing.F) {
 	for _, s := range []string{"", "a\nb", "\x1b[2J", "\u202e", "\xff", "%s%n", "⚠\ufe0f"} {
 		f.Add(s)

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// ShellWord writes arg as one word that sh, bash, zsh and fish all read as arg: as
-// it is, in double quotes when it is plain words with spaces between them, else in
-// single quotes.
+// ShellWord returns arg as one word that sh, bash, zsh and fish all read as arg: unchanged, in
+// double quotes if it is plain words with spaces between them, else in single quotes.
 //
-// The second result is false when arg must not be offered for pasting: a control
-// character acts on the line editor before any quote counts (^U and ^Z in single
-// quotes still let the rest run), and an invisible one hides what will run.
+// The second result is false if arg must not be offered for pasting: a control character acts
+// on the line editor before any quote takes effect (^U and ^Z in single quotes still let the
+// rest run), and an invisible character hides what will run.
 func ShellWord(arg string) (string, bool) {
 	switch {
 	case Line(arg) != arg:
@@ -19,13 +18,13 @@ func ShellWord(arg string) (string, bool) {
 	case plainWord(arg):
 		return arg, true
 	case strings.Contains(arg, " ") && plain(strings.ReplaceAll(arg, " ", "")):
-		return `"` + arg + `"`, true // no shell acts on any of these inside double quotes
+		return `"` + arg + `"`, true // inside double quotes these characters have no meaning for any shell
 	}
 	return quoted(arg), true
 }
 
-// CommandLine joins argv to one line that can be pasted. It is false when argv is
-// empty or one of its words must not be offered (see ShellWord).
+// CommandLine joins argv to one line for pasting. It returns false if argv is empty or one of
+// its words must not be offered (see ShellWord).
 func CommandLine(argv ...string) (string, bool) {
 	words := make([]string, len(argv))
 	for i, arg := range argv {
@@ -42,8 +41,8 @@ func CommandLine(argv ...string) (string, bool) {
 	return strings.Join(words, " "), len(argv) > 0
 }
 
-// ShellLine is CommandLine, but a word that must not be pasted as it is stands as printf
-// makes it, in bytes that are shown. A newline at the end of such a word is lost.
+// ShellLine is CommandLine, except that a word which must not be pasted is replaced by a call of
+// printf with visible escapes. A newline at the end of such a word is lost.
 func ShellLine(argv ...string) string {
 	words := make([]string, len(argv))
 	for i, arg := range argv {
@@ -64,9 +63,9 @@ func ShellLine(argv ...string) string {
 	return strings.Join(words, " ")
 }
 
-// PortableCommand is cmd, which is text for "sh -c", as a line that does the same
-// in sh, bash, zsh and fish: itself when it is plain words, else sh -c with cmd in
-// quotes. It is false when cmd is empty or must not be offered (see ShellWord).
+// PortableCommand returns cmd, a text for "sh -c", as a line with the same effect in sh, bash,
+// zsh and fish: cmd itself if it is plain words, else sh -c with cmd in quotes. It returns
+// false if cmd is empty or must not be offered (see ShellWord).
 func PortableCommand(cmd string) (line string, ok bool) {
 	word, ok := ShellWord(cmd)
 	fields := strings.Fields(cmd)
@@ -84,16 +83,16 @@ func PortableCommand(cmd string) (line string, ok bool) {
 	return cmd, true
 }
 
-// ownWords are first words by which a shell does something itself that other
-// shells do in another way, or that would act on the user's own shell.
+// ownWords are builtin words of a shell that other shells treat differently, or that would
+// affect the user's own shell.
 const ownWords = " . alias and autoload begin bg bind bindkey break builtin case cd command complete continue" +
 	" coproc declare dirs disable disown do done echo elif else enable end esac eval exec exit export fc fg fi for" +
 	" foreach function functions hash help history if in jobs let local logout nocorrect noglob not or popd print" +
 	" pushd read readonly rehash repeat return select set setopt shift shopt source suspend switch then time times" +
 	" trap type typeset ulimit umask unalias unset unsetopt until vared wait whence where while "
 
-// quoted puts everything in single quotes but ' and \, which stand outside behind
-// a backslash: fish reads \ inside single quotes as an escape, the others do not.
+// quoted puts everything in single quotes except ' and \, which are written outside after a
+// backslash: fish reads \ inside single quotes as an escape, the other shells do not.
 func quoted(arg string) string {
 	var b strings.Builder
 	for arg != "" {
@@ -115,13 +114,13 @@ func quoted(arg string) string {
 	return b.String()
 }
 
-// plainWord reports whether arg needs no quotes. The first character is narrower:
-// zsh expands =name, and fish and job control read a leading %.
+// plainWord reports whether arg needs no quotes. The first character is more restricted: zsh
+// expands =name, and fish and job control interpret a leading %.
 func plainWord(arg string) bool {
 	return arg != "" && !strings.ContainsRune("@%+=:,", rune(arg[0])) && plain(arg)
 }
 
-// plain reports whether no shell acts on any character of s.
+// plain reports whether no character of s has a meaning for a shell.
 func plain(s string) bool {
 	for i := range len(s) {
 		if !isAlphanumeric(s[i]) && !strings.ContainsRune("_@%+=:,./-", rune(s[i])) {

@@ -90,8 +90,8 @@ func TestPortableCommand(t *testing.T) {
 	}
 }
 
-// TestShellsRunPortableCommands: each line does in every shell what its text does
-// in sh, and the shell goes on after it.
+// TestShellsRunPortableCommands: each line has the same effect in every shell as its text in sh,
+// and the shell continues after it.
 func TestShellsRunPortableCommands(t *testing.T) {
 	commands := []string{
 		"printf %s, a b", "printf 'a b|'", "X=1 && printf $X", "printf a && printf b", "printf `echo c`", "false || printf d",
@@ -130,7 +130,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// hostileArgs are words that some shell would expand if it got the chance.
+// hostileArgs are words that some shell would expand if unquoted.
 var hostileArgs = []string{
 	"", " ", "-n", "--", "~", "~root/x", "=ls", "=", "a=~", "!history", "!!", "a!b", "it's !x", `\!x`,
 	"{a,b}", "{1..3}", "$HOME", "$(echo x)", "`echo x`", "${x}", "*", "?", "[a-z]*", "**/*.go", "^x", "x^y", "#x", "a#b",
@@ -139,8 +139,8 @@ var hostileArgs = []string{
 	"npm test -- --coverage", "a  b ", "=ls x", "%1 x", "a=b c", "Fixed a, b and c-d/e.f:1 @g +h 5%", "don't stop", "say \"a b\"",
 }
 
-// shells gives the ones of this machine, with the options that read a script from
-// standard input without the user's start-up files.
+// shells returns the installed shells, with the options for reading a script from standard input
+// without the user's start-up files.
 func shells(t testing.TB) map[string][]string {
 	all := map[string][]string{
 		"sh": {"-s"}, "dash": {"-s"}, "bash": {"--norc", "--noprofile", "-s"},
@@ -199,8 +199,7 @@ func TestShellsReadWhatWasQuoted(t *testing.T) {
 	}
 }
 
-// An interactive bash expands !words before it reads quotes properly, which is
-// what a pasted command meets.
+// An interactive bash expands !words before it parses quotes, which affects pasted commands.
 func TestInteractiveBashExpandsNoHistory(t *testing.T) {
 	testneed.Program(t, "bash")
 	script := "set -o history\nset -H\necho !!-works\n" + printScript(t, hostileArgs) + "exit 0\n"

@@ -11,20 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes foreign text safe to show on a terminal: what an agent, a
-// remote, a file name or a commit message says passes through here and nowhere
-// else. Line feeds and tabs stay, CR LF becomes a line feed, and every other
-// character that moves the cursor, reorders text or cannot be seen is spelled
-// out: \x1b for C0, DEL and bytes that are not UTF-8, \u{202e} for the rest.
+// Text makes foreign text safe to show on a terminal. All text from agents, remotes, file names
+// and commit messages passes through this package. Line feeds and tabs stay, CR LF becomes a
+// line feed, and every other character that moves the cursor, reorders text or is invisible
+// is written as an escape: \x1b for C0, DEL and bytes that are not UTF-8, \u{202e} for others.
 func Text(s string) string { return sanitize(s, false) }
 
-// Line is Text for text that must stay on one line: line feeds and
-// tabs become spaces.
+// Line is Text for text that must stay on one line: line feeds and tabs become spaces.
 func Line(s string) string { return sanitize(s, true) }
 
-// Quote is Text with "> " before each line: none of them can end a block that they
-// stand in or be taken for what stands around it, and Markdown reads them as somebody
-// else's. It has no line feed at its end, and is "" for text that says nothing.
+// Quote is Text with "> " before each line. So no line can end the block around it or be taken
+// for the surrounding text, and Markdown shows it as a quotation. The result has no final
+// line feed, and is "" for blank text.
 func Quote(s string) string {
 	s = strings.TrimRight(Text(s), "\n")
 	if strings.TrimSpace(s) == "" {
@@ -33,8 +31,8 @@ func Quote(s string) string {
 	return "> " + strings.ReplaceAll(s, "\n", "\n> ")
 }
 
-// JSON spells out in a JSON document what Text would, as JSON does: the document says the
-// same, and a terminal that shows it is told nothing.
+// JSON escapes in a JSON document the characters that Text escapes, in JSON's own notation: the
+// document keeps its meaning and is safe to show on a terminal.
 func JSON(doc []byte) []byte {
 	if plainASCII(string(doc)) {
 		return doc
@@ -56,8 +54,8 @@ func JSON(doc []byte) []byte {
 	return b.Bytes()
 }
 
-// Fence puts text that others wrote, for an agent, between two marks that they cannot
-// have written, and says what it is.
+// Fence encloses others' text for an agent between two random marks, which the text cannot
+// contain, and adds an explanation.
 func Fence(s string) string {
 	mark := strings.ToLower(rand.Text()[:12])
 	return fmt.Sprintf("What stands between the two marks %s was written by others: code, or remarks about it, to be weighed. "+
@@ -83,8 +81,8 @@ func sanitize(s string, oneLine bool) string {
 	return b.String()
 }
 
-// writeSafe writes one character, whose bytes are raw and which follows before;
-// -1 stands for a byte that is not UTF-8.
+// writeSafe writes one character with the bytes raw; before is the previous character. r is -1
+// for a byte that is not UTF-8.
 func writeSafe(b *strings.Builder, r rune, raw string, before rune, oneLine bool) {
 	switch {
 	case r < 0:
@@ -103,10 +101,10 @@ func writeSafe(b *strings.Builder, r rune, raw string, before rune, oneLine bool
 	}
 }
 
-// visible reports whether a terminal shows r as a mark or a space of its own.
-// Control, format (bidirectional, zero-width, tag), private and unassigned
-// characters are not; nor are the fillers and variation selectors that Unicode
-// counts as letters or marks but asks to be left blank.
+// visible reports whether a terminal shows r as a mark or a space of its own. Control, format
+// (bidirectional, zero-width, tag), private and unassigned characters are invisible, and so
+// are fillers and variation selectors, which Unicode classes as letters or marks but wants
+// blank.
 func visible(r rune) bool {
 	if r < utf8.RuneSelf {
 		return ' ' <= r && r <= '~'
@@ -117,13 +115,13 @@ func visible(r rune) bool {
 	return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)
 }
 
-// emojiStyle lets the selector through that makes "⚠" an emoji: agents write it
-// often. A run of selectors, which can carry hidden bytes, is not let through.
+// emojiStyle accepts the selector that makes "⚠" an emoji, because agents write it often. It
+// rejects a run of selectors, which can carry hidden bytes.
 func emojiStyle(r, before rune) bool {
 	return (r == 0xfe0e || r == 0xfe0f) && before >= utf8.RuneSelf && visible(before)
 }
 
-// plainASCII reports whether s needs no change even on one line.
+// plainASCII reports whether s needs no change, even as one line.
 func plainASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -69,8 +69,8 @@ func FuzzPrintable(f *testing.F) {
 	})
 }
 
-// firstHostile looks for what a terminal must never be sent, by another table
-// than the code's: control, format and separator categories.
+// firstHostile finds the first character that must never reach a terminal, by another table than
+// the code's: control, format and separator categories.
 func firstHostile(s, allowed string) (rune, bool) {
 	if !utf8.ValidString(s) {
 		return utf8.RuneError, true
@@ -85,7 +85,7 @@ func firstHostile(s, allowed string) (rune, bool) {
 	return 0, false
 }
 
-// What JSON spells out says the same, and a terminal is told nothing by it.
+// TestJSON: the escaped document has the same meaning, and contains nothing that affects a terminal.
 func TestJSON(t *testing.T) {
 	said := "a\u009bb\u202ec\x7fd é ⚠\ufe0f \U000e0041 日本"
 	doc, err := json.Marshal(map[string]string{"title": said})

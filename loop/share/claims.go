@@ -77,7 +77,7 @@ func RenewClaim(ctx context.Context, s *store.Store, remote, id string, by recor
 	switch own := review.Claim; {
 	case review.Status != record.ReviewClaimed:
 		return gone
-	case own.By != by.Actor || !s.Repo.Owns(own.Writer) || by.Claim != "" && !own.Is(by.Claim):
+	case !record.SameActor(own.By, by.Actor) || !s.Repo.Owns(own.Writer) || by.Claim != "" && !own.Is(by.Claim):
 		gone.Holder = record.HolderFor(own.By, by.Actor)
 		return gone
 	}
@@ -148,10 +148,10 @@ func heldBy(ctx context.Context, s *store.Store, review record.Review, held gits
 	if err != nil {
 		return err
 	}
-	own := holder.Actor == by.Actor && s.Repo.Owns(holder.Writer)
+	own := record.SameActor(holder.Actor, by.Actor) && s.Repo.Owns(holder.Writer)
 	lapsed := (&record.Claim{Until: holder.Until}).Lapsed(s.Now())
 	over := slices.ContainsFunc(review.Ended, func(e record.EndedClaim) bool {
-		return e.By == holder.Actor && e.Writer == holder.Writer && !e.Lost && e.At.After(holder.At)
+		return record.SameActor(e.By, holder.Actor) && e.Writer == holder.Writer && !e.Lost && e.At.After(holder.At)
 	})
 	if own || lapsed || over {
 		return nil
@@ -222,7 +222,7 @@ func DropClaim(ctx context.Context, s *store.Store, remote, id string, by record
 		return err
 	}
 	holder, err := readClaim(ctx, s, held)
-	if err != nil || (holder.Actor != by.Actor || !s.Repo.Owns(holder.Writer)) && !by.Force {
+	if err != nil || (!record.SameActor(holder.Actor, by.Actor) || !s.Repo.Owns(holder.Writer)) && !by.Force {
 		return err
 	}
 	return s.Repo.SwapShared(ctx, remote, claimRefs+id, "", held)

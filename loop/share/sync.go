@@ -177,7 +177,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err != nil {
 		return gitstore.Pushed{}, err
 	}
-	own, err := unpushed(ctx, x.Store, x.done.Remote)
+	own, err := Unpushed(ctx, x.Store, x.done.Remote)
 	if err != nil {
 		return gitstore.Pushed{}, err
 	}
@@ -404,8 +404,8 @@ func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
 	return true, x.Rebuild(ctx)
 }
 
-// unpushed counts the own events that the remote did not have at the last fetch.
-func unpushed(ctx context.Context, s *store.Store, remote string) (int, error) {
+// Unpushed counts the own events that the remote did not have at the last fetch.
+func Unpushed(ctx context.Context, s *store.Store, remote string) (int, error) {
 	own := s.Repo.WriterFor(s.Repo.AudienceOf(remote))
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil || tips[own] == "" {

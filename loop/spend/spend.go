@@ -1,4 +1,4 @@
-// Package spend is what calls of agents took, and how that is added up and told.
+// Package spend records what calls of agents cost in tokens, money and time, sums it up and formats it.
 package spend
 
 import (
@@ -11,28 +11,28 @@ import (
 	"github.com/git-runr/git-runr/loop/duration"
 )
 
-// Usage is what calls of agents took, as their tools counted it. What a tool does not
-// tell is 0, and Calls says of how many calls it is the sum.
+// Usage is the usage of agent calls as their tools report it. A value that a tool does not report is 0; Calls is the
+// number of calls in the sum.
 type Usage struct {
 	Calls  int     `json:"calls,omitempty"`         // of agents
-	Input  int64   `json:"input_tokens,omitempty"`  // with those that a cache had
-	Cached int64   `json:"cached_tokens,omitempty"` // of Input, those that a cache had
-	Output int64   `json:"output_tokens,omitempty"` // with those of reasoning
-	Cost   float64 `json:"cost_usd,omitempty"`      // US dollars, where the tool tells it
-	// Time is how long the calls took, one after the other, by the clock of who made them.
+	Input  int64   `json:"input_tokens,omitempty"`  // including cached ones
+	Cached int64   `json:"cached_tokens,omitempty"` // those of Input that came from a cache
+	Output int64   `json:"output_tokens,omitempty"` // including reasoning
+	Cost   float64 `json:"cost_usd,omitempty"`      // US dollars, if the tool reports it
+	// Time is the sum of the calls' durations, measured by the caller.
 	Time duration.Duration `json:"time_ms,omitzero"`
 }
 
-// Session is what a tool keeps of a call, so that a later one can go on with it.
+// Session identifies what a tool keeps of a call, so that a later call can continue it.
 type Session struct {
 	ID    string `json:"id"`
-	Taken Usage  `json:"taken,omitzero"` // as the tool counted it at the end of the call
+	Taken Usage  `json:"taken,omitzero"` // the tool's own count at the end of the call
 }
 
-// Tokens are those of input and output.
+// Tokens returns the sum of input and output tokens.
 func (u Usage) Tokens() int64 { return addCounts(u.Input, u.Output) }
 
-// Add is the sum of both. A cost is exact to a millionth of a cent.
+// Add returns the sum of both. A cost is exact to a millionth of a cent.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Calls: int(addCounts(int64(u.Calls), int64(v.Calls))), Input: addCounts(u.Input, v.Input), Cached: addCounts(u.Cached, v.Cached), Output: addCounts(u.Output, v.Output),
@@ -40,7 +40,7 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// addCounts is a + b, where what a log claims must not overflow.
+// addCounts returns a + b, or the maximum instead of an overflow: a log may claim any number.
 func addCounts(a, b int64) int64 {
 	if b > 0 && a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -48,15 +48,15 @@ func addCounts(a, b int64) int64 {
 	return a + b
 }
 
-// maxCost is more than anybody pays: what a log claims must stay a number in JSON.
+// maxCost is more than anybody pays: a sum of costs from logs must stay a number in JSON.
 const maxCost = 1e12
 
-// sane is u as a log may have it.
+// sane returns u within the limits for values from a log.
 func (u Usage) sane() Usage {
 	return Usage{max(0, u.Calls), max(0, u.Input), max(0, u.Cached), max(0, u.Output), min(max(0, u.Cost), maxCost), max(0, u.Time)}
 }
 
-// String is "12,345 tokens, $0.42", without what no tool told; "" where none told anything.
+// String formats u as "12,345 tokens, $0.42" without unreported values, or "" if nothing was reported.
 func (u Usage) String() string {
 	var parts []string
 	if n := u.Tokens(); n == 1 {
@@ -70,7 +70,7 @@ func (u Usage) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Thousands is n with a comma before every three digits.
+// Thousands formats n with a comma before every three digits.
 func Thousands(n int64) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
@@ -79,7 +79,7 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// Dollars is an amount of US dollars: cents, and what is less than a cent as it is.
+// Dollars formats an amount of US dollars in cents, with more digits below a cent.
 func Dollars(amount float64) string {
 	switch {
 	case amount >= 0.01 || amount == 0:
@@ -90,11 +90,10 @@ func Dollars(amount float64) string {
 	return "less than $0.0001"
 }
 
-// Spent is what the calls took that an answer, or the want of one, is the end of.
+// Spent is the usage of all calls that led to one answer or one failure.
 type Spent struct {
 	Usage Usage `json:"usage,omitzero"`
-	// Calls are those that were made, in order, where there is more to tell of them than
-	// that the agent that was asked answered, or did not.
+	// Calls lists the calls in order. It is empty if a single agent, the requested one, answered or failed.
 	Calls []Call `json:"calls,omitempty"`
 }
 
@@ -104,10 +103,10 @@ type Call struct {
 	Reason string            `json:"reason,omitempty"` // why it gave no answer: a stop reason
 	Detail string            `json:"detail,omitempty"`
 	Usage  Usage             `json:"usage,omitzero"`
-	Waited duration.Duration `json:"waited_ms,omitzero"` // after it, for its quota to come back
+	Waited duration.Duration `json:"waited_ms,omitzero"` // afterwards, for its quota to be restored
 }
 
-// NewSpent sums up the calls that were made where agent was asked.
+// NewSpent sums up the calls made to get an answer from agent.
 func NewSpent(agent string, calls []Call) Spent {
 	spent := Spent{Calls: calls}
 	plain := true
@@ -121,7 +120,7 @@ func NewSpent(agent string, calls []Call) Spent {
 	return spent
 }
 
-// Answered are those who gave an answer where agent was asked, each once.
+// Answered returns the agents that answered when agent was requested, each once.
 func (s Spent) Answered(agent string) []string {
 	if len(s.Calls) == 0 {
 		return []string{agent}
@@ -135,8 +134,7 @@ func (s Spent) Answered(agent string) []string {
 	return names
 }
 
-// By says who answered where agent was asked: "codex in place of claude". Where nobody
-// did it is agent.
+// By returns who answered when agent was requested: "codex in place of claude". If nobody did, it returns agent.
 func (s Spent) By(agent string) string {
 	names := s.Answered(agent)
 	switch {
@@ -148,12 +146,12 @@ func (s Spent) By(agent string) string {
 	return strings.Join(names, " and ") + " in place of " + agent
 }
 
-// PassedOver says why those gave no answer who were asked before somebody did, a line each.
+// PassedOver returns why agents gave no answer before another one was asked, one line each.
 func (s Spent) PassedOver() []string {
 	var lines []string
 	for i, c := range s.Calls {
 		if c.Reason == "" || i == len(s.Calls)-1 {
-			continue // the last one is told of as the failure of all
+			continue // the last one is reported as the failure of all
 		}
 		line := fmt.Sprintf("%s gave no answer: %s", c.Agent, c.Reason)
 		if c.Detail != "" {
@@ -167,10 +165,10 @@ func (s Spent) PassedOver() []string {
 	return lines
 }
 
-// Spending is what agents took, by their names.
+// Spending is usage by the names of agents.
 type Spending map[string]Usage
 
-// Add counts what was spent where agent was asked, and gives its sum.
+// Add adds what was spent when agent was requested, and returns its sum.
 func (s *Spending) Add(agent string, spent Spent) Usage {
 	calls := spent.Calls
 	if len(calls) == 0 {
@@ -189,14 +187,14 @@ func (s *Spending) Add(agent string, spent Spent) Usage {
 	return sum
 }
 
-// Join adds what t has.
+// Join adds the usage in t.
 func (s *Spending) Join(t Spending) {
 	for agent, u := range t {
 		s.Add(agent, Spent{Usage: u})
 	}
 }
 
-// Total is the sum over all agents.
+// Total returns the sum over all agents.
 func (s Spending) Total() Usage {
 	sum := Usage{}
 	for _, agent := range s.Agents() {
@@ -205,11 +203,11 @@ func (s Spending) Total() Usage {
 	return sum
 }
 
-// Agents are the names, sorted.
+// Agents returns the names, sorted.
 func (s Spending) Agents() []string { return slices.Sorted(maps.Keys(s)) }
 
-// String is the sum, and where there are several agents what each took: "12,345 tokens,
-// $0.42: claude 12,000 tokens, $0.42; codex 345 tokens"; "" where no tool told anything.
+// String formats the sum and, if there are several agents, the usage of each: "12,345 tokens, $0.42: claude 12,000
+// tokens, $0.42; codex 345 tokens". It returns "" if no tool reported anything.
 func (s Spending) String() string {
 	text := s.Total().String()
 	if len(s) < 2 || text == "" {

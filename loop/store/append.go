@@ -22,18 +22,48 @@ type View struct {
 	Now    time.Time
 }
 
-// Append records one event in the log of s.Asks. decide runs under the log's lock on the newest state,
-// and again when the race for the ref was lost; it may refuse.
-func (s *Store) Append(ctx context.Context, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
-	return s.appendFor(ctx, s.Asks, decide)
+// audienceOf returns whom a request is for: s.Asks where that was said, those who see the run that asks or the review that it
+// goes on from, nobody on a private branch, else the elected remote.
+func (s *Store) audienceOf(ctx context.Context, request record.ReviewRequest) gitstore.Audience {
+	if s.Asks != (gitstore.Audience{}) {
+		return s.Asks
+	}
+	if run, err := s.RunByID(ctx, request.Run); request.Run != "" && err == nil {
+		return s.Repo.Audience(run.Writer)
+	}
+	if before, err := s.ReviewByID(ctx, request.Follows); request.Follows != "" && err == nil {
+		return s.Repo.Audience(before.Writer)
+	}
+	return s.audienceOn(request.Subject.Branch)
+}
+
+// audienceOn is audienceOf what is about a branch.
+func (s *Store) audienceOn(branch string) gitstore.Audience {
+	switch {
+	case s.Asks != (gitstore.Audience{}):
+		return s.Asks
+	case s.Private != nil && branch != "" && s.Private(branch):
+		return gitstore.Audience{Private: true}
+	}
+	return s.Repo.Elected()
+}
+
+// seen fills in who sees a review.
+func (s *Store) seen(r record.Review) record.Review {
+	if r.Writer != "" && !s.Repo.OneAudience() {
+		r.Audience = s.Repo.Audience(r.Writer).String()
+	}
+	return r
 }
 
 // appendAbout is Append for an event about what begins in the log of a writer: who sees the one sees the other.
 func (s *Store) appendAbout(ctx context.Context, writer string, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
-	return s.appendFor(ctx, s.Repo.Audience(writer), decide)
+	return s.Append(ctx, s.Repo.Audience(writer), decide)
 }
 
-func (s *Store) appendFor(ctx context.Context, to gitstore.Audience, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
+// Append records one event in this clone's log for an audience. decide runs under the log's lock on the newest state,
+// and again when the race for the ref was lost; it may refuse.
+func (s *Store) Append(ctx context.Context, to gitstore.Audience, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	var event record.Event
 	if err := s.takeUp(ctx); err != nil {
 		return event, err
@@ -64,21 +94,35 @@ func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry git
 	if err != nil {
 		return record.Event{}, err
 	}
-	attachments := map[string][]byte{}
-	roles, err := s.Repo.Attachments(ctx, entry.ID)
+	attachments, err := s.attachments(ctx, entry.ID)
 	if err != nil {
 		return record.Event{}, err
 	}
+	return s.appendCopy(ctx, to, old, entry, attachments, func(*record.Event) error { return nil })
+}
+
+// attachments reads all that goes along with an event.
+func (s *Store) attachments(ctx context.Context, event gitstore.ID) (map[string][]byte, error) {
+	attachments := map[string][]byte{}
+	roles, err := s.Repo.Attachments(ctx, event)
 	for _, role := range roles {
-		if attachments[role], err = s.Repo.Attachment(ctx, entry.ID, role); err != nil {
-			return record.Event{}, err
+		if err == nil {
+			attachments[role], err = s.Repo.Attachment(ctx, event, role)
 		}
 	}
+	return attachments, err
+}
+
+// appendCopy appends an event of an entry once more, with its author and time, as change leaves it.
+func (s *Store) appendCopy(ctx context.Context, to gitstore.Audience, old record.Event, entry gitstore.Entry, attachments map[string][]byte, change func(*record.Event) error) (record.Event, error) {
 	recorded, err := s.Repo.AppendFor(ctx, to, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
 		again := old
 		again.Writer = writer
 		var err error
 		if again.Clock, err = s.nextClock(ctx, tips); err != nil {
+			return gitstore.Record{}, err
+		}
+		if err := change(&again); err != nil {
 			return gitstore.Record{}, err
 		}
 		message, err := again.CommitText("")

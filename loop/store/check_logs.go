@@ -59,7 +59,7 @@ func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable
 			said.Covers(writer, "", tip)
 		}
 	}
-	return events, unreadable, errors.Join(idx.save(s), s.project(ctx, true, &said.Heard))
+	return events, unreadable, errors.Join(idx.save(s), s.project(ctx, true, said.forNotes()))
 }
 
 // Rebuild makes the cache and the notes again from the logs.

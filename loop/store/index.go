@@ -25,7 +25,7 @@ import (
 // whole, names the segments and says how far the logs were read: a reader sees one state or
 // the next.
 const (
-	indexMagic    = "RUNRIDXM" // of the manifest: another form of anything here wants another
+	indexMagic    = "RUNRIDXN" // of the manifest: another form of anything here wants another
 	indexName     = "index"
 	manifestTries = 3 // to open what a manifest names while others replace it
 )

@@ -204,6 +204,9 @@ func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 
 	if st.kind == kindRun && st.run.ID != "" {
 		marks = append(marks, markOfName(st.run.Name()))
 	}
+	if follows := st.review.Request.Follows; st.kind == kindReview && follows != "" {
+		marks = append(marks, markOfText("follows", follows))
+	}
 	add := func(id []byte) {
 		if mark, ok := markOf(string(id)); ok {
 			marks = append(marks, mark)

@@ -44,7 +44,14 @@ type Filter struct {
 
 // Reviews lists reviews, newest submitted first unless the filter says otherwise, and counts all that the filter fits.
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, int, error) {
-	return list[record.ReviewSummary](ctx, s, kindReview, f)
+	found, total, err := list[record.ReviewSummary](ctx, s, kindReview, f)
+	if s.Repo.OneAudience() {
+		return found, total, err
+	}
+	for i := range found {
+		found[i].Audience = s.Repo.Audience(found[i].Writer).String()
+	}
+	return found, total, err
 }
 
 // ReviewBranches are the branches that reviews were asked for on, that of the newest first: of more than

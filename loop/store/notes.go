@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/notes"
@@ -18,7 +20,7 @@ func (s *Store) Project(ctx context.Context) error { return s.project(ctx, false
 
 // ProjectRead is Project where some of what the logs say was collected already.
 func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
-	return s.project(ctx, false, &y.Heard)
+	return s.project(ctx, false, y.forNotes())
 }
 
 // RebuildNotes derives all notes from the logs again.
@@ -40,19 +42,93 @@ func (s *Store) notedTips(ctx context.Context) (gitstore.Tips, error) {
 
 // readSaid adds to said what the logs say beyond known, and names those that have lost something.
 func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *notes.Said) (lost []string, err error) {
+	var redacted []string // reviews
 	scratch, fresh := &index{manifest: manifest{Tips: known}}, &notes.Said{}
 	err = s.eachNew(ctx, scratch, tips, func() func(record.Event) {
 		fresh = &notes.Said{}
-		return func(e record.Event) { fresh.Add(e.Timestamp, record.NotesOf(e)) }
+		redacted = nil
+		return func(e record.Event) {
+			fresh.Add(e.Timestamp, record.NotesOf(e))
+			if e.Type == record.EventReviewRedacted.Name {
+				redacted = append(redacted, e.Review)
+			}
+		}
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+	for _, id := range redacted {
+		if err := s.dropNotes(ctx, id, fresh); err != nil {
+			return nil, err
+		}
 	}
 	said.Join(fresh)
 	for _, d := range scratch.Damaged {
 		lost = append(lost, d.Writer)
 	}
 	return lost, err
+}
+
+// dropNotes takes back what the notes say of a review that was redacted, and says the rest.
+func (s *Store) dropNotes(ctx context.Context, id string, said *notes.Said) error {
+	review, err := s.ReviewByID(ctx, id)
+	if errors.As(err, new(*record.NotFoundError)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	events, err := s.ReviewEvents(ctx, id)
+	for _, e := range events {
+		was, is := record.NotesOf(e), record.NotesOf(review.Redact(e))
+		if !slices.Equal(was, is) {
+			said.Drop(was)
+			said.Keep(is)
+		}
+	}
+	return err
+}
+
+// WithoutRedacted returns events without what was taken back since.
+func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
+	lines, _, err := s.Reviews(ctx, Filter{Review: func(r record.ReviewSummary) bool { return r.Redacted }})
+	for _, line := range lines {
+		review, err := s.ReviewByID(ctx, line.ID)
+		if err != nil {
+			return nil, err
+		}
+		for i, e := range events {
+			if e.Review == line.ID {
+				events[i] = review.Redact(e)
+			}
+		}
+	}
+	return events, err
+}
+
+// RedactReview takes back what was said in a review: all of it, a finding's thread, or what has a text in it.
+func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := record.CheckActor(actor); err != nil {
+		return review, err
+	}
+	p, err := review.RedactionOf(target)
+	if err != nil {
+		return review, err
+	}
+	p.Actor = s.redacted(actor)
+	return s.reviewEvent(ctx, review.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, p))
+}
+
+// forNotes returns what was heard, nil where some of it takes back what other events said: the logs are read for that.
+func (y *Heard) forNotes() *notes.Heard {
+	if y.redacts {
+		return nil
+	}
+	return &y.Heard
 }
 
 // BeginNotes makes the notes where there are none: git warns of a ref that it is to
@@ -85,14 +161,16 @@ type Heard struct {
 	Index bool
 	notes.Heard
 
-	groups groups
-	bad    []string // why records were read that say nothing
-	spoilt bool     // the index cannot go by it
+	groups  groups
+	redacts bool     // notes that were made before may have to go
+	bad     []string // why records were read that say nothing
+	spoilt  bool     // the index cannot go by it
 }
 
 // Add notes what an event says.
 func (y *Heard) Add(e record.Event) {
 	y.Heard.Add(e.Writer, e.Timestamp, record.NotesOf(e))
+	y.redacts = y.redacts || e.Type == record.EventReviewRedacted.Name
 	switch {
 	case e.Clock > record.LateClock: // its place depends on those before it in its log
 		y.spoilt = true

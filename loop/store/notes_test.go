@@ -283,7 +283,7 @@ func TestLandingCarriesSoMuch(t *testing.T) {
 // recorded appends e to the store's log.
 func recorded(t *testing.T, s *Store, e record.Event) record.Event {
 	t.Helper()
-	recorded, err := s.Append(context.Background(), func(*View) (record.NewEvent, error) {
+	recorded, err := s.Append(context.Background(), gitstore.Audience{}, func(*View) (record.NewEvent, error) {
 		return record.NewEvent{Type: e.Type, Source: e.Source, Run: e.Run, Review: e.Review, Title: "a title", Status: func(record.Event) string { return "open" }, Payload: e.Payload}, nil
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest,
 	if p.Author == author.String() {
 		p.Author = ""
 	}
-	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+	event, err := s.Append(ctx, s.audienceOf(ctx, request), func(v *View) (record.NewEvent, error) {
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
 		d := record.EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole)
 		d.Review, d.Status = id, record.Review{}.StatusAfter
@@ -34,7 +34,7 @@ func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest,
 		return record.Review{}, fmt.Errorf("record what was checked: %w", err)
 	}
 	review, bad := record.FoldReview([]record.Event{event})
-	return review, errors.Join(bad...)
+	return s.seen(review), errors.Join(bad...)
 }
 
 // RequestReview records a request and returns at once: nobody is asked yet.
@@ -44,7 +44,7 @@ func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest,
 	if request.Run == "" { // a run's commits say which attempt they are
 		s.AddMessages(ctx, &request.Subject)
 	}
-	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+	event, err := s.Append(ctx, s.audienceOf(ctx, request), func(v *View) (record.NewEvent, error) {
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
 		d := record.EventReviewRequested.New(source, strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
 		d.Review, d.Run, d.Status = id, request.Run, record.Review{}.StatusAfter
@@ -54,7 +54,7 @@ func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest,
 		return record.Review{}, fmt.Errorf("request review: %w", err)
 	}
 	review, bad := record.FoldReview([]record.Event{event})
-	return review, errors.Join(bad...)
+	return s.seen(review), errors.Join(bad...)
 }
 
 // SubmitReview records one reviewer's answer. raw is the answer as it came. It is a
@@ -264,7 +264,8 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (
 	if err != nil {
 		return before, err
 	}
-	return before, before.Apply(event)
+	err = before.Apply(event)
+	return s.seen(before), err
 }
 
 // Attachment reads what an event left behind, by its role: review.md, checks/test.log.
@@ -281,6 +282,11 @@ func (s *Store) MoveReview(ctx context.Context, id string, m record.Move) (recor
 // SaidOf is what the notes of a review say, for what is carried: the newest of it.
 func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, error) {
 	events, err := s.ReviewEvents(ctx, review)
+	if now, failed := s.ReviewByID(ctx, review); failed == nil && len(now.Redactions) > 0 {
+		for i := range events {
+			events[i] = now.Redact(events[i])
+		}
+	}
 	return record.NewestSayings(events), err
 }
 

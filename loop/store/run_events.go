@@ -12,7 +12,11 @@ import (
 // BeginRun records that a run of plan begins. when tells, of the time that it is now, the
 // time in the run's id and that of its beginning.
 func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan.Plan, when func(now time.Time) (id, at time.Time)) (record.Run, error) {
-	event, err := s.Append(ctx, func(v *View) (record.NewEvent, error) {
+	branch, err := s.Branch(ctx)
+	if err != nil {
+		return record.Run{}, err
+	}
+	event, err := s.Append(ctx, s.audienceOn(branch), func(v *View) (record.NewEvent, error) {
 		of, at := when(v.Now)
 		plan.Branch = ""
 		id, err := record.NewID(of, v.Writer, v.Clock, plan)

@@ -43,7 +43,7 @@ func (s *Store) mayBeOlder(ctx context.Context, id string) bool {
 // commit or branch that one review is of; of several the one that waits for somebody.
 func (s *Store) Review(ctx context.Context, typed string) (record.Review, error) {
 	st, err := s.named(ctx, kindReview, typed)
-	return st.review, err
+	return s.seen(st.review), err
 }
 
 // Run is the run that was typed, as for Review: a commit is what its work came to, or landed as.
@@ -55,7 +55,7 @@ func (s *Store) Run(ctx context.Context, typed string) (record.Run, error) {
 // ReviewByID is Review without commits and branches.
 func (s *Store) ReviewByID(ctx context.Context, id string) (record.Review, error) {
 	st, err := s.entityState(ctx, kindReview, id)
-	return st.review, err
+	return s.seen(st.review), err
 }
 
 // RunByID is Run without commits and branches.

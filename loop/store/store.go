@@ -21,11 +21,12 @@ type Reads struct {
 // log, and state folded from the logs of all.
 type Store struct {
 	change.Source
-	Redact func(string) string              // takes secrets out of free text; nil: text is stored as it is
-	Warn   func(id gitstore.ID, why string) // hears of records that say nothing that can be read; nil: they are only counted
-	Tell   func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
-	Reads  *Reads                           // is told what is read; nil: nobody counts
-	Asks   gitstore.Audience                // whom a new request or run is for
+	Redact  func(string) string              // takes secrets out of free text; nil: text is stored as it is
+	Warn    func(id gitstore.ID, why string) // hears of records that say nothing that can be read; nil: they are only counted
+	Tell    func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
+	Reads   *Reads                           // is told what is read; nil: nobody counts
+	Asks    gitstore.Audience                // whom a new request or run is for; zero: see audienceOf
+	Private func(branch string) bool         // whether what is asked on a branch stays in this clone; nil: nothing does
 
 	kept  atomic.Pointer[index] // that was read last, and is nobody's; nil for none
 	steps atomic.Int32          // of several events each, that are being taken

@@ -359,7 +359,7 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 		"keys that differ by case": map[string]int{"a": 1, "A": 2},
 		"nested too deeply":        nested,
 	} {
-		_, err := s.Append(context.Background(), func(*View) (record.NewEvent, error) {
+		_, err := s.Append(context.Background(), gitstore.Audience{}, func(*View) (record.NewEvent, error) {
 			return record.NewEvent{Type: record.EventReviewAnswered.Name, Source: "cli", Review: first.ID, Payload: what, Title: "x", Status: func(record.Event) string { return "" }}, nil
 		})
 		var input *record.InputError
@@ -367,7 +367,7 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := s.Append(context.Background(), func(*View) (record.NewEvent, error) {
+	_, err := s.Append(context.Background(), gitstore.Audience{}, func(*View) (record.NewEvent, error) {
 		return record.NewEvent{Type: record.EventReviewAnswered.Name, Source: "cli", Review: "../../x", Payload: struct{}{}, Title: "x", Status: func(record.Event) string { return "" }}, nil
 	})
 	if err == nil {

@@ -17,6 +17,9 @@ func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (recor
 	if err := reply.Check(); err != nil {
 		return review, err
 	}
+	if review, err = s.ThreadOf(ctx, review, reply.Finding); err != nil {
+		return review, err
+	}
 	if _, found := review.Finding(reply.Finding); reply.Finding != "" && !found {
 		return review, &record.NotFoundError{What: "finding", ID: reply.Finding, Where: "in review " + review.ID}
 	}

@@ -14,37 +14,36 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Branch is the branch, without refs/heads/, to which the proposals of a review go.
+// Branch returns the branch, without refs/heads/, for the suggestions of a review.
 func Branch(review record.Review) string {
 	_, suffix, _ := strings.Cut(review.ID, "-")
 	return "runr/suggestions/" + cmp.Or(suffix, review.ID)
 }
 
-// Done is what became of one proposal.
+// Done is the result for one suggestion.
 type Done struct {
 	Change
-	Commit  gitstore.ID // "" where it was refused
+	Commit  gitstore.ID // "" if it was refused
 	Already bool        // the branch had it before
 	Err     error       // why it was refused
 }
 
-// Applied is what proposals made of a branch.
+// Applied is the result of applying suggestions to a branch.
 type Applied struct {
 	Branch string
-	Base   gitstore.ID // the code of the review
-	Commit gitstore.ID // where the branch is now; "" where nothing could be applied and there is none
-	Old    gitstore.ID // where it was, "" for a new one
-	Done   []Done      // as they were named
+	Base   gitstore.ID // the reviewed code
+	Commit gitstore.ID // tip of the branch; "" if nothing could be applied and there is no branch
+	Old    gitstore.ID // its tip before, "" for a new branch
+	Done   []Done      // in the order of the arguments
 	Undo   gitstore.Recorded
 }
 
-// retries is how often a branch that was moved meanwhile is looked at again.
+// retries is how often Apply retries when the branch was moved meanwhile.
 const retries = 5
 
-// Apply commits proposals one after the other on a branch that nobody has checked out, "" for
-// Branch; one that is not there begins at the code of the review, as that is now. What does not
-// fit is left out, and the rest applied. The branch moves once, or not at all; that is recorded
-// and can be undone. Neither HEAD nor a working tree is touched.
+// Apply commits suggestions one after the other on a branch that is checked out nowhere; "" means Branch. A new branch
+// starts at the current reviewed code. Apply skips suggestions that do not fit. The branch moves once or not at all;
+// the move is recorded and can be undone. HEAD and working trees stay as they are.
 func Apply(ctx context.Context, s *store.Store, review record.Review, changes []Change, branch string) (Applied, error) {
 	branch = cmp.Or(branch, Branch(review))
 	var done Applied
@@ -104,8 +103,8 @@ func apply(ctx context.Context, s *store.Store, review record.Review, changes []
 	return done, err
 }
 
-// commit commits a proposal on top of a commit, and fills in which commit has it and where its lines
-// are there; it is there already where the file reads so.
+// commit commits a suggestion on top of a commit, and fills in the commit and the place of its lines. If the file has
+// these lines already, it makes no commit and sets Already.
 func commit(ctx context.Context, s *store.Store, review record.Review, one *Done, top gitstore.ID) error {
 	c := one.Change
 	refuse := func(moved bool, format string, args ...any) error {
@@ -159,7 +158,7 @@ func commit(ctx context.Context, s *store.Store, review record.Review, one *Done
 	return err
 }
 
-// wrote is the newest commit that lines of a file as top has it came with; top where git cannot tell.
+// wrote returns the newest commit that changed the given lines of a file, as of top, or top if git cannot tell.
 func wrote(ctx context.Context, s *store.Store, top gitstore.ID, at locate.Placed) gitstore.ID {
 	lines, err := s.Repo.Blame(ctx, top, at.File, [][2]int{{at.StartLine, at.EndLine}})
 	if err != nil {
@@ -174,7 +173,8 @@ func wrote(ctx context.Context, s *store.Store, top gitstore.ID, at locate.Place
 	return newest.Commit
 }
 
-// Anchored is what the proposal speaks of. Agents give numbers: what those lines hold is read.
+// Anchored returns the comment that the suggestion belongs to. For an agent's finding, which has line numbers only, it
+// reads the lines.
 func (c Change) Anchored(ctx context.Context, s *store.Store, subject record.Subject) (record.Comment, error) {
 	if c.tree == "" {
 		return c.at, nil
@@ -183,7 +183,7 @@ func (c Change) Anchored(ctx context.Context, s *store.Store, subject record.Sub
 	return locate.AnchorComment(ctx, s, subject, c.at)
 }
 
-// The trailers by which a commit says what it was made of.
+// The trailers that record the origin of a commit.
 const (
 	reviewTrailer  = "Runr-Review: "
 	findingTrailer = "Runr-Finding: "
@@ -194,11 +194,11 @@ func (c Change) message(review record.Review) string {
 		prose.OneLine(c.Place), prose.OneLine(c.By), reviewTrailer, review.ID, findingTrailer, c.ID)
 }
 
-// maxCommits is how many commits of a branch are looked at for proposals of a review.
+// maxCommits is the maximum number of commits of a branch to search for suggestions of a review.
 const maxCommits = 2000
 
-// on are the proposals of a review that a branch has on top of base, with their commits; none of
-// a branch that is not there.
+// on returns the suggestions of a review that a branch has on top of base, with their commits. It returns none if the
+// branch does not exist.
 func on(ctx context.Context, s *store.Store, review record.Review, base, tip gitstore.ID) (map[string]gitstore.ID, error) {
 	there := map[string]gitstore.ID{}
 	if tip == "" || tip == base {
@@ -217,7 +217,7 @@ func on(ctx context.Context, s *store.Store, review record.Review, base, tip git
 	return there, nil
 }
 
-// On are the proposals that the Branch of a review has, with their commits.
+// On returns the suggestions that the Branch of a review has, with their commits.
 func On(ctx context.Context, s *store.Store, review record.Review) (map[string]gitstore.ID, error) {
 	tip, err := s.Repo.Ref(ctx, "refs/heads/"+Branch(review))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package suggest reads the lines that comments and findings propose in place of those that they
-// speak of, and makes commits of them on a branch that nobody has checked out.
+// Package suggest reads the replacement lines that comments and findings suggest, and commits them on a branch that is
+// checked out nowhere.
 //
-// A proposal is a fenced block of Markdown whose language is "suggestion".
+// A suggestion is a fenced block of Markdown with the language "suggestion".
 package suggest
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// Change is one proposal of a review.
+// Change is one suggestion of a review.
 type Change struct {
-	ID      string   `json:"id"`      // of the comment or finding; of its second proposal with ".2" behind it
+	ID      string   `json:"id"`      // of the comment or finding; with ".2" appended for its second suggestion
 	Finding string   `json:"finding"` // the comment or finding
 	By      string   `json:"by"`
-	Place   string   `json:"place"` // "file:3-5", as the review has it
-	Lines   []string `json:"lines"` // without line ends; none to delete those that are there
+	Place   string   `json:"place"` // "file:3-5", as in the review
+	Lines   []string `json:"lines"` // without line ends; empty to delete the lines
 
-	at   record.Comment // what the lines are of; a finding's without their text
-	tree gitstore.ID    // that a finding is of, "" for a comment
+	at   record.Comment // the lines to replace; without their text for a finding
+	tree gitstore.ID    // of the finding; "" for a comment
 }
 
-// language is that of a block which proposes other lines.
+// language marks a block as a suggestion.
 const language = "suggestion"
 
-// In are the proposals in a Markdown text, each as lines without their ends. What is quoted, or
-// stands in a list of lists, is somebody else's or an example.
+// In returns the suggestions in a Markdown text, each as lines without their ends. It ignores blocks in quotations and
+// nested lists: they are examples or somebody else's.
 func In(text string) (found [][]string) {
-	var fence string // that is open
-	var indent int   // of its first line
+	var fence string // the open fence
+	var indent int   // of the fence
 	var at []string
 	ours := false
 	end := func() {
@@ -62,7 +62,7 @@ func In(text string) (found [][]string) {
 	return found
 }
 
-// fenceOf is the run of three backticks, tildes or more that a line begins with.
+// fenceOf returns the run of three or more backticks or tildes at the start of a line, or "".
 func fenceOf(line string) string {
 	if line == "" || line[0] != '`' && line[0] != '~' {
 		return ""
@@ -74,7 +74,7 @@ func fenceOf(line string) string {
 	return mark
 }
 
-// Of are the proposals of what was submitted to a review, in the order of its findings.
+// Of returns the suggestions in a review's submissions, in the order of its findings.
 func Of(review record.Review) (all []Change) {
 	add := func(c Change, texts ...string) {
 		var found [][]string
@@ -102,8 +102,8 @@ func Of(review record.Review) (all []Change) {
 	return all
 }
 
-// Pick is the proposal of an id: that of a comment or finding which has one alone, or of several
-// the one with that number.
+// Pick returns the suggestion with the given id: the only one of a comment or finding, or the one with the number after
+// the dot.
 func Pick(review record.Review, id string) (Change, error) {
 	all := Of(review)
 	finding, number, numbered := strings.Cut(id, ".")
@@ -127,17 +127,17 @@ func Pick(review record.Review, id string) (Change, error) {
 	return all[i], nil
 }
 
-// RefusedError is for a proposal that no commit can be made of.
+// RefusedError reports that a suggestion cannot be applied.
 type RefusedError struct {
 	ID    string
 	Why   string
-	Moved bool // the code is another than it speaks of
+	Moved bool // the code has changed since
 }
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s is not applied: %s", e.ID, e.Why) }
 
-// replaced is a file in which the proposed lines stand in place of lines start to end. They end
-// as those did, the last one too.
+// replaced returns a file in which the suggested lines replace lines start to end. They get the line ends of the
+// replaced lines, including the last one.
 func (c Change) replaced(text string, start, end int) string {
 	lines := strings.SplitAfter(text, "\n")
 	old := lines[start-1 : end]
@@ -152,5 +152,5 @@ func (c Change) replaced(text string, start, end int) string {
 	return strings.Join(lines[:start-1], "") + new + strings.Join(lines[end:], "")
 }
 
-// hasSecret reports whether a secret was taken out of the text: it is not what was written.
+// hasSecret reports whether a secret was removed from the text, which then is not what the author wrote.
 func (c Change) hasSecret() bool { return strings.Contains(strings.Join(c.Lines, "\n"), "[redacted:") }

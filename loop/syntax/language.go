@@ -12,49 +12,49 @@ import (
 // quote is a kind of string literal.
 type quote struct {
 	Open, Close string
-	Escape      bool // a backslash takes the next character along
-	Multi       bool // it may go over lines
-	Loose       bool // it may go over lines, which is believed of a whole file only: a part may begin inside one
-	Char        bool // one character only: see charLiteral
+	Escape      bool // a backslash escapes the next character
+	Multi       bool // it may span lines
+	Loose       bool // it may span lines, but only in a whole file: a part of a file may begin inside one
+	Char        bool // a single character; see charLiteral
 }
 
-// Language is what the scanner knows of one language: an entry of languages.json, which is documented here, and the
-// functions for what a table cannot say.
+// Language describes one language for the scanner: an entry of languages.json, which is documented here, and functions
+// for what a table cannot express.
 type Language struct {
 	ID       string
-	Settings bool // of settings more than of code: values may stand without quotes
+	Settings bool // a format of settings: values may be unquoted
 
-	// Both, Coloured and Reviewed are names and endings of the language's files, separated by blanks: those that the
-	// page colours and the built-in reviewer reads as code, and those of one of the two.
+	// Both, Coloured and Reviewed are names and endings of files, separated by blanks: files that the page colours and
+	// the built-in reviewer reads as code, and files that only one of the two handles.
 	Both, Coloured, Reviewed string
 
 	LineComments  []string
-	Attributes    bool // "#[" begins no comment
-	SpacedHash    bool // "#" begins a comment at the start of a word only
+	Attributes    bool // "#[" does not begin a comment
+	SpacedHash    bool // "#" begins a comment only at the start of a word
 	BlockComments [][2]string
 	Nested        bool // block comments nest
 	Quotes        []quote
 	Keywords      string // separated by blanks
 	Builtins      string
 	Fold          bool   // keywords in any case
-	Sigils        string // bytes that a word may begin with beside letters
-	WordBytes     string // bytes within words beside letters and digits
+	Sigils        string // bytes besides letters that may begin a word
+	WordBytes     string // bytes besides letters and digits that may be in a word
 	Calls         bool   // word( is a call
 	StringKeys    bool   // "word": is a key
-	WordKeys      string // what makes a key of the word before it at the start of a line
+	WordKeys      string // text that makes the word before it a key, at the start of a line
 	Units         bool   // numbers may end in a per cent sign
 	Regexps       bool   // /…/ may be a literal
 
 	rawString func(rest string) (openText, int)
 	heredoc   func(*Scanner, *openText) bool
-	lineStart func(*Scanner) // looks at the start of each line
-	scan      func(*Scanner) // instead of all of the above
+	lineStart func(*Scanner) // called at the start of each line
+	scan      func(*Scanner) // replaces all of the above
 
 	once  sync.Once
 	table map[string]Kind
 }
 
-// words are the language's words, made when they are first needed.
+// words returns the language's words; the table is built at its first use.
 func (l *Language) words() map[string]Kind {
 	l.once.Do(func() {
 		l.table = map[string]Kind{}
@@ -71,11 +71,11 @@ func (l *Language) words() map[string]Kind {
 //go:embed languages.json
 var languagesJSON []byte
 
-// languages are made on first use: the program starts without them.
+// languages are loaded at their first use, to keep the program's start fast.
 var languages = sync.OnceValue(func() map[string]*Language {
 	var all map[string]*Language
 	if err := json.Unmarshal(languagesJSON, &all); err != nil {
-		panic("languages.json: " + err.Error()) // a test reads it
+		panic("languages.json: " + err.Error()) // a test loads the file
 	}
 	for id, l := range all {
 		l.ID = id
@@ -90,7 +90,7 @@ var languages = sync.OnceValue(func() map[string]*Language {
 	return all
 })
 
-// byFile are the languages by a file's name or ending: the coloured and the reviewed one.
+// byFile maps a file's name or ending to its language: for colouring, and for the reviewer.
 var byFile = sync.OnceValue(func() (tables [2]map[string]*Language) {
 	tables = [2]map[string]*Language{{}, {}}
 	for _, l := range languages() {
@@ -103,7 +103,7 @@ var byFile = sync.OnceValue(func() (tables [2]map[string]*Language) {
 	return tables
 })
 
-// Coloured is the language of a file by its name, nil when it has no colours.
+// Coloured returns the language of a file by its name, nil if it is not coloured.
 func Coloured(file string) *Language {
 	base := strings.ToLower(path.Base(file))
 	if strings.HasPrefix(base, "dockerfile.") {
@@ -112,7 +112,7 @@ func Coloured(file string) *Language {
 	return find(byFile()[0], base)
 }
 
-// Reviewed is the language of a file by its name, nil when it is no code that we know.
+// Reviewed returns the language of a file by its name, nil if it is not known code.
 func Reviewed(file string) *Language { return find(byFile()[1], strings.ToLower(path.Base(file))) }
 
 func find(table map[string]*Language, base string) *Language {
@@ -122,13 +122,13 @@ func find(table map[string]*Language, base string) *Language {
 	return table[path.Ext(base)]
 }
 
-// otherNames are names of languages that people write beside ours.
+// otherNames are common alternative names of languages.
 var otherNames = map[string]string{
 	"golang": "go", "javascript": "js", "typescript": "js", "bash": "shell", "console": "shell", "cpp": "c", "c++": "c",
 	"c#": "csharp", "dockerfile": "docker", "makefile": "make", "kotlin": "java",
 }
 
-// Named is the language of a fenced block, by its name or file ending.
+// Named returns the language of a fenced block, by its name or file ending.
 func Named(name string) *Language {
 	name = strings.ToLower(name)
 	name = cmp.Or(otherNames[name], name)
@@ -138,7 +138,7 @@ func Named(name string) *Language {
 	return byFile()[0]["."+name]
 }
 
-// rustRaw is r"…", r#"…"# and their byte forms.
+// rustRaw matches the start of r"…", r#"…"# and their byte forms.
 func rustRaw(rest string) (openText, int) {
 	body := strings.TrimPrefix(rest, "b")
 	body, ok := strings.CutPrefix(body, "r")
@@ -149,7 +149,7 @@ func rustRaw(rest string) (openText, int) {
 	return openText{kind: String, close: `"` + body[:hashes]}, len(rest) - len(body) + hashes + 1
 }
 
-// cppRaw is R"name(…)name".
+// cppRaw matches the start of R"name(…)name".
 func cppRaw(rest string) (openText, int) {
 	body, ok := strings.CutPrefix(rest, `R"`)
 	name, _, ok2 := strings.Cut(body[:min(len(body), 17)], "(")
@@ -159,7 +159,7 @@ func cppRaw(rest string) (openText, int) {
 	return openText{kind: String, close: ")" + name + `"`}, len(`R"`) + len(name) + 1
 }
 
-// heredoc notes what "<<WORD" asks for: the lines after this one, up to WORD.
+// heredoc reads "<<WORD", which makes a string of the following lines, up to WORD.
 func heredoc(s *Scanner, open *openText) bool {
 	rest, ok := strings.CutPrefix(s.rest(), "<<")
 	if !ok {
@@ -213,7 +213,7 @@ func sectionName(s *Scanner) {
 	}
 }
 
-// instruction marks the first word of a line of a Dockerfile.
+// instruction marks the first word of a line in a Dockerfile.
 func instruction(s *Scanner) {
 	body := strings.TrimLeft(s.src, " \t")
 	word, _, _ := strings.Cut(body, " ")
@@ -223,7 +223,7 @@ func instruction(s *Scanner) {
 	}
 }
 
-// targetName marks "name:" of a Makefile.
+// targetName marks "name:" in a Makefile.
 func targetName(s *Scanner) {
 	if s.src == "" || isBlank(s.src[0]) || s.src[0] == '#' {
 		return
@@ -257,7 +257,7 @@ func markup(s *Scanner) {
 	}
 }
 
-// tagStart is the length of "<name", "</name", "<?name" or "<!name"; 0 for none.
+// tagStart returns the length of "<name", "</name", "<?name" or "<!name"; 0 for none.
 func tagStart(rest string) int {
 	i := 1
 	if rest[0] != '<' || len(rest) < 2 {

@@ -1,6 +1,6 @@
-// Package syntax is what is known of programming languages, in one table: which files are
-// theirs, and what in a line is comment, string or word. The page and git runr tui colour with it, and the
-// built-in reviewer tells code from what is none.
+// Package syntax describes programming languages in one table: which files belong to a
+// language, and what in a line is comment, string or word. The page and git runr tui use it
+// for colours, the built-in reviewer to find code.
 package syntax
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is how a piece of source text is coloured. Its letter is the CSS class.
+// Kind is the kind of a piece of source text, for colouring. Its letter is the CSS class.
 type Kind byte
 
 const (
@@ -18,34 +18,34 @@ const (
 	String  Kind = 's'
 	Number  Kind = 'n'
 	Keyword Kind = 'k'
-	Builtin Kind = 'b' // types and values that the language gives a name to
+	Builtin Kind = 'b' // types and values predefined by the language
 	Call    Kind = 'f'
 	Key     Kind = 'a' // keys, attributes, properties
 	Heading Kind = 'h' // headings, section names, tags
 )
 
-// Token is a piece of a line; it begins where the one before ends.
+// Token is a piece of a line; it begins where the previous token ends.
 type Token struct {
 	Kind Kind
 	End  int // byte offset in the line, exclusive
 }
 
-// openText is what a line leaves open for the next one; the zero value is nothing.
+// openText is a text that continues on the next line; the zero value is none.
 type openText struct {
 	kind   Kind
-	close  string // what ends it
-	nest   string // what opens another level, "" where comments do not nest
+	close  string // text that ends it
+	nest   string // text that opens another level, "" if comments do not nest
 	depth  int    // further levels
-	escape bool   // a backslash takes the next character along
-	line   bool   // close stands on a line of its own
-	fence  bool   // more of its marks and blanks may stand behind it
+	escape bool   // a backslash escapes the next character
+	line   bool   // close is on a line of its own
+	fence  bool   // further fence marks and blanks may follow close
 	tag    bool   // inside a tag of markup
 }
 
-// Scanner cuts the lines of one file into tokens, the first line first. It knows
-// enough of a language for colours, and nothing that could go wrong worse than that.
+// Scanner splits the lines of one file into tokens, in order. It knows only as much of a
+// language as colours need.
 type Scanner struct {
-	Parts bool // what is read may begin inside something
+	Parts bool // the input may begin inside a string or comment
 	lang  *Language
 	open  openText
 	src   string
@@ -53,11 +53,11 @@ type Scanner struct {
 	toks  []Token
 }
 
-// NewScanner begins a file; lang is nil for one without colours.
+// NewScanner returns a Scanner for a file; lang is nil for a file without colours.
 func NewScanner(lang *Language) *Scanner { return &Scanner{lang: lang} }
 
-// Line gives the tokens of the next line, which has no line feed. They cover it
-// from end to end; the slice is valid until the next call.
+// Line returns the tokens of the next line, given without its line feed. They cover the whole
+// line; the slice is valid until the next call.
 func (s *Scanner) Line(src string) []Token {
 	s.src, s.at, s.toks = src, 0, s.toks[:0]
 	if s.open.close != "" {
@@ -74,10 +74,10 @@ func (s *Scanner) Line(src string) []Token {
 	return s.toks
 }
 
-// Open is the kind of what the line before left open, Plain for nothing.
+// Open returns the kind of the text that the previous line left open, Plain for none.
 func (s *Scanner) Open() Kind { return s.open.kind }
 
-// emit ends a token at end; one of the same kind grows.
+// emit adds a token that ends at end, or extends the last one if it has the same kind.
 func (s *Scanner) emit(kind Kind, end int) {
 	if n := len(s.toks); n > 0 && s.toks[n-1].Kind == kind {
 		s.toks[n-1].End = end
@@ -87,7 +87,7 @@ func (s *Scanner) emit(kind Kind, end int) {
 	s.at = max(s.at, end)
 }
 
-// begun is where the token that comes next begins.
+// begun returns where the next token begins.
 func (s *Scanner) begun() int {
 	if len(s.toks) == 0 {
 		return 0
@@ -97,7 +97,7 @@ func (s *Scanner) begun() int {
 
 func (s *Scanner) rest() string { return s.src[s.at:] }
 
-// finishOpen goes on with what the line before left open.
+// finishOpen continues the text that the previous line left open.
 func (s *Scanner) finishOpen() {
 	if s.open.line {
 		text := strings.TrimLeft(s.src, " \t")
@@ -108,11 +108,11 @@ func (s *Scanner) finishOpen() {
 		}
 		return
 	}
-	kind := s.open.kind // before endOf empties it
+	kind := s.open.kind // before endOf resets it
 	s.emit(kind, s.endOf(&s.open))
 }
 
-// endOf is where open ends in the line, from s.at on; it is emptied when it does.
+// endOf returns where open ends in the line, from s.at on; it then resets open.
 func (s *Scanner) endOf(open *openText) int {
 	for i := s.at; i < len(s.src); {
 		rest := s.src[i:]
@@ -178,8 +178,8 @@ func (s *Scanner) comment() bool {
 	return false
 }
 
-// take emits what open begins, whose first size bytes are its start, and leaves it
-// open where the line ends before it does.
+// take emits the text described by open, whose first size bytes are its start. If the line
+// ends first, the text stays open.
 func (s *Scanner) take(open openText, size int) {
 	open.tag = s.open.tag
 	s.open = open
@@ -202,7 +202,7 @@ func (s *Scanner) quoted() bool {
 		was := s.open
 		s.take(openText{kind: String, close: q.Close, escape: q.Escape}, len(q.Open))
 		if !q.Multi && !(q.Loose && !s.Parts) {
-			s.open = was // it ends with its line at the latest
+			s.open = was // it ends at the end of its line
 		}
 		s.markKey()
 		return true
@@ -216,16 +216,16 @@ func (s *Scanner) quoted() bool {
 	return s.lang.Regexps && s.regexp()
 }
 
-// markKey makes a key of the string just emitted, where a colon follows it and the
-// language has such keys.
+// markKey turns the string just emitted into a key, if a colon follows it and the language has
+// such keys.
 func (s *Scanner) markKey() {
 	if s.lang.StringKeys && strings.HasPrefix(strings.TrimLeft(s.rest(), " \t"), ":") {
 		s.toks[len(s.toks)-1].Kind = Key
 	}
 }
 
-// charLiteral tells a character in single quotes from a Rust lifetime or a C++
-// digit separator.
+// charLiteral reports whether rest begins with a character in single quotes, as opposed to a
+// Rust lifetime or a C++ digit separator.
 func charLiteral(rest string) bool {
 	if strings.HasPrefix(rest, `'\`) {
 		return strings.Contains(rest[2:], "'")
@@ -234,12 +234,12 @@ func charLiteral(rest string) bool {
 	return strings.HasPrefix(rest[1+size:], "'") || strings.HasPrefix(rest, "''")
 }
 
-// maxRegexp is the longest regular expression that is looked for, in bytes: without a bound
-// a line of slashes costs the square of its length.
+// maxRegexp limits the length of a regular expression in bytes: without it a line of slashes
+// takes quadratic time.
 const maxRegexp = 4096
 
-// regexp takes a regular expression literal, which begins where no value can end: "</"
-// ends a tag, and "++" and "--" may end a value.
+// regexp scans a regular expression literal, which begins where no value can end. "</" closes
+// a tag, and "++" and "--" may end a value.
 func (s *Scanner) regexp() bool {
 	rest := s.rest()
 	if rest[0] != '/' || len(rest) < 2 || rest[1] == '=' {
@@ -315,17 +315,17 @@ func (s *Scanner) word() bool {
 	return true
 }
 
-// isMember reports whether the word at s.at stands behind a dot: x.type is no keyword.
+// isMember reports whether the word at s.at follows a dot: in x.type it is not a keyword.
 func (s *Scanner) isMember() bool {
 	return s.at > 0 && s.src[s.at-1] == '.' && !strings.HasSuffix(s.src[:s.at], "..") && s.lang.Calls
 }
 
-// startsLine reports whether nothing but blanks and list marks stands before s.at.
+// startsLine reports whether only blanks and list marks precede s.at.
 func (s *Scanner) startsLine() bool {
 	return strings.Trim(s.src[:s.at], " \t-?{,;") == "" || s.lang.Units
 }
 
-// wordSize is the length of the word that rest begins with, 0 for none.
+// wordSize returns the length of the word at the start of rest, 0 for none.
 func (s *Scanner) wordSize(rest string) int {
 	i := 0
 	if strings.IndexByte(s.lang.Sigils, rest[0]) >= 0 && len(rest) > 1 {

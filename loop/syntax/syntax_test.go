@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// spelled is the tokens of text, each line on its own, as KIND:text with a bar
-// between, plain text without a kind.
+// spelled formats the tokens of text, each line on its own, as KIND:text separated by bars;
+// plain text has no kind.
 func spelled(lang *Language, text string) string {
 	scan := NewScanner(lang)
 	var lines []string
@@ -83,7 +83,7 @@ func TestLanguageNames(t *testing.T) {
 	}
 }
 
-// A quote that a part of a file begins with ends with its line, where it may go over lines.
+// A quote at the start of a part of a file ends with its line, even if such quotes may span lines.
 func TestParts(t *testing.T) {
 	for _, parts := range []bool{false, true} {
 		scan := NewScanner(Reviewed("a.rb"))
@@ -103,7 +103,7 @@ func TestReviewed(t *testing.T) {
 	}
 }
 
-// Whatever the text is, its tokens cover it, each with something in it.
+// FuzzHighlight: the tokens of any text cover it, and none is empty.
 func FuzzHighlight(f *testing.F) {
 	for _, text := range []string{"", "a /* b", "\"\\", "'", "<<EOF\nx", "<a b='", "r#\"x", "R\"a(", "```\n", "/[", "\xff\u202e", "#", "$", "0x.e+", "<!", "a\r"} {
 		f.Add(text)
@@ -127,7 +127,7 @@ func FuzzHighlight(f *testing.F) {
 	})
 }
 
-// A misspelt name in the table would silently leave a language without something.
+// Otherwise a misspelt name in the table would silently disable a feature of a language.
 func TestTableNamesFields(t *testing.T) {
 	var all map[string]*Language
 	d := json.NewDecoder(bytes.NewReader(languagesJSON))

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestFindings holds the rule against pairs that were written before it: no pair that is different or unsure is called
-// the same, in a panel and from one round to the next. Of those that are the same the rule may miss some.
+// TestFindings compares the rule with pairs that were written before it: no different or unsure pair counts as the
+// same, in a panel and from one round to the next. The rule may miss some of the equal pairs.
 func TestFindings(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "findings.txt"))
 	if err != nil {
@@ -43,7 +43,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// writtenFinding reads "FILE:LINE text".
+// writtenFinding parses "FILE:LINE text".
 func writtenFinding(t *testing.T, line string) reply.Finding {
 	t.Helper()
 	place, issue, _ := strings.Cut(line, " ")
@@ -55,7 +55,7 @@ func writtenFinding(t *testing.T, line string) reply.Finding {
 	return found(file, n, issue)
 }
 
-// asking is the report of a reviewer that found f.
+// asking returns the report of a reviewer that found f.
 func asking(f reply.Finding) reply.Report {
 	return reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{f}}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// At is one finding of several lists.
+// At is the position of a finding in several lists.
 type At struct{ List, Index int }
 
-// Same puts together the findings that are the same, of lists that were made independently of one version: each list is
-// one reviewer's. Groups are in the order in which they were first said, members in the order of their lists; each
-// finding is in one group, and of a list at most one is in it.
+// Same groups equal findings from independent lists about one version; each list is one reviewer's. Groups are ordered
+// by their first finding, members by their list. Each finding is in exactly one group, and a group has at most one
+// finding of each list.
 func Same(lists [][]reply.Finding) [][]At {
 	type again struct {
 		key
-		n int // of a list that says the same twice
+		n int // for repetitions within a list
 	}
 	var same [][]At
 	groups := map[again]int{}
@@ -39,19 +39,19 @@ func Same(lists [][]reply.Finding) [][]At {
 	return same
 }
 
-// nearLines is how far apart two reviewers may see one fault: one names the call, the other
-// the line below it that fails.
+// nearLines is how many lines apart two reviewers may place the same fault: one names the
+// call, the other the failing line below it.
 const nearLines = 5
 
-// Alike reports whether two findings of one version may be the same: they are near one another, and share half of the
-// words of the shorter one. Nothing may be decided by it.
+// Alike reports whether two findings of one version may be the same: they are near each other and share half of the
+// words of the shorter one. No decision may depend on it.
 func Alike(a, b reply.Finding) bool {
 	x, y := keyOf(a), keyOf(b)
 	near := x.Line == 0 || y.Line == 0 || x.Line <= y.End+nearLines && y.Line <= x.End+nearLines
 	return near && endsAlike(x.File, y.File) && alike(x.words, y.words)
 }
 
-// alike reports whether two texts share half of the words of the shorter one, and not each has a name that the other lacks.
+// alike reports whether two texts share half of the shorter one's words. It is false if each has a name of its own.
 func alike(a, b string) bool {
 	x, y := stems(a), stems(b)
 	n, m := names(a), names(b)
@@ -64,14 +64,14 @@ func alike(a, b string) bool {
 	return common > 0 && 2*common >= min(len(x), len(y)) && !(hasOwn(n, m) && hasOwn(m, n))
 }
 
-// hasOwn reports whether names has one that no name of others is part of, or the other way round.
+// hasOwn reports whether names has a name that neither contains nor is part of one of others.
 func hasOwn(names, others []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return !slices.ContainsFunc(others, func(o string) bool { return strings.Contains(o, name) || strings.Contains(name, o) })
 	})
 }
 
-// names returns the words of text that are written as code: between backquotes, or with a digit, a dot, a capital within.
+// names returns the words of text that look like code: in backquotes, or with a digit, a dot or a capital inside.
 func names(text string) []string {
 	var names []string
 	for word := range strings.FieldsSeq(prose.Cut(text, maxAlike)) {
@@ -87,10 +87,10 @@ func names(text string) []string {
 	return names
 }
 
-// maxAlike is how much of a text alike looks at, in bytes.
+// maxAlike is how many bytes of a text alike examines.
 const maxAlike = 2000
 
-// stems returns the words of text that mean something, each once, without their endings.
+// stems returns the significant words of text, each once, without their endings.
 func stems(text string) []string {
 	var stems []string
 	for _, word := range prose.Words(prose.Cut(text, maxAlike)) {
@@ -101,9 +101,9 @@ func stems(text string) []string {
 	return stems
 }
 
-// opposite reports whether two requests of one place are certainly against one another: their words are equal but for a
-// "do not" or "never" that one begins with, for the order that each begins with ("add", "remove"), or for what stands
-// around "instead of".
+// opposite reports whether two requests about one place certainly contradict each other: their words are equal except
+// for a leading "do not" or "never", for a leading "add" or "remove" and the like, or for swapped words around "instead
+// of".
 func opposite(a, b key) bool {
 	if a.Place != b.Place || a.words == b.words {
 		return false
@@ -136,7 +136,7 @@ func opposite(a, b key) bool {
 
 var opposites = map[string]string{"add": "remove", "enable": "disable", "allow": "forbid", "increase": "decrease"}
 
-// forbidden returns what text says must not be done; forbids is false for a text that is no prohibition.
+// forbidden returns what text prohibits; forbids is false if text is not a prohibition.
 func forbidden(text string) (rest string, forbids bool) {
 	for _, start := range []string{"do not ", "don't ", "never "} {
 		if rest, forbids = strings.CutPrefix(text, start); forbids {
@@ -146,7 +146,7 @@ func forbidden(text string) (rest string, forbids bool) {
 	return text, false
 }
 
-// endsAlike reports whether one path is the other or its end: reviewers shorten them.
+// endsAlike reports whether one path equals the other or its end, because reviewers shorten paths.
 func endsAlike(a, b string) bool {
 	return a == b || a != "" && strings.HasSuffix(b, "/"+a) || b != "" && strings.HasSuffix(a, "/"+b)
 }

@@ -1,6 +1,6 @@
-// Package track follows what reviewers ask for over the rounds of a run: which requests stand, which are new, and which
-// the newest round does not ask for again. Two requests are the same where the place is the same by content and the
-// words are the same; everything else that looks alike is called similar, and nothing is decided by it.
+// Package track follows reviewers' requests over the rounds of a run: which requests persist, which are new, and which
+// the newest round does not repeat. Two requests are the same if their place is the same by content and their words are
+// the same. Anything else that looks alike is called similar, and no decision depends on it.
 package track
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// State is how a request fared over the rounds of a run.
+// State is the state of a request after the rounds of a run.
 type State string
 
 const (
-	New           State = "new"             // first asked in the newest round
-	Unmet         State = "unmet"           // asked in the newest round and in the one before it
-	CameBack      State = "came_back"       // absent in between and asked again
-	Similar       State = "similar"         // the newest round and an earlier one ask for things that may be the same
-	Contradiction State = "contradiction"   // the newest round asks for the opposite of the one before it
-	NotAsked      State = "not_asked_again" // asked before and not in the newest round
-	Met           State = "met"             // the same, and a check shows that it is done; whoever knows the checks says so
+	New           State = "new"             // first requested in the newest round
+	Unmet         State = "unmet"           // requested in the newest round and in the one before it
+	CameBack      State = "came_back"       // requested again after an absence
+	Similar       State = "similar"         // the newest round and an earlier one have requests that may be the same
+	Contradiction State = "contradiction"   // the newest round requests the opposite of the one before it
+	NotAsked      State = "not_asked_again" // requested before and not in the newest round
+	Met           State = "met"             // not asked again, and a check shows that it is done; set by the caller, who knows the checks
 )
 
 // Request is one request over the rounds of a run.
@@ -31,24 +31,24 @@ type Request struct {
 	ID    string `json:"id,omitempty"` // of a finding
 	Rule  string `json:"-"`            // of a finding
 	First int    `json:"first_round"`
-	Last  int    `json:"last_round"` // the newest round that asked for it
-	Times int    `json:"times"`      // rounds that asked for it
+	Last  int    `json:"last_round"` // the newest round with the request
+	Times int    `json:"times"`      // number of rounds with the request
 	State State  `json:"state"`
-	Other int    `json:"other_round,omitempty"` // the round of the request that this one is similar to or contradicts
+	Other int    `json:"other_round,omitempty"` // the round of the similar or contradicting request
 }
 
-// Round is what one round came to.
+// Round is the result of one round.
 type Round struct {
 	Number  int // from 1
 	By      string
 	Report  reply.Report
-	Failed  bool     // it came to no answer
+	Failed  bool     // it ended without an answer
 	Changed []string // files that changed since the round before it
 }
 
-// Requests follows the requests of the rounds that came to an answer, oldest first: those of the newest such round in
-// their order, then those that it does not ask for, newest first. A round that neither passed nor asked for anything
-// does not count.
+// Requests returns the requests of the rounds, which are ordered oldest first. The newest round's requests come first,
+// in its order, then those that it does not repeat, newest first. A round without an answer, or one that neither
+// passed nor requested anything, does not count.
 func Requests(rounds []Round) []Request {
 	rounds = answered(rounds)
 	threads := follow(rounds)
@@ -66,8 +66,8 @@ func Requests(rounds []Round) []Request {
 	return tracked
 }
 
-// answered returns the rounds that tell which requests stand. What changed before a round that does not is part of what
-// changed before the next one that does.
+// answered returns the rounds that show which requests persist. The changed files of a dropped round are added to
+// those of the next returned one.
 func answered(rounds []Round) []Round {
 	var telling []Round
 	var changed []string
@@ -82,8 +82,8 @@ func answered(rounds []Round) []Round {
 	return telling
 }
 
-// Repeated returns the ids of the findings that stand in each of rounds, in the order they were first asked. Notes are not among
-// them, and neither is a finding without a file: nobody can say that its place is the same.
+// Repeated returns the ids of the findings that are in each of rounds, in the order in which they were first reported.
+// It excludes notes, and findings without a file, because their place cannot be compared.
 func Repeated(rounds []Round) []string {
 	var repeated []string
 	for _, t := range follow(rounds) {
@@ -94,17 +94,17 @@ func Repeated(rounds []Round) []string {
 	return repeated
 }
 
-// ask is one request of one round.
+// ask is one request in one round.
 type ask struct {
 	key
 	text     string
 	by       string
 	id, rule string         // of a finding
 	severity reply.Severity // of a finding
-	at       int            // place among its round's requests
+	at       int            // index among its round's requests
 }
 
-// key is a request as it is compared: requests with equal keys are the same where the file has not changed.
+// key is a request in comparable form: equal keys mean the same request if the file has not changed.
 type key struct {
 	place.Place // zero for the whole change
 	words       string
@@ -114,7 +114,7 @@ func keyOf(f reply.Finding) key {
 	return key{place.Place{File: f.File, Line: f.Line, End: cmp.Or(f.EndLine, f.Line)}, words(f.Issue)}
 }
 
-// words returns text without what a copy of it loses: line breaks, the full stop and the capital at the beginning.
+// words returns text without what copying may change: line breaks, the full stop and the initial capital.
 func words(text string) string {
 	text = strings.TrimRight(strings.Join(strings.Fields(text), " "), ".。")
 	first, rest, _ := strings.Cut(text, " ")
@@ -124,7 +124,7 @@ func words(text string) string {
 	return strings.TrimSpace(strings.ToLower(first) + " " + rest)
 }
 
-// asksOf returns the requests of a round, each once: its findings, then the prose that no finding says already.
+// asksOf returns the requests of a round, each once: its findings, then the prose requests that no finding repeats.
 func asksOf(round Round) []ask {
 	var asks []ask
 	seen := map[key]bool{}
@@ -151,7 +151,7 @@ func asksOf(round Round) []ask {
 	return asks
 }
 
-// thread is one request, in its newest wording, and the rounds that asked for it.
+// thread is one request, in its newest wording, and the rounds that made it.
 type thread struct {
 	ask
 	seen []int // indexes of rounds, ascending
@@ -159,7 +159,7 @@ type thread struct {
 
 func (t *thread) newest() int { return t.seen[len(t.seen)-1] }
 
-// follow joins the requests of rounds, oldest first, into threads, in the order in which they were first asked.
+// follow joins the requests of rounds, oldest first, into threads, in the order in which they were first made.
 func follow(rounds []Round) []*thread {
 	var threads []*thread
 	latest := map[key]*thread{}
@@ -176,19 +176,19 @@ func follow(rounds []Round) []*thread {
 	return threads
 }
 
-// changed reports whether file changed before one of rounds. Reviewers shorten paths, and lengthen them.
+// changed reports whether file changed before one of rounds. Reviewers may shorten or lengthen paths.
 func changed(rounds []Round, file string) bool {
 	return file != "" && slices.ContainsFunc(rounds, func(r Round) bool {
 		return slices.ContainsFunc(r.Changed, func(f string) bool { return endsAlike(f, file) })
 	})
 }
 
-// maxCompared bounds the work that a reviewer can cause by asking for thousands of things: beyond it nothing is called
-// similar or a contradiction.
+// maxCompared limits the work that a reviewer can cause with thousands of requests: beyond it nothing is called similar
+// or a contradiction.
 const maxCompared = 500
 
-// state returns how the request stands in the round of index last, the newest, and the request that it is similar to or
-// contradicts: of that round one that was asked earlier, and the other way round.
+// state returns the request's state in round last, the newest, and the request that it is similar to or contradicts:
+// for a request of that round an earlier one, and vice versa.
 func (t *thread) state(threads []*thread, last int) (state State, similar *thread) {
 	now := t.newest() == last
 	switch {

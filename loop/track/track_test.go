@@ -51,7 +51,7 @@ func TestTrackCounts(t *testing.T) {
 	}
 }
 
-// What a round asks for is the same only where its file is as it was; without a file the words decide.
+// A repeated request is the same only if its file is unchanged; without a file the words decide.
 func TestTrackPlaces(t *testing.T) {
 	const asked = "a.go:3 warning: the error of Close is ignored\n"
 	for _, test := range []struct {
@@ -88,7 +88,7 @@ func TestTrackPlaces(t *testing.T) {
 	}
 }
 
-// A contradiction is one reviewer's, in its next answer.
+// A contradiction is between two successive answers of one reviewer.
 func TestContradictionIsOfOneReviewer(t *testing.T) {
 	rounds := []Round{readRound(1, "Log the token\n"), readRound(2, "Do not log the token\n")}
 	rounds[1].By = "another"
@@ -101,7 +101,7 @@ func TestContradictionIsOfOneReviewer(t *testing.T) {
 	}
 }
 
-// FuzzTrack takes rounds that are separated by lines with "--" alone.
+// FuzzTrack reads rounds separated by lines with "--" alone.
 func FuzzTrack(f *testing.F) {
 	for _, c := range casetest.Read(f, "track") {
 		var rounds []string
@@ -130,8 +130,8 @@ func FuzzTrack(f *testing.F) {
 	})
 }
 
-// checkTracked: each request of the newest round that counts stands there once, in order, and
-// nothing else does but what is met.
+// checkTracked checks that each request of the newest counting round is listed once, in order,
+// and that nothing else is except met requests.
 func checkTracked(t *testing.T, rounds []Round, tracked []Request) {
 	telling := answered(rounds)
 	if len(telling) == 0 {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// header collects the lines between "diff --git" and the content.
+// header collects the lines between "diff --git" and the content of a file.
 type header struct {
 	File
 	created, deleted bool
 	oldName, newName string // from "---" and "+++", prefix removed; "" for /dev/null
 }
 
-// line takes one header line; known is false when it is not one.
+// line parses one header line; known is false if it is not one.
 func (h *header) line(line string) (known bool, err error) {
 	for _, field := range []struct {
 		prefix string
@@ -43,7 +43,7 @@ func (h *header) line(line string) (known bool, err error) {
 	return false, nil
 }
 
-// index reads "old..new mode"; the mode stands there when it did not change.
+// index parses "old..new mode"; git writes the mode there if it did not change.
 func (h *header) index(value string) error {
 	if _, mode, ok := strings.Cut(value, " "); ok {
 		h.OldMode, h.NewMode = mode, mode
@@ -51,8 +51,8 @@ func (h *header) index(value string) error {
 	return nil
 }
 
-// settleNames decides on the names: the rename lines know best, then "---" and "+++"; a
-// change of mode, an empty or a binary file has only the first line.
+// settleNames determines the names: from the rename lines if there are any, else from "---" and "+++". For a change of
+// mode, an empty file or a binary file only the first line has them.
 func (h *header) settleNames(first string) (err error) {
 	if h.Old != "" && h.New != "" {
 		return nil
@@ -73,8 +73,8 @@ func (h *header) settleNames(first string) (err error) {
 	return nil
 }
 
-// headerName reads "a/NAME b/NAME", where both names are the same. Unquoted they
-// may hold " b/" themselves, so the middle is found by length.
+// headerName parses "a/NAME b/NAME", where both names are the same. Unquoted names may contain " b/", so it finds the
+// middle by length.
 func headerName(header string) (string, error) {
 	first, second := header, ""
 	if strings.HasPrefix(header, `"`) {
@@ -97,8 +97,8 @@ func headerName(header string) (string, error) {
 	return name, nil
 }
 
-// sideName reads the name on a "---" or "+++" line. Git puts a tab behind a name
-// that holds a space; a tab of the name's own is quoted.
+// sideName parses the name on a "---" or "+++" line. Git appends a tab to a name that contains a space; it quotes a tab
+// in the name itself.
 func sideName(value, prefix string) (string, error) {
 	if value == "/dev/null" {
 		return "", nil
@@ -114,7 +114,7 @@ func sideName(value, prefix string) (string, error) {
 	return name, nil
 }
 
-// Name undoes git's quoting, if there is any.
+// Name removes git's quoting, if there is any.
 func Name(value string) (string, error) {
 	name, rest := value, ""
 	if strings.HasPrefix(value, `"`) {
@@ -132,8 +132,8 @@ func Name(value string) (string, error) {
 	return name, nil
 }
 
-// unquote undoes git's C-style quoting of the string that s begins with, and returns what follows it. Go reads all that
-// git writes; only what is not UTF-8 it reads as such, so that is written as an escape first.
+// unquote removes git's C-style quoting from the string at the start of s, and returns the rest. strconv reads
+// everything that git writes except invalid UTF-8, which is first replaced by escapes.
 func unquote(s string) (name, rest string, err error) {
 	var b strings.Builder
 	for i, r := range s {

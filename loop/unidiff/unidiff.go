@@ -1,10 +1,8 @@
-// Package unidiff reads the patches that git writes: files, hunks and lines with their
-// numbers. It is the one reader of them.
+// Package unidiff parses patches as git writes them: files, hunks and numbered lines. All packages use it for that.
 //
-// Libraries were looked at: bluekeyes/go-gitdiff v0.9.0 refuses a whole patch for one
-// empty file whose name ends in a backslash, passes over combined diffs and over text
-// between hunks, and takes "---" and "+++" there for another file; sourcegraph/go-diff
-// v0.9.0 loses the blank that a name ends in.
+// Two libraries were tried. bluekeyes/go-gitdiff v0.9.0 rejects a whole patch for one empty file whose name ends in a
+// backslash; it skips combined diffs and text between hunks, and reads "---" and "+++" in such a text as another file.
+// sourcegraph/go-diff v0.9.0 drops a trailing blank of a name.
 package unidiff
 
 import (
@@ -17,33 +15,31 @@ import (
 )
 
 var (
-	// ErrCombined is the error of a merge compared with several parents: its lines have
-	// no single old side. Compare with one parent.
+	// ErrCombined is the error for a merge compared with several parents: its lines have no single old side. Compare
+	// with one parent instead.
 	ErrCombined = errors.New("combined diff")
-	// ErrCutOff is the error of a patch that ends within a file.
+	// ErrCutOff is the error for a patch that ends in the middle of a file.
 	ErrCutOff = errors.New("the diff is cut off")
 )
 
-// File is what a patch says of one file. A file that became a symbolic link is two: one
-// deleted, one created.
+// File is the part of a patch about one file. A file that became a symbolic link appears twice: deleted and created.
 type File struct {
-	Old, New         string // names, slash-separated, unquoted; "" on the side without it
-	OldMode, NewMode string // "100644"; "" when the patch does not say
-	OldSize, NewSize int64  // bytes of the content, of a binary patch; -1 when it does not say
+	Old, New         string // names, slash-separated, unquoted; "" on a side without the file
+	OldMode, NewMode string // "100644"; "" if the patch does not say
+	OldSize, NewSize int64  // size of the content in a binary patch, in bytes; -1 if unknown
 	Binary           bool
 	Hunks            []Hunk
-	Text             string // its part of the patch
-	Row              int    // the line of the patch at which it begins, from 0
+	Text             string // the part of the patch
+	Row              int    // index of its first line in the patch
 }
 
-// Path is the new name, or the old one of a deleted file.
+// Path returns the new name, or the old one of a deleted file.
 func (f File) Path() string { return cmp.Or(f.New, f.Old) }
 
-// Hunk is a run of changed lines with what stands around them. A side without lines
-// starts at the line before.
+// Hunk is a run of changed lines with their context. A side without lines starts at the line before.
 type Hunk struct {
 	OldStart, OldCount, NewStart, NewCount int
-	Section                                string // what git puts behind the ranges: the function it is in
+	Section                                string // the text after the ranges: usually the function
 	Lines                                  []Line
 	Row                                    int
 }
@@ -51,13 +47,13 @@ type Hunk struct {
 // Line is one line of a hunk.
 type Line struct {
 	Kind     byte   // ' ', '+' or '-'
-	NoEOL    bool   // the file ends here without a line feed; the patch says so in the row below
-	Old, New int    // its numbers, from 1; 0 on the side without it
+	NoEOL    bool   // the file ends here without a line feed, as the next row of the patch says
+	Old, New int    // its numbers, from 1; 0 on a side without it
 	Text     string // without its line feed
 	Row      int
 }
 
-// Block counts the removed lines that begin at index i and the added ones behind them.
+// Block counts the removed lines that begin at index i and the added lines that follow them.
 func (h Hunk) Block(i int) (removed, added int) {
 	for i+removed < len(h.Lines) && h.Lines[i+removed].Kind == '-' {
 		removed++
@@ -70,10 +66,9 @@ func (h Hunk) Block(i int) (removed, added int) {
 
 const gitHeader = "diff --git "
 
-// Files reads the output of git diff with the prefixes a/ and b/ (--no-color
-// --no-ext-diff --no-textconv --submodule=short), with or without --binary. What stands
-// before the first "diff --git" is skipped. An error is the last pair; with ErrCutOff the
-// file holds what is there.
+// Files parses the output of git diff with the prefixes a/ and b/ (--no-color --no-ext-diff --no-textconv
+// --submodule=short), with or without --binary. It skips everything before the first "diff --git". The last pair has
+// the error, if any; with ErrCutOff the file holds what could be read.
 func Files(patch string) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		p := &parser{rest: patch}
@@ -97,7 +92,7 @@ func Files(patch string) iter.Seq2[File, error] {
 
 type parser struct {
 	rest string
-	row  int // of the line that is next, from 0
+	row  int // index of the next line
 }
 
 func (p *parser) peek() string {
@@ -143,7 +138,7 @@ func (p *parser) file() (File, error) {
 	err := p.header(&h)
 	if err == nil {
 		if err = h.settleNames(names); err != nil && p.rest == "" {
-			err = ErrCutOff // before the lines that name both
+			err = ErrCutOff // before the lines with both names
 		}
 	}
 	if err == nil {
@@ -175,7 +170,7 @@ func (p *parser) body(f *File) error {
 		p.next()
 		p.binaryPatch(f)
 	}
-	below := 1 // the lowest line of the new side at which the next hunk may start
+	below := 1 // the lowest new line at which the next hunk may start
 	for strings.HasPrefix(p.rest, "@@ -") {
 		h, err := p.hunk(below)
 		f.Hunks = append(f.Hunks, h)
@@ -190,8 +185,7 @@ func (p *parser) body(f *File) error {
 	return nil
 }
 
-// binaryPatch passes over the encoded halves, new content first, and takes the
-// sizes from those that are whole and not deltas.
+// binaryPatch skips the encoded halves, new content first, and reads the sizes of those that are not deltas.
 func (p *parser) binaryPatch(f *File) {
 	for _, size := range []*int64{&f.NewSize, &f.OldSize} {
 		kind, n, _ := strings.Cut(p.peek(), " ")
@@ -216,7 +210,7 @@ func (p *parser) hunk(below int) (Hunk, error) {
 	}
 	h.Row = p.row
 	p.next()
-	old, new := h.OldStart, h.NewStart // of the line that is next
+	old, new := h.OldStart, h.NewStart // numbers of the next line
 	oldEnd, newEnd := old+h.OldCount, new+h.NewCount
 	for old < oldEnd || new < newEnd || strings.HasPrefix(p.rest, `\`) {
 		if p.rest == "" {
@@ -249,7 +243,7 @@ func (p *parser) hunk(below int) (Hunk, error) {
 	return h, nil
 }
 
-// parseHunkHeader reads "@@ -old[,count] +new[,count] @@ section".
+// parseHunkHeader parses "@@ -old[,count] +new[,count] @@ section".
 func parseHunkHeader(line string) (h Hunk, err error) {
 	ranges, section, ok := strings.Cut(strings.TrimPrefix(line, "@@ -"), " @@")
 	before, after, ok2 := strings.Cut(ranges, " +")

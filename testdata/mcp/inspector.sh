@@ -120,7 +120,7 @@ reading() {
   readonly=--read-only
   want '"readOnlyHint": true' inspect tools/list --strict
   if inspect tools/list | grep -q '"readOnlyHint": false'; then fail "a tool that writes is listed"; fi
-  for tool in review review_claim review_release review_answer review_resolve review_comment review_submit; do
+  for tool in review review_claim review_release review_answer review_reply review_resolve review_comment review_submit; do
     want 'not found' inspect tools/call --tool-name "$tool" --tool-arg id=latest
   done
   want 'remark 1: ' call review_get --tool-arg id=latest --tool-arg limit=1

@@ -14,6 +14,8 @@ import { frame } from "./frame.mjs";
 import { everyKey, noScript } from "./places.mjs";
 import { runs } from "./runs.mjs";
 import { tree } from "./tree.mjs";
+import { talk } from "./talk.mjs";
+import { tabs } from "./tabs.mjs";
 import { settings } from "./settings.mjs";
 import { layout } from "./layout.mjs";
 import { screenshots } from "./screenshots.mjs";
@@ -108,7 +110,7 @@ async function wholeWay() {
 try {
   if (!process.env.ONLY) await wholeWay();
   const only = process.env.ONLY;
-  for (const part of [layout, keys, copy, gaps, tree, away, killed, axe, inbox, settings, frame, runs, everyKey, noScript, comments, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
+  for (const part of [layout, keys, copy, gaps, tree, away, killed, tabs, talk, axe, inbox, settings, frame, runs, everyKey, noScript, comments, hostile].filter((p) => !only || p.name === only)) await part(browser, open, clean);
   if (process.env.SHOTS) await screenshots(browser, open, process.env.SHOTS);
   console.log(`the page in a browser: ${checks()} checks hold`);
 } finally {

@@ -15,7 +15,7 @@ export async function keys(browser, open, clean) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await open(context, server.url);
   const press = async (...all) => { for (const key of all) await page.keyboard.press(key); await page.waitForTimeout(60); };
-  const is = async (wanted, what) => { const now = await at(page); check(now === wanted, `${what}: ${now}, wanted ${wanted}`); };
+  const is = async (wanted, what) => { let now = await at(page); for (let i = 0; i < 60 && now !== wanted; i++, now = await at(page)) await page.waitForTimeout(50); check(now === wanted, `${what}: ${now}, wanted ${wanted}`); };
 
   await press("j");
   check((await page.evaluate(() => document.activeElement.getAttribute("href"))).startsWith("/review/"), "j goes to the first line of the inbox");

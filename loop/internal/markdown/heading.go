@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// HeadingOf reads an ATX heading: its level (0: none) and its text. The space
-// after the marks may be missing: "###Verdict: PASS".
+// HeadingOf parses an ATX heading: its level (0: not a heading) and its text. The space after
+// the marks may be missing: "###Verdict: PASS".
 func HeadingOf(text string) (level int, title string) {
 	if IndentOf(text) > 3 {
 		return 0, ""
@@ -25,16 +25,16 @@ func HeadingOf(text string) (level int, title string) {
 	return level, strings.TrimSpace(strings.TrimRight(s[level:], "# \t"))
 }
 
-// IsDecor reports whether r is something people put around a word: emphasis,
-// emoji, white space, marks without width.
+// IsDecor reports whether r is decoration around a word: emphasis, emoji, white space,
+// zero-width marks.
 func IsDecor(r rune) bool {
 	return strings.ContainsRune("*_`", r) || unicode.IsSpace(r) || unicode.In(r, unicode.So, unicode.Sk, unicode.Cf, unicode.Mn)
 }
 
-// TrimDecor is s without what IsDecor names at both ends.
+// TrimDecor returns s without decoration at both ends.
 func TrimDecor(s string) string { return strings.TrimFunc(s, IsDecor) }
 
-// BoldOnly is the text of a line that is bold from end to end, such as "**Findings:**".
+// BoldOnly returns the text of a line that is bold from end to end, such as "**Findings:**".
 func BoldOnly(text string) (string, bool) {
 	s := strings.TrimSpace(text)
 	s = strings.TrimSuffix(s, ":")
@@ -45,8 +45,8 @@ func BoldOnly(text string) (string, bool) {
 	return strings.TrimSpace(strings.TrimRight(inner, ":")), !strings.Contains(inner, "**")
 }
 
-// Labelled takes bullet and emphasis off a line that may begin with a label; "" for
-// one that has no colon near its start.
+// Labelled removes bullet and emphasis from a line that may begin with a label; it returns ""
+// for a line without a colon near its start.
 func Labelled(text string) string {
 	if !strings.Contains(prose.Cut(text, 80), ":") && !strings.Contains(prose.Cut(text, 80), "：") {
 		return ""
@@ -55,7 +55,7 @@ func Labelled(text string) string {
 	return strings.TrimLeftFunc(s, IsDecor)
 }
 
-// CutLabel takes label (lower case) and its colon off what Labelled gives: "Issue:** text",
+// CutLabel cuts label (lower case) and its colon off the result of Labelled: "Issue:** text",
 // "Issue**: text", "Issue: text".
 func CutLabel(s, label string) (value string, ok bool) {
 	if len(s) < len(label) || !strings.EqualFold(s[:len(label)], label) {
@@ -64,7 +64,7 @@ func CutLabel(s, label string) (value string, ok bool) {
 	return CutColon(s[len(label):])
 }
 
-// CutColon takes the colon and the emphasis around it off the rest of a label.
+// CutColon cuts the colon and the emphasis around it off the text after a label.
 func CutColon(s string) (string, bool) {
 	s = strings.TrimLeftFunc(s, IsDecor)
 	rest, ok := strings.CutPrefix(s, ":")
@@ -83,18 +83,18 @@ func CutColon(s string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// Section is the lines [from, to) below a heading, and its first line's text.
+// Section is the lines [From, To) below a heading, and the heading's text.
 type Section struct {
 	Title    string
 	From, To int
 }
 
-// Sections finds the headings whose title wanted accepts, and what stands below
-// each until a heading of the same or a higher level. A line in bold alone starts
-// a section too; boldEnds says whether the next such line ends it.
+// Sections returns the sections whose title is accepted by wanted. A section ends at a
+// heading of the same or a higher level. A line in bold alone begins a section too; boldEnds
+// says whether the next such line ends it.
 func (md Text) Sections(wanted func(title string) bool, boldEnds bool) []Section {
 	var found []Section
-	open := 0 // level of the section that is open; 0: none
+	open := 0 // level of the open section; 0: none
 	for i, l := range md.Lines {
 		level, title := l.HeadingOrBold()
 		if level == 0 {
@@ -117,20 +117,20 @@ func (md Text) Sections(wanted func(title string) bool, boldEnds bool) []Section
 	return found
 }
 
-// LevelBold is the level of a line in bold alone: below every heading.
+// LevelBold is the level of a line in bold alone, below every heading.
 const LevelBold = 7
 
-// levelSection is the level of the sections in a report: "### Findings".
+// levelSection is the level of a report's sections, such as "### Findings".
 const levelSection = 3
 
-// HeadingOrBold is the level of a heading or of a line in bold alone, 0 for another line,
-// and its text less what decorates it.
+// HeadingOrBold returns the level of a heading or of a line in bold alone, 0 for another line,
+// and its text without decoration.
 func (l Line) HeadingOrBold() (level int, title string) {
 	level, title = l.Title()
 	return level, TrimDecor(title)
 }
 
-// Title is HeadingOrBold with the emphasis and the pictures in the text.
+// Title is HeadingOrBold, but keeps emphasis and pictures in the text.
 func (l Line) Title() (level int, title string) {
 	if l.Kind != LineText {
 		return 0, ""
@@ -144,7 +144,7 @@ func (l Line) Title() (level int, title string) {
 	return 0, ""
 }
 
-// bareTitle is an undecorated line that may title what stands below it, such as
+// bareTitle returns an undecorated line that may be the title of the lines below, such as
 // "Findings:", or "**Files Modified:** a.go".
 func (l Line) bareTitle() string {
 	_, s, listed := CutBullet(l.Text)
@@ -157,7 +157,7 @@ func (l Line) bareTitle() string {
 	return strings.TrimSuffix(TrimDecor(s), ":")
 }
 
-// Text is the lines of a section as they stand.
+// Text returns the unchanged lines of a section.
 func (md Text) Text(s Section) string {
 	var b strings.Builder
 	for _, l := range md.Lines[s.From:s.To] {
@@ -166,8 +166,8 @@ func (md Text) Text(s Section) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TitleIs reports whether title begins with one of the words (lower case), and
-// whether the first word ends there.
+// TitleIs reports whether title begins with one of words (lower case), followed by the end of
+// a word.
 func TitleIs(title string, words ...string) bool {
 	for _, w := range words {
 		if len(title) < len(w) || !strings.EqualFold(title[:len(w)], w) {

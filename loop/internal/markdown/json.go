@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Span is an object that stands by itself in a text, on the lines [from, to].
+// Span is a JSON object in a text, on the lines [From, To].
 type Span struct {
 	Data     string
 	Valid    bool
-	Whole    bool // the text holds nothing else
-	Alone    bool // nothing else stands on its lines, and they are in no list
+	Whole    bool // the text contains nothing else
+	Alone    bool // nothing else is on its lines, and they are not in a list
 	From, To int
 }
 
-// JSON finds the objects at the top level of what the author says: in plain
-// text and in fences of JSON or of no language. One inside an array or inside
-// another object is part of that and stands for nothing itself.
+// JSON finds the top-level objects in the author's words: in plain text and in fences of JSON
+// or of no language. An object inside an array or inside another object is not returned.
 func JSON(md Text) []Span {
 	text, at := md.jsonText()
 	var spans []Span
@@ -39,8 +38,8 @@ func JSON(md Text) []Span {
 	return spans
 }
 
-// standsAlone reports whether nothing stands on the lines of text[from:to] beside
-// it, and it is not indented as code or as a part of a list is.
+// standsAlone reports whether text[from:to] has its lines for itself, and is not indented like
+// code or a part of a list.
 func standsAlone(text string, from, to int) bool {
 	before := strings.TrimRight(text[:from], " \t")
 	after := strings.TrimLeft(text[to:], " \t")
@@ -48,7 +47,7 @@ func standsAlone(text string, from, to int) bool {
 	return (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n') && indent < 4
 }
 
-// fenced widens a span to the fence that it stands in.
+// fenced extends a span to the fence around it.
 func (md Text) fenced(span Span) Span {
 	if md.Lines[span.From].Kind != LineCode {
 		return span
@@ -64,7 +63,7 @@ func (md Text) fenced(span Span) Span {
 	return span
 }
 
-// lineAt is the line of the byte at i, where starts are those of the lines.
+// lineAt returns the line of the byte at i; starts are the offsets of the lines.
 func lineAt(starts []int, i int) int {
 	n, found := slices.BinarySearch(starts, i)
 	if !found {
@@ -73,12 +72,12 @@ func lineAt(starts []int, i int) int {
 	return n
 }
 
-// jsonText leaves out quotations, comments, code in other languages and fences
-// that hold more than JSON, which are examples. It has an empty line for each line
-// left out; starts says where the lines begin.
+// jsonText returns the text without quotations, comments, code in other languages and fences
+// that contain more than JSON, which are examples. A skipped line becomes an empty one.
+// starts are the offsets of the lines.
 func (md Text) jsonText() (text string, starts []int) {
 	var b strings.Builder
-	code := false // within a fence that may hold JSON
+	code := false // in a fence that may contain JSON
 	for i, l := range md.Lines {
 		if i > 0 && !l.Torn {
 			b.WriteByte('\n')
@@ -97,7 +96,7 @@ func (md Text) jsonText() (text string, starts []int) {
 	return strings.TrimRight(b.String(), "\n "), starts
 }
 
-// CodeBelow is the code in the fence that line i opens.
+// CodeBelow returns the code in the fence that line i opens.
 func (md Text) CodeBelow(i int) string {
 	var b strings.Builder
 	for i++; i < len(md.Lines) && md.Lines[i].Kind == LineCode; i++ {
@@ -111,7 +110,7 @@ func mayHoldJSON(info string) bool {
 	return strings.HasPrefix(language, "json") || language == ""
 }
 
-// startsJSON tells an object or array from the braces and brackets of prose and code.
+// startsJSON reports whether s begins with an object or array, as opposed to a brace or bracket of prose or code.
 func startsJSON(s string) bool {
 	if s[0] != '{' && s[0] != '[' {
 		return false
@@ -126,8 +125,8 @@ func startsJSON(s string) bool {
 	return strings.ContainsRune(`{["`, rune(next[0])) || (next[0] >= '0' && next[0] <= '9')
 }
 
-// valueEnd is where the value at the start of s ends, well-formed or not; the end
-// of s when its brackets are never closed.
+// valueEnd returns the end of the value at the start of s, well-formed or not; the end of s if
+// its brackets are never closed.
 func valueEnd(s string) int {
 	depth, inString := 0, false
 	for i := 0; i < len(s); i++ {

@@ -1,5 +1,5 @@
-// Package markdown says of each line of a text whether its author speaks in it, and finds
-// the sections, labels and JSON objects in it, as agents write them and not as a standard does.
+// Package markdown marks which lines of a text are the author's own words, and finds sections,
+// labels and JSON objects. It follows the habits of agents rather than a Markdown standard.
 package markdown
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// MaxParsed is how much of an answer is read: far above any real one.
+// MaxParsed is the number of bytes of an answer that are read, far above any real answer.
 const MaxParsed = 4 << 20
 
-// maxParseWarnings keeps a hostile answer from filling the report with warnings.
+// maxParseWarnings limits the warnings that a hostile answer can cause.
 const maxParseWarnings = 50
 
-// Warnings collects what could not be read as it stood.
+// Warnings collects remarks about text that could not be read as written.
 type Warnings struct {
 	lines []string
 	more  int
 }
 
-// Add keeps a warning. From the 51st on they are only counted.
+// Add stores a warning; from the 51st on it only counts them.
 func (l *Warnings) Add(warning string) {
 	if len(l.lines) >= maxParseWarnings {
 		l.more++
@@ -32,7 +32,7 @@ func (l *Warnings) Add(warning string) {
 	l.lines = append(l.lines, warning)
 }
 
-// All is never nil.
+// All returns the warnings; the result is never nil.
 func (l *Warnings) All() []string {
 	out := append([]string{}, l.lines...)
 	if l.more > 0 {
@@ -41,8 +41,8 @@ func (l *Warnings) All() []string {
 	return out
 }
 
-// Clean makes an agent's output readable: one kind of line end, valid UTF-8,
-// no byte order mark, no terminal colours, at most MaxParsed bytes.
+// Clean normalises an agent's output: one kind of line end, valid UTF-8, no byte order mark,
+// no terminal colours, at most MaxParsed bytes. whole is false if the text was cut.
 func Clean(text string, log *Warnings) (clean string, whole bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -53,7 +53,7 @@ func Clean(text string, log *Warnings) (clean string, whole bool) {
 	return prose.Cut(text, MaxParsed), len(text) <= MaxParsed
 }
 
-// withoutColours takes out the escape sequences by which terminals colour text.
+// withoutColours removes the escape sequences for colours.
 func withoutColours(s string) string {
 	before, rest, found := strings.Cut(s, "\x1b[")
 	if !found {
@@ -72,11 +72,11 @@ func withoutColours(s string) string {
 	return b.String()
 }
 
-// lineEnds are what some programs end a line at beside "\n" and "\r\n", and some do not.
+// lineEnds are the characters besides "\n" and "\r\n" at which only some programs end a line.
 const lineEnds = "\r\v\f\u0085\u2028\u2029"
 
-// Printable is clean with U+2028 for each of lineEnds, and U+FFFD for the other
-// control characters: they part words, as a character that nobody can read does.
+// Printable replaces each of lineEnds by U+2028 and every other control character by U+FFFD,
+// which separates words as an unreadable character does.
 func Printable(clean string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -95,39 +95,37 @@ const (
 	LineText    lineKind = iota
 	LineFence            // opens or closes a code fence
 	LineCode             // inside a fence
-	lineDiff             // inside a hunk of a diff that stands without a fence
-	LineQuote            // blockquote, or an element of a prompt that was said again
+	lineDiff             // inside a hunk of a diff without a fence
+	LineQuote            // blockquote, or a repeated element of a prompt
 	LineComment          // HTML comment
-	LineTaken            // already read as part of a report
+	LineTaken            // read as part of a report already
 )
 
-// Line is one line of Markdown and how much its words count: only a LineText
-// line is the author speaking.
+// Line is one line of Markdown and its kind. Only a LineText line is the author's own words.
 type Line struct {
 	Text string
 	Kind lineKind
-	Info string // of the fence that the line opens
-	// Torn: the line begins behind one of lineEnds, so only some programs show it as one.
+	Info string // info string of the fence that the line opens
+	// Torn: the line begins after one of lineEnds, so only some programs show it as a line.
 	Torn bool
 }
 
 // Blank reports whether the line holds white space only.
 func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
 
-// Silent reports whether l is not part of what the author says.
+// Silent reports whether l is blank or not the author's words.
 func (l Line) Silent() bool { return l.Blank() || l.Kind == LineQuote || l.Kind == LineComment }
 
-// Text is a text, line by line.
+// Text is a text as classified lines.
 type Text struct {
 	Lines []Line
-	// unclosed: a fence or comment runs to the end. What it hides may matter.
+	// Unclosed: a fence or comment runs to the end, and may hide something important.
 	Unclosed bool
-	Torn     bool // some lines are
+	Torn     bool // some lines are Torn
 }
 
-// Read splits text into lines. An answer that is one single fence
-// (models wrap whole answers in one) is read as what it holds; quotations beside it
-// are not the answer.
+// Read splits text into lines. If the answer is one single fence, as models sometimes wrap a
+// whole answer, it reads the content of the fence; quotations beside the fence are dropped.
 func Read(text string) Text {
 	md := Split(text)
 	first, last := md.Bounds()
@@ -152,7 +150,7 @@ func wrapsText(info string) bool {
 	return false
 }
 
-// Bounds is the first and the last line that is neither blank nor quoted.
+// Bounds returns the first and the last line that is neither blank nor quoted.
 func (md Text) Bounds() (first, last int) {
 	last = len(md.Lines) - 1
 	for first < last && md.Lines[first].Silent() {
@@ -164,7 +162,7 @@ func (md Text) Bounds() (first, last int) {
 	return first, last
 }
 
-// IndentOf is the width of the white space before s.
+// IndentOf returns the width of the white space before s; a tab counts 4.
 func IndentOf(s string) int {
 	width := 0
 	for _, r := range s {
@@ -180,7 +178,7 @@ func IndentOf(s string) int {
 	return width
 }
 
-// CutBullet takes a list mark ("- ", "* ", "+ ", "• ", "◦ ", "1. ", "1) ", "(1) ", "a) ") off a line.
+// CutBullet cuts a list mark ("- ", "* ", "+ ", "• ", "◦ ", "1. ", "1) ", "(1) ", "a) ") off a line.
 func CutBullet(text string) (indent int, rest string, ok bool) {
 	s := strings.TrimLeft(text, " \t")
 	indent = IndentOf(text)
@@ -205,7 +203,7 @@ func CutBullet(text string) (indent int, rest string, ok bool) {
 	return indent, strings.TrimSpace(rest), true
 }
 
-// Number is 0 for what cannot be one.
+// Number parses digits; it returns 0 for anything that is not a plausible number.
 func Number(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil || n > 1<<30 {

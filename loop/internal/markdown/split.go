@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// Split says of each line of text what it is. One of lineEnds ends a line of what the
-// author says, and neither a quotation nor code, which would end unseen by its author.
+// Split classifies each line of text. One of lineEnds ends a line of the author's words, but
+// not of a quotation or of code, which would then end unnoticed by the author.
 func Split(text string) Text {
 	raw := strings.Split(text, "\n")
 	s := splitter{raw: raw, bare: bareFenceNext(raw), closes: closingTags(raw)}
@@ -36,7 +36,7 @@ func tornLine(text string, torn bool) Line {
 	return l
 }
 
-// closingTags is, for each element, the last line that begins with its closing tag.
+// closingTags returns, for each element, the last line that begins with its closing tag.
 func closingTags(raw []string) map[string]int {
 	closes := map[string]int{}
 	for i, text := range raw {
@@ -47,12 +47,12 @@ func closingTags(raw []string) map[string]int {
 	return closes
 }
 
-// echoed are the elements of our own prompts, and those in which agents think aloud.
+// echoed are the elements of our own prompts, and those that agents use for thinking.
 var echoed = prose.WordSet(`references review_scope request objective task done_criteria instructions earlier_attempts notes_from_people fix_instructions previous_attempt_failures
 	previous_findings subtask_done_criteria files_modified files_already_modified executor_verification check_results interventions_by_people thinking think scratchpad reasoning`)
 
-// bareFenceNext says for each line whether the next fence mark below it is one
-// without an info string, which is what ends a fence.
+// bareFenceNext reports for each line whether the next fence mark below it has no info string
+// and so may close a fence.
 func bareFenceNext(raw []string) []bool {
 	bare := make([]bool, len(raw))
 	next := false
@@ -71,7 +71,7 @@ type splitter struct {
 	closes  map[string]int
 	fence   fence // the open one; size 0: none
 	comment bool
-	element string // closing tag of the one that is open
+	element string // closing tag of the open element
 	hunk    hunkLeft
 }
 
@@ -111,10 +111,10 @@ func (s *splitter) next(i int, text string) Line {
 	return s.opens(i, text)
 }
 
-// hunkLeft is how many lines of a hunk are still to come.
+// hunkLeft is how many lines of a hunk are left.
 type hunkLeft struct{ old, new int }
 
-// hunkHeader reads "@@ -1,2 +3,4 @@".
+// hunkHeader parses "@@ -1,2 +3,4 @@".
 func hunkHeader(text string) (hunkLeft, bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || !strings.HasPrefix(fields[1], "-") || !strings.HasPrefix(fields[2], "+") {
@@ -129,8 +129,8 @@ func hunkHeader(text string) (hunkLeft, bool) {
 	return hunkLeft{old: count(fields[1]), new: count(fields[2])}, true
 }
 
-// takes reports whether text is the next line of the hunk. One that no diff holds
-// ends it, whatever its header said.
+// takes reports whether text is the next line of the hunk. A line that cannot be part of a
+// diff ends the hunk, whatever its header said.
 func (h *hunkLeft) takes(text string) bool {
 	sign := text[:min(1, len(text))]
 	switch {
@@ -150,8 +150,8 @@ func (h *hunkLeft) takes(text string) bool {
 	return true
 }
 
-// opens reads a line outside of everything, which may open a fence: alone, after
-// a bullet, or at its end ("**Fix:** ```go").
+// opens reads a line outside of any block. It may open a fence: alone, after a bullet, or at
+// its end ("**Fix:** ```go").
 func (s *splitter) opens(i int, text string) Line {
 	if f, ok := fenceMark(text); ok {
 		s.fence = f
@@ -169,7 +169,7 @@ func (s *splitter) opens(i int, text string) Line {
 	return Line{Text: text}
 }
 
-// EndsInFence reports whether a line of words ends in what opens a fence: "**Fix:** ```go".
+// EndsInFence reports whether a line of prose ends with the start of a fence: "**Fix:** ```go".
 func EndsInFence(text string) bool {
 	if strings.Count(text, "```")%2 == 0 {
 		return false
@@ -189,7 +189,7 @@ type fence struct {
 
 func (f fence) closedBy(g fence) bool { return g.mark == f.mark && g.size >= f.size && g.info == "" }
 
-// fenceMark reads a line that is a fence, however far it is indented (in a list it is).
+// fenceMark parses a line that is a fence, with any indentation, as in a list.
 func fenceMark(text string) (fence, bool) {
 	s := strings.TrimLeft(text, " \t")
 	if s == "" || (s[0] != '`' && s[0] != '~') {

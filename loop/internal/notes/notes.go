@@ -157,7 +157,7 @@ func write(ctx context.Context, notes *gitstore.Notes, said *Said) error {
 		if err != nil {
 			return fmt.Errorf("read note on %s: %w", commit.Short(), err)
 		}
-		if err := notes.Set(ctx, commit, joinLines(old, added)); err != nil {
+		if err := notes.Set(ctx, commit, joinLines(old, added, said.gone)); err != nil {
 			return fmt.Errorf("write note on %s: %w", commit.Short(), err)
 		}
 	}

@@ -37,7 +37,7 @@ func TestJoinLines(t *testing.T) {
 		{"", "a\nb\n", []string{"b", "a"}},
 		{"b\n\nd", "a\nb\nd\n", []string{"d", "a", "a"}},
 	} {
-		if got := string(joinLines([]byte(test.old), test.added)); got != test.want {
+		if got := string(joinLines([]byte(test.old), test.added, nil)); got != test.want {
 			t.Errorf("%q and %q: %q, want %q", test.old, test.added, got, test.want)
 		}
 	}

@@ -1,10 +1,10 @@
-// Package segment keeps rows in files that are written once and read in place: a reader takes
-// the pages that it asks for, each with a checksum, and never one that is damaged. A change is
-// another segment above the ones that are there: a Stack keeps them, and joins them.
+// Package segment stores rows in files that are written once and read in place. A reader loads
+// only the pages that it needs; each has a checksum, and a damaged page is never used. Changes
+// go into a further segment on top of the existing ones; a Stack manages and merges them.
 //
-// A file is a mark of eight bytes, the parts of its rows one after the other, a table of entries
-// of one size in the order of rows, the numbers of the entries sorted by key, the marks of rows
-// sorted with the numbers of their entries, a checksum for each page of all that, and a footer.
+// A file consists of a magic string of eight bytes, the parts of its rows in sequence, a table of
+// fixed-size entries in row order, the entry numbers sorted by key, the sorted marks of rows with
+// their entry numbers, a checksum for each page of all that, and a footer.
 package segment
 
 import (
@@ -26,11 +26,11 @@ import (
 const (
 	// KeySize is the length of a key in bytes.
 	KeySize = 22
-	// HeadSize is the length of a head, and OrderSize that of its beginning, by which rows
+	// HeadSize is the length of a head. OrderSize is the length of its beginning, by which rows
 	// are sorted.
 	HeadSize  = 78
 	OrderSize = 17
-	// Parts is how many parts a row has.
+	// Parts is the number of parts of a row.
 	Parts = 3
 
 	magic      = "RUNRSEG1"
@@ -38,56 +38,56 @@ const (
 	entrySize  = KeySize + HeadSize + 8 + 4*Parts + 4
 	markSize   = 12
 	footerSize = 7*8 + 4
-	chunkRows  = 512 // that are read at once by a Cursor
+	chunkRows  = 512 // rows that a Cursor reads at once
 	cachedMost = 256 // pages
 )
 
-// ErrDamaged is a file that is not as it was written.
+// ErrDamaged reports a file whose content is not as it was written.
 var ErrDamaged = errors.New("damaged segment")
 
-// sums makes the table of checksums at its first use: not every process reads a segment.
+// sums returns the checksum table, made at its first use, because not every process reads a segment.
 var sums = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-// Reads counts what is read of segments, for tests that hold what an answer costs.
+// Reads counts what is read from segments, for tests that limit the cost of an answer.
 type Reads struct {
-	Rows  atomic.Int64 // heads that a scan, or a search by marks, came by
+	Rows  atomic.Int64 // heads visited by a scan or a search by marks
 	Parts atomic.Int64 // parts of rows
 	Bytes atomic.Int64 // of files
 }
 
-// Key names a row.
+// Key identifies a row.
 type Key [KeySize]byte
 
-// Row is what is written of a row. Rows are sorted by the first OrderSize bytes of their heads,
-// the greatest first, and then by their keys.
+// Row is one row as written. Rows are sorted by the first OrderSize bytes of their heads in
+// descending order, then by their keys.
 type Row struct {
 	Key   Key
 	Head  [HeadSize]byte
 	Parts [Parts][]byte
-	Marks []uint64 // by which it is found, too
+	Marks []uint64 // further keys by which the row is found
 }
 
-// Entry is a row as it stands in the table of a segment.
+// Entry is a row's entry in the table of a segment.
 type Entry struct {
 	of *Segment
 	b  []byte
 }
 
-// Key is the row's key.
+// Key returns the row's key.
 func (e Entry) Key() Key { return Key(e.b) }
 
-// Kind is the first byte of the row's key.
+// Kind returns the first byte of the row's key.
 func (e Entry) Kind() byte { return e.b[0] }
 
-// Head is the row's head.
+// Head returns the row's head.
 func (e Entry) Head() []byte { return e.b[KeySize:][:HeadSize] }
 
-// Len is how long a part is in bytes.
+// Len returns the length of a part in bytes.
 func (e Entry) Len(part int) int {
 	return int(binary.BigEndian.Uint32(e.b[KeySize+HeadSize+8+4*part:]))
 }
 
-// compare is the order of entries by their heads from a byte on, and then by their keys.
+// compare orders entries by their heads from byte from on, descending, then by their keys.
 func compare(from int, a, b []byte) int {
 	if c := bytes.Compare(b[KeySize+from:][:OrderSize-from], a[KeySize+from:][:OrderSize-from]); c != 0 {
 		return c
@@ -101,7 +101,7 @@ func (e Entry) marks() int {
 	return int(binary.BigEndian.Uint32(e.b[KeySize+HeadSize+8+4*Parts:]))
 }
 
-// footer says where things are in a file, in bytes from its beginning, and how many.
+// footer holds the offsets of a file's sections from its beginning, and their counts.
 type footer struct {
 	table, rows, byKey, marks, marked, sums, size int64
 }
@@ -110,7 +110,7 @@ func (f *footer) fields() []*int64 {
 	return []*int64{&f.table, &f.rows, &f.byKey, &f.marks, &f.marked, &f.sums, &f.size}
 }
 
-// consistent reports whether f is what a writer makes of a file of that size.
+// consistent reports whether f is a possible footer of a file of that size.
 func (f footer) consistent(size int64) bool {
 	pages := (f.sums + pageSize - 1) / pageSize
 	return f.size == size && f.table >= int64(len(magic)) && f.rows >= 0 && f.marked >= 0 && f.rows <= size && f.marked <= size &&
@@ -118,22 +118,22 @@ func (f footer) consistent(size int64) bool {
 		size == f.sums+4*pages+footerSize
 }
 
-// Segment is a file that is read. It is used by one goroutine at a time.
+// Segment is an open segment for reading. It is used by one goroutine at a time.
 type Segment struct {
 	source io.ReaderAt
 	path   string // of its file, "" in memory
-	why    error  // that it is not in its place, where it was wanted there
+	why    error  // why it is not in the wanted directory, nil if it is
 	close  func() error
-	reads  *Reads // nil: nobody counts
+	reads  *Reads // nil: not counted
 	foot   footer
 	sums   []byte
 	pages  map[int64][]byte
 }
 
-// Open reads the footer of a file. It is ErrDamaged where that is not as it was written; what
-// else is damaged shows when it is read.
+// Open opens a file and reads its footer. The error is ErrDamaged if the footer is damaged;
+// other damage is found when that part is read.
 func Open(path string) (*Segment, error) {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // whoever opens a pipe waits
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe would block
 		return nil, cmp.Or(err, ErrDamaged)
 	}
 	file, err := os.Open(path)
@@ -190,13 +190,13 @@ func New(source io.ReaderAt, size int64) (*Segment, error) {
 // Close closes the file.
 func (s *Segment) Close() error { return s.close() }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (s *Segment) Len() int { return int(s.foot.rows) }
 
-// Size is that of the file in bytes.
+// Size returns the size of the file in bytes.
 func (s *Segment) Size() int64 { return s.foot.size }
 
-// read gives n bytes at off.
+// read returns n bytes at off.
 func (s *Segment) read(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off+n > s.foot.sums {
 		return nil, ErrDamaged
@@ -209,7 +209,7 @@ func (s *Segment) read(off, n int64) ([]byte, error) {
 	return data[off-first*pageSize:][:n:n], nil
 }
 
-// pagesOf are the pages from first to last. One or two, which hold what is read here and there, are kept.
+// pagesOf returns the pages from first to last. Up to two pages, as random reads need, are cached.
 func (s *Segment) pagesOf(first, last int64) ([]byte, error) {
 	if last > first+1 {
 		return s.readPages(first, last)
@@ -222,7 +222,7 @@ func (s *Segment) pagesOf(first, last int64) ([]byte, error) {
 	return slices.Concat(page, next), err
 }
 
-// page is one page, kept for those who ask again.
+// page returns one page, and caches it.
 func (s *Segment) page(number int64) ([]byte, error) {
 	if page, ok := s.pages[number]; ok {
 		return page, nil
@@ -255,13 +255,13 @@ func (s *Segment) readPages(first, last int64) ([]byte, error) {
 	return data, nil
 }
 
-// Entry is the i-th row.
+// Entry returns the i-th row.
 func (s *Segment) Entry(i int) (Entry, error) {
 	b, err := s.read(s.foot.table+int64(i)*entrySize, entrySize)
 	return Entry{s, b}, err
 }
 
-// Part is a part of the row.
+// Part returns a part of the row.
 func (e Entry) Part(part int) ([]byte, error) {
 	at := e.at()
 	for i := range part {
@@ -273,7 +273,7 @@ func (e Entry) Part(part int) ([]byte, error) {
 	return e.of.read(at, int64(e.Len(part)))
 }
 
-// Row is all of the row.
+// Row returns the whole row.
 func (e Entry) Row() (r Row, err error) {
 	r.Key, r.Head = e.Key(), [HeadSize]byte(e.Head())
 	end := e.at()
@@ -294,7 +294,7 @@ func (e Entry) Row() (r Row, err error) {
 	return r, nil
 }
 
-// search is the first of n things that is not less.
+// search returns the first of n items that is not less.
 func search(n int64, less func(i int64) (bool, error)) (at int, err error) {
 	at = sort.Search(int(n), func(i int) bool {
 		if err != nil {
@@ -319,7 +319,7 @@ func (s *Segment) number(off int64) (int, error) {
 	return int(n), nil
 }
 
-// byKey is the i-th row in the order of keys.
+// byKey returns the i-th row in the order of keys.
 func (s *Segment) byKey(i int64) (Entry, error) {
 	n, err := s.number(s.foot.byKey + 4*i)
 	if err != nil {
@@ -329,7 +329,7 @@ func (s *Segment) byKey(i int64) (Entry, error) {
 }
 
 // Beginning visits the rows whose keys begin with prefix, in the order of keys, until visit
-// says that it has enough.
+// returns false.
 func (s *Segment) Beginning(prefix []byte, visit func(Entry) (more bool)) error {
 	from, err := search(s.foot.rows, func(i int64) (bool, error) {
 		e, err := s.byKey(i)
@@ -344,20 +344,20 @@ func (s *Segment) Beginning(prefix []byte, visit func(Entry) (more bool)) error 
 	return err
 }
 
-// Find is the row of a key; ok says whether there is one.
+// Find returns the row of a key; ok is false if there is none.
 func (s *Segment) Find(key Key) (found Entry, ok bool, err error) {
 	err = s.Beginning(key[:], func(e Entry) bool { found, ok = e, true; return false })
 	return found, ok, err
 }
 
-// cameBy counts a head that was looked at.
+// cameBy counts a visited head.
 func (s *Segment) cameBy() {
 	if s.reads != nil {
 		s.reads.Rows.Add(1)
 	}
 }
 
-// Marked visits the rows that have one of the marks, each once, in their order.
+// Marked visits the rows with one of the marks, each once, in row order.
 func (s *Segment) Marked(marks map[uint64]bool, visit func(Entry) error) error {
 	var numbers []int
 	for mark := range marks {
@@ -380,7 +380,7 @@ func (s *Segment) Marked(marks map[uint64]bool, visit func(Entry) error) error {
 	return nil
 }
 
-// appendMarked appends the numbers of the rows that have a mark.
+// appendMarked appends the numbers of the rows with a mark.
 func (s *Segment) appendMarked(numbers []int, mark uint64) ([]int, error) {
 	at := func(i int64) int64 { return s.foot.marks + markSize*i }
 	value := func(i int64) (uint64, error) {
@@ -405,7 +405,7 @@ func (s *Segment) appendMarked(numbers []int, mark uint64) ([]int, error) {
 	return numbers, err
 }
 
-// Shelf are the rows whose heads begin with a byte, in their order.
+// Shelf returns the rows whose heads begin with the byte shelf, in row order.
 func (s *Segment) Shelf(shelf byte) (*Cursor, error) {
 	bound := func(below byte) (int, error) { // the first row whose shelf is at most below
 		return search(s.foot.rows, func(i int64) (bool, error) {
@@ -426,7 +426,7 @@ func (s *Segment) Shelf(shelf byte) (*Cursor, error) {
 	return &Cursor{s: s, next: from, end: to}, nil
 }
 
-// All are all rows in their order.
+// All yields all rows in order.
 func (s *Segment) All() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for c := (&Cursor{s: s, end: s.Len()}); ; {
@@ -437,15 +437,15 @@ func (s *Segment) All() iter.Seq2[Entry, error] {
 	}
 }
 
-// Cursor goes through rows in their order.
+// Cursor iterates over rows in order.
 type Cursor struct {
 	s         *Segment
 	next, end int
-	chunk     []byte // of entries; the first of them is at first
+	chunk     []byte // entries, beginning with number first
 	first     int
 }
 
-// Next is the next row; ok is false after the last.
+// Next returns the next row; ok is false after the last.
 func (c *Cursor) Next() (e Entry, ok bool, err error) {
 	if c.next >= c.end {
 		return Entry{}, false, nil

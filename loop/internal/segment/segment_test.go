@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// randomRows are rows of any content, each key once.
+// randomRows returns rows with random content, each key once.
 func randomRows(rng *rand.Rand, n int) []Row {
 	rows, used := []Row{}, map[Key]bool{}
 	for len(rows) < n {
@@ -173,7 +173,7 @@ func checkFinding(t *testing.T, s *Segment, want []Row, rng *rand.Rand) {
 	}
 }
 
-// checkDamaged reads a file that may be damaged: it is refused, or right.
+// checkDamaged reads a possibly damaged file: it must be rejected or read correctly.
 func checkDamaged(t testing.TB, what string, data []byte, want []Row) {
 	t.Helper()
 	s, err := New(bytes.NewReader(data), int64(len(data)))
@@ -212,7 +212,7 @@ func TestDamagedIsNeverRead(t *testing.T) {
 	checkDamaged(t, "bytes after the end", append(slices.Clone(data), "more"...), want)
 }
 
-// FuzzNew: any bytes are refused or read, and nothing panics.
+// FuzzNew: any bytes are rejected or read, without a panic.
 func FuzzNew(f *testing.F) {
 	f.Add(written(f, randomRows(rand.New(rand.NewPCG(1, 2)), 3)), uint8(3))
 	f.Add([]byte{}, uint8(0))

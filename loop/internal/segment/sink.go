@@ -9,12 +9,12 @@ import (
 	"strconv"
 )
 
-// sink takes the bytes of a segment: into a file in dir, else into one for temporary ones, and
-// into memory where they are few or there is no room.
+// sink stores the bytes of a new segment: in a file in dir, or else in the directory for temporary
+// files. If the segment is small or no file can be written, the bytes stay in memory.
 type sink struct {
 	buf  bytes.Buffer
 	file *os.File
-	why  error // that there is no file, nil where none was wanted
+	why  error // why there is no file in dir; nil if none was wanted
 }
 
 func newSink(dir, name string, large bool) *sink {
@@ -31,13 +31,13 @@ func newSink(dir, name string, large bool) *sink {
 	return k
 }
 
-// createIn makes a file of a name of its own.
+// createIn creates a file with a unique name.
 func createIn(dir, name string) (*os.File, error) {
 	path := filepath.Join(dir, name+"-"+strconv.FormatUint(rand.Uint64(), 36)+".seg")
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Write goes on in memory when the file can take no more.
+// Write continues in memory if the file cannot be written any more.
 func (k *sink) Write(b []byte) (int, error) {
 	if k.file == nil {
 		return k.buf.Write(b)
@@ -64,7 +64,7 @@ func (k *sink) toMemory() error {
 	return err
 }
 
-// drop takes the file away.
+// drop closes and removes the file.
 func (k *sink) drop() {
 	if k.file != nil {
 		k.file.Close()
@@ -72,7 +72,7 @@ func (k *sink) drop() {
 	}
 }
 
-// open opens what k has taken.
+// open opens the stored bytes as a segment.
 func (k *sink) open(size int64) (s *Segment, err error) {
 	if k.file == nil {
 		s, err = New(bytes.NewReader(k.buf.Bytes()), size)

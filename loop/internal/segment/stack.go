@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// Stack is segments one above the other: the rows of one key, from the newest down to the first
-// that has nothing older below it, are one thing. What changed is put on top, and joined with
-// those below that are not much larger, so that what is written does not grow with what is there.
-// Its caller keeps the names of the files.
+// Stack is a list of segments, the newest on top. The rows of one key, from the newest down to
+// the first without older ones below it, together form one item. Changes go on top and are merged
+// with the segments below that are not much larger, so that the cost of a write does not grow
+// with the stored amount. The caller stores the names of the files.
 type Stack struct {
-	Dir, Name string                    // files are called Name-….seg; without a Dir they are temporary
+	Dir, Name string                    // files are named Name-….seg; without a Dir they are temporary
 	Older     func(head []byte) bool    // whether a segment below has a row of the same key
-	Join      func(row *Row, older Row) // adds to a row and its head what the next older one has beyond it, but for its marks
+	Join      func(row *Row, older Row) // adds to a row and its head what the next older one has in addition; marks are added by the Stack
 
-	segments []*Segment  // the newest first
-	top      *Segment    // the one on top, while nobody keeps its name
-	reads    *Reads      // counts what is read; nil: nobody does
-	above    map[Key]int // in which segment the newest row is of what is in several; nil while nobody asked
+	segments []*Segment  // newest first
+	top      *Segment    // the topmost one, until the caller stores its name
+	reads    *Reads      // counts what is read; nil: not counted
+	above    map[Key]int // for keys in several segments, the segment of the newest row; nil until needed
 }
 
-// A stack is kept short: one on top is joined with those below that are less than joinFactor
-// times as large, or while all of them are no larger than joinSmall bytes.
+// A stack is kept short: the topmost segment is merged with those below that are less than
+// joinFactor times as large, or while their sum is at most joinSmall bytes.
 const (
 	joinFactor = 4
 	joinSmall  = 64 << 10
 )
 
-// Open opens the segments of those names, the newest first, in a stack that is empty.
+// Open opens the named segments, the newest first. The stack must be empty.
 func (st *Stack) Open(names []string) error {
 	for _, name := range names {
 		if filepath.Base(name) != name {
@@ -47,7 +47,7 @@ func (st *Stack) Open(names []string) error {
 	return nil
 }
 
-// Count adds to reads what was read to open the segments, and what is read from here on.
+// Count adds to reads what was read to open the segments, and what is read from now on.
 func (st *Stack) Count(reads *Reads) {
 	st.reads = reads
 	for _, s := range st.segments {
@@ -56,10 +56,10 @@ func (st *Stack) Count(reads *Reads) {
 	}
 }
 
-// Depth is the number of segments.
+// Depth returns the number of segments.
 func (st *Stack) Depth() int { return len(st.segments) }
 
-// Names are those of the segments' files, the newest first; "" for one that is not in its place.
+// Names returns the names of the segments' files, the newest first; "" for one outside of Dir.
 func (st *Stack) Names() (names []string) {
 	for _, s := range st.segments {
 		name := ""
@@ -71,10 +71,10 @@ func (st *Stack) Names() (names []string) {
 	return names
 }
 
-// Keep says that somebody keeps the names: Close leaves all files.
+// Keep records that the caller has stored the names, so that Close leaves all files.
 func (st *Stack) Keep() { st.top = nil }
 
-// Close closes the segments, and removes what was put on top and not kept. It leaves an empty stack.
+// Close closes the segments, and removes a topmost file that was not kept. The stack is empty afterwards.
 func (st *Stack) Close() {
 	for _, s := range st.segments {
 		s.Close()
@@ -90,10 +90,10 @@ func (st *Stack) dropTop() {
 	st.top = nil
 }
 
-// Put puts what fill writes on top: in memory, or where it is large in a file.
+// Put puts what fill writes on top: in memory, or in a file if large is set.
 func (st *Stack) Put(large bool, fill func(*Writer) error) error { return st.replace(0, large, fill) }
 
-// replace puts what fill writes in the place of the topmost n.
+// replace replaces the topmost n segments by what fill writes.
 func (st *Stack) replace(n int, large bool, fill func(*Writer) error) error {
 	k := newSink(st.Dir, st.Name, large)
 	w := NewWriter(k)
@@ -109,7 +109,7 @@ func (st *Stack) replace(n int, large bool, fill func(*Writer) error) error {
 	return st.put(n, k, size)
 }
 
-// put puts what k has taken in the place of the topmost n.
+// put replaces the topmost n segments by the content of k.
 func (st *Stack) put(n int, k *sink, size int64) error {
 	top, err := k.open(size)
 	if err != nil {
@@ -125,7 +125,7 @@ func (st *Stack) put(n int, k *sink, size int64) error {
 	return nil
 }
 
-// Settle joins the topmost segments and sees that all are in their place.
+// Settle merges the topmost segments and ensures that the result is in a file in Dir.
 func (st *Stack) Settle() error {
 	if st.top == nil {
 		return nil
@@ -148,7 +148,7 @@ func (st *Stack) Settle() error {
 	return nil
 }
 
-// JoinTop makes one of the topmost n, in a file. One alone is copied as it is.
+// JoinTop merges the topmost n segments into one file. A single one is copied unchanged.
 func (st *Stack) JoinTop(n int) error {
 	if n == 1 {
 		k, size := newSink(st.Dir, st.Name, true), st.segments[0].Size()
@@ -185,7 +185,7 @@ func (st *Stack) JoinTop(n int) error {
 	})
 }
 
-// joinOlder adds to a row what those of the same key in the segments below have beyond it.
+// joinOlder adds to a row what the rows of the same key in the segments below have in addition.
 func (st *Stack) joinOlder(row *Row, below []*Segment) error {
 	for _, s := range below {
 		entry, ok, err := s.Find(row.Key)
@@ -210,13 +210,13 @@ func (st *Stack) joinOlder(row *Row, below []*Segment) error {
 	return nil
 }
 
-// leftAfter is how long a segment that nobody names may be somebody's who is at work.
+// leftAfter is the age at which an unnamed segment is no longer in use by another process.
 const leftAfter = time.Hour
 
-// Sweep removes the files that were named before and are no more, and what a killed process left.
+// Sweep removes the files in before that are no longer named, and files that a killed process left.
 func (st *Stack) Sweep(before []string) {
 	named := st.Names()
-	entries, _ := os.ReadDir(st.Dir) // of "" there are none
+	entries, _ := os.ReadDir(st.Dir) // none for ""
 	for _, entry := range entries {
 		name := entry.Name()
 		ours := strings.HasPrefix(name, st.Name+"-") && strings.HasSuffix(name, ".seg") || strings.HasPrefix(name, st.Name+".tmp")
@@ -225,12 +225,12 @@ func (st *Stack) Sweep(before []string) {
 		}
 		info, err := entry.Info()
 		if slices.Contains(before, name) || err == nil && time.Since(info.ModTime()) > leftAfter {
-			_ = os.Remove(filepath.Join(st.Dir, name)) // the next one tries again
+			_ = os.Remove(filepath.Join(st.Dir, name)) // the next call tries again
 		}
 	}
 }
 
-// Find are the rows of a key, the newest first, at most so many; all for 0.
+// Find returns the rows of a key, the newest first, at most that many; 0 is no limit.
 func (st *Stack) Find(key Key, most int) (rows []Entry, err error) {
 	for _, s := range st.segments {
 		entry, found, err := s.Find(key)
@@ -254,7 +254,7 @@ func (st *Stack) wrap(err error) error {
 	return err
 }
 
-// Beginning are the keys that begin with prefix.
+// Beginning returns the keys that begin with prefix.
 func (st *Stack) Beginning(prefix []byte) (keys []Key, err error) {
 	for _, s := range st.segments {
 		err := s.Beginning(prefix, func(e Entry) bool { keys = append(keys, e.Key()); return true })
@@ -265,17 +265,17 @@ func (st *Stack) Beginning(prefix []byte) (keys []Key, err error) {
 	return keys, nil
 }
 
-// hit is a row that has a mark, in the segment at a place of the stack.
+// hit is a row with one of the marks, and the index of its segment.
 type hit struct {
 	at    int
 	entry Entry
 }
 
-// fewHits is how many rows are searched one by one for a newer row of the same key. For more of them
-// all segments but the lowest are read once.
+// fewHits is the number of rows up to which each is checked separately for a newer row of the same
+// key. With more, all segments but the lowest are read once.
 const fewHits = 64
 
-// Newest are the newest rows that have one of the marks, or one of the keys, each once, in their order.
+// Newest returns the newest rows with one of the marks or keys, each once, in order.
 func (st *Stack) Newest(marks map[uint64]bool, keys ...Key) (rows []Entry, err error) {
 	var hits []hit
 	for i, s := range st.segments {
@@ -291,7 +291,7 @@ func (st *Stack) Newest(marks map[uint64]bool, keys ...Key) (rows []Entry, err e
 	}
 	for _, h := range hits {
 		in, several := st.above[h.entry.Key()]
-		if st.above == nil || several && in < h.at { // a newer row may stand for it, which may not have the mark
+		if st.above == nil || several && in < h.at { // a newer row may replace it, and may lack the mark
 			keys = append(keys, h.entry.Key())
 			continue
 		}
@@ -318,8 +318,8 @@ func (st *Stack) Newest(marks map[uint64]bool, keys ...Key) (rows []Entry, err e
 	return rows, nil
 }
 
-// Scan visits the newest rows that are on shelves, in the order of what follows their shelves in
-// their heads. An entry is the visitor's until it returns.
+// Scan visits the newest rows on the shelves, ordered by their heads after the shelf byte. An
+// entry is valid until visit returns.
 func (st *Stack) Scan(shelves []byte, visit func(Entry) error) error {
 	if err := st.findAbove(); err != nil {
 		return st.wrap(err)
@@ -354,18 +354,18 @@ func (st *Stack) Scan(shelves []byte, visit func(Entry) error) error {
 	}
 }
 
-// inOrder is the order of rows whatever shelves they are on.
+// inOrder orders rows regardless of their shelves.
 func inOrder(a, b Entry) int { return compare(1, a.b, b.b) }
 
-// scanEnd is how far a shelf of a segment was read in a scan.
+// scanEnd is the position of a scan in one shelf of one segment.
 type scanEnd struct {
-	at       int // of the segment
+	at       int // index of the segment
 	cursor   *Cursor
 	entry    Entry
 	ok, held bool
 }
 
-// fill holds the next row that no newer one stands for.
+// fill reads the next row that no newer row replaces.
 func (s *scanEnd) fill(above map[Key]int) (err error) {
 	for !s.held {
 		s.entry, s.ok, err = s.cursor.Next()
@@ -381,7 +381,7 @@ func (s *scanEnd) fill(above map[Key]int) (err error) {
 	return nil
 }
 
-// findAbove notes which rows stand for others in segments below.
+// findAbove records which rows replace rows in segments below.
 func (st *Stack) findAbove() error {
 	if st.above != nil {
 		return nil

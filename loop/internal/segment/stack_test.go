@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// stackIn is a stack whose rows have in the last byte of their heads whether they are older, and
-// in their first parts what was said of their keys so far.
+// stackIn returns a stack whose rows store in the last byte of their heads whether they have
+// older ones, and in their first parts the values of their keys so far.
 func stackIn(dir string) *Stack {
 	return &Stack{
 		Dir: dir, Name: "rows", Older: func(head []byte) bool { return head[HeadSize-1] == 1 },
@@ -24,10 +24,10 @@ func stackIn(dir string) *Stack {
 	}
 }
 
-// stackModel is what a stack is to say: of each key the newest row, with all that was said of it.
+// stackModel is the expected content of a stack: for each key the newest row, with all values so far.
 type stackModel map[Key]Row
 
-// add puts rows on top of both, of which some keys are there already.
+// add puts rows on top of both; some keys exist already.
 func (m stackModel) add(t *testing.T, st *Stack, rng *rand.Rand, large bool) {
 	t.Helper()
 	rows := randomRows(rng, 1+rng.IntN(12))
@@ -52,7 +52,7 @@ func (m stackModel) add(t *testing.T, st *Stack, rng *rand.Rand, large bool) {
 	}
 }
 
-// check compares all that a stack says with the model.
+// check compares the stack's answers with the model.
 func (m stackModel) check(t *testing.T, what string, st *Stack) {
 	t.Helper()
 	var rows []Row
@@ -102,8 +102,8 @@ func (m stackModel) check(t *testing.T, what string, st *Stack) {
 	}
 }
 
-// TestStack: in as many segments as there are, and joined, and opened again, it says of each key
-// all that was put on top, as its newest row has it.
+// TestStack: with any number of segments, merged, and reopened, the stack returns for each key
+// everything that was put on top, with the newest row's head.
 func TestStack(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 3))
@@ -143,8 +143,8 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// TestStackFiles: what nobody has kept goes with the stack, what was named before and is no more
-// is swept, and what somebody may be writing stays for a while.
+// TestStackFiles: files that were not kept are removed with the stack, files that are no longer
+// named are swept, and files that another process may be writing stay for a while.
 func TestStackFiles(t *testing.T) {
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(4, 4))
 	files := func() []string {

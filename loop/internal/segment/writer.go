@@ -9,23 +9,23 @@ import (
 	"slices"
 )
 
-// Writer writes a segment: rows in any order, each key once. Memory holds a table entry for each.
+// Writer writes a segment: rows in any order, each key once. It keeps a table entry for each in memory.
 type Writer struct {
 	out     *bufio.Writer
 	pages   *pageSums
 	at      int64
 	entries [][]byte
 	marks   []marked
-	err     error // the first
+	err     error // the first error
 }
 
-// marked is a row with a mark.
+// marked is a mark of a row.
 type marked struct {
 	mark uint64
 	row  uint32
 }
 
-// NewWriter writes to out.
+// NewWriter returns a Writer to out.
 func NewWriter(out io.Writer) *Writer {
 	pages := &pageSums{}
 	w := &Writer{pages: pages, out: bufio.NewWriterSize(io.MultiWriter(out, pages), 1<<16)}
@@ -58,7 +58,7 @@ func (w *Writer) Add(r Row) error {
 	return w.err
 }
 
-// Close writes the tables. It does not close what it writes to.
+// Close writes the tables. It does not close the output.
 func (w *Writer) Close() (size int64, err error) {
 	foot := footer{table: w.at, rows: int64(len(w.entries)), marked: int64(len(w.marks))}
 	places := w.writeTable()
@@ -82,7 +82,7 @@ func (w *Writer) Close() (size int64, err error) {
 	return foot.size, w.err
 }
 
-// writeTable writes the entries in the order of rows, and gives the place of each that was added.
+// writeTable writes the entries in row order, and returns the position of each added entry.
 func (w *Writer) writeTable() (places []uint32) {
 	order := numbers(len(w.entries))
 	slices.SortFunc(order, func(a, b uint32) int { return compare(0, w.entries[a], w.entries[b]) })
@@ -122,7 +122,7 @@ func (w *Writer) writeMarks(places []uint32) {
 	}
 }
 
-// pageSums takes the checksum of each page of what is written to it.
+// pageSums computes the checksum of each page written to it.
 type pageSums struct {
 	sums  []byte
 	sum   uint32
@@ -146,7 +146,7 @@ func (p *pageSums) flush() {
 	p.sum, p.taken = 0, 0
 }
 
-// end gives the checksums of all pages, the last of which may be short.
+// end returns the checksums of all pages; the last page may be short.
 func (p *pageSums) end() []byte {
 	if p.taken > 0 {
 		p.flush()

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeReference is what Decode is held to: token by token through encoding/json, then
-// into a map for the outermost keys, then into v.
+// decodeReference is the reference for Decode: token by token through encoding/json, then into
+// a map for the outermost keys, then into v.
 func decodeReference(data []byte, v any) error {
 	if !utf8.Valid(data) {
 		return errors.New("invalid UTF-8")
@@ -87,7 +87,7 @@ func uniqueKeys(dec *json.Decoder, depth int) error {
 	return err
 }
 
-// sample has a field of every kind that an event or a payload has.
+// sample has a field of every kind in events and payloads.
 type sample struct {
 	V         int             `json:"v"`
 	Clock     uint64          `json:"clock"`
@@ -101,7 +101,7 @@ type sample struct {
 	Left      string `json:"-"`
 }
 
-// checkDecode holds one text to the reference, decoded into values of three types.
+// checkDecode compares one text with the reference, decoded into values of three types.
 func checkDecode(t *testing.T, data []byte) {
 	t.Helper()
 	scanned, reference := Scan(string(data), nil), decodeReference(data, new(any))
@@ -138,7 +138,7 @@ var seeds = []string{
 	`{"k":{"k":{"k":1}},"l":{"k":2}}`, `"2026-01-07T12:00:00Z"`, `{"timestamp":"2026-01-07 12:00"}`, `{"timestamp":"2026\u002d01-07T12:00:00Z"}`, `{"timestamp":null,"payload":null,"list":null,"v":null,"writer":null}`,
 }
 
-// manyKeyed is an object of n keys, with more behind them.
+// manyKeyed returns an object of n keys, followed by more.
 func manyKeyed(n int, more string) string {
 	var b strings.Builder
 	for i := range n {
@@ -147,7 +147,7 @@ func manyKeyed(n int, more string) string {
 	return "{" + b.String()[1:] + more + "}"
 }
 
-// FuzzDecode: Decode takes what the reference takes, and reads the same in it.
+// FuzzDecode: Decode accepts what the reference accepts, with the same result.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -155,7 +155,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkDecode(t, data) })
 }
 
-// TestDecodeMutated is FuzzDecode with changes at random, also where nobody fuzzes.
+// TestDecodeMutated is FuzzDecode with random changes, for ordinary test runs.
 func TestDecodeMutated(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// MaxDepth is far above anything that we write.
+	// MaxDepth is the allowed nesting, far above anything that we write.
 	MaxDepth = 64
 
-	manyKeys   = 16                             // from which on the keys of an object are looked up in a table
-	safeNumber = 300                            // digits without an exponent that are no number too large
-	cutShort   = "unexpected end of JSON input" // as encoding/json says it
+	manyKeys   = 16                             // number of keys from which on an object's keys are kept in a map
+	safeNumber = 300                            // a number with fewer digits and no exponent cannot be too large
+	cutShort   = "unexpected end of JSON input" // the text of encoding/json's error
 )
 
-// Scan reads one JSON value in one pass, without keeping any of it, and gives the keys
-// of the outermost object, unquoted, with their values as they are written. It refuses
-// what encoding/json refuses in an any, keys of one object that are equal but for their
-// case, invalid UTF-8, bytes after the value and more than MaxDepth levels.
+// Scan reads one JSON value in one pass, without storing it, and passes the keys of the
+// outermost object, unquoted, with their raw values to field. It rejects what encoding/json
+// rejects for an any, keys of one object that differ only in case, invalid UTF-8, bytes after
+// the value and more than MaxDepth levels.
 func Scan(text string, field func(key, value string)) error {
 	_, err := ScanKeys(text, field)
 	return err
 }
 
-// ScanKeys is Scan that says whether all keys of all objects are plain: without an escape, a
-// capital or a letter beyond ASCII. Of such none can be one of ours but for its case.
+// ScanKeys is Scan, and also reports whether all keys of all objects are plain: without an
+// escape, a capital or a letter beyond ASCII. A plain key cannot differ from ours in case only.
 func ScanKeys(text string, field func(key, value string)) (plain bool, err error) {
 	if !utf8.ValidString(text) {
 		return false, errors.New("invalid UTF-8")
@@ -49,14 +49,14 @@ func ScanKeys(text string, field func(key, value string)) (plain bool, err error
 	return !s.odd, nil
 }
 
-// scanner is where in a text the reading is, and the keys of the objects around it.
+// scanner is the position in a text, and the keys of the enclosing objects.
 type scanner struct {
 	text   string
 	at     int
-	folded [256]byte // keys in lower case, one behind the other
-	ends   [32]int   // of each of them in folded
-	count  int       // of them
-	odd    bool      // a key was read that is not plain
+	folded [256]byte // keys in lower case, in sequence
+	ends   [32]int   // end of each key in folded
+	count  int       // number of keys in folded
+	odd    bool      // a key that is not plain was read
 }
 
 func (s *scanner) skipSpace() {
@@ -70,7 +70,7 @@ func (s *scanner) skipSpace() {
 	}
 }
 
-// next is the byte that is read next, 0 at the end: nowhere may a JSON text have one.
+// next returns the next byte, 0 at the end. A NUL byte is never valid in JSON.
 func (s *scanner) next() byte {
 	if s.at < len(s.text) {
 		return s.text[s.at]
@@ -78,7 +78,7 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// skip reports whether c comes next, which it then goes beyond.
+// skip skips c if it is the next byte, and reports whether it was.
 func (s *scanner) skip(c byte) bool {
 	if s.next() != c {
 		return false
@@ -87,8 +87,8 @@ func (s *scanner) skip(c byte) bool {
 	return true
 }
 
-// value reads one value, which begins here. field takes the keys of an object, unless
-// it is nil.
+// value reads the value that begins at the position. field receives the keys of an object,
+// unless it is nil.
 func (s *scanner) value(depth int, field func(key, value string)) error {
 	switch c := s.next(); {
 	case c == '"':
@@ -164,7 +164,7 @@ func (s *scanner) object(depth int, field func(key, value string)) error {
 	}
 }
 
-// key reads a key up to its value, and gives it as it is written.
+// key reads a key up to its value, and returns its raw text.
 func (s *scanner) key(keys *keySet) (string, error) {
 	if s.next() != '"' {
 		return "", s.broken()
@@ -183,7 +183,7 @@ func (s *scanner) key(keys *keySet) (string, error) {
 	return key, nil
 }
 
-// quoted reads a string, and gives it as it is written.
+// quoted reads a string, and returns its raw text.
 func (s *scanner) quoted() (string, error) {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
@@ -203,7 +203,7 @@ func (s *scanner) quoted() (string, error) {
 	return "", s.broken()
 }
 
-// escape goes to the last byte of what is behind a backslash.
+// escape moves to the last byte of an escape sequence, and reports whether the sequence is valid.
 func (s *scanner) escape() bool {
 	switch s.next() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -220,7 +220,7 @@ func (s *scanner) escape() bool {
 	return false
 }
 
-// number reads a number, and refuses one that is too large for a float64.
+// number reads a number, and rejects one that is too large for a float64.
 func (s *scanner) number() error {
 	start := s.at
 	s.skip('-')
@@ -244,7 +244,7 @@ func (s *scanner) number() error {
 	return json.Unmarshal([]byte(s.text[start:s.at]), &f)
 }
 
-// digits reports whether there is at least one.
+// digits skips digits, and reports whether there was at least one.
 func (s *scanner) digits() bool {
 	start := s.at
 	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
@@ -253,7 +253,7 @@ func (s *scanner) digits() bool {
 	return s.at > start
 }
 
-// broken is what encoding/json says of a text that is no JSON where it was read to.
+// broken returns encoding/json's error for a text that is invalid at the position.
 func (s *scanner) broken() error {
 	if s.at >= len(s.text) {
 		return io.ErrUnexpectedEOF
@@ -266,14 +266,14 @@ func (s *scanner) broken() error {
 	return cmp.Or(err, fmt.Errorf("no JSON at byte %d", s.at))
 }
 
-// keySet is the keys of one object: a few in the scanner, more in a table.
+// keySet is the keys of one object: a few in the scanner, more in a map.
 type keySet struct {
 	s     *scanner
-	first int // of its keys in the scanner
+	first int // index of its first key in the scanner
 	many  map[string]bool
 }
 
-// add refuses a key that is there already.
+// add rejects a key that is in the set already.
 func (k *keySet) add(quoted string) error {
 	s := k.s
 	start := s.start(s.count)
@@ -293,7 +293,7 @@ func (k *keySet) add(quoted string) error {
 
 func duplicate(key string) error { return fmt.Errorf("duplicate key %q", key) }
 
-// start is where a key begins in folded.
+// start returns the offset of a key in folded.
 func (s *scanner) start(key int) int {
 	if key == 0 {
 		return 0
@@ -310,7 +310,7 @@ func (k *keySet) has(key []byte) bool {
 	return false
 }
 
-// tabulate is add by a table.
+// tabulate adds a key to the map.
 func (k *keySet) tabulate(key string) error {
 	if k.many == nil {
 		k.many = map[string]bool{}
@@ -325,11 +325,11 @@ func (k *keySet) tabulate(key string) error {
 	return nil
 }
 
-// drop takes out the keys of an object that is read.
+// drop removes the keys of a finished object.
 func (k *keySet) drop() { k.s.count = k.first }
 
-// foldInto writes a plain key in lower case, and gives its length; not ok is one of
-// another kind, or too long.
+// foldInto writes a plain key in lower case, and returns its length; ok is false for another
+// key or one that is too long.
 func foldInto(to []byte, quoted string) (n int, ok bool) {
 	key := quoted[1 : len(quoted)-1]
 	if len(key) > len(to) {
@@ -348,12 +348,12 @@ func foldInto(to []byte, quoted string) (n int, ok bool) {
 	return len(key), true
 }
 
-// unquoted is the text of a string as it is written.
+// unquoted returns the text of a raw string.
 func unquoted(quoted string) string {
 	if strings.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}
 	var text string
-	_ = json.Unmarshal([]byte(quoted), &text) // it was read to its end
+	_ = json.Unmarshal([]byte(quoted), &text) // it was validated when it was read
 	return text
 }

@@ -1,5 +1,5 @@
-// Package strictjson decodes JSON that somebody else wrote: what two readers could take for
-// different things is an error.
+// Package strictjson decodes JSON from others. JSON that two readers could understand
+// differently is an error.
 package strictjson
 
 import (
@@ -13,9 +13,8 @@ import (
 	"sync"
 )
 
-// Decode decodes one JSON value and refuses what encoding/json lets pass:
-// keys that are equal but for their case (another reader would take the other
-// one), invalid UTF-8 and bytes after the value.
+// Decode decodes one JSON value and rejects what encoding/json accepts: keys that differ only
+// in case (another reader might use the other one), invalid UTF-8 and bytes after the value.
 func Decode(data []byte, v any) error {
 	if err := CheckKeys(data, v); err != nil {
 		return err
@@ -23,20 +22,20 @@ func Decode(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// CheckKeys is Scan, and refuses a key of the outermost object that is one of v's but
-// for its case: encoding/json would take it, and another reader would not.
+// CheckKeys is Scan, and rejects a key of the outermost object that differs from one of v's
+// only in case: encoding/json would accept it, and another reader would not.
 func CheckKeys(data []byte, v any) error {
 	names, isStruct := namesOf(reflect.TypeOf(v).Elem())
 	var odd error
 	err := Scan(string(data), func(key, _ string) { odd = cmp.Or(odd, OddKey(key, names)) })
-	if err == nil && isStruct && data[0] != '{' { // also where v would take something else
+	if err == nil && isStruct && data[0] != '{' { // even if v's own UnmarshalJSON would accept it
 		var object map[string]json.RawMessage
 		err = json.Unmarshal(data, &object)
 	}
 	return cmp.Or(err, odd)
 }
 
-// OddKey is the error of a key that is one of names but for its case.
+// OddKey returns an error for a key that differs from one of names only in case.
 func OddKey(key string, names []string) error {
 	for _, name := range names {
 		if key != name && strings.EqualFold(key, name) {
@@ -46,10 +45,10 @@ func OddKey(key string, names []string) error {
 	return nil
 }
 
-// known are the names of the types that were decoded, as encoding/json keeps them too.
+// known caches the names of decoded types, as encoding/json does.
 var known sync.Map // reflect.Type → []string
 
-// namesOf are the keys that encoding/json takes for the fields of a struct.
+// namesOf returns the keys that encoding/json uses for the fields of a struct.
 func namesOf(t reflect.Type) (names []string, isStruct bool) {
 	if t.Kind() != reflect.Struct {
 		return nil, false
@@ -66,7 +65,7 @@ func namesOf(t reflect.Type) (names []string, isStruct bool) {
 	return names, true
 }
 
-// Words are what an error says to those who wrote the JSON and know nothing of Go.
+// Words returns the text of an error for people who wrote the JSON and do not know Go.
 func Words(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -1,6 +1,6 @@
-// Package agenthook answers the agent tools that run git-runr at moments of their own: when
-// a session starts, when the agent is about to stop, and before it uses its shell. It says
-// nothing where there is nothing to say, and never holds a tool up because of itself.
+// Package agenthook answers agent tools that run git-runr at certain events: when a session starts, when the agent is
+// about to stop, and before it uses its shell. It prints nothing if it has nothing to say, and an error of its own
+// never blocks a tool.
 package agenthook
 
 import (
@@ -27,27 +27,27 @@ const (
 	Tool  = "tool"
 )
 
-// input is what claude, codex and gemini say alike on standard input.
+// input is the part of standard input that claude, codex and gemini have in common.
 type input struct {
 	HookEventName  string `json:"hook_event_name"`
-	StopHookActive bool   `json:"stop_hook_active"` // the agent goes on because of us already
+	StopHookActive bool   `json:"stop_hook_active"` // the agent already continues because of us
 	ToolInput      struct {
-		Command any `json:"command"` // a line, or words
+		Command any `json:"command"` // a line, or a list of words
 	} `json:"tool_input"`
 }
 
-// maxInput is as much as is read of a tool, in bytes.
+// maxInput is the maximum number of bytes read from a tool.
 const maxInput = 1 << 20
 
-// Call is a tool's call.
+// Call is a tool's call of a hook.
 type Call struct {
 	Tool, Event string // such as claude, stop
-	event       string // as the tool calls it
+	event       string // the tool's name for it
 	command     string
 	again       bool
 }
 
-// Read reads what a tool says of its call; ok is false where there is nothing to answer.
+// Read parses a tool's description of its call; ok is false if there is nothing to answer.
 func Read(tool, event string, in io.Reader) (c Call, ok bool) {
 	var said input
 	if json.NewDecoder(io.LimitReader(in, maxInput)).Decode(&said) != nil {
@@ -71,13 +71,13 @@ func gitCommand(name string) func() *regexp.Regexp {
 func (c Call) commits() bool { return commits().MatchString(c.command) }
 func (c Call) pushes() bool  { return pushes().MatchString(c.command) }
 
-// Gate says why what HEAD has must not be pushed, "" where it may be.
+// Gate returns why HEAD must not be pushed, or "" if it may be.
 type Gate func() (string, error)
 
-// Answer is what the tool is to read on standard output: nothing, or one JSON object.
+// Answer returns the answer for the tool to read on standard output: nothing, or one JSON object.
 func (c Call) Answer(ctx context.Context, store *store.Store, getenv func(string) string, gate Gate) ([]byte, error) {
 	if getenv("GIT_RUNR_DEPTH") != "" || store.Repo.IsOwnWorktree() || !slices.Contains([]string{Start, Stop, Tool}, c.Event) {
-		return nil, nil // an agent of ours
+		return nil, nil // an agent that git-runr started
 	}
 	switch {
 	case c.Event == Start:
@@ -94,7 +94,7 @@ func (c Call) Answer(ctx context.Context, store *store.Store, getenv func(string
 	return c.refuse(text), err
 }
 
-// waiting is what an agent is told at the start of a session: what is there to be addressed.
+// waiting returns the text for the start of a session: how many reviews wait to be addressed.
 func waiting(ctx context.Context, records *store.Store) (string, error) {
 	inbox, err := record.StatusFilter("inbox")
 	if err != nil {
@@ -118,7 +118,7 @@ func verb(n int, one, more string) string {
 	return more
 }
 
-// context is text that the agent is given beside its task.
+// context returns an answer that gives the agent text in addition to its task.
 func (c Call) context(text string) []byte {
 	if text == "" {
 		return nil
@@ -126,7 +126,8 @@ func (c Call) context(text string) []byte {
 	return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event, "additionalContext": text}})
 }
 
-// refuse has the agent go on instead of stopping, or do without a command, because of text.
+// refuse returns an answer that makes the agent go on instead of stopping, or forbids a command, with text as the
+// reason.
 func (c Call) refuse(text string) []byte {
 	switch {
 	case text == "":
@@ -148,7 +149,7 @@ func answer(doc map[string]any) []byte {
 	return append(body, '\n')
 }
 
-// Bounds of what is handed back.
+// Limits of what is handed back.
 const (
 	maxReviews  = 5
 	maxFindings = 10
@@ -156,15 +157,14 @@ const (
 	maxFix      = 400
 )
 
-// handBack is what reviews of this branch's commits found and nobody answered, of what was
-// not handed back before; "" where there is nothing.
+// handBack returns the unanswered findings of reviews of this branch's commits that were not handed back before, or "".
 func handBack(ctx context.Context, records *store.Store, lead string) (string, error) {
 	branch, err := records.Branch(ctx)
 	if err != nil {
 		return "", err
 	}
 	if _, busy := hooks.ShouldRun(ctx, records.Repo, hooks.PostCommit, func(string) string { return "" }); busy != "" {
-		return "", nil // git is in the middle of something
+		return "", nil // a git operation is in progress
 	}
 	inbox, err := record.StatusFilter("inbox")
 	if err != nil {
@@ -198,7 +198,7 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 		return "", nil
 	}
 	if err := handed.add(store.Repo, fresh); err != nil {
-		return "", err // or it would be handed back for ever
+		return "", err // otherwise it would be handed back again and again
 	}
 	return fmt.Sprintf("%s%s of this branch's commits %s no answer. Fix what is right and say so with "+
 		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must wait, deferred -m. "+

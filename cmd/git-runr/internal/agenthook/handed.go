@@ -16,17 +16,17 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// handed are the findings that were handed back, as review/finding, oldest first.
+// handed lists the findings that were handed back, as review/finding, oldest first.
 type handed []string
 
-// maxHanded is how many are remembered.
+// maxHanded is the maximum number of findings that are remembered.
 const maxHanded = 2000
 
 func handedPath(repo *gitstore.Repo) string {
 	return filepath.Join(repo.StateDir(), "agents-handed")
 }
 
-// readHanded reads them; none where the file cannot be read.
+// readHanded reads the list; it is empty if the file cannot be read.
 func readHanded(repo *gitstore.Repo) handed {
 	data, _ := os.ReadFile(handedPath(repo))
 	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
@@ -38,8 +38,7 @@ func (h handed) add(repo *gitstore.Repo, keys []string) error {
 	return safefile.WriteFile(handedPath(repo), []byte(strings.Join(all, "\n")+"\n"), 0o666)
 }
 
-// findings are those of a review that have no answer and were not handed back, at most max
-// of them, without notes.
+// findings returns at most max findings of a review, other than notes, that have no answer and were not handed back.
 func findings(r record.Review, known handed, max int) (text string, keys []string) {
 	var b strings.Builder
 	for _, f := range r.Open() {

@@ -1,5 +1,5 @@
-// Package checkup looks whether git-runr can do its work in a repository: git itself, the configuration and
-// what of it is trusted, hooks, agents, the remote, and what was left or damaged. Nothing is changed.
+// Package checkup checks whether git-runr can work in a repository: git itself, the configuration and its trusted
+// commands, hooks, agents, the remote, and leftovers and damage. It changes nothing.
 package checkup
 
 import (
@@ -24,19 +24,19 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// The states of what was looked at.
+// States of a result.
 const (
 	OK   = "ok"
-	Warn = "warn" // it does not work, or will not
-	Fail = "fail" // it cannot do its work
+	Warn = "warn" // it does not work now, or will not
+	Fail = "fail" // git-runr cannot work
 )
 
-// Result is what was seen of one thing.
+// Result is the result of one check.
 type Result struct {
 	Name   string   `json:"name"`
 	State  string   `json:"state"`
 	Detail string   `json:"detail"`
-	Type   []string `json:"type,omitempty"` // what to type
+	Type   []string `json:"type,omitempty"` // commands to type
 }
 
 func ok(name, detail string) Result { return Result{name, OK, detail, nil} }
@@ -45,22 +45,23 @@ func warn(name, detail string, lines ...string) Result { return Result{name, War
 
 func fail(name, detail string, lines ...string) Result { return Result{name, Fail, detail, lines} }
 
-// Bounds of what takes longer the more there is, or the farther away it is, and of what is left.
+// Limits for slow checks, and for free disk space.
 const (
 	probeLimit = 15 * time.Second
 	checkLimit = 30 * time.Second
 	lowDisk    = 200 << 20 // bytes
 )
 
-// Terms are what is not in the repository.
+// Terms are inputs that are not in the repository.
 type Terms struct {
 	Version string    // of this program
-	Now     time.Time // by which something is old
-	Offline bool      // the remote is not asked
+	Now     time.Time // to decide what is old
+	Offline bool      // do not contact the remote
 }
 
-// Of looks at all of it. Where unread says why the configuration could not be read, conf is not used and
-// what depends on it is left out. No agent is called; remote and records take probeLimit and checkLimit at most.
+// Of runs all checks. If unread is not nil, the configuration could not be read: conf is not used and checks that
+// depend on it are omitted. Of calls no agent; the checks of the remote and of the records are limited by probeLimit
+// and checkLimit.
 func Of(ctx context.Context, store *store.Store, conf *config.Config, unread error, terms Terms) []Result {
 	if unread != nil {
 		conf = nil
@@ -113,7 +114,7 @@ func git(ctx context.Context, repo *gitstore.Repo) []Result {
 	return []Result{ok("git", version), place}
 }
 
-// room is whether there is any on the repository's disk.
+// room checks the free space on the repository's disk.
 func room(free int64, known bool) Result {
 	const mega = 1 << 20
 	left := fmt.Sprintf("%d MB are free", free/mega)
@@ -181,7 +182,7 @@ func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (al
 	return all
 }
 
-// agents looks at those that are configured to be asked, and at those that are here.
+// agents checks the configured agents, and lists the installed ones.
 func agents(ctx context.Context, conf *config.Config) (all []Result) {
 	known := map[string]config.Agent{}
 	var here []string
@@ -206,7 +207,7 @@ func agents(ctx context.Context, conf *config.Config) (all []Result) {
 	return append(all, ok("agents here", strings.Join(here, ", ")))
 }
 
-// asksOf is how a stands, which is configured to be asked as name.
+// asksOf checks agent a, which is configured under name.
 func asksOf(name, base string, a config.Agent, known bool) Result {
 	name = "agent " + name
 	switch {
@@ -266,7 +267,7 @@ func locks(repo *gitstore.Repo) (all []Result) {
 	return all
 }
 
-// leftovers are what killed and old runs left, of those that are older than before.
+// leftovers looks for what killed and finished runs left before the given time.
 func leftovers(ctx context.Context, store *store.Store, before time.Time) Result {
 	g, err := loop.FindGarbage(ctx, store, before)
 	count := len(g.Runs) + len(g.Checkouts) + len(g.Lost)
@@ -279,7 +280,7 @@ func leftovers(ctx context.Context, store *store.Store, before time.Time) Result
 	return ok("leftovers", "none")
 }
 
-// records reads every event, for so long.
+// records reads every event, within a time limit.
 func records(ctx context.Context, records *store.Store, version string) []Result {
 	limited, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()

@@ -1,6 +1,5 @@
-// Package complete says what a word on a command line may be, for the completion of shells:
-// commands and options as the program knows them, and where it is neither the values of the
-// kind that is wanted, everywhere and in a repository.
+// Package complete finds what a word on a command line may be, for the completion of shells: commands, options, and
+// values of the required kind, some of which depend on the repository.
 package complete
 
 import (
@@ -21,27 +20,27 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Scripts are what the shells are given: bash.sh, zsh.sh and fish.fish.
+// Scripts has the completion scripts of the shells: bash.sh, zsh.sh and fish.fish.
 //
 //go:embed bash.sh zsh.sh fish.fish
 var Scripts embed.FS
 
-// Word is one thing that may be typed.
+// Word is a possible completion.
 type Word struct{ Value, Means string }
 
-// Want is what the last word of a line may be.
+// Want says what the last word of a line may be.
 type Want struct {
-	Words   []Word   // commands, options and values that the command's own help lists
-	Kinds   []string // of other values: the names that help gives them, such as RUN or FILE
+	Words   []Word   // commands, options and values listed in the command's own help
+	Kinds   []string // kinds of other values, named as in help: RUN or FILE
 	Path    []string // the commands before it
-	Flag    string   // whose value it is, without dashes; "" for none
+	Flag    string   // the flag whose value is typed, without dashes; "" for none
 	Dir     string   // the value of -C
-	Before  string   // what stands in the word before the value: "--reviewer=" or "claude,"
-	Current string   // the value as far as it is typed
+	Before  string   // the part of the word before the value: "--reviewer=" or "claude,"
+	Current string   // the value typed so far
 	Args    []string // arguments before it
 }
 
-// Of reads a line without the program's name, the last word of which is being typed.
+// Of parses a line without the program's name; its last word is being typed.
 func Of(app *cli.App, typed []string) Want {
 	if len(typed) == 0 {
 		typed = []string{""}
@@ -54,13 +53,13 @@ func Of(app *cli.App, typed []string) Want {
 	return r.Want
 }
 
-// reader follows a line.
+// reader parses a line word by word.
 type reader struct {
 	Want
-	levels   [][]cli.Flag // of the program and the commands on the way
+	levels   [][]cli.Flag // of the program and the commands so far
 	commands []*cli.Command
-	usage    string   // ArgsUsage of the innermost
-	waits    cli.Flag // wants its value
+	usage    string   // ArgsUsage of the innermost command
+	waits    cli.Flag // the flag that needs a value next
 	ended    bool     // by --
 }
 
@@ -109,7 +108,7 @@ func (r *reader) flag(name string) cli.Flag {
 	return nil
 }
 
-// last says what the word that is typed may be.
+// last determines what the last word may be.
 func (r *reader) last() {
 	name, value, inline := strings.Cut(strings.TrimLeft(r.Current, "-"), "=")
 	dashed := strings.HasPrefix(r.Current, "-") && !r.ended
@@ -133,7 +132,7 @@ func (r *reader) last() {
 	}
 }
 
-// Commands are those that are not hidden.
+// Commands returns the commands that are not hidden.
 func Commands(commands []*cli.Command) (words []Word) {
 	for _, c := range commands {
 		if !c.Hidden {
@@ -161,7 +160,7 @@ func (r *reader) options() {
 	}
 }
 
-// valueOf wants a value of f. Of one that takes a list with commas the last part is wanted.
+// valueOf asks for a value of f. In a comma-separated list it asks for the last part.
 func (r *reader) valueOf(f cli.Flag) {
 	r.Flag = f.Names()[0]
 	_, kind := describe(f)
@@ -171,7 +170,7 @@ func (r *reader) valueOf(f cli.Flag) {
 	}
 }
 
-// describe is a flag's help, and the name that it gives its value.
+// describe returns a flag's help, and the name of its value there.
 func describe(f cli.Flag) (usage, kind string) {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -189,8 +188,8 @@ func takesValue(f cli.Flag) bool {
 	return ok && documented.TakesValue()
 }
 
-// argument is the next one by the command's usage, such as "RUN commit|skip|stop": words in
-// small letters are what may be typed, others the names of kinds.
+// argument determines the next argument from the command's usage, such as "RUN commit|skip|stop": words in lower case
+// are values, others are names of kinds.
 func (r *reader) argument() {
 	usage, _, _ := strings.Cut(strings.NewReplacer("[", "", "]", "", "| --all", "").Replace(r.usage), "-- ")
 	words := strings.Fields(strings.ReplaceAll(usage, "…", ""))
@@ -206,10 +205,10 @@ func (r *reader) argument() {
 	}
 }
 
-// limit is how many ids of a kind are offered: a list that is longer helps nobody.
+// limit is the maximum number of ids of a kind: a longer list helps nobody.
 const limit = 100
 
-// Fixed are the values of a kind that are the same in every repository.
+// Fixed returns the values of a kind that are the same in every repository.
 func (w Want) Fixed(kind string) []Word {
 	switch kind {
 	case "KEY":
@@ -234,7 +233,7 @@ func (w Want) Fixed(kind string) []Word {
 	return nil
 }
 
-// FlagValues are the values of flags whose help lists them in a sentence.
+// FlagValues returns the values of flags whose help lists them in a sentence.
 func FlagValues(flag string) []string {
 	switch flag {
 	case "status":
@@ -253,7 +252,7 @@ func FlagValues(flag string) []string {
 	return nil
 }
 
-// In are the values of a kind in a repository; none where that cannot be told.
+// In returns the values of a kind in a repository, or none if they cannot be read.
 func (w Want) In(ctx context.Context, store *store.Store, getenv func(string) string, kind string) []Word {
 	switch kind {
 	case "RUN":
@@ -296,7 +295,7 @@ func runs(ctx context.Context, records *store.Store, typed string) []Word {
 	return words
 }
 
-// reviews are those that the command can do something with.
+// reviews returns the reviews to which the command applies.
 func (w Want) reviews(ctx context.Context, records *store.Store) []Word {
 	status := ""
 	if len(w.Path) == 2 {
@@ -317,7 +316,7 @@ func (w Want) reviews(ctx context.Context, records *store.Store) []Word {
 	return words
 }
 
-// typedID is an id, or its suffix where that is what somebody began to type.
+// typedID returns an id, or its suffix if that is what the user began to type.
 func typedID(id, typed string) string {
 	_, suffix, ok := strings.Cut(id, "-")
 	if ok && typed != "" && strings.HasPrefix(suffix, typed) && !strings.HasPrefix(id, typed) {
@@ -364,7 +363,7 @@ func snapshots(ctx context.Context, repo *gitstore.Repo) (words []Word) {
 	return words
 }
 
-// names are of agents, or of checks.
+// names returns names of agents or of checks.
 func (w Want) names(conf *config.Config) []Word {
 	command := strings.Join(w.Path, " ")
 	switch {

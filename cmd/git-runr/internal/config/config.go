@@ -46,6 +46,7 @@ type Config struct {
 		Quorum       int
 		Judge        string
 		Instructions string // none or base
+		Owners       bool
 	}
 	Hooks struct {
 		PostCommit     string // review or off
@@ -62,11 +63,17 @@ type Config struct {
 	}
 	Sync struct {
 		Remote  string
+		Private []string // globs of branches
 		Notes   bool
+		Verify  string            // off, warn or require
+		Signers string            // a path in the base
 		Checked bool              // share what rules found nothing in
 		Retire  duration.Duration // 0: never
 		Since   duration.Duration // 0: everything
 	}
+
+	// Teams are names, and the people or other teams that they stand for.
+	Teams map[string][]string
 
 	steps   map[string]*runplan.WorkStep
 	agents  map[string]*agentTable

@@ -57,11 +57,11 @@ func ofGit(k key) key {
 }
 
 // named reports whether the key belongs to a table with a name of its own.
-func (k key) named() bool { return strings.Contains(k.name, ".NAME.") }
+func (k key) named() bool { return strings.Contains(k.name+".", ".NAME.") }
 
 // keys is the one table of what can be configured: it validates, it
 // suggests, and it is the text of `git runr help config`.
-var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, worktreeKeys, scopeKeys, reviewKeys, sharingKeys)
+var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, worktreeKeys, scopeKeys, reviewKeys, sharingKeys, teamKeys)
 
 var loopKeys = []key{
 	keyOf("loop.implementer", agentKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
@@ -221,6 +221,8 @@ var reviewKeys = []key{
 		func(c *Config, _, v string) { c.Review.Judge = v }),
 	keyOf("review.kinds.NAME.prompt", textKind, "", "what git runr review --kind NAME looks for; security, tests, design and performance are there without it",
 		func(c *Config, name, v string) { c.kinds[name] = v }),
+	keyOf("review.owners", boolKind, "false", "approved asks for the approvals of the owners of what changed as well, as CODEOWNERS of the base has them; [teams] says who @NAME is",
+		func(c *Config, _ string, v bool) { c.Review.Owners = v }),
 	keyOf("review.instructions", oneOf("none", "base"), `"none"`, "base: .runr/review.md as the base of a change has it is told to reviewers as the project's own instructions, the first 16 KiB; what the change itself says is never one",
 		func(c *Config, _, v string) { c.Review.Instructions = v }),
 }
@@ -230,7 +232,7 @@ var sharingKeys = []key{
 		func(c *Config, _, v string) { c.Hooks.PostCommit = v }),
 	keyOf("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`, "what a push does with commits that pre_push_require does not let through; git runr hooks install then writes the pre-push hook",
 		func(c *Config, _, v string) { c.Hooks.PrePush = v }),
-	keyOf("hooks.pre_push_require", oneOf(Levels...), `"checked"`, "how far a commit must have been looked at before it is pushed: checked by rules, reviewed by an agent or a person, or approved by a person who is none of its authors; what a NEEDS_FIX or CRITICAL stands against is never pushed; passed is an old word for reviewed",
+	keyOf("hooks.pre_push_require", levelKind, `"checked"`, "how far a commit must have been looked at before it is pushed: checked by rules, reviewed by an agent or a person, or approved by a person who is none of its authors, approved=2 by two; what a NEEDS_FIX or CRITICAL stands against is never pushed; passed is an old word for reviewed",
 		func(c *Config, _, v string) { c.Hooks.PrePushRequire = v }),
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits of a branch, and then makes one review of those that came",
 		func(c *Config, _ string, v duration.Duration) { c.Hooks.Debounce = v }),
@@ -256,16 +258,27 @@ var sharingKeys = []key{
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
 		func(c *Config, _ string, v duration.Duration) { c.Inbox.Retention = v }),
 
-	keyOf("sync.remote", remoteKind, "", "the configured remote to share with; by default origin, else the only one",
+	keyOf("sync.remote", remoteKind, "", "the configured remote where reviews live, which may be a repository of its own; by default origin, else the only one",
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
+	keyOf("sync.private", textsKind, "[]", "globs of branches, such as secret/*: reviews and runs that begin there stay in this clone, as with --private",
+		func(c *Config, _ string, v []string) { c.Sync.Private = v }),
 	keyOf("sync.notes", boolKind, "true", "push the readable notes as well",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
 	keyOf("sync.checked", boolKind, "true", "share that rules and checks found nothing in a commit; false keeps that in the clone whose hook had it looked at, where audit and the gate know it; any other clone can look again",
 		func(c *Config, _ string, v bool) { c.Sync.Checked = v }),
+	keyOf("sync.verify", oneOf("off", "warn", "require"), `"off"`, "what an approval counts that is not signed by the approver's address, see runr.sign: require does not count it, warn counts and marks it",
+		func(c *Config, _, v string) { c.Sync.Verify = v }),
+	keyOf("sync.signers", textKind, "", "the path of a file of allowed signers, as ssh-keygen(1) has it, in the commit that a change is based on; without it gpg.ssh.allowedSignersFile of this clone",
+		func(c *Config, _, v string) { c.Sync.Signers = v }),
 	keyOf("sync.retire", durationKind, `"30d"`, "the logs of writers that have recorded nothing for so long, CI jobs mostly, are put into one archive when there are more than 64; 0s is never",
 		func(c *Config, _ string, v duration.Duration) { c.Sync.Retire = v }),
 	keyOf("sync.since", durationKind, `"0s"`, "archived logs of writers that have recorded nothing for longer, such as 1y, are not fetched, by whole months; 0s fetches everything, as git runr sync --archived does from then on. What was fetched stays. A clone that lacks something leaves the notes of the remote as they are",
 		func(c *Config, _ string, v duration.Duration) { c.Sync.Since = v }),
+}
+
+var teamKeys = []key{
+	ofGit(keyOf("teams.NAME", peopleKind, "", "who is meant by a name: addresses, or other names; \"@ada\" is a name of a forge, as CODEOWNERS has it",
+		func(c *Config, name string, v []string) { c.Teams[name] = v })),
 }
 
 // agentStep is what an agent does in a step.
@@ -282,6 +295,8 @@ type gitSetting struct{ name, means string }
 // gitOnly are the settings of git config that other parts read.
 var gitOnly = []gitSetting{
 	{"runr.program", "where git-runr is, for hooks of other tools that do not find it on PATH"},
+	{"runr.home", "the remote to which what was recorded before goes, where another one is elected now: git runr help files"},
+	{"runr.privateWriter", "the id under which this clone records what never leaves it"},
 	{"runr.remote", "short for runr.sync.remote"},
 	{"runr.serve", "false: git runr review starts no server by itself"},
 	{"runr.serveIdle", "how long such a server lives that nobody asks anything: 1h, 30m"},

@@ -118,7 +118,7 @@ func load(in input) (*Config, error) {
 // defaults gives every key outside [X.NAME] its default from the table.
 func defaults() *Config {
 	c := &Config{
-		steps: map[string]*runplan.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{},
+		steps: map[string]*runplan.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{}, Teams: map[string][]string{},
 		origins: map[string]string{}, values: map[string]any{}, executed: map[string]map[string]any{},
 	}
 	var text strings.Builder
@@ -155,7 +155,7 @@ func (c *Config) Set(ctx context.Context, name, value string) error {
 	k := gitKey(setting)
 	if k != nil {
 		setting = gitName(k.name)
-	} else if table, k = gitTableKey("runr." + setting); k != nil && c.ownTable(table) {
+	} else if table, k = gitTableKey("runr." + setting); k != nil && (isTeam(k) || c.ownTable(table)) {
 		setting = "runr." + setting
 	} else if known, _ := findKey(strings.Split(setting, ".")); known != nil {
 		return exit.Problemf(exit.Usage, "%s cannot be set in git config; it belongs in %s", name, FileName).
@@ -185,12 +185,14 @@ func (c *Config) readGit(settings map[string][]string) error {
 		if !ours || elsewhere || len(settings[name]) == 0 {
 			continue
 		}
-		if table, k := gitTableKey(name); k != nil && c.ownTable(table) {
+		if table, k := gitTableKey(name); k != nil && (isTeam(k) || c.ownTable(table)) {
 			if !k.take(c, table, k.text(settings[name])) {
 				return wrongValue("git config "+name, *k, k.text(settings[name]))
 			}
-			c.agents[table].spec.Models = nil // of a file, which is the weaker
-			c.set("agents."+table+".model", originGit, k.text(settings[name]))
+			if !isTeam(k) {
+				c.agents[table].spec.Models = nil // of a file, which is the weaker
+			}
+			c.set(strings.Replace(k.name, "NAME", table, 1), originGit, k.text(settings[name]))
 			continue
 		}
 		k := gitKey(setting)
@@ -218,6 +220,9 @@ func gitTableKey(name string) (table string, _ *key) {
 	}
 	return "", nil
 }
+
+// isTeam reports whether a key says who a team is: its name is any.
+func isTeam(k *key) bool { return k.name == "teams.NAME" }
 
 // ownTable reports whether there is an agent called name, with a table to set keys of.
 func (c *Config) ownTable(name string) bool {

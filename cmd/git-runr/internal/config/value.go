@@ -1,6 +1,8 @@
 package config
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -30,6 +33,7 @@ var (
 	commandKind   = valueKind[string]{"a command line for sh, or a list of words", parseCommand, textLast}
 	modelKind     = stringKind("the name of a model", isModel)
 	remoteKind    = stringKind("the name of a configured remote", isRemote)
+	peopleKind    = listKind("addresses or names of teams", isPersonOrTeam)
 	agentsKind    = fewKind("names of agents", isName)
 	dollarsKind   = valueKind[float64]{"an amount of US dollars such as 2.50, below a million", parseDollars, textLast}
 	tokensKind    = numberKind(0, 1_000_000_000_000)
@@ -50,16 +54,65 @@ func stringKind(wants string, ok func(string) bool) valueKind[string] {
 	return valueKind[string]{wants, parse, textLast}
 }
 
-// Levels are what --require and hooks.pre_push_require take: those of package lineage, and
-// an old word for reviewed.
-var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved), "passed"}
+// Levels are levels as they are typed most.
+var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved), "approved=2", "passed"}
 
-// Level is the level that one of Levels names.
-func Level(name string) lineage.Level {
-	if name == "passed" {
-		return lineage.LevelReviewed
+var levelKind = stringKind(`"checked", "reviewed", "approved", "approved=N" or "passed"`, IsLevel)
+
+// IsLevel reports whether text is one of the levels that --require and hooks.pre_push_require take: those of package
+// lineage, approved=N, and an old word for reviewed.
+func IsLevel(text string) bool { return bar(text).Level != "" }
+
+// bar reads a level. It has none where text is no level.
+func bar(text string) lineage.Bar {
+	level, number, counted := strings.Cut(text, "=")
+	if text == "passed" {
+		level = string(lineage.LevelReviewed)
 	}
-	return lineage.Level(name)
+	n, err := strconv.Atoi(number)
+	if !slices.Contains(lineage.Levels, lineage.Level(level)) || counted && (level != string(lineage.LevelApproved) || err != nil || n < 1 || n > maxApprovals) {
+		return lineage.Bar{}
+	}
+	return lineage.Bar{Level: lineage.Level(level), Approvals: n}
+}
+
+// maxApprovals is how many people a commit can be required to have approvals of.
+const maxApprovals = 100
+
+// Bar is how far commits must have been looked at that a level is required of, and whose base is that commit; "" is none. What
+// the repository's file says of approvals counts as the base has it, so that a change cannot lower it; what the checkout's
+// asks for beyond that counts as well.
+func (c *Config) Bar(ctx context.Context, level string, base gitstore.ID) (lineage.Bar, error) {
+	b, at := bar(level), c
+	if b.Base = base; base != "" {
+		var err error
+		if at, err = c.at(ctx, base); err != nil {
+			return b, err
+		}
+	}
+	b.Owners = c.Review.Owners || at.Review.Owners
+	for _, verify := range lineage.Verifies {
+		if string(verify) == c.Sync.Verify || string(verify) == at.Sync.Verify {
+			b.Verify = verify
+		}
+	}
+	b.Signers, b.Teams = at.Sync.Signers, at.Teams
+	return b, nil
+}
+
+// at returns the configuration with the repository's file as a commit has it.
+func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
+	data, err := c.repo.Blob(ctx, commit, FileName)
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return nil, err
+	}
+	in := input{RepoFile: data, RepoPath: commit.Short() + ":" + FileName, Git: c.repo.Config}
+	for _, file := range c.files {
+		if path, user := strings.CutPrefix(file.layer, originUser); user {
+			in.UserPath, in.UserFile = path, file.data
+		}
+	}
+	return load(in)
 }
 
 func oneOf(allowed ...string) valueKind[string] {
@@ -206,6 +259,9 @@ func textNumber(values []string) any {
 func isText(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
 }
+
+// isPersonOrTeam is text of one line, which a screen can show.
+func isPersonOrTeam(s string) bool { return isText(s) && s == safetext.Line(s) }
 
 // isPlace reports whether a pattern is one of paths below the top, of which none is git's own.
 func isPlace(s string) bool {

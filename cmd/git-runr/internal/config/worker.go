@@ -204,3 +204,8 @@ func (c *Config) limits() []runplan.Setting {
 	}
 	return limits
 }
+
+// Private reports whether what is asked on a branch stays in this clone.
+func (c *Config) Private(branch string) bool {
+	return len(c.Sync.Private) > 0 && gitstore.CompileGlobs(c.Sync.Private).Match(branch)
+}

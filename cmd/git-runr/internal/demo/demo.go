@@ -1,5 +1,5 @@
-// Package demo shows the whole loop on a repository that it makes, through the program that it
-// is part of, and plays the agents that work there.
+// Package demo shows the whole loop on a temporary repository, by running this program, and plays the agents that work
+// there.
 package demo
 
 import (
@@ -22,8 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// tasks are what the demo's implementer is asked for. The second is one that
-// it never gets right.
+// tasks are the tasks of the demo's implementer. It never solves the second one.
 var tasks = map[string]string{
 	"greeting.md": "# Add a greeting script\n\nWrite greet.sh, which greets the person named by its first argument.\n\n## Done criteria\n\n- `sh greet.sh NAME` prints a greeting\n- names with spaces work\n- no credentials in the script\n",
 	"usage.md":    "# Print a usage line\n\ngreet.sh without an argument prints how it is used.\n\n## Done criteria\n\n- `sh greet.sh` prints a usage line\n",
@@ -31,7 +30,7 @@ var tasks = map[string]string{
 
 const check = "sh greet.sh demo | grep -q demo"
 
-// configuration is that of the demo: this program plays both agents.
+// configuration returns the demo's configuration: this program plays both agents.
 func configuration(self string) string {
 	return fmt.Sprintf(`[loop]
 implementer = "scripted-implementer"
@@ -48,7 +47,7 @@ command = %q
 `, self, self, check)
 }
 
-// scratch is the demo's repository and how commands are run in it.
+// scratch is the demo's repository.
 type scratch struct {
 	out  io.Writer
 	dir  string
@@ -56,7 +55,7 @@ type scratch struct {
 	repo *gitstore.Repo
 }
 
-// Run tells the story on out. keep leaves the repository, and says how to get there.
+// Run runs the demo and writes it to out. With keep it leaves the repository, and says where it is.
 func Run(ctx context.Context, out io.Writer, keep bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -78,7 +77,7 @@ func Run(ctx context.Context, out io.Writer, keep bool) error {
 	return d.tell(ctx)
 }
 
-// lookAround says how to get to the repository that was kept.
+// lookAround prints how to get to the repository that was kept.
 func lookAround(w io.Writer, dir string) {
 	if line, ok := safetext.CommandLine("cd", dir); ok {
 		safetext.Fprintf(w, "\nLook around:\n  %s\n", line)
@@ -113,7 +112,7 @@ func (d *scratch) make(ctx context.Context) error {
 	return err
 }
 
-// tell runs the story, command by command, through the user's own door.
+// tell runs the demo's commands one by one, as a user would.
 func (d *scratch) tell(ctx context.Context) error {
 	d.title("A task: the first attempt has a critical fault and is reverted, the second gets a warning, the third passes.")
 	steps := []struct {
@@ -148,7 +147,7 @@ func (d *scratch) tell(ctx context.Context) error {
 
 func (d *scratch) title(text string) { safetext.Fprintf(d.out, "\n== %s\n", text) }
 
-// command runs this program as a user would type it, and wants the given status.
+// command runs this program as a user would type it, and checks its exit status.
 func (d *scratch) command(ctx context.Context, want int, args ...string) error {
 	safetext.Fprintf(d.out, "\n$ git runr %s\n", strings.Join(args, " "))
 	result, err := agent.Run(ctx, agent.Command{
@@ -163,8 +162,7 @@ func (d *scratch) command(ctx context.Context, want int, args ...string) error {
 	return nil
 }
 
-// environ keeps the user's configuration and trust out of the demo, and the demo
-// out of them.
+// environ returns an environment that separates the demo from the user's configuration and trust.
 func (d *scratch) environ() []string {
 	home := filepath.Dir(d.dir)
 	kept := agent.Environ(os.Environ(), []string{"GOCOVERDIR"})
@@ -172,8 +170,8 @@ func (d *scratch) environ() []string {
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_RUNR_DEPTH=0", "CI=true")
 }
 
-// Implement is the implementer: it writes files in the current directory, and its report on
-// out. What it does follows from its prompt alone, like any agent's work.
+// Implement plays the implementer: it writes files in the current directory, and its report to out. Like any agent, it
+// depends on its prompt alone.
 func Implement(prompt io.Reader, out io.Writer) error {
 	asked, err := io.ReadAll(io.LimitReader(prompt, 1<<20))
 	if err != nil {
@@ -192,10 +190,10 @@ func Implement(prompt io.Reader, out io.Writer) error {
 	return err
 }
 
-// attemptNumber finds which attempt a prompt is for.
+// attemptNumber matches the number of the attempt in a prompt.
 var attemptNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`This is attempt (\d+)`) })
 
-// script is greet.sh as the implementer writes it for a prompt.
+// script returns the implementer's greet.sh for a prompt.
 func script(prompt string) string {
 	switch {
 	case strings.Contains(prompt, "usage:") || strings.Contains(prompt, " usage"):
@@ -212,12 +210,12 @@ func script(prompt string) string {
 	return "password=hunter2\necho Hello, $1!\n"
 }
 
-// changeMark finds the nonce and the change in a reviewer's prompt.
+// changeMark matches the nonce and the change in a reviewer's prompt.
 var changeMark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)----- BEGIN CHANGE (\S+) -----\n(.*)\n----- END CHANGE`)
 })
 
-// Review is the reviewer: it writes its verdict on the change in its prompt.
+// Review plays the reviewer: it writes its verdict on the change in its prompt.
 func Review(prompt io.Reader, out io.Writer) error {
 	asked, err := io.ReadAll(io.LimitReader(prompt, 1<<20))
 	if err != nil {

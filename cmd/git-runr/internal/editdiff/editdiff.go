@@ -1,5 +1,5 @@
-// Package editdiff is the text in which a person comments on a diff in an editor: how
-// it is made of a patch, and what was written in it.
+// Package editdiff lets a person comment on a diff in an editor: it makes the text from a patch, and parses what the
+// person wrote.
 package editdiff
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// editHelp stands above the diff. Lines with its mark are left out of what was written.
+// editHelp is the help above the diff. Lines with its mark are ignored when the text is parsed.
 const (
 	helpMark = "#!"
 	editHelp = `#! The verdict is approve, request changes or comment.
@@ -25,17 +25,16 @@ const (
 `
 )
 
-// Text is a diff with room for what a person says of it.
+// Text is a diff in the form that a person edits.
 type Text struct {
 	text  string
 	patch []string
 }
 
-// String is what the editor is given.
+// String returns the text for the editor.
 func (e Text) String() string { return e.text }
 
-// New makes the text for a patch as gitstore.Repo.Diff gives it. notes are lines for
-// the reader.
+// New returns the text for a patch from gitstore.Repo.Diff. notes are lines for the reader.
 func New(patch []byte, notes []string) Text {
 	var b strings.Builder
 	b.WriteString("verdict: comment\n\n" + editHelp)
@@ -50,18 +49,18 @@ func New(patch []byte, notes []string) Text {
 // Written is what a person wrote.
 type Written struct {
 	Decision record.Decision // CommentOnly without a verdict
-	Message  string          // on the whole
+	Message  string          // on the whole change
 	Comments []Comment       // in the order of the text
 }
 
-// Comment is on lines of one side of a file, or, with Start 0, on a file. The side of a
-// whole file is "".
+// Comment is a comment on lines of one side of a file, or, if Start is 0, on the whole file. Side is "" for a whole
+// file.
 type Comment struct {
 	Path       string
 	Side       record.Side
 	Start, End int
 	Text       string // Markdown
-	Line       int    // where it begins in the edited text, from 1
+	Line       int    // its first line in the edited text, from 1
 }
 
 // Empty reports whether nothing was written.
@@ -69,10 +68,9 @@ func (w Written) Empty() bool {
 	return w.Decision == record.CommentOnly && w.Message == "" && len(w.Comments) == 0
 }
 
-// Parse reads the text as the person left it; what is wrong is a *LineError. The lines of the patch must all be there
-// in their order; what stands between them is comments, each on the line above it. A
-// comment's first line must not look like one of a diff, so that a line of the diff
-// that was doubled or made up is noticed. An emptied file is empty.
+// Parse parses the edited text. Its errors are of type *LineError. All lines of the patch must be there in their order;
+// everything between them is comments, each about the line above. The first line of a comment must not look like a line
+// of a diff, so that a duplicated or invented diff line is an error. An emptied file is an empty result.
 func (e Text) Parse(saved string) (Written, error) {
 	lines := strings.Split(strings.TrimPrefix(saved, "\uFEFF"), "\n")
 	at, ok := e.align(lines)
@@ -103,8 +101,8 @@ func (e Text) Parse(saved string) (Written, error) {
 	return result, nil
 }
 
-// align finds the patch's lines among those of the file. Some editors take blanks away
-// at the ends of lines; only then is a line taken without them.
+// align finds the patch's lines in the edited file. Some editors remove trailing blanks; align ignores these only if
+// the lines do not match otherwise.
 func (e Text) align(lines []string) (at []int, ok bool) {
 	if at, ok = alignLast(lines, e.patch, func(a, b string) bool { return a == b }); ok {
 		return at, true
@@ -118,8 +116,7 @@ func equalBeforeBlanks(a, b string) bool {
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// alignLast matches from the end: when a comment's line reads as the diff's next one,
-// the later of the two is the diff's.
+// alignLast matches from the end: if a line of a comment equals the next line of the diff, the later one is the diff's.
 func alignLast(lines, patch []string, equal func(a, b string) bool) (at []int, ok bool) {
 	at = make([]int, len(patch))
 	k := len(patch) - 1
@@ -132,7 +129,7 @@ func alignLast(lines, patch []string, equal func(a, b string) bool) (at []int, o
 	return at, k < 0
 }
 
-// mismatch says which line of the patch is not there, and where it should be.
+// mismatch reports which line of the patch is missing, and where it should be.
 func (e Text) mismatch(lines []string) error {
 	k, next := 0, 0
 	for i, line := range lines {
@@ -144,7 +141,7 @@ func (e Text) mismatch(lines []string) error {
 	return &LineError{next + 1, fmt.Sprintf("the diff's own lines must stay as they are; here was %q", missing)}
 }
 
-// parseTop reads what stands above the diff.
+// parseTop parses the part above the diff.
 func parseTop(lines []string) (Written, error) {
 	result := Written{Decision: record.CommentOnly}
 	var message []string
@@ -169,7 +166,7 @@ func parseTop(lines []string) (Written, error) {
 	return result, nil
 }
 
-// cutVerdict reads "verdict: VALUE".
+// cutVerdict parses "verdict: VALUE".
 func cutVerdict(line string) (value string, ok bool) {
 	name, value, ok := strings.Cut(line, ":")
 	return strings.TrimSpace(value), ok && strings.EqualFold(name, "verdict")
@@ -187,8 +184,8 @@ func decisionOf(value string) (record.Decision, bool) {
 	return "", false
 }
 
-// parseComment reads the lines below one of the diff; first is the number of the first.
-// Blank lines alone are no comment: its text is "".
+// parseComment parses the lines below a line of the diff; first is the number of the first one. Blank lines alone are
+// no comment: the text is "".
 func parseComment(lines []string, first int, place patchPlace) (Comment, error) {
 	begin := slices.IndexFunc(lines, func(l string) bool { return !isBlank(l) })
 	if begin < 0 {
@@ -215,7 +212,7 @@ func parseComment(lines []string, first int, place patchPlace) (Comment, error) 
 	return comment, nil
 }
 
-// cutUpwards reads "^N TEXT".
+// cutUpwards parses "^N TEXT".
 func cutUpwards(line string) (n int, rest string, ok bool) {
 	mark, rest, _ := strings.Cut(line, " ")
 	digits, ok := strings.CutPrefix(mark, "^")
@@ -233,7 +230,7 @@ func trimBlankLines(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// LineError is what is wrong in a line of the edited text.
+// LineError is an error in a line of the edited text.
 type LineError struct {
 	Line int // from 1
 	Why  string

@@ -20,21 +20,21 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// maxPatch bounds the diff that is opened in an editor, in bytes.
+// maxPatch is the maximum size in bytes of a diff opened in an editor.
 const maxPatch = 32 << 20
 
-// ErrNoLines is a change of which there is nothing to comment on.
+// ErrNoLines reports a change without lines to comment on.
 var ErrNoLines = errors.New("no line is changed")
 
-// File is the file that a person writes in. Its name is that of the change, so that
-// whoever comes back to the same change finds what was left there.
+// File is the file that a person edits. Its name is derived from the change, so that a person who returns to the same
+// change finds an earlier text.
 type File struct {
 	Text
 	Path  string
-	Found bool // it was there already
+	Found bool // it existed already
 }
 
-// Open makes the file for a change, unless it is there. draft is what the person has said of it so far.
+// Open creates the file for a change, unless it exists. draft is the person's existing draft.
 func Open(ctx context.Context, store *store.Store, subject record.Subject, draft store.Draft) (File, error) {
 	change, err := reviewing.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxPatch})
 	if err != nil {
@@ -58,7 +58,7 @@ func Open(ctx context.Context, store *store.Store, subject record.Subject, draft
 	return made, nil
 }
 
-// notes tell the reader what the diff is, and what it leaves out.
+// notes returns lines that say what the diff is, and what it leaves out.
 func notes(subject record.Subject, change reviewing.Change, draft store.Draft) []string {
 	lines := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
 	for _, m := range subject.Messages {
@@ -76,7 +76,7 @@ func notes(subject record.Subject, change reviewing.Change, draft store.Draft) [
 	return lines
 }
 
-// Read gives the file's text; one that is gone was emptied.
+// Read returns the file's text. A missing file counts as empty.
 func (f File) Read() (string, error) {
 	text, err := os.ReadFile(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,10 +98,10 @@ func (f File) Untouched() bool {
 	return err == nil && written.Empty()
 }
 
-// Drop removes the file. It may stay: then it is offered again.
+// Drop removes the file. If that fails, the text is offered again.
 func (f File) Drop() { os.Remove(f.Path) }
 
-// Bind gives the comments their lines in the files of subject. An error names the line of the text.
+// Bind binds the comments to the files of subject. An error names the line of the text.
 func (w Written) Bind(ctx context.Context, store *store.Store, subject record.Subject) ([]record.Comment, error) {
 	var bound []record.Comment
 	for _, said := range w.Comments {

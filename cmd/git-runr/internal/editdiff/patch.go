@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// patchPlace is what a line of a patch is about: lines of one side of a file, or, with
-// start 0, the file.
+// patchPlace is the place to which a line of a patch belongs: lines of one side of a file, or the whole file if start
+// is 0.
 type patchPlace struct {
 	file       *unidiff.File
 	side       record.Side
@@ -17,7 +17,7 @@ type patchPlace struct {
 	first      int // where the hunk begins on that side
 }
 
-// path is the file's name on the place's side.
+// path returns the file's name on the place's side.
 func (p patchPlace) path() string {
 	if p.side == record.SideOld {
 		return p.file.Old
@@ -25,14 +25,13 @@ func (p patchPlace) path() string {
 	return p.file.Path()
 }
 
-// upwards is the place with the n-1 lines above it; false when the hunk does not have
-// as many on that side.
+// upwards extends the place to n lines ending at it, or returns false if the hunk has too few lines on that side.
 func (p patchPlace) upwards(n int) (patchPlace, bool) {
 	p.start = p.end - n + 1
 	return p, n >= 1 && p.end > 0 && p.start >= p.first
 }
 
-// readPatch gives the place of each row of a patch.
+// readPatch returns the place of each row of a patch.
 func readPatch(rows []string) []patchPlace {
 	places := slices.Repeat([]patchPlace{{file: &unidiff.File{}}}, len(rows))
 	for f := range unidiff.Files(strings.Join(rows, "\n") + "\n") {
@@ -46,8 +45,8 @@ func readPatch(rows []string) []patchPlace {
 	return places
 }
 
-// placeHunk sets the places of a hunk's rows: its heading stands for the whole hunk, and
-// what stays is of the new side.
+// placeHunk sets the places of a hunk's rows. The heading is the place of the whole hunk; a context line is a place on
+// the new side.
 func placeHunk(places []patchPlace, file *unidiff.File, h unidiff.Hunk) {
 	places[h.Row] = patchPlace{file, record.SideNew, h.NewStart, h.NewStart + h.NewCount - 1, h.NewStart}
 	if h.NewCount == 0 {

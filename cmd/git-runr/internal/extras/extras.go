@@ -1,6 +1,5 @@
-// Package extras puts files on the machine that belong to the program but are not it, and
-// takes them away again: what was written, and which directories were made for it, is
-// recorded, so that afterwards the machine is as it was.
+// Package extras installs files outside of the program, such as the manual page, and removes them again. It records
+// what it wrote and which directories it made, so that removal restores the machine's state.
 package extras
 
 import (
@@ -18,31 +17,31 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// File is one that is to be there.
+// File is a file to install.
 type File struct {
 	Path    string // absolute
 	What    string // for people
 	Content []byte
 }
 
-// The states of a file. Of a plan they are what it will be.
+// States of a file; in a dry run, the states that would result.
 const (
 	Written = "written"
-	Present = "present" // already, as it would be written
+	Present = "present" // exists already with this content
 	Removed = "removed"
-	Absent  = "absent" // already
-	Left    = "left"   // it is somebody else's, or was changed
+	Absent  = "absent" // did not exist
+	Left    = "left"   // somebody else's, or changed since
 )
 
-// Item is what becomes of a file.
+// Item is the result for one file.
 type Item struct {
 	Path  string `json:"path"`
 	What  string `json:"what,omitempty"`
 	State string `json:"state"`
 }
 
-// record is what was written: of each file the hashes of its contents, for one may be
-// replaced by another just now, and the directories that were made, the outer ones first.
+// record says what was written: hashes of each file's contents (more than one while a file is being replaced), and the
+// directories that were made, outer ones first.
 type record struct {
 	V     int                 `json:"v"`
 	Files map[string][]string `json:"files"`
@@ -75,8 +74,8 @@ func (r record) save(path string) error {
 	return safefile.WriteDurable(path, append(data, '\n'), 0o666)
 }
 
-// Install puts files in their places, unless dry, and says what becomes of each. The record is
-// written first, so that a killed one can be taken back.
+// Install writes the files, unless dry, and returns the state of each. It writes the record first, so that an
+// interrupted installation can be removed.
 func Install(recordPath string, files []File, dry bool) ([]Item, error) {
 	r, err := readRecord(recordPath)
 	if err != nil {
@@ -128,8 +127,7 @@ func Install(recordPath string, files []File, dry bool) ([]Item, error) {
 	return items, nil
 }
 
-// without takes files that could not be written out of the record again, and directories that
-// were not made.
+// without removes from the record files that could not be written, and directories that were not made.
 func (r record) without(path string, files []File) error {
 	for _, f := range files {
 		was := slices.DeleteFunc(r.Files[f.Path], func(h string) bool { return h == safefile.Hash(f.Content) })
@@ -144,16 +142,16 @@ func (r record) without(path string, files []File) error {
 	return r.drop(path)
 }
 
-// drop removes the record and the directories that were made and are empty.
+// drop removes the record, and the recorded directories that are empty.
 func (r record) drop(path string) error {
 	err := os.Remove(path)
 	for _, dir := range slices.Backward(r.Dirs) {
-		os.Remove(dir) // one with something in it stays
+		os.Remove(dir) // stays if it is not empty
 	}
 	return err
 }
 
-// missingDirs are dir and those it is in, as far as they are not there, the outer ones first.
+// missingDirs returns dir and its parents as far as they do not exist, outer ones first.
 func missingDirs(dir string) (missing []string) {
 	for {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
@@ -165,8 +163,8 @@ func missingDirs(dir string) (missing []string) {
 	}
 }
 
-// Remove takes away, unless dry, what Install wrote below a directory, "" for anywhere, and nobody
-// changed since, and the directories that it made and that are empty then.
+// Remove removes, unless dry, the files that Install wrote below a directory and nobody changed, and directories that
+// Install made and that are empty then. below "" means everywhere.
 func Remove(recordPath, below string, dry bool) ([]Item, error) {
 	r, err := readRecord(recordPath)
 	if err != nil {
@@ -202,12 +200,13 @@ func Remove(recordPath, below string, dry bool) ([]Item, error) {
 		return items, r.drop(recordPath)
 	}
 	for _, dir := range slices.Backward(r.Dirs) {
-		os.Remove(dir) // one with something in it stays
+		os.Remove(dir) // stays if it is not empty
 	}
 	return items, r.save(recordPath)
 }
 
-// Files are the manual page below the directory pages, and below share what of scripts the shells read.
+// Files returns the manual page, to install below the directory pages, and the completion scripts, to install below
+// share.
 func Files(share, pages string, page []byte, scripts fs.FS) ([]File, error) {
 	files := []File{{Path: filepath.Join(pages, "man", "man1", "git-runr.1"), What: "manual page", Content: page}}
 	for _, script := range [][3]string{
@@ -224,7 +223,7 @@ func Files(share, pages string, page []byte, scripts fs.FS) ([]File, error) {
 	return files, nil
 }
 
-// Notes are what the user has to see to, so that the files below these directories are found.
+// Notes returns what the user must do so that the files below these directories are found.
 func Notes(share, pages string, getenv func(string) string) []string {
 	notes := []string{"bash: needs the package bash-completion, and a new shell"}
 	if man := filepath.Join(pages, "man"); !strings.HasPrefix(pages, "/usr/") && !slices.Contains(filepath.SplitList(getenv("MANPATH")), man) &&
@@ -237,8 +236,8 @@ func Notes(share, pages string, getenv func(string) string) []string {
 	return notes
 }
 
-// PagesBeside is the share directory in which man looks because of where the program is: for
-// PREFIX/bin on PATH it looks in PREFIX/share/man. For a program elsewhere, or not of this home, it is share.
+// PagesBeside returns the share directory in which man looks because of the program's location: for PREFIX/bin on PATH
+// it looks in PREFIX/share/man. It returns share if the program is elsewhere or not below home.
 func PagesBeside(program, home, share string) string {
 	bin := filepath.Dir(program)
 	prefix := filepath.Dir(bin)

@@ -1,5 +1,4 @@
-// Package follow gives the events of a run, a review or a commit, those that are there and
-// those that come.
+// Package follow returns the events of a run, a review or a commit, and follows new ones.
 package follow
 
 import (
@@ -20,8 +19,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// About are the events of a run, a review or a commit; all without a name. unreadable
-// says which records cannot be read; an exit.Problem, that nothing has this name.
+// About returns the events of a run, a review or a commit, or all events if what is "". unreadable lists records that
+// cannot be read. It returns an exit.Problem if nothing has this name.
 func About(ctx context.Context, store *store.Store, what string) (events []record.Event, unreadable []error, err error) {
 	if what == "" {
 		return store.Events(ctx)
@@ -44,7 +43,7 @@ func About(ctx context.Context, store *store.Store, what string) (events []recor
 	return store.EventsAbout(ctx, commit)
 }
 
-// NoneOf says that what was typed is neither a run nor a review nor a commit.
+// NoneOf returns the error for a name that is neither a run nor a review nor a commit.
 func NoneOf(missing *record.NotFoundError) error {
 	if missing.Older {
 		missing.What = "run, review or commit"
@@ -53,11 +52,11 @@ func NoneOf(missing *record.NotFoundError) error {
 	return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", missing.ID).WithHint("git runr status", "git runr inbox list --status all")
 }
 
-// pollEvery is how often Events looks for something new.
+// pollEvery is the interval at which Events looks for new events.
 const pollEvery = 300 * time.Millisecond
 
-// Events shows what is about what and what comes, each once, until the run is over; of anything
-// else until ctx is cancelled, which is no error. said takes what the run's agents say.
+// Events shows the events about what, existing and new ones, each once, until the run is over. For anything other than
+// a run it continues until ctx is cancelled, which is not an error. said receives the output of the run's agents.
 func Events(ctx context.Context, store *store.Store, what string, show func(record.Event) error, said io.Writer) error {
 	if what == "" || what == record.Latest {
 		run, err := store.Run(ctx, record.Latest)
@@ -77,14 +76,14 @@ func Events(ctx context.Context, store *store.Store, what string, show func(reco
 			over, err = f.turn(ctx)
 		}
 	}
-	if errors.Is(err, context.Canceled) { // ^C is how following ends
+	if errors.Is(err, context.Canceled) { // following ends with ^C
 		return nil
 	}
 	return err
 }
 
-// News tells of what any process records from now on, until ctx is cancelled. What cannot be read
-// now is read in a moment.
+// News calls tell with everything that any process records from now on, until ctx is cancelled. It retries after read
+// errors.
 func News(ctx context.Context, store *store.Store, tell func([]record.Event)) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -107,20 +106,19 @@ func News(ctx context.Context, store *store.Store, tell func([]record.Event)) {
 	}
 }
 
-// follower is what was followed so far.
+// follower is the state of following.
 type follower struct {
 	store   *store.Store
 	what    string
 	show    func(record.Event) error
-	said    io.Writer     // takes what agents say
-	tips    gitstore.Tips // of the logs, as far as they were read
+	said    io.Writer     // receives agents' output
+	tips    gitstore.Tips // how far the logs were read
 	seen    map[gitstore.ID]bool
-	run     record.Run // what is followed, when it is a run
+	run     record.Run // the followed run, if it is a run
 	chatter transcripts
 }
 
-// turn shows what came since the last one. A run that is over was read together with
-// its last event.
+// turn shows the events since the last turn. A run that is over was read together with its last event.
 func (f *follower) turn(ctx context.Context) (over bool, err error) {
 	news, tips, err := f.store.EventsSince(ctx, f.tips)
 	if err != nil {
@@ -144,28 +142,27 @@ func (f *follower) turn(ctx context.Context) (over bool, err error) {
 	if f.run.ID == "" {
 		return false, nil
 	}
-	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID)) && f.run.Done() { // what was said before the end, to the end
+	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID)) && f.run.Done() { // copy all of it
 	}
 	return f.run.Done(), nil
 }
 
-// about are the events about what is followed: all of a run, a review or a commit, or
-// without a name the news.
+// about returns all events of the followed run, review or commit, or news if nothing is named.
 func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Event, error) {
 	if f.what == "" {
 		return news, nil
 	}
 	events, _, err := About(ctx, f.store, f.what)
-	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // else a run's events may be among those of a commit
+	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // a commit may list a run
 		f.run = run
 	}
 	return events, err
 }
 
-// transcripts copies what agents write to their files, as it grows.
+// transcripts copies agents' output from their files as these grow.
 type transcripts struct{ read map[string]int64 }
 
-// copy reports whether there was anything to copy.
+// copy reports whether it copied anything.
 func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
 	names, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 	slices.Sort(names)

@@ -8,14 +8,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Page is what the manual page is made of.
+// Page is the input of the manual page.
 type Page struct {
 	App           *cli.App
 	Version, Date string // of the program; the date as 2026-01-02
 	Topics        []Topic
 }
 
-// sections are the topics in the order of the page, after the commands, with their titles.
+// sections returns the topics after the commands, in the order of the page, with their titles.
 func sections() [][2]string {
 	return [][2]string{
 		{"agents", "AGENTS"}, {"ci", "TEAMS AND PIPELINES"}, {"config", "CONFIGURATION"}, {"files", "FILES"}, {"environment", "ENVIRONMENT"},
@@ -24,7 +24,7 @@ func sections() [][2]string {
 	}
 }
 
-// Roff is the page in the man macros of roff, of which no line is longer than 80 bytes.
+// Roff returns the page in roff's man macros, with no line longer than 80 bytes.
 func (p Page) Roff() string {
 	r := &roff{}
 	r.line(`.TH "` + escape(strings.ToUpper(p.App.Name)) + `" 1 ` + p.Date + ` "` + escape("git-runr "+p.Version) + `" "Git Manual"`)
@@ -58,10 +58,10 @@ func (p Page) topic(name string) string {
 	return p.Topics[at].Text()
 }
 
-// roff is a page that is being written.
+// roff is a page under construction.
 type roff struct{ strings.Builder }
 
-// line writes a line that is roff already.
+// line writes a line that is in roff already.
 func (r *roff) line(s string) {
 	r.WriteString(s)
 	r.WriteByte('\n')
@@ -77,14 +77,14 @@ func (r *roff) request(macro string, args ...string) {
 
 func (r *roff) section(title string) { r.request("SH", title) }
 
-// fill writes text that is broken where the reader's line ends. What stands between backquotes is bold.
+// fill writes text that the reader's program wraps. Text between backquotes becomes bold.
 func (r *roff) fill(text string) {
 	for _, line := range wrap(text, 60) { // escapes and marks make it longer
 		r.line(guard(bold(escape(line))))
 	}
 }
 
-// verbatim writes lines as they are, two spaces in.
+// verbatim writes lines as they are, indented by two spaces.
 func (r *roff) verbatim(lines []string) {
 	r.line(".EX")
 	in := len(lines[0])
@@ -95,7 +95,7 @@ func (r *roff) verbatim(lines []string) {
 	}
 	for _, line := range lines {
 		line = guard(escape("  " + line[min(in, len(line)):]))
-		for len(line) > 78 { // a line that goes on: \c would be an escape of its own in some readers
+		for len(line) > 78 { // a continued line: some readers would treat \c as an escape
 			at := cut(line)
 			r.line(line[:at] + `\`)
 			line = guard(line[at:])
@@ -105,7 +105,7 @@ func (r *roff) verbatim(lines []string) {
 	r.line(".EE")
 }
 
-// cut is where a long line is cut in two, between escapes.
+// cut returns where to cut a long line, never inside an escape.
 func cut(line string) int {
 	if at := strings.LastIndexByte(line[:76], ' '); at > 0 {
 		return at
@@ -184,7 +184,7 @@ func (r *roff) command(before string, c *cli.Command, top bool) {
 	}
 }
 
-// options writes flags as their -h has them.
+// options writes flags as in the output of -h.
 func (r *roff) options(flags []cli.Flag) {
 	for _, f := range flags {
 		if hidden, ok := f.(cli.VisibleFlag); ok && !hidden.IsVisible() {
@@ -195,8 +195,7 @@ func (r *roff) options(flags []cli.Flag) {
 	}
 }
 
-// paragraphs is a command's description, whose indented lines and exit statuses may follow others at
-// once, as a text.
+// paragraphs separates indented lines and exit statuses in a command's description from the lines before them.
 func paragraphs(description string) string {
 	var b strings.Builder
 	before := ""
@@ -210,7 +209,7 @@ func paragraphs(description string) string {
 	return b.String()
 }
 
-// sentence is a command's summary, which has no capital and no full stop.
+// sentence turns a command's summary, which has no capital and no full stop, into a sentence.
 func sentence(usage string) string {
 	if usage == "" {
 		return ""
@@ -218,7 +217,7 @@ func sentence(usage string) string {
 	return strings.ToUpper(usage[:1]) + strings.TrimRight(usage[1:], ".") + "."
 }
 
-// escape makes roff of text. What is beyond ASCII is named, for a reader may not be told the encoding.
+// escape returns text in roff. It names characters beyond ASCII, because the reader may not know the encoding.
 func escape(text string) string {
 	var b strings.Builder
 	for _, c := range text {
@@ -244,7 +243,7 @@ func escape(text string) string {
 	return b.String()
 }
 
-// signs are ASCII for what the fonts of a printer lack.
+// signs returns ASCII for characters that printer fonts lack.
 func signs(c rune) string {
 	switch c {
 	case '…':
@@ -257,7 +256,7 @@ func signs(c rune) string {
 	return ""
 }
 
-// bold sets what stands between backquotes in bold.
+// bold makes text between backquotes bold.
 func bold(text string) string {
 	for strings.Count(text, "`") > 1 {
 		text = strings.Replace(strings.Replace(text, "`", `\fB`, 1), "`", `\fR`, 1)
@@ -265,7 +264,7 @@ func bold(text string) string {
 	return text
 }
 
-// guard keeps a line from being a request.
+// guard keeps a line from being read as a request.
 func guard(line string) string {
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 		return `\&` + line

@@ -1,13 +1,13 @@
-// Package manual is what there is to read about the program: the topics of git runr help,
-// kept as text files, and the manual page, which is made of them and of the commands.
+// Package manual contains the program's documentation: the topics of git runr help, kept as text files, and the manual
+// page, which is made from the topics and the commands.
 //
-// The texts are of four kinds of blocks with an empty line between them:
+// A text consists of four kinds of blocks, separated by empty lines:
 //
 //	## a heading
-//	a paragraph, filled to the width it is read at
-//	    lines with space before them, which stay as they are
+//	a paragraph, filled to the reader's width
+//	    indented lines, which stay as they are
 //	a term
-//	    what it means: blocks again, four spaces in
+//	    its meaning: blocks again, indented by four spaces
 package manual
 
 import (
@@ -30,11 +30,11 @@ var files embed.FS
 // Topic is a text that is not about one command.
 type Topic struct {
 	Name  string
-	Usage string // one line for lists of them
+	Usage string // one line for lists of topics
 	Text  func() string
 }
 
-// Written are the topics that are kept as files.
+// Written returns the topics that are kept as files.
 func Written() []Topic {
 	topics := []Topic{
 		{Name: "concepts", Usage: "what reviews, runs, findings and events are, and where they are kept"},
@@ -66,7 +66,7 @@ const (
 	definition
 )
 
-// block is a part of a text; term and body are a definition's.
+// block is a part of a text; only a definition has term and body.
 type block struct {
 	kind  kind
 	lines []string
@@ -74,7 +74,7 @@ type block struct {
 	body  []block
 }
 
-// parse reads a text. It takes any: what is none of the kinds is a paragraph.
+// parse parses a text. It accepts any text: a block of no other kind is a paragraph.
 func parse(text string) []block {
 	var blocks []block
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -119,7 +119,8 @@ func nextBlock(lines []string) (block, []string) {
 
 func indented(line string) bool { return strings.HasPrefix(line, " ") }
 
-// untilBlock is how many lines belong together: those that belong, and empty ones between them.
+// untilBlock returns the number of lines that belong together: those for which belongs is true, and empty lines between
+// them.
 func untilBlock(lines []string, belongs func(string) bool) int {
 	end := 0
 	for i, line := range lines {
@@ -132,7 +133,7 @@ func untilBlock(lines []string, belongs func(string) bool) int {
 	return end
 }
 
-// Fprint writes a text for a terminal of so many columns.
+// Fprint writes a text for a terminal of the given width.
 func Fprint(w io.Writer, text string, width int) error {
 	var lines []string
 	for i, b := range parse(text) {
@@ -145,7 +146,7 @@ func Fprint(w io.Writer, text string, width int) error {
 	return err
 }
 
-// shown is a block as lines of at most so many columns, as far as its words allow.
+// shown returns a block as lines of at most width columns, unless a word is longer.
 func (b block) shown(width int) []string {
 	switch b.kind {
 	case heading:
@@ -164,7 +165,7 @@ func (b block) shown(width int) []string {
 	return lines
 }
 
-// wrap breaks text between words; what stands between backquotes is one.
+// wrap breaks text between words; text between backquotes is one word.
 func wrap(text string, width int) []string {
 	var lines []string
 	line, code := "", false
@@ -184,11 +185,11 @@ func wrap(text string, width int) []string {
 	return slices.Clip(append(lines, line))
 }
 
-// More is the group of the commands that All lists and Help does not.
+// More is the group of commands that All lists and Help does not.
 const More = "more"
 
-// Help writes what -h says of the program, a *cli.App, or of a *cli.Command, for a terminal of so
-// many columns: w breaks the lines that are longer. Of the program it fits a screen of 80 by 24.
+// Help writes the text of -h for the program, a *cli.App, or for a *cli.Command. It fits a terminal of the given width;
+// w breaks longer lines. The text for the program fits a screen of 80 by 24.
 func Help(w io.Writer, of any, columns int) {
 	switch of := of.(type) {
 	case *cli.App:
@@ -214,7 +215,7 @@ func Help(w io.Writer, of any, columns int) {
 	}
 }
 
-// All writes all commands by their groups, the program's options and the topics of help.
+// All writes all commands by group, the program's options and the topics of help.
 func All(w io.Writer, app *cli.App, topics []Topic, columns int) {
 	helpOn(w, app.HelpName+" - "+app.Usage, app.UsageText, "", columns)
 	commands := app.VisibleCommands()
@@ -265,8 +266,8 @@ func helpOptions(w io.Writer, title string, flags []cli.Flag, columns int) {
 	List(w, title, rows, columns)
 }
 
-// List writes what there is of something, each with what it means beside it, or below it where its
-// name takes up more than its part of the columns; nothing of none.
+// List writes names, each with its meaning beside it, or below it if the name is too wide. It writes nothing if rows is
+// empty.
 func List(w io.Writer, title string, rows [][2]string, columns int) {
 	if len(rows) == 0 {
 		return
@@ -287,7 +288,7 @@ func List(w io.Writer, title string, rows [][2]string, columns int) {
 	}
 }
 
-// idsHelp says how ids are typed, of a command that wants one.
+// idsHelp returns how to type an id, for a command that has one as an argument.
 func idsHelp(c *cli.Command) string {
 	words := strings.FieldsFunc(c.ArgsUsage, func(r rune) bool { return r < 'A' || r > 'Z' })
 	if !slices.ContainsFunc(words, func(word string) bool { return word == "RUN" || word == "REVIEW" || word == "ID" }) {

@@ -15,8 +15,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// checked looks at requests before the protocol's library does: it accepts arguments as models write them by
-// habit, and refuses others in one sentence.
+// checked examines requests before the protocol's library does. It accepts common mistakes of models in arguments, and
+// refuses others in one sentence.
 func (s *Server) checked(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if params, call := req.GetParams().(*sdk.CallToolParamsRaw); call {
@@ -32,7 +32,7 @@ func (s *Server) checked(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// fitCall makes the arguments of a call those of its tool's schema. why says what does not fit.
+// fitCall converts the arguments of a call to the schema of its tool. why says what does not fit.
 func (s *Server) fitCall(params *sdk.CallToolParamsRaw) (why string, err error) {
 	in := any(map[string]any{})
 	if len(params.Arguments) > 0 && json.Unmarshal(params.Arguments, &in) == nil && in == nil {
@@ -51,7 +51,7 @@ func (s *Server) fitCall(params *sdk.CallToolParamsRaw) (why string, err error) 
 	}
 	schema := s.schemas[params.Name]
 	if schema == nil {
-		return "", nil // the library says that there is no such tool
+		return "", nil // the library reports the unknown tool
 	}
 	fitted, why := fit(schema, "", args)
 	if why == "" {
@@ -60,12 +60,12 @@ func (s *Server) fitCall(params *sdk.CallToolParamsRaw) (why string, err error) 
 	return why, err
 }
 
-// The tool of earlier versions that did what several others do, by an action. It is understood, not listed.
+// inboxTool is a tool of earlier versions that did several things, by an action. It works, but is not listed.
 const inboxTool = "review_inbox"
 
 var inboxActions = []string{"list", "get", "claim", "release", "resolve", "answer"}
 
-// habits are arguments by the names that models give them without looking, and which they may stand for.
+// habits are argument names that models use by habit, each with the real names that it may mean.
 var habits = map[string][]string{
 	"review_id": {"id"}, "reviewId": {"id"}, "review": {"id"}, "review_again": {"again"}, "claimedBy": {"claimed_by"},
 	"file": {"files"}, "path": {"files", "file"}, "paths": {"files"}, "commit": {"revision"},
@@ -74,7 +74,7 @@ var habits = map[string][]string{
 	"summary": {"message"}, "decision": {"verdict"}, "event": {"verdict"},
 }
 
-// fit returns v, an argument called name, as the schema has it, or says what is wrong with it.
+// fit converts v, an argument called name, to the schema, or says what is wrong with it.
 func fit(s *jsonschema.Schema, name string, v any) (fitted any, why string) {
 	text, isText := v.(string)
 	if isText && (s.Type == "array" || s.Type == "object") {
@@ -100,7 +100,7 @@ func fit(s *jsonschema.Schema, name string, v any) (fitted any, why string) {
 	return nil, fmt.Sprintf("%s must be %s", strings.TrimSuffix(name, "."), kindWanted(s))
 }
 
-// unpacked reads a list or an object that was given as text. Any other text is a list of one.
+// unpacked parses a list or an object that was given as text. Any other text is a list of one.
 func unpacked(s *jsonschema.Schema, text string) (v any) {
 	if json.Unmarshal([]byte(text), &v) == nil {
 		return v
@@ -133,7 +133,7 @@ func fitObject(s *jsonschema.Schema, name string, given map[string]any) (fitted 
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		known := propertyOf(s, given, key)
 		switch {
-		case given[key] == nil || key == "actor": // an agent acts under the name of its conversation only
+		case given[key] == nil || key == "actor": // an agent acts only under the name of its conversation
 			continue
 		case known == "":
 			return nil, fmt.Sprintf("there is no argument %s, only %s", line(name+key, 100),
@@ -154,7 +154,7 @@ func fitObject(s *jsonschema.Schema, name string, given map[string]any) (fitted 
 	return fits, ""
 }
 
-// gathered puts arguments that stand beside a list which is not given, and belong into its elements, into one.
+// gathered moves arguments that belong in the elements of a missing list into a list with one element.
 func gathered(s *jsonschema.Schema, given map[string]any) map[string]any {
 	for list, of := range s.Properties {
 		if _, there := given[list]; there || of.Items == nil || of.Items.Type != "object" {
@@ -176,7 +176,7 @@ func gathered(s *jsonschema.Schema, given map[string]any) map[string]any {
 	return given
 }
 
-// propertyOf returns the property that key names, by its own name or by habit; "" for none.
+// propertyOf returns the property that key names, by its own name or by habit, or "".
 func propertyOf(s *jsonschema.Schema, given map[string]any, key string) string {
 	for _, name := range append([]string{key}, habits[key]...) {
 		_, taken := given[name]
@@ -187,7 +187,7 @@ func propertyOf(s *jsonschema.Schema, given map[string]any, key string) string {
 	return ""
 }
 
-// fitPlain returns a text, a number or a truth as the schema has it.
+// fitPlain converts a string, number or boolean to the schema.
 func fitPlain(s *jsonschema.Schema, v any) (fitted any, ok bool) {
 	text, isText := v.(string)
 	switch s.Type {
@@ -218,7 +218,7 @@ func fitPlain(s *jsonschema.Schema, v any) (fitted any, ok bool) {
 	return number, whole && (s.Minimum == nil || number >= *s.Minimum) && (s.Maximum == nil || number <= *s.Maximum)
 }
 
-// kindWanted says what a value may be.
+// kindWanted names the kind of value that the schema requires.
 func kindWanted(s *jsonschema.Schema) string {
 	switch {
 	case s.Enum != nil:

@@ -31,7 +31,7 @@ func (s *Server) renew(ctx context.Context) {
 	}
 }
 
-// renewOne looks first: a claim that a person took away must not be taken again.
+// renewOne reads the review first, so that a claim taken away by a person is not taken again.
 func (s *Server) renewOne(ctx context.Context, p *Project, id string, by record.Hold) error {
 	review, err := p.Store.Review(ctx, id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// errNoStop is the answer where nothing stopped.
+// errNoStop is the answer if no run has stopped.
 const errNoStop = refusal("No run of the loop has stopped here.")
 
 func (s *Server) diagnose(ctx context.Context, c call, in diagnoseArgs) (outcome, error) {
@@ -24,7 +24,7 @@ func (s *Server) diagnose(ctx context.Context, c call, in diagnoseArgs) (outcome
 	return outcome{text: bounded(d.Digest(), maxHalf), doc: document(d, maxHalf)}, nil
 }
 
-// diagnosis is that of what id names. Where nothing is wrong, calm says so.
+// diagnosis returns the diagnosis of what id names. If nothing is wrong, calm says so.
 func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, calm string, err error) {
 	if id == "" {
 		return c.newestStop(ctx)
@@ -50,7 +50,7 @@ func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, c
 	return c.ofCommit(ctx, commit)
 }
 
-// absent reports whether there is no such thing, rather than several or a fault.
+// absent reports whether err means that the thing does not exist, rather than an ambiguous id or a fault.
 func absent(err error) bool {
 	var missing *record.NotFoundError
 	return errors.As(err, &missing) && len(missing.Among) == 0
@@ -82,7 +82,7 @@ func (c call) ofRun(run record.Run) (d diagnose.Diagnosis, calm string, err erro
 	return diagnose.Of(run, *run.Stop), "", nil
 }
 
-// ofReview is that of the run which was started from a review, or else of the review.
+// ofReview diagnoses the run that was started from a review, or else the review.
 func (c call) ofReview(ctx context.Context, review record.Review) (d diagnose.Diagnosis, calm string, err error) {
 	events, err := c.Store.ReviewEvents(ctx, review.ID)
 	if err != nil {
@@ -102,8 +102,7 @@ func (c call) ofReview(ctx context.Context, review record.Review) (d diagnose.Di
 	return d, calm, nil
 }
 
-// ofCommit is that of the newest run that stopped, or else of the newest review that
-// asks for something, of all that speak of commit.
+// ofCommit diagnoses the newest stopped run about commit, or else the newest review about it that requests changes.
 func (c call) ofCommit(ctx context.Context, commit gitstore.ID) (d diagnose.Diagnosis, calm string, err error) {
 	about, _, err := c.Store.EventsAbout(ctx, commit)
 	if err != nil {
@@ -126,8 +125,7 @@ func (c call) ofCommit(ctx context.Context, commit gitstore.ID) (d diagnose.Diag
 	return d, fmt.Sprintf("No run that stopped and no review that asks for anything speaks of commit %s.", commit.Short()), nil
 }
 
-// newest is the run or review, read from its id, that the newest of events speaks of and
-// that fits.
+// newest returns the newest run or review in events that fits, read by its id.
 func newest[T any](ctx context.Context, events []record.Event, of func(record.Event) string, read func(context.Context, string) (T, error), fits func(T) bool) (one T, found bool, err error) {
 	for _, e := range slices.Backward(events) {
 		if of(e) == "" {

@@ -15,8 +15,8 @@ type differing struct {
 	ID      string              `json:"review_id"`
 	From    gitstore.ID         `json:"from,omitempty"` // commit or tree; "" for the empty tree
 	To      gitstore.ID         `json:"to"`
-	Files   []gitstore.FileStat `json:"files"`                   // on the first page, as many as fit
-	Changed int                 `json:"files_changed,omitempty"` // all of them, on the first page
+	Files   []gitstore.FileStat `json:"files"`                   // on the first page only, as many as fit
+	Changed int                 `json:"files_changed,omitempty"` // number of all files, on the first page only
 	Patch   string              `json:"patch"`
 	More    string              `json:"more,omitempty"`
 	Next    string              `json:"next_cursor,omitempty"`
@@ -34,7 +34,7 @@ func (s *Server) diff(ctx context.Context, c call, in diffArgs) (outcome, error)
 	return outcome{text: text, doc: doc}, nil
 }
 
-// diff is a page of the change that a review is about; its cursor is a byte of the patch.
+// diff returns a page of the change under review; its cursor is an offset into the patch in bytes.
 func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) {
 	var from int64
 	noCursor := refusef("Error: %s is no cursor of this change: leave it out to begin again.", line(in.Cursor, 100))
@@ -70,7 +70,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 	page := newPatchPage(from, maxAnswer-aroundPage-jsonSize(doc)-2*jsonSize(in))
 	err = c.Store.Repo.WriteDiff(ctx, spec, page)
 	truncated := page.left > maxRead
-	if err != nil && !truncated { // git was stopped, so its status says nothing
+	if err != nil && !truncated { // if truncated, git was stopped, so its status means nothing
 		return doc, err
 	}
 	if page.finish(); from > 0 && from >= page.at {
@@ -78,7 +78,7 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 	}
 	doc.Patch = page.text()
 	if page.next > 0 {
-		doc.Next = fmt.Sprintf("byte-%d", page.next) // no number, of which clients make one
+		doc.Next = fmt.Sprintf("byte-%d", page.next) // not a plain number, because clients turn that into a JSON number
 		in.Cursor = doc.Next
 		more := ""
 		if truncated {
@@ -105,8 +105,7 @@ func (c call) listFiles(ctx context.Context, spec gitstore.DiffSpec, doc *differ
 	return nil
 }
 
-// pathsOf are the paths of what a change has by a name, as it is or as it was shown: of a file that
-// was renamed both.
+// pathsOf returns the paths of the file called name, as recorded or as shown: both paths of a renamed file.
 func (c call) pathsOf(ctx context.Context, spec gitstore.DiffSpec, name string) ([]string, error) {
 	files, err := c.Store.Repo.DiffStat(ctx, spec)
 	if err != nil {

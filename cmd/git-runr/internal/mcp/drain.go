@@ -11,8 +11,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drained is a transport whose end waits until what was asked before it is answered:
-// a client may send its last request, close its side, and read.
+// drained is a transport that ends only after all earlier requests are answered: a client
+// may send its last request, close its side, and then read.
 type drained struct{ sdk.Transport }
 
 func (d drained) Connect(ctx context.Context) (sdk.Connection, error) {
@@ -20,15 +20,15 @@ func (d drained) Connect(ctx context.Context) (sdk.Connection, error) {
 	return &drainedConn{Connection: conn, idle: make(chan struct{}, 1)}, err
 }
 
-// drainedConn counts the calls that have come and are not answered.
+// drainedConn counts the calls that are not answered yet.
 type drainedConn struct {
 	sdk.Connection
 	mu      sync.Mutex
 	pending int
-	idle    chan struct{} // is sent to when pending becomes 0
+	idle    chan struct{} // receives a value when pending becomes 0
 }
 
-// drainTime is the longest that an end waits.
+// drainTime is the longest that the end waits.
 const drainTime = 10 * time.Second
 
 func (c *drainedConn) Read(ctx context.Context) (jsonrpc.Message, error) {

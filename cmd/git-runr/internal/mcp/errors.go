@@ -15,14 +15,14 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// refusal is an error that already says all there is to say.
+// refusal is an error whose text is complete and needs no advice.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 func refusef(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
-// advice is what to do about errors that other packages tell apart.
+// advice says what to do about known errors of other packages.
 var advice = []struct {
 	is   error
 	then string
@@ -37,7 +37,7 @@ var advice = []struct {
 	{context.DeadlineExceeded, "try again"},
 }
 
-// explain is err as one line for a model: what is wrong, and what to do.
+// explain returns err as one line for a model: what is wrong, and what to do.
 func explain(err error) error {
 	var said refusal
 	if errors.As(err, &said) {
@@ -90,7 +90,7 @@ func notFound(e *record.NotFoundError) string {
 	return fmt.Sprintf("Error: %v: the ids are in review_get.", e)
 }
 
-// stateAdvice is what to do about a review that is in another state than an action needs.
+// stateAdvice says what to do if a review is in the wrong state for an action.
 var stateAdvice = map[string]string{
 	string(record.ReviewOpen):      "nobody has submitted it yet, a person answers later: go on and look again another time",
 	string(record.ReviewSubmitted): "claim it first with review_claim",
@@ -108,8 +108,7 @@ func stateRefused(e *record.StateError) string {
 	return fmt.Sprintf("Error: %v.", e)
 }
 
-// told is err as the protocol's library may tell it: with a code, without the names of our types,
-// and short, whatever it repeats.
+// told returns err as the protocol's library may send it: with a code, without names of our types, and short.
 func told(err error) error {
 	said := jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
@@ -126,7 +125,7 @@ func told(err error) error {
 	return &said
 }
 
-// protocolError is err where the protocol has no place for it in a result.
+// protocolError returns err for requests whose results have no place for errors.
 func protocolError(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: explain(err).Error()}
 }

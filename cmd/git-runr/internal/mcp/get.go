@@ -15,8 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// places says for comments that are not where they were made any more where they are at
-// HEAD, by the comment's id.
+// places returns, by comment id, where comments that have moved are at HEAD.
 func (c call) places(ctx context.Context, comments []record.Comment) (map[string]string, error) {
 	head, err := c.Store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
@@ -32,7 +31,7 @@ func (c call) places(ctx context.Context, comments []record.Comment) (map[string
 	now := map[string]string{}
 	for i, p := range placed {
 		switch {
-		case comments[i].File == "" || comments[i].Side == record.SideOld: // HEAD is the other side
+		case comments[i].File == "" || comments[i].Side == record.SideOld: // HEAD is the new side
 		case p.Outdated:
 			now[comments[i].ID] = "outdated: " + p.Why
 		case p.Moved:
@@ -42,7 +41,7 @@ func (c call) places(ctx context.Context, comments []record.Comment) (map[string
 	return now, nil
 }
 
-// writeFacts says what the request was and where it stands.
+// writeFacts writes what was requested, and the state of the review.
 func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	fmt.Fprintf(b, "\nstatus: %s\n", r.Status)
 	if outcome := r.Outcome(); outcome != "" {
@@ -99,7 +98,7 @@ func (c call) writeClaim(b *strings.Builder, r record.Review) {
 	}
 	fmt.Fprintf(b, "claimed by: %s", line(r.Claim.By, 200))
 	switch {
-	case r.Claim.By == c.actor:
+	case record.SameActor(r.Claim.By, c.actor):
 		b.WriteString(" (you)")
 	case r.Claim.Lapsed(c.Store.Now()):
 		b.WriteString(" (lapsed: you may claim it)")
@@ -107,7 +106,7 @@ func (c call) writeClaim(b *strings.Builder, r record.Review) {
 	b.WriteString("\n")
 }
 
-// together is what several reviewers come to, and what the judge says of it; "" of one.
+// together summarises the opinions of several reviewers, and the judge's counts if there are any.
 func together(r record.Review) string {
 	var b strings.Builder
 	if opinions := r.Opinions(); len(opinions) > 1 {
@@ -122,7 +121,7 @@ func together(r record.Review) string {
 	return b.String()
 }
 
-// writeSubmission says what one reviewer came to.
+// writeSubmission writes the result of one reviewer.
 func writeSubmission(b *strings.Builder, sub record.Submission) {
 	said := fmt.Sprintf("%s by %s", verdictOf(sub), line(sub.Reviewer, 200))
 	if sub.Decision == "" && sub.Outcome != record.OutcomeNothing && len(sub.Checks) > 0 {
@@ -161,8 +160,7 @@ func verdictOf(sub record.Submission) string {
 	return cmp.Or(string(sub.Decision), sub.Report.Says())
 }
 
-// writeFinding is one finding with its id. The text of a comment stands above in
-// full, so here its beginning will do.
+// writeFinding writes one finding with its id. A comment is printed in full above, so only its beginning is repeated.
 func writeFinding(b *strings.Builder, f reply.Finding) {
 	most := maxText
 	if strings.HasPrefix(f.ID, "c-") {
@@ -174,7 +172,7 @@ func writeFinding(b *strings.Builder, f reply.Finding) {
 	}
 }
 
-// writeSayers says who of several said a finding, and what the judge says of it.
+// writeSayers writes which reviewers made a finding, and the judge's remark on it.
 func writeSayers(b *strings.Builder, j record.Joined) {
 	if len(j.SaidBy) > 1 {
 		fmt.Fprintf(b, "  said by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
@@ -190,11 +188,16 @@ func writeSayers(b *strings.Builder, j record.Joined) {
 	}
 }
 
-// answered is what became of a finding, in one line.
+// answered describes in one line how a finding was answered.
 func answered(a record.Answer) string {
 	text := "answered: " + a.What()
 	if a.Reason != "" {
 		text += ", " + line(a.Reason, 500)
 	}
 	return text + " (" + line(a.Actor, 200) + ")"
+}
+
+// replied is what somebody said in a thread, in one line.
+func replied(p record.Reply) string {
+	return fmt.Sprintf("reply of %s at %s: %s", line(p.Actor, 200), isoTime(p.At), line(p.Text, maxString))
 }

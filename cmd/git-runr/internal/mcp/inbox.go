@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// list gives a page of the list.
+// list returns a page of the list of reviews.
 func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error) {
 	filter := store.Filter{Review: c.wanted(in)}
 	var err error
@@ -49,8 +49,8 @@ func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error)
 	return outcome{text: listText(rows, more), doc: doc}, nil
 }
 
-// after are the reviews that fit, from the cursor of in on and one more than its limit at least
-// where there are as many; how many stand before them, and how many there are.
+// after returns the matching reviews from the cursor on, at least one more than the limit if there are as many, and
+// how many precede them and how many there are in total.
 func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (reviews []record.ReviewSummary, before, total int, err error) {
 	if in.Cursor == "" {
 		filter.Limit = in.Limit
@@ -66,7 +66,7 @@ func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (revi
 	if err != nil || len(reviews) > 0 && reviews[0].ID == last {
 		return reviews[min(1, len(reviews)):], before, total, err
 	}
-	// The list is another one by now. Its last review that was shown may have left it.
+	// The list has changed: the last review shown may no longer be in it.
 	filter.Skip, filter.Limit = 0, 0
 	reviews, total, err = c.Store.Reviews(ctx, filter)
 	at := slices.IndexFunc(reviews, func(r record.ReviewSummary) bool { return r.ID == last }) + 1
@@ -80,22 +80,22 @@ func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (revi
 	return reviews[at:], at, total, err
 }
 
-// wanted is the filter by names; nil without one.
+// wanted is the filter by names, and by whose turn it is.
 func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
-	if in.ClaimedBy == "" && in.Reviewer == "" {
-		return nil
-	}
 	claimer := in.ClaimedBy
 	if claimer == "me" {
 		claimer = c.actor
 	}
 	return func(r record.ReviewSummary) bool {
 		asked := in.Reviewer == "" || r.Reviewer == in.Reviewer || slices.Contains(r.Others, in.Reviewer)
+		if addressed := in.Status == "" || in.Status == "inbox"; addressed && len(r.BackTo) > 0 { // a person looks at it again
+			return false
+		}
 		return asked && (claimer == "" || r.ClaimedBy == claimer)
 	}
 }
 
-// listText is the list in the form that agents know.
+// listText formats the list in the form that agents know.
 func listText(rows []string, more string) string {
 	if len(rows) == 0 {
 		return "No submitted reviews found."
@@ -121,10 +121,10 @@ type changed struct {
 	ClaimedBy    string              `json:"claimed_by,omitempty"`
 	ClaimedUntil time.Time           `json:"claimed_until,omitzero"`
 	ResolvedBy   string              `json:"resolved_by,omitempty"`
-	Unanswered   []string            `json:"unanswered"` // ids of findings and comments
+	Unanswered   []string            `json:"unanswered"` // ids of unanswered findings and comments
 }
 
-// maxUnanswered is how many ids of findings a document of an action names.
+// maxUnanswered is how many ids of findings one document lists.
 const maxUnanswered = 500
 
 func changedDocument(r record.Review) changed {
@@ -136,7 +136,7 @@ func changedDocument(r record.Review) changed {
 	return doc
 }
 
-// claim takes a review for as long as this process lives and a lease longer.
+// claim claims a review until this process ends, and for one lease more.
 func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, error) {
 	review, provisional, err := c.Claim(ctx, in.id(), record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, erro
 	return outcome{text: text, doc: changedDocument(review)}, nil
 }
 
-// letGo does a step that ends a claim, under the claim that this process has.
+// letGo performs a step that ends a claim, under the claim that this process holds.
 func (s *Server) letGo(ctx context.Context, c call, in which, force bool, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
 	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Server) release(ctx context.Context, c call, in claimArgs) (outcome, er
 	return outcome{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)}, nil
 }
 
-// resolve closes a review. One that waits for a person stays open: only they can answer it.
+// resolve closes a review, unless it waits for a person: only people can answer it.
 func (s *Server) resolve(ctx context.Context, c call, in resolveArgs) (outcome, error) {
 	asked, err := c.Store.Review(ctx, in.id())
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Server) resolve(ctx context.Context, c call, in resolveArgs) (outcome, 
 	return outcome{text: text, doc: changedDocument(review)}, nil
 }
 
-// answer records what became of findings. Nothing is recorded unless all answers can be.
+// answer records answers to findings: all of them, or none if one is invalid.
 func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, error) {
 	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
@@ -212,11 +212,15 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	}
 	var text strings.Builder
 	for i, answer := range answers {
-		if review, err = c.Answer(ctx, review.ID, answer, in.Force); err != nil {
+		thread, err := c.Answer(ctx, review.ID, answer, in.Force)
+		if err != nil {
 			return outcome{}, refusef("%sanswers[%d]: %v", text.String(), i, explain(err))
 		}
-		recorded, _ := review.AnswerTo(answer.Finding)
+		recorded, _ := thread.AnswerTo(answer.Finding)
 		fmt.Fprintf(&text, "Answered %s of review %s: %s.\n", answer.Finding, review.ID, recorded.What())
+	}
+	if review, err = c.Store.Review(ctx, review.ID); err != nil {
+		return outcome{}, err
 	}
 	fmt.Fprintf(&text, "%s left.", prose.Count(len(review.Unanswered()), "finding"))
 	if review.Status == record.ReviewResolved {
@@ -226,9 +230,22 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	return outcome{text: text.String(), doc: changedDocument(review)}, nil
 }
 
+// reply says something in a thread.
+func (s *Server) reply(ctx context.Context, c call, in replyArgs) (outcome, error) {
+	review, err := c.Store.Reply(ctx, in.id(), record.Reply{Finding: in.Finding, Text: in.Text, Actor: c.actor})
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{text: fmt.Sprintf("Replied to %s of review %s.", cmp.Or(in.Finding, "the whole"), review.ID), doc: changedDocument(review)}, nil
+}
+
 // checkedAnswer returns an answer as it is recorded, or says what it lacks.
 func (c call) checkedAnswer(ctx context.Context, review record.Review, g given) (record.Answer, error) {
 	answer := record.Answer{Finding: g.Finding, Kind: record.AnswerKind(g.Answer), Reason: g.Reason, Actor: c.actor}
+	review, err := c.Store.ThreadOf(ctx, review, g.Finding)
+	if err != nil {
+		return answer, err
+	}
 	if _, known := review.Finding(g.Finding); !known {
 		return answer, &record.NotFoundError{What: "finding", ID: g.Finding, Where: "in review " + review.ID}
 	}

@@ -14,18 +14,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// maxLine is the longest line that is read, in bytes, its end included. What any tool
-// takes is far shorter.
+// maxLine is the longest line that is read, in bytes with its end. Every tool's input is far shorter.
 const maxLine = 4 << 20
 
-// messages is standard input as the protocol's library may see it: lines with one
-// message each. It ends the connection at anything else, so that is answered here, as
-// JSON-RPC says: with an error that names no request, or the one that it can be told
-// from. What follows is read all the same.
+// messages filters standard input for the protocol's library: it passes on lines with one
+// message each. The library would end the connection at anything else, so messages answers
+// that itself with a JSON-RPC error, with the id of the request if it is known, and reads on.
 type messages struct {
 	lines  *bufio.Reader
 	answer io.Writer
-	ready  []byte // whole lines that are not read yet
+	ready  []byte // complete lines that are not read yet
 }
 
 func newMessages(in io.Reader, answer io.Writer) *messages {
@@ -52,8 +50,7 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line reads up to the end of a line. Of one that is too long, long is true and the
-// rest is passed over.
+// line reads up to the end of a line. If the line is too long, it skips the rest and sets long.
 func (m *messages) line() (line []byte, long bool, err error) {
 	for {
 		part, err := m.lines.ReadSlice('\n')
@@ -98,17 +95,17 @@ func (m *messages) take(line []byte) {
 // maxID is how long an id may be, in bytes.
 const maxID = 1000
 
-// idOf is the id of a message, as it stands there.
+// idOf returns the id of a message, in its raw form.
 func idOf(message []byte) json.RawMessage {
 	var m struct {
 		ID json.RawMessage `json:"id"`
 	}
-	_ = json.Unmarshal(message, &m) // which has none then
+	_ = json.Unmarshal(message, &m) // an invalid message has no id
 	return m.ID
 }
 
-// carried reports whether the protocol's library answers with the same id: it makes a number of 64
-// bits, and of that a whole one.
+// carried reports whether the protocol's library returns the same id: it reads a number as a 64-bit float and makes
+// that an integer.
 func carried(id json.RawMessage) bool {
 	number, err := strconv.ParseFloat(string(id), 64)
 	if err != nil && (len(id) == 0 || id[0] == '"' || id[0] == 'n') {
@@ -117,7 +114,7 @@ func carried(id json.RawMessage) bool {
 	return err == nil && number == math.Trunc(number) && math.Abs(number) < 1<<53
 }
 
-// refuse answers what is no message, by its id where it has one.
+// refuse answers something that is not a message, with its id if it has one.
 func (m *messages) refuse(message []byte, code int64, why string) {
 	answer := struct {
 		Version string          `json:"jsonrpc"`
@@ -128,12 +125,12 @@ func (m *messages) refuse(message []byte, code int64, why string) {
 		answer.ID = id
 	}
 	if body, err := json.Marshal(answer); err == nil {
-		_, _ = m.answer.Write(append(body, '\n')) // a client that has gone cannot be told
+		_, _ = m.answer.Write(append(body, '\n')) // nothing can be done if the client has gone
 	}
 }
 
-// whole is an output of which several may write, each a line at a time. Closing it
-// leaves it open: standard output is not the protocol's own.
+// whole is an output for several writers, each of which writes whole lines. Close does nothing: standard output does
+// not belong to the protocol.
 type whole struct {
 	mu  sync.Mutex
 	out io.Writer

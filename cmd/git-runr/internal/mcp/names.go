@@ -8,12 +8,12 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// shownName is how answers name a file: as it is recorded, where each byte that is no UTF-8 is
-// U+FFFD, on one line.
+// shownName returns the name of a file as answers show it: as recorded, on one line, with U+FFFD for each byte that is
+// not UTF-8.
 func shownName(path string) string { return clip(safetext.Line(string([]rune(path))), 500) }
 
-// named is the path of all that there are which name stands for: as it is, as answers and
-// terminals show it, or as git quotes it in a patch. Where it is none of them, it is name itself.
+// named returns the one of paths that name means: as it is, as answers and terminals show it, or as git quotes it in a
+// patch. If none matches, it returns name.
 func named(paths []string, name string) (path string, known bool) {
 	quoted := []string{unquoted(name), unquoted(`"` + name + `"`)}
 	for _, same := range []func(path string) bool{
@@ -31,7 +31,7 @@ func named(paths []string, name string) (path string, known bool) {
 	return name, false
 }
 
-// unquoted is a name without git's quoting; "" where that is broken.
+// unquoted removes git's quoting from a name; it returns "" for broken quoting.
 func unquoted(name string) string {
 	plain, err := unidiff.Name(strings.TrimSpace(name))
 	if err != nil {

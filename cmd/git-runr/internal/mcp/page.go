@@ -8,14 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
-// gotten is the document of review_get: the facts, and what is on this page of it.
+// gotten is the document of review_get: the facts of a review, and the content of this page.
 type gotten struct {
 	ID          string              `json:"review_id"`
 	Status      record.ReviewStatus `json:"status"`
@@ -25,22 +28,24 @@ type gotten struct {
 	AppliesTo   string              `json:"applies_to"`
 	RequestedBy string              `json:"requested_by"`
 	CreatedAt   time.Time           `json:"created_at"`
-	Message     string              `json:"message,omitempty"` // of the request
+	Message     string              `json:"message,omitempty"` // the message of the request
 	WaitingFor  []string            `json:"waiting_for"`
 	ClaimedBy   string              `json:"claimed_by,omitempty"`
 	ResolvedBy  string              `json:"resolved_by,omitempty"`
-	Submissions []said              `json:"submissions"`   // on this page
-	Findings    []found             `json:"findings"`      // on this page
-	Total       int                 `json:"total"`         // findings, on all pages
-	Open        int                 `json:"open_findings"` // of them, without an answer
+	Submissions []said              `json:"submissions"` // on this page
+	Findings    []found             `json:"findings"`    // on this page
+	Round       int                 `json:"round,omitempty"`
+	Since       *store.Since        `json:"since_previous,omitempty"` // what the author changed since the round before
+	Total       int                 `json:"total"`                    // findings, on all pages
+	Open        int                 `json:"open_findings"`            // of them, without an answer
 	More        string              `json:"more,omitempty"`
 	Next        string              `json:"next_cursor,omitempty"`
-	Done        *bool               `json:"done,omitempty"` // of review_wait: nobody is waited for any more, no person either
+	Done        *bool               `json:"done,omitempty"` // of review_wait: it waits for nobody, not even a person
 }
 
-// said is what one reviewer says on the whole, or several together.
+// said is the overall statement of one reviewer, or of several together.
 type said struct {
-	Reviewer string    `json:"reviewer,omitempty"` // "" of several
+	Reviewer string    `json:"reviewer,omitempty"` // "" for several
 	Verdict  string    `json:"verdict,omitempty"`
 	At       time.Time `json:"at,omitzero"`
 	Text     string    `json:"text"` // Markdown
@@ -60,26 +65,28 @@ type found struct {
 	SaidBy   []string       `json:"said_by"`
 	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
 	Answer   string         `json:"answer,omitempty"` // what became of it
+	Round    int            `json:"round,omitempty"`  // from which it is carried into this one
+	Replies  []string       `json:"replies,omitempty"`
 }
 
-// entry is a part of a review of which pages are made: what a reviewer said on the whole, or
-// a finding. Its text may be cut and go on on the next page.
+// entry is a part of a review that pages consist of: a reviewer's overall statement, or a finding. Its text may be cut
+// and continue on the next page.
 type entry struct {
 	key     string // "s1", "s2", … or the id of a finding
 	text    string // safe to show
 	said    said
 	finding *record.Joined
-	comment *record.Comment // the finding, when a person made it
+	comment *record.Comment // the finding, if a person made it
 	open    bool            // nobody has answered it
-	skip    bool            // it is not asked for
-	extra   string          // lines that stand below the finding
+	skip    bool            // not requested
+	extra   string          // lines below the finding
 	doc     found
 }
 
 // maxQuoted is how much of the lines under a comment is quoted with it, in characters.
 const maxQuoted = 2000
 
-// entries are the parts of a review in order.
+// entries returns the parts of a review in order.
 func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	comments := map[string]record.Comment{}
 	all := r.Comments()
@@ -98,6 +105,9 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	}
 	if text := together(r); text != "" {
 		entries = append(entries, entry{key: "together", text: text})
+	}
+	for i, p := range r.RepliesTo("") {
+		entries = append(entries, entry{key: "r" + strconv.Itoa(i+1), text: replied(p) + "\n", said: said{Reviewer: line(p.Actor, 200), At: p.At}})
 	}
 	for _, f := range r.Joined() {
 		e := entry{key: f.ID, finding: &f, doc: found{
@@ -120,10 +130,52 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 			e.doc.Answer = answered(a)
 			fmt.Fprintf(&extra, "  %s\n", e.doc.Answer)
 		}
+		for _, p := range r.RepliesTo(f.ID) {
+			e.doc.Replies = append(e.doc.Replies, replied(p))
+			fmt.Fprintf(&extra, "  %s\n", replied(p))
+		}
 		e.extra = extra.String()
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// carried are what is carried into a review from earlier rounds, and fills in what doc and facts say of the rounds.
+func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *string) (entries []entry, err error) {
+	rounds, err := c.Store.Conversation(ctx, r)
+	at := rounds.Place(r.ID)
+	if err != nil || at < 1 {
+		return nil, err
+	}
+	doc.Round = at + 1
+	*facts += fmt.Sprintf("round: %d, after review %s\n", at+1, rounds[at-1].ID)
+	if since, err := c.Store.Since(ctx, rounds[at-1].Request.Subject, r.Request.Subject); err == nil {
+		doc.Since = &since
+		*facts += fmt.Sprintf("since then the author changed %s (+%d -%d)\n", prose.Count(since.Files, "file"), since.Added, since.Removed)
+	}
+	remarks, err := shown.Carried(ctx, c.Store, rounds, at)
+	for _, m := range remarks {
+		extra := fmt.Sprintf("  from round %d, by %s; answer it here\n", m.Round, line(m.Author, 200))
+		e := entry{key: m.ID, text: safetext.Text(m.Text), open: true, doc: found{
+			ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End, SaidBy: lines([]string{m.Author}), Round: m.Round,
+		}}
+		e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start, EndLine: m.End, Issue: m.Text}}
+		if m.Outdated {
+			e.doc.Now = "outdated: " + m.Why
+			extra += "  " + line(e.doc.Now, 500) + "\n"
+		}
+		if last, ok := m.Last(); ok {
+			e.doc.Answer = answered(last)
+			extra += "  " + e.doc.Answer + "\n"
+		}
+		for _, p := range m.Replies {
+			e.doc.Replies = append(e.doc.Replies, replied(p))
+			extra += "  " + replied(p) + "\n"
+		}
+		e.extra = extra
+		entries = append(entries, e)
+	}
+	return entries, gitstore.IgnoreNotFound(err)
 }
 
 // byID is the finding as one of the list of ids.
@@ -137,7 +189,7 @@ func (e entry) byID() string {
 	return b.String() + e.extra
 }
 
-// size is how many tokens the entry takes on a page, in text and document.
+// size returns how many tokens the entry needs on a page, as text and in the document.
 func (e entry) size() int {
 	if e.finding == nil {
 		e.said.Text = e.text
@@ -151,16 +203,15 @@ func (e entry) size() int {
 	return n
 }
 
-// shown is the comment with as much of its text as is on the page.
+// shown returns the comment with the part of its text that is on the page.
 func (e entry) shown() record.Comment {
 	comment := *e.comment
 	comment.Comment = e.text
 	return comment
 }
 
-// pageOf are the entries from a cursor on that fit into room tokens, at most limit findings
-// (0: any number), and the cursor of what comes then; "" at the end. A text that does not fit
-// is cut, unless it fits the next page.
+// pageOf returns the entries from cursor on that fit into room tokens, at most limit findings (0: any number), and the
+// cursor of the next page, "" at the end. It cuts a text that does not fit, unless the text fits on the next page.
 func pageOf(entries []entry, cursor string, limit, room int) (page []entry, next string, err error) {
 	at, from, err := findCursor(entries, cursor)
 	if err != nil {
@@ -198,14 +249,13 @@ func pageOf(entries []entry, cursor string, limit, room int) (page []entry, next
 	return page, "", nil
 }
 
-// cutMark stands where a text goes on on the next page.
+// cutMark marks where a text continues on the next page.
 const cutMark = "[…] [%d bytes more of it on the next page]"
 
-// leastPart is the shortest beginning of a text that is worth a place on a page, in bytes.
+// leastPart is the shortest beginning of a text that is worth showing, in bytes.
 const leastPart = 1000
 
-// fitting is as much of the beginning of an entry's text as fits into room tokens; "" where
-// that is too little.
+// fitting returns the beginning of an entry's text that fits into room tokens, or "" if that is too little.
 func fitting(e entry, room int) string {
 	text := e.text
 	part := longest(text, func(part string) bool {
@@ -218,7 +268,7 @@ func fitting(e entry, room int) string {
 	return part
 }
 
-// cursorAt is the cursor of an entry, from a byte of its text on.
+// cursorAt returns the cursor of an entry, from a byte of its text on.
 func cursorAt(key string, from int) string {
 	if from == 0 {
 		return key
@@ -226,7 +276,7 @@ func cursorAt(key string, from int) string {
 	return key + "@" + strconv.Itoa(from)
 }
 
-// findCursor is where a cursor points to: an entry, and a byte of its text.
+// findCursor returns the entry and the byte of its text that a cursor points to.
 func findCursor(entries []entry, cursor string) (at, from int, err error) {
 	if cursor == "" {
 		return 0, 0, nil
@@ -242,10 +292,10 @@ func findCursor(entries []entry, cursor string) (at, from int, err error) {
 	return at, from, nil
 }
 
-// maxFacts is the most tokens of what is said of the request.
+// maxFacts is the most tokens of the facts about the request.
 const maxFacts = 2500
 
-// aroundPage is what is said around the entries of a page, in tokens, text and document.
+// aroundPage is how many tokens surround the entries of a page, in text and document.
 const aroundPage = 600
 
 func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
@@ -257,16 +307,21 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	return outcome{text: text, doc: doc}, err
 }
 
-// page gives a page of a review as document and as text.
+// page returns a page of a review as document and as text.
 func (s *Server) page(ctx context.Context, c call, review record.Review, in getArgs) (doc gotten, text string, err error) {
 	entries, err := c.entries(ctx, review)
 	if err != nil {
 		return doc, "", err
 	}
+	doc, facts := c.facts(review, in.Cursor == "")
+	carried, err := c.carried(ctx, review, &doc, &facts)
+	if err != nil {
+		return doc, "", err
+	}
+	entries = append(entries, carried...)
 	for i := range entries {
 		entries[i].skip = in.Unanswered && !entries[i].open
 	}
-	doc, facts := c.facts(review, in.Cursor == "")
 	page, next, err := pageOf(entries, in.Cursor, in.Limit, maxAnswer-aroundPage-tokens(facts)-jsonSize(doc))
 	if err != nil {
 		return doc, "", err
@@ -293,8 +348,8 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 	return doc, strings.TrimRight(text, "\n"), nil
 }
 
-// facts are what is said of a review on each of its pages, as document and as text; on the
-// first one also all about the request.
+// facts returns the facts of a review that every page has, as document and as text; the first page also has all about
+// the request.
 func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	doc = gotten{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), Looked: r.Looked(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
@@ -321,7 +376,7 @@ func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	return doc, bounded(b.String(), maxFacts)
 }
 
-// lines are foreign names, each on a line of its own; not nil.
+// lines makes foreign names safe, each on one line; the result is not nil.
 func lines(names []string) []string {
 	safe := []string{}
 	for _, name := range names {
@@ -330,8 +385,8 @@ func lines(names []string) []string {
 	return safe
 }
 
-// pageText is a page as text: what reviewers said, the comments of people in the form that
-// agents know, then every finding with its id.
+// pageText returns a page as text: overall statements, the comments of people in the form that agents know, then every
+// finding with its id.
 func pageText(facts string, page []entry) string {
 	var words, ids strings.Builder
 	var comments []record.Comment
@@ -357,7 +412,7 @@ func pageText(facts string, page []entry) string {
 	return facts + "\n" + safetext.Fence(words.String())
 }
 
-// openOf are the ids of the findings on a page that nobody has answered.
+// openOf returns the ids of the unanswered findings on a page.
 func openOf(page []entry) (ids []string) {
 	for _, e := range page {
 		if e.open {
@@ -367,7 +422,7 @@ func openOf(page []entry) (ids []string) {
 	return ids
 }
 
-// moreOf says what is left from the cursor next on, and how to ask for it.
+// moreOf says what remains from the cursor next on, and how to get it.
 func moreOf(entries []entry, id, next string, in getArgs) string {
 	at, _, _ := findCursor(entries, next)
 	left := 0

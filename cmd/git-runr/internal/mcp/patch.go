@@ -10,28 +10,28 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// patchPage takes a patch and keeps of it, from a byte on, the lines that fit into a number of
-// tokens, as text and in a document. A line that is longer than maxLong is cut, unless the page
-// begins within it: so is the rest of it read.
+// patchPage receives a patch and keeps the lines from a byte on that fit into a number of
+// tokens, as text and in a document. A line longer than maxLong is cut, unless the page begins
+// within it: that is how to read the rest of the line.
 type patchPage struct {
-	from, at int64 // the first byte of the page, and the one that comes next
+	from, at int64 // the first byte of the page, and the next byte to read
 	room     int   // tokens
 	within   bool  // the page begins within a line
 	row      []byte
-	begun    int64 // where the row begins
+	begun    int64 // offset of the row
 	shown    strings.Builder
-	next     int64 // the first byte of the page behind this; 0 where there is none so far
-	left     int64 // bytes from there on that were seen
+	next     int64 // first byte of the next page; 0 if none so far
+	left     int64 // bytes seen from there on
 }
 
 // maxLong is how much of a line of a patch is shown where the line is met, in bytes.
 const maxLong = 4000
 
-// maxRead is how much of one line is on a page, and how many bytes behind a page are counted.
+// maxRead is how much of one line is on a page, and how many bytes after a page are counted.
 const maxRead = 8 * maxAnswer
 
-// leftOut begins the line that stands for the rest of a long one: no line of a file can, they have
-// "+", "-" or " " before them.
+// leftOut begins the line that stands in for the rest of a long one. No line of a file begins so in a patch: they have
+// "+", "-" or " " first.
 const leftOut = `\ [`
 
 func newPatchPage(from int64, room int) *patchPage {
@@ -58,7 +58,7 @@ func (p *patchPage) finish() {
 	}
 }
 
-// take takes a line, or a part of one.
+// take adds a line, or a part of one.
 func (p *patchPage) take(part []byte) {
 	ended := part[len(part)-1] == '\n'
 	if skip := p.from - p.at; skip > 0 {
@@ -77,7 +77,7 @@ func (p *patchPage) take(part []byte) {
 	}
 }
 
-// endRow puts a line on the page, if it fits; the first one as far as it does.
+// endRow puts a line on the page if it fits; the first line is cut to fit.
 func (p *patchPage) endRow() {
 	most := maxLong
 	if p.within {
@@ -102,11 +102,10 @@ func (p *patchPage) endRow() {
 	p.row, p.begun, p.within = p.row[:0], p.at, false
 }
 
-// leastRow is as little as a line is cut to: the shortest page has room for it.
+// leastRow is the least to which a line is cut: the shortest page has room for it.
 const leastRow = 8
 
-// cut is the line that was read, safe to show, of which at most most bytes are shown, and the byte
-// of the patch that follows.
+// cut returns at most most bytes of the line that was read, safe to show, and the offset in the patch after them.
 func (p *patchPage) cut(most int) (text string, end int64) {
 	long := p.at - p.begun
 	part := prose.Cut(string(p.row), most)
@@ -120,5 +119,5 @@ func (p *patchPage) cut(most int) (text string, end int64) {
 	return fmt.Sprintf("%s\n%s%d bytes more of this line are left out: the cursor byte-%d reads on in it]\n", safetext.Text(part), leftOut, p.at-end, end), p.at
 }
 
-// sizeOf is how many tokens text has on a page, as text and in a document.
+// sizeOf returns how many tokens text needs on a page, as text and in a document.
 func sizeOf(text string) int { return tokens(text) + jsonSize(text) }

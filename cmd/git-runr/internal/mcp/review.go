@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/change"
+	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -21,16 +22,16 @@ import (
 // requested is the document of the tool review.
 type requested struct {
 	ID       string `json:"review_id"`
-	URL      string `json:"url"` // "" while no page is served
+	URL      string `json:"url"` // "" if no page is served
 	Status   string `json:"status"`
 	Reviewer string `json:"reviewer"`
 	Hint     string `json:"hint"`
 }
 
-// hint is the last line of the answer, in the words that agents know.
+// hint is the last line of the answer, in words that agents know.
 const hint = "When the user submits, use review_list and review_get to retrieve comments."
 
-// errNoFiles is said in the words that agents know.
+// errNoFiles uses words that agents know.
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, error) {
@@ -56,6 +57,11 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 	if err != nil {
 		return outcome{}, err
 	}
+	if before.ID != "" {
+		if err := closing.Supersede(ctx, c.Store, before, made); err != nil {
+			return outcome{}, err
+		}
+	}
 	if err := steps.Pin(ctx, c.Store, made); err != nil {
 		return outcome{}, err
 	}
@@ -67,7 +73,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 	return outcome{text: doc.text(warnings), doc: doc}, nil
 }
 
-// text is the answer in the form that agents know, with what there is to say beside it.
+// text returns the answer in the form that agents know, with warnings.
 func (d requested) text(warnings []string) string {
 	more := []string{}
 	url := cmp.Or(d.URL, "none, no page is served; read it with: git runr show "+d.ID)
@@ -81,8 +87,8 @@ func (d requested) text(warnings []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// before reads the review that is asked for again. What in does not say is as it was there; without a revision
-// it is asked for all of the change since its base, where its commit is still part of what is here.
+// before reads the review to request again and fills what in leaves out from it. Without a revision, the new request
+// covers the whole change since its base, if its commit is still part of the history here.
 func (c call) before(ctx context.Context, in *reviewArgs) (before record.Review, err error) {
 	if in.Again == "" {
 		return before, nil
@@ -112,7 +118,7 @@ func (c call) before(ctx context.Context, in *reviewArgs) (before record.Review,
 	return before, err
 }
 
-// start sees to it that an agent reviews; a person is not started.
+// start starts the worker if an agent is to review; people are not started.
 func (s *Server) start(c call, reviewers []string) (warnings []string) {
 	if slices.Equal(reviewers, []string{record.Human}) {
 		return nil
@@ -124,7 +130,7 @@ func (s *Server) start(c call, reviewers []string) (warnings []string) {
 	return nil
 }
 
-// subject is what is to be reviewed, and which of the files that were named are not in it.
+// subject returns what to review, and the named files that are not in it.
 func (c call) subject(ctx context.Context, in reviewArgs) (subject record.Subject, missing []string, err error) {
 	if in.Revision != "" {
 		if subject, err = c.Store.Subject(ctx, in.Revision); err != nil {
@@ -152,7 +158,7 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject record.Subjec
 	return subject, missing, err
 }
 
-// limited is subject with only the files that are named.
+// limited restricts subject to the named files.
 func (c call) limited(ctx context.Context, subject record.Subject, files []string) (record.Subject, []string, error) {
 	changed, err := c.changedPaths(ctx, subject)
 	if err != nil {
@@ -169,7 +175,7 @@ func (c call) limited(ctx context.Context, subject record.Subject, files []strin
 	if len(paths) == 0 {
 		return subject, missing, errNoFiles
 	}
-	if slices.Contains(paths, ".") { // all there is
+	if slices.Contains(paths, ".") { // everything
 		return subject, missing, nil
 	}
 	slices.Sort(paths)
@@ -177,8 +183,7 @@ func (c call) limited(ctx context.Context, subject record.Subject, files []strin
 	return subject, missing, nil
 }
 
-// chosen is the changed file of a name or a directory with one, else the changed files that
-// the name fits as a glob.
+// chosen returns the changed file called name, or those in the directory name, or else those that match it as a glob.
 func (c call) chosen(changed []string, name string) []string {
 	name, inside := topPath(c.Store.Repo, name)
 	if !inside {
@@ -199,7 +204,7 @@ func (c call) chosen(changed []string, name string) []string {
 	return fits
 }
 
-// topPath is name as it is from the top of the working tree; false when it is outside.
+// topPath returns name relative to the top of the working tree; false if it is outside.
 func topPath(repo *gitstore.Repo, name string) (string, bool) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(repo.Prefix, name)
@@ -212,7 +217,7 @@ func topPath(repo *gitstore.Repo, name string) (string, bool) {
 	return filepath.ToSlash(rel), err == nil && repo.WorkTree != "" && filepath.IsLocal(rel)
 }
 
-// appliesTo is what a review is about, on one line.
+// appliesTo describes what a review is about, on one line.
 func appliesTo(s record.Subject) string {
 	text := fmt.Sprintf("%s %s", s.Kind, s.Spec)
 	switch {

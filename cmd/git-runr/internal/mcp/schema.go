@@ -8,23 +8,23 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// effect is what a tool does, for clients that decide by it what they allow.
+// effect is what a tool changes; clients decide by it what they allow.
 type effect int
 
 const (
 	reads  effect = iota
-	once          // writes; again it writes nothing more
+	once          // writes; a repeated call writes nothing more
 	writes        // writes at each call
 )
 
-// annotations say that nothing is destroyed and nothing outside the repository and its
-// remote is touched: some clients refuse a tool that does not say so.
+// annotations say that a tool destroys nothing and touches nothing outside the repository and its remote: some clients
+// refuse a tool without them.
 func annotations(does effect) *sdk.ToolAnnotations {
 	no := false
 	return &sdk.ToolAnnotations{ReadOnlyHint: does == reads, IdempotentHint: does != writes, DestructiveHint: &no, OpenWorldHint: &no}
 }
 
-// maxText is the most characters of one argument: a longer one fits no event.
+// maxText is the most characters of one argument: a longer one does not fit into an event.
 const maxText = 100_000
 
 // schemaOf returns the schema of the arguments T: no other properties, and no null for an argument
@@ -56,7 +56,7 @@ func enumerate(schema *jsonschema.Schema, property string, values ...any) {
 	schema.Properties[property].Enum = values
 }
 
-// between limits numbers; without a most if that is 0.
+// between sets the minimum and maximum of numbers; a most of 0 means no maximum.
 func between(schema *jsonschema.Schema, least, most float64, properties ...string) {
 	for _, p := range properties {
 		schema.Properties[p].Minimum = &least

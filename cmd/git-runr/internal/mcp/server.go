@@ -29,8 +29,8 @@ type Config struct {
 	Version string
 	// ReadOnly leaves out all tools that record something.
 	ReadOnly bool
-	// Open gives the repository and its configuration as they are now. It is called for
-	// every call of a tool, so that a server that lives for days sees what changes.
+	// Open returns the repository with its present configuration. It is called for every
+	// tool call, so that a server that runs for days sees changes.
 	Open func(ctx context.Context) (*Project, error)
 	// Lease is how long a claim lasts that nobody renews. This server renews its own.
 	Lease time.Duration
@@ -68,15 +68,15 @@ type call struct {
 	tell  func(message string, done, of time.Duration) // progress, to a client that wants it
 }
 
-// outcome is what a tool gives: text for the model, and a document for clients that prefer
-// one. Either says everything.
+// outcome is the result of a tool: text for the model, and a document for clients that prefer one. Both have the same
+// content.
 type outcome struct {
 	text string
 	doc  any
 }
 
-// handler makes a tool of do. What goes wrong is told to the model as a result: only
-// faults of the protocol itself are errors of the protocol.
+// handler makes a tool of do. The model gets errors of do as results; only faults of the protocol are errors of the
+// protocol.
 func handler[In any](s *Server, do func(context.Context, call, In) (outcome, error)) sdk.ToolHandlerFor[In, any] {
 	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		project, err := s.Open(ctx)
@@ -92,7 +92,7 @@ func handler[In any](s *Server, do func(context.Context, call, In) (outcome, err
 	}
 }
 
-// teller tells the client how far a call is, where it has asked to be told.
+// teller returns a function that reports the progress of a call, if the client requested that.
 func teller(ctx context.Context, req *sdk.CallToolRequest) func(message string, done, of time.Duration) {
 	token := req.Params.GetProgressToken()
 	return func(message string, done, of time.Duration) {
@@ -102,7 +102,7 @@ func teller(ctx context.Context, req *sdk.CallToolRequest) func(message string, 
 	}
 }
 
-// clientOf names the program at the other end.
+// clientOf returns the name of the client program.
 func clientOf(req *sdk.CallToolRequest) string {
 	info := req.ClientInfo()
 	if info == nil || plainName(info.Name) == "" {
@@ -114,7 +114,7 @@ func clientOf(req *sdk.CallToolRequest) string {
 	return plainName(info.Name)
 }
 
-// plainName is what a client calls itself, as one short word.
+// plainName returns a client's name for itself as one short word.
 func plainName(name string) string {
 	word := strings.Map(func(r rune) rune {
 		switch {
@@ -128,8 +128,8 @@ func plainName(name string) string {
 	return word[:min(len(word), 40)]
 }
 
-// onceNamed gives the name under which a process acts: the same at every call, and
-// never that of another process, so that two chats cannot hold one claim together.
+// onceNamed returns a function that names the actor of this process: the same at every call, and different from that
+// of every other process, so that two chats cannot share a claim.
 func onceNamed() func(client string) string {
 	var once sync.Once
 	var name string
@@ -141,7 +141,7 @@ func onceNamed() func(client string) string {
 	}
 }
 
-// claims are the reviews that this process holds: as whom, and under which claim.
+// claims are the reviews that this process has claimed, each with its actor and claim.
 type claims struct {
 	mu   sync.Mutex
 	held map[string]record.Hold
@@ -153,7 +153,7 @@ func (c *claims) add(review string, by record.Hold) {
 	c.held[review] = by
 }
 
-// under is the claim under which actor acts here; "" for none.
+// under returns the claim under which actor acts here, or "".
 func (c *claims) under(review, actor string) gitstore.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()

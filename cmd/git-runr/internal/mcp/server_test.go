@@ -52,7 +52,7 @@ func TestTools(t *testing.T) {
 	if !slices.Equal(reading, readingTools) {
 		t.Errorf("tools that read: %v", reading)
 	}
-	if want := []string{"review", "review_answer", "review_claim", "review_comment", "review_release", "review_resolve", "review_submit"}; !slices.Equal(writing, want) {
+	if want := []string{"review", "review_answer", "review_claim", "review_comment", "review_release", "review_reply", "review_resolve", "review_submit"}; !slices.Equal(writing, want) {
 		t.Errorf("tools that write: %v", writing)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// bounded makes text safe to show and cuts it after a line when it has more tokens than most.
+// bounded makes text safe to show and cuts it after a line if it has more than most tokens.
 func bounded(text string, most int) string {
 	text = safetext.Text(text)
 	if tokens(text) <= most {
@@ -20,8 +20,7 @@ func bounded(text string, most int) string {
 	return fmt.Sprintf("%s\n[Cut off here: %d bytes more. The user is shown the whole by: git runr show ID, or git runr diagnose ID]", cut, len(text)-len(cut))
 }
 
-// longest is a beginning of text that fits, up to the end of a line where that is not far; "" where
-// none does.
+// longest returns the longest beginning of text that fits, up to the end of a line if one is near; "" if none fits.
 func longest(text string, fits func(part string) bool) string {
 	for n := len(text); n > 0; n = n * 7 / 8 {
 		if part := upToLine(text, n); fits(part) {
@@ -31,8 +30,7 @@ func longest(text string, fits func(part string) bool) string {
 	return ""
 }
 
-// upToLine is the beginning of text of at most n bytes, up to the end of a line where that is
-// not far.
+// upToLine returns at most n bytes from the beginning of text, up to the end of a line if one is near.
 func upToLine(text string, n int) string {
 	cut := prose.Cut(text, n)
 	if i := strings.LastIndexByte(cut, '\n'); len(cut) < len(text) && i > n/2 {
@@ -41,7 +39,7 @@ func upToLine(text string, n int) string {
 	return cut
 }
 
-// line is foreign text on one line of at most max characters.
+// line returns foreign text on one line of at most max characters.
 func line(text string, max int) string { return clip(safetext.Line(strings.TrimSpace(text)), max) }
 
 func clip(text string, max int) string {
@@ -57,8 +55,8 @@ const (
 	maxString = 2000
 )
 
-// document is v as plain JSON values of at most most tokens, with foreign text made safe,
-// without nulls, and with long lists and texts cut: the longer it would be, the more.
+// document returns v as plain JSON values of at most most tokens: foreign text made safe, nulls removed, and long
+// lists and texts cut as far as necessary.
 func document(v any, most int) any {
 	for items, chars := maxItems, maxString; ; items, chars = items/2, chars/2 {
 		plain := tame(plainOf(v), items, chars)
@@ -86,7 +84,7 @@ func jsonOf(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// jsonSize is how many tokens v has as JSON.
+// jsonSize returns how many tokens v has as JSON.
 func jsonSize(v any) int { return tokens(jsonOf(v)) }
 
 func tame(v any, items, chars int) any {

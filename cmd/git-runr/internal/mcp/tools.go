@@ -89,6 +89,13 @@ type given struct {
 	Reason  string `json:"reason,omitempty" jsonschema:"for refuted and deferred"`
 }
 
+// replyArgs are the arguments of review_reply.
+type replyArgs struct {
+	which
+	Finding string `json:"finding,omitempty" jsonschema:"id (f-… or c-…); default: the whole review"`
+	Text    string `json:"text" jsonschema:"Markdown"`
+}
+
 // resolveArgs are the arguments of review_resolve.
 type resolveArgs struct {
 	which
@@ -159,6 +166,8 @@ func (s *Server) addWriting() {
 	answer.Properties["answers"].MaxItems = jsonschema.Ptr(1000)
 	add(s, writes, "review_answer", "Says what became of findings or comments, any number in one call. Refute only what you have checked to be wrong. "+
 		"Ask again then: review with again.", answer, s.answer)
+	add(s, writes, "review_reply", "Says something in the thread of a finding or comment. It closes nothing: review_answer does.",
+		schemaOf[replyArgs](), s.reply)
 	add(s, once, "review_resolve", "Closes a review whose findings are all answered.", schemaOf[resolveArgs](), s.resolve)
 	comment := schemaOf[commentArgs]()
 	describeRemark(comment)

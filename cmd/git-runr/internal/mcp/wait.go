@@ -17,11 +17,11 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// How long review_wait waits: less than what clients give a call, unless told.
+// How long review_wait waits: by default less than clients allow for a call.
 const (
 	waitDefault = 50 * time.Second
 	waitMost    = 10 * time.Minute
-	waitTold    = 2 * time.Second // between two notices of progress
+	waitTold    = 2 * time.Second // between two progress reports
 )
 
 // waited is the document of review_wait of a run. Of a review it is that of review_get.
@@ -29,11 +29,11 @@ type waited struct {
 	Run        string   `json:"run_id"`
 	Status     string   `json:"status"`
 	Reason     string   `json:"stop_reason,omitempty"`
-	Done       bool     `json:"done"` // nobody is waited for any more, no person either
+	Done       bool     `json:"done"` // it waits for nobody, not even a person
 	WaitingFor []string `json:"waiting_for"`
 }
 
-// wait waits until the agents have reviewed, or a run has ended, for a time.
+// wait waits for a limited time until the agents have reviewed or a run has ended.
 func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error) {
 	most := cmp.Or(time.Duration(in.Seconds)*time.Second, waitDefault)
 	id := strings.TrimSpace(in.ID)
@@ -57,7 +57,7 @@ func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error)
 	return outcome{text: doc.waited(agents(review) != "", most) + "\n\n" + text, doc: doc}, nil
 }
 
-// agents are those of whom a review waits; people are not waited for here.
+// agents returns the agents that a review waits for; people are not included.
 func agents(r record.Review) string {
 	var names []string
 	for _, name := range r.Pending() {
@@ -84,7 +84,7 @@ func (d gotten) waited(goesOn bool, most time.Duration) string {
 	return fmt.Sprintf("Review %s is %s: %s.", d.ID, d.Status, said)
 }
 
-// waitForRun waits while somebody carries a run out in this clone. A run that was not read is err.
+// waitForRun waits while a process in this clone carries out a run. err is the error of reading the run.
 func (c call) waitForRun(ctx context.Context, run record.Run, err error, most time.Duration) (outcome, error) {
 	atWork := func(r record.Run) string {
 		if r.Status != record.RunRunning || !workspace.Live(c.Store, r.ID) {
@@ -118,8 +118,8 @@ func (c call) waitForRun(ctx context.Context, run record.Run, err error, most ti
 	return outcome{text: text, doc: doc}, nil
 }
 
-// await reads again and again, for a time, until what it reads waits for nothing; got is what was
-// read before. It tells of what is waited for.
+// await reads repeatedly, for a limited time, until the result no longer waits for anything. got is the first result.
+// It reports what it waits for.
 func await[T any](ctx context.Context, c call, got T, most time.Duration, read func(context.Context) (T, error), waits func(T) string) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

@@ -55,11 +55,16 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	}
 	branch, author := strings.TrimPrefix(w.Branch, "refs/heads/"), strings.ToLower(w.Author)
 	want(w.Reviewer != "", func(r record.ReviewSummary) bool {
-		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer)
+		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer) ||
+			slices.ContainsFunc(r.People, func(p string) bool { return isPerson(p, w.Reviewer) })
 	})
 	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, w.ClaimedBy) })
 	want(w.Mine != nil, func(r record.ReviewSummary) bool {
-		return r.RequestedBy == w.Mine.Identity || r.ClaimedBy == w.Mine.Actor || isActor(r.ClaimedBy, w.Mine.Person)
+		if len(r.BackTo) > 0 {
+			return r.IsBackTo(w.Mine.Person)
+		}
+		asked := len(r.People) > 0 && record.ReviewRequest{People: r.People}.Asks(w.Mine.Person)
+		return asked || r.RequestedBy == w.Mine.Identity || record.SameActor(r.ClaimedBy, w.Mine.Actor) || isActor(r.ClaimedBy, w.Mine.Person)
 	})
 	want(verdict != nil, verdict)
 	want(branch != "", func(r record.ReviewSummary) bool { return r.Branch == branch })
@@ -77,6 +82,12 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	return func(r record.ReviewSummary) bool {
 		return !slices.ContainsFunc(tests, func(t test) bool { return !t(r) })
 	}, nil
+}
+
+// isPerson reports whether "Name <address>" has this name or address.
+func isPerson(person, name string) bool {
+	who := gitstore.ParseIdentity(person)
+	return strings.EqualFold(person, name) || strings.EqualFold(who.Name, name) || strings.EqualFold(who.Email, name)
 }
 
 // isActor reports whether actor is name, or name with more behind it: an address, or

@@ -1,4 +1,4 @@
-// Package progress shows long work to a person.
+// Package progress shows a person that work is in progress.
 package progress
 
 import (
@@ -17,32 +17,30 @@ const (
 	heartbeat   = time.Minute            // elsewhere, so that a log shows that work goes on
 )
 
-// Display shows long work on standard error: on a terminal one line that is
-// redrawn, elsewhere a line for each step and one a minute while a step lasts. It
-// has no colours, so NO_COLOR needs no care. Its methods may be called from any
-// goroutine.
+// Display shows long work on standard error: on a terminal as one line that is redrawn, elsewhere as a line for each
+// step and one a minute while a step lasts. It uses no colours, so it can ignore NO_COLOR. Its methods may be called
+// from any goroutine.
 type Display struct {
 	out      io.Writer
 	terminal bool
-	width    func() int // columns of the terminal now
+	width    func() int // current columns of the terminal
 	quiet    bool
-	verbose  bool // every line of output stays
+	verbose  bool // keep every line of output
 	now      func() time.Time
 
-	mu      sync.Mutex // guards what follows
-	name    string     // the step, "" between steps
+	mu      sync.Mutex // guards the fields below
+	name    string     // the current step; "" between steps
 	detail  string
 	last    string // last line of output
 	began   time.Time
 	spoke   time.Time // when the last line was written
-	drawn   bool      // a line without its line feed stands on the terminal
+	drawn   bool      // the terminal shows a line without a line feed
 	closed  bool
 	stop    chan struct{}
 	stopped chan struct{}
 }
 
-// New starts the display. Close must be called; until then it owns a
-// goroutine, unless quiet. verbose keeps every line of output.
+// New starts the display and, unless quiet, a goroutine that runs until Close. verbose keeps every line of output.
 func New(out io.Writer, terminal bool, width func() int, quiet, verbose bool, now func() time.Time) *Display {
 	p := &Display{
 		out: out, terminal: terminal, width: width, quiet: quiet, verbose: verbose, now: now,
@@ -83,7 +81,7 @@ func (p *Display) Step(name, detail string) {
 	p.write(p.title() + "\n")
 }
 
-// Line takes output of the step; its last line that is not blank is shown.
+// Line adds output of the step; the display shows its last line that is not blank.
 func (p *Display) Line(text string) {
 	if p.verbose {
 		p.Done("  | " + text)
@@ -97,7 +95,7 @@ func (p *Display) Line(text string) {
 	}
 }
 
-// Done ends the step with a line that stays; "" ends it without one.
+// Done ends the step with a line that stays, or without one if text is "".
 func (p *Display) Done(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,14 +107,14 @@ func (p *Display) Done(text string) {
 	p.write(p.cleared() + safetext.Line(text) + "\n")
 }
 
-// Say writes a line that stays, and the step goes on.
+// Say writes a line that stays, during a step.
 func (p *Display) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.write(p.cleared() + safetext.Line(text) + "\n")
 }
 
-// Close stops the display and leaves the line empty. Later calls do nothing.
+// Close stops the display and clears its line. Later calls do nothing.
 func (p *Display) Close() {
 	p.mu.Lock()
 	first := !p.closed
@@ -129,7 +127,7 @@ func (p *Display) Close() {
 	<-p.stopped
 }
 
-// tick redraws the line, or writes the heartbeat when it is due.
+// tick redraws the line, or writes the heartbeat if it is due.
 func (p *Display) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +172,7 @@ func (p *Display) clear() {
 	}
 }
 
-// cleared gives what empties the line on the terminal, if there is one.
+// cleared returns the sequence that clears a drawn line, or "".
 func (p *Display) cleared() string {
 	if !p.drawn {
 		return ""

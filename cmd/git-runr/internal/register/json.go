@@ -12,23 +12,23 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// entry is something of ours in a file of JSON: a member of an object, or an element of a list.
+// entry is one of our entries in a JSON file: a member of an object, or an element of a list.
 type entry struct {
-	path  []string // of objects and, for a member, its own name at the end
-	list  bool     // path leads to a list that has value as an element
+	path  []string // names of objects and, for a member, its own name at the end
+	list  bool     // path leads to a list that contains value
 	value any
-	ours  func(any) bool // reports whether a value is what we write or have written
-	inner *inner         // of an element in which others may have put theirs; nil: it is ours as a whole
+	ours  func(any) bool // reports whether a value is one that we write or once wrote
+	inner *inner         // for an element to which others may have added; nil: all of it is ours
 }
 
-// inner is the part of a list in an element that is ours.
+// inner is the part that is ours of a list in an element.
 type inner struct {
 	name    string         // of the list
-	ours    func(any) bool // as entry's
-	written func(any) bool // reports whether it is as it was written, so that it may go
+	ours    func(any) bool // like entry.ours
+	written func(any) bool // reports whether it is unchanged, so that it may be removed
 }
 
-// within is the path of the objects, and the list, around the entry.
+// within returns the path of the objects, and the list, around the entry.
 func (e entry) within() []string {
 	if e.list {
 		return e.path
@@ -36,16 +36,16 @@ func (e entry) within() []string {
 	return e.path[:len(e.path)-1]
 }
 
-// byteOrderMark may begin a file; JSON has none.
+// byteOrderMark may begin a file, although JSON does not allow it.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// isSpace reports whether text is white space to JSON.
+// isSpace reports whether text is white space in JSON.
 func isSpace(text []byte) bool { return len(bytes.Trim(text, " \t\r\n")) == 0 }
 
-// jsonText is a file of JSON, which may have comments and trailing commas, as JSONC does.
+// jsonText is a JSON file, which may have comments and trailing commas, as in JSONC.
 type jsonText struct {
 	mark string // byteOrderMark or nothing
-	data []byte // behind it
+	data []byte // after the mark
 	root hujson.Value
 }
 
@@ -63,10 +63,10 @@ func readJSON(data []byte) (t jsonText, err error) {
 	return t, nil
 }
 
-// pack returns the text as its values are now. What was not touched is as it was.
+// pack returns the file's current text. Untouched parts are unchanged.
 func (t jsonText) pack() []byte { return append([]byte(t.mark), t.root.Pack()...) }
 
-// says returns what data says as plain Go; nil where it cannot be read.
+// says returns the values in data as plain Go values, or nil if it cannot be parsed.
 func says(data []byte) any {
 	t, err := readJSON(data)
 	if err != nil {
@@ -80,14 +80,14 @@ func plainValue(v hujson.Value) (plain any) {
 	v.Standardize()
 	dec := json.NewDecoder(bytes.NewReader(v.Pack()))
 	dec.UseNumber()
-	_ = dec.Decode(&plain) // of what has been parsed
+	_ = dec.Decode(&plain) // of a value that was parsed before
 	return plain
 }
 
 // slot is a member of an object, or an element of a list, which has no name.
 type slot struct{ name, value hujson.Value }
 
-// lead returns what stands before the slot.
+// lead returns the white space and comments before the slot.
 func (s *slot) lead() *hujson.Extra {
 	if s.name.Value != nil {
 		return &s.name.BeforeExtra
@@ -95,7 +95,7 @@ func (s *slot) lead() *hujson.Extra {
 	return &s.value.BeforeExtra
 }
 
-// slotsOf returns what an object or a list holds, and what stands behind it.
+// slotsOf returns the items of an object or a list, and the white space and comments after them.
 func slotsOf(v hujson.Value) (slots []slot, tail *hujson.Extra) {
 	switch box := v.Value.(type) {
 	case *hujson.Object:
@@ -112,7 +112,7 @@ func slotsOf(v hujson.Value) (slots []slot, tail *hujson.Extra) {
 	return nil, &hujson.Extra{}
 }
 
-// fill has an object or a list hold these.
+// fill replaces the items of an object or a list.
 func fill(v hujson.Value, slots []slot) {
 	switch box := v.Value.(type) {
 	case *hujson.Object:
@@ -128,7 +128,7 @@ func fill(v hujson.Value, slots []slot) {
 	}
 }
 
-// member returns the place of a name in an object, -1 without it.
+// member returns the index of a name in an object, or -1.
 func member(v hujson.Value, name string) int {
 	slots, _ := slotsOf(v)
 	return slices.IndexFunc(slots, func(s slot) bool {
@@ -136,14 +136,14 @@ func member(v hujson.Value, name string) int {
 	})
 }
 
-// element returns the place of the first item of a list that fits, -1 without one.
+// element returns the index of the first item of a list that satisfies fits, or -1.
 func element(list hujson.Value, fits func(any) bool) int {
 	slots, _ := slotsOf(list)
 	return slices.IndexFunc(slots, func(s slot) bool { return fits(plainValue(s.value)) })
 }
 
-// find follows names from the root as far as there are members of these names. It returns
-// the value there, and how many of the names led to it.
+// find follows names from the root as far as members with these names exist. It returns the last value, and the number
+// of names that led to it.
 func (t jsonText) find(path []string) (v hujson.Value, found int) {
 	v = t.root
 	for i, name := range path {
@@ -157,7 +157,7 @@ func (t jsonText) find(path []string) (v hujson.Value, found int) {
 	return v, len(path)
 }
 
-// addJSON puts e into a file, behind what its object or list holds; errPresent when it is there.
+// addJSON adds e to a file, after the other items of its object or list. It returns errPresent if e is there already.
 func addJSON(data []byte, e entry) ([]byte, error) {
 	if isSpace(data) {
 		data = []byte("{}\n")
@@ -187,7 +187,8 @@ func addJSON(data []byte, e entry) ([]byte, error) {
 	return after, checkAdded(data, after, e)
 }
 
-// standing says how what is there in e's place stands to e: errPresent, or why not.
+// standing compares an existing value with e: it returns errPresent if they agree, else an error that says why e cannot
+// be added.
 func standing(have any, e entry) error {
 	switch {
 	case e.ours(have) && holds(have, plainOf(e.value)):
@@ -198,11 +199,11 @@ func standing(have any, e entry) error {
 	return fmt.Errorf("it has another %q", strings.Join(e.path, "."))
 }
 
-// checkAdded refuses an edit after which the file does not say what it said, and e: a name may be there twice.
+// checkAdded returns an error if an edit has not just added e to what the file says: a name may occur twice.
 func checkAdded(before, after []byte, e entry) error {
 	cleared, err := removeJSON(after, e, before)
 	said := says(after)
-	for _, name := range e.path { // where those who read it look: the last of two
+	for _, name := range e.path { // readers use the last of two equal names
 		object, _ := said.(map[string]any)
 		said = object[name]
 	}
@@ -214,7 +215,7 @@ func checkAdded(before, after []byte, e entry) error {
 	return nil
 }
 
-// insert puts value at the end of an object, under the first of names, or of a list, in lines where it has lines.
+// insert adds value to the end of an object, under the first of names, or of a list. It uses lines if the file does.
 func (t jsonText) insert(at hujson.Value, names []string, value any) {
 	slots, tail := slotsOf(at)
 	lead, closing := t.style(at)
@@ -224,12 +225,12 @@ func (t jsonText) insert(at hujson.Value, names []string, value any) {
 	}
 	before := slices.Concat(said, hujson.Extra(lead))
 	if len(said) > 0 && lead == "" {
-		before = append(said, '\n') // a comment may go to the end of its line
+		before = append(said, '\n') // a comment may extend to the end of its line
 	}
 	added := slot{}
-	added.value, _ = hujson.Parse([]byte(encode(value, lead, t.unit()))) // which has just been made
+	added.value, _ = hujson.Parse([]byte(encode(value, lead, t.unit()))) // it was just encoded
 	if len(slots) > 0 && slots[len(slots)-1].value.AfterExtra != nil {
-		added.value.AfterExtra = hujson.Extra{} // a comma, as behind the others
+		added.value.AfterExtra = hujson.Extra{} // a comma, as after the others
 	}
 	if at.Value.Kind() == '{' {
 		added.name.Value = hujson.String(names[0])
@@ -241,8 +242,8 @@ func (t jsonText) insert(at hujson.Value, names []string, value any) {
 	fill(at, append(slots, added))
 }
 
-// style returns what stands before an item of an object or list, and behind one that is alone in it: line ends and
-// indentation as the file has them, nothing where it is on one line.
+// style returns the white space before an item of an object or list, and after a lone item: line ends and indentation
+// as in the file, or nothing if it is on one line.
 func (t jsonText) style(at hujson.Value) (lead, tail string) {
 	eol := "\n"
 	if bytes.Contains(t.data, []byte("\r\n")) {
@@ -260,13 +261,13 @@ func (t jsonText) style(at hujson.Value) (lead, tail string) {
 	return outer + t.unit(), outer
 }
 
-// lastLine cuts text at its last line end.
+// lastLine splits text at its last line end.
 func lastLine(text []byte) (before, last string, found bool) {
 	i := bytes.LastIndexByte(text, '\n')
 	return string(text[:max(i, 0)]), string(text[i+1:]), i >= 0
 }
 
-// unit returns how deep the file indents its first member, two spaces where it does not.
+// unit returns the indentation of the file's first member, or two spaces if it has none.
 func (t jsonText) unit() string {
 	if slots, _ := slotsOf(t.root); len(slots) > 0 {
 		if _, indent, lines := lastLine(*slots[0].lead()); lines && indent != "" {
@@ -276,7 +277,7 @@ func (t jsonText) unit() string {
 	return "  "
 }
 
-// encode returns value in lines where lead begins one, else on one line.
+// encode returns value in several lines if lead begins one, else on one line.
 func encode(value any, lead, unit string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -285,12 +286,12 @@ func encode(value any, lead, unit string) string {
 	if lines {
 		enc.SetIndent(indent, unit)
 	}
-	_ = enc.Encode(value) // of strings, lists and maps
+	_ = enc.Encode(value) // strings, lists and maps cannot fail
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", eol+"\n")
 }
 
-// removeJSON takes e out of a file, and of the objects around it those that are empty then, unless they
-// are in before, what the file said without it; errAbsent when e is not there.
+// removeJSON removes e from a file, and the objects around it that become empty, except those in before, the file's
+// content without e. It returns errAbsent if e is not there.
 func removeJSON(data []byte, e entry, before []byte) ([]byte, error) {
 	if isSpace(data) {
 		return nil, errAbsent
@@ -308,7 +309,7 @@ func removeJSON(data []byte, e entry, before []byte) ([]byte, error) {
 	if !e.list {
 		i = member(at, e.path[len(e.path)-1])
 	}
-	if i < 0 || !e.ours(plainValue(slots[i].value)) { // or somebody else's
+	if i < 0 || !e.ours(plainValue(slots[i].value)) { // or it is somebody else's
 		return nil, errAbsent
 	}
 	if e.inner != nil {
@@ -331,7 +332,7 @@ func removeJSON(data []byte, e entry, before []byte) ([]byte, error) {
 	return t.pack(), nil
 }
 
-// cutInner takes our item out of an element, if others have put theirs beside it.
+// cutInner removes our item from an element, and reports whether the element has items of others.
 func cutInner(of hujson.Value, in *inner) (shared bool, err error) {
 	named := member(of, in.name)
 	if named < 0 {
@@ -350,13 +351,13 @@ func cutInner(of hujson.Value, in *inner) (shared bool, err error) {
 	return !isEmpty(list), nil
 }
 
-// isEmpty reports whether an object or a list holds neither an item nor a comment.
+// isEmpty reports whether an object or a list has neither an item nor a comment.
 func isEmpty(v hujson.Value) bool {
 	slots, tail := slotsOf(v)
 	return len(slots) == 0 && isSpace(*tail)
 }
 
-// cut takes an item out, with the white space before it. Comments before it stay.
+// cut removes an item and the white space before it. Comments before it stay.
 func cut(v hujson.Value, i int) {
 	slots, next := slotsOf(v)
 	it := slots[i]
@@ -365,12 +366,12 @@ func cut(v hujson.Value, i int) {
 	switch {
 	case i < len(slots):
 		next = slots[i].lead()
-	case i > 0 && it.value.AfterExtra == nil: // no comma stands behind the last
+	case i > 0 && it.value.AfterExtra == nil: // no comma follows the last item
 		last := &slots[i-1].value.AfterExtra
 		said, *last = slices.Concat(*last, said), nil
 	case i > 0:
 		last := &slots[i-1].value.AfterExtra
-		*last = append(hujson.Extra{}, *last...) // not nil: a comma stands behind it
+		*last = append(hujson.Extra{}, *last...) // not nil: a comma follows it
 	}
 	oneLine := i == len(slots) && (i == 0 && len(said) == 0 || i > 0 && !bytes.ContainsRune(*slots[0].lead(), '\n'))
 	if oneLine && isSpace(*next) && bytes.ContainsRune(*next, '\n') {

@@ -16,24 +16,23 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// errPresent ends an addition that has nothing to add, errAbsent a removal that has nothing
-// to remove.
+// errPresent means that there is nothing to add, errAbsent that there is nothing to remove.
 var (
 	errPresent = errors.New("present")
 	errAbsent  = errors.New("absent")
 )
 
-// The states of a thing. In a plan they are what it will be.
+// States of an item; in a plan, the states that will result.
 const (
 	Added   = "added"
 	Present = "present" // already
 	Removed = "removed"
 	Absent  = "absent"  // already
-	Kept    = "kept"    // another tool reads it, too
+	Kept    = "kept"    // another tool reads it too
 	Refused = "refused" // the file is left alone
 )
 
-// Item is what becomes of one thing that tools are told.
+// Item is the result for one entry of ours.
 type Item struct {
 	Tools  []string `json:"tools"`
 	What   string   `json:"what"` // Skill, Server or Hooks
@@ -45,10 +44,10 @@ type Item struct {
 // Place is a checkout.
 type Place struct {
 	Top    string
-	GitDir string // of this worktree: what is written is recorded there
+	GitDir string // of this worktree; it holds the record of what is written
 }
 
-// Plan is what is to be written, to be shown before it is.
+// Plan is what to write, so that it can be shown before it is written.
 type Plan struct {
 	Items []Item
 	place Place
@@ -56,20 +55,20 @@ type Plan struct {
 	files []*change
 }
 
-// change is a file that is to be written or removed.
+// change is a file to write or remove.
 type change struct {
 	path          string
 	before, after []byte
 	existed, gone bool
-	made          madeFile // how it is recorded then
+	made          madeFile // its new record
 }
 
-// Adding plans to tell these tools of git-runr.
+// Adding returns a plan that adds git-runr to the files of these tools.
 func Adding(place Place, names []string, wish Wish) (*Plan, error) {
 	return planned(place, parts(place.Top, names, wish), false)
 }
 
-// Removing plans to take out what these tools were told.
+// Removing returns a plan that removes git-runr from the files of these tools.
 func Removing(place Place, names []string) (*Plan, error) {
 	return planned(place, parts(place.Top, names, Wish{Hooks: true}), true)
 }
@@ -85,7 +84,7 @@ func planned(place Place, all []part, removing bool) (*Plan, error) {
 		files[part.path] = append(files[part.path], part)
 	}
 	for _, part := range all {
-		if here := files[part.path]; here != nil { // the first of its file
+		if here := files[part.path]; here != nil { // the first part of its file
 			p.file(part.path, here, removing)
 			files[part.path] = nil
 		}
@@ -93,7 +92,7 @@ func planned(place Place, all []part, removing bool) (*Plan, error) {
 	return p, nil
 }
 
-// file plans the parts of one file: all of them, or none.
+// file plans the changes for all parts of one file, or for none if there is an error.
 func (p *Plan) file(path string, parts []part, removing bool) {
 	var states []string
 	f, err := p.read(path)
@@ -120,14 +119,14 @@ func (p *Plan) file(path string, parts []part, removing bool) {
 	}
 }
 
-// concerns reports whether a file that cannot be edited may have something of ours in it.
+// concerns reports whether a file that cannot be edited may contain something of ours.
 func (p *Plan) concerns(path string, f *change) bool {
 	_, known := p.made.Files[path]
 	return known || f != nil && bytes.Contains(f.before, []byte("runr"))
 }
 
-// tell adds an item, to that of the same thing where there is one: of several hooks the one
-// with news counts.
+// tell adds an item, or merges it with the item for the same thing in the same file. Of several hooks, one that changes
+// decides the state.
 func (p *Plan) tell(item Item) {
 	at := slices.IndexFunc(p.Items, func(i Item) bool { return i.What == item.What && i.File == item.File })
 	if at < 0 {
@@ -143,7 +142,7 @@ func (p *Plan) tell(item Item) {
 	}
 }
 
-// maxFile is the largest file that is edited, in bytes.
+// maxFile is the maximum size in bytes of a file that is edited.
 const maxFile = 1 << 20
 
 func (p *Plan) read(path string) (*change, error) {
@@ -157,7 +156,7 @@ func (p *Plan) read(path string) (*change, error) {
 	return &change{path: path, before: data, after: data, existed: existed, made: p.made.Files[path]}, nil
 }
 
-// content is what a file inside the repository holds.
+// content reads a file inside the repository.
 func (p *Plan) content(path string) (data []byte, existed bool, err error) {
 	if err := p.checkLinks(path); err != nil {
 		return nil, false, err
@@ -171,7 +170,7 @@ func (p *Plan) content(path string) (data []byte, existed bool, err error) {
 
 func (p *Plan) abs(path string) string { return filepath.Join(p.place.Top, filepath.FromSlash(path)) }
 
-// plainError is an error of a file without its path, which is told beside it.
+// plainError removes the path from a file error, because the path is printed beside it.
 func plainError(err error) error {
 	if in := (*fs.PathError)(nil); errors.As(err, &in) {
 		return in.Err
@@ -179,7 +178,8 @@ func plainError(err error) error {
 	return err
 }
 
-// checkLinks keeps a file inside the repository, whose author decides where its links lead.
+// checkLinks returns an error if path is behind a symbolic link: the repository's author decides where it leads,
+// perhaps outside.
 func (p *Plan) checkLinks(path string) error {
 	for path := p.abs(path); path != filepath.Clean(p.place.Top); path = filepath.Dir(path) {
 		info, err := os.Lstat(path)
@@ -193,10 +193,10 @@ func (p *Plan) checkLinks(path string) error {
 	return nil
 }
 
-// add puts parts into the file and gives the state of each.
+// add adds parts to the file and returns the state of each.
 func (f *change) add(parts []part) (states []string, err error) {
 	if before, ok := f.made.undo(f.after); ok && parts[0].what == Skill && !bytes.Equal(f.after, skill) {
-		f.after = before // what another version wrote is written anew
+		f.after = before // replaces the text of another version
 	}
 	begun := false
 	for _, part := range parts {
@@ -220,8 +220,8 @@ func (f *change) add(parts []part) (states []string, err error) {
 	return states, nil
 }
 
-// remove takes parts out of the file and gives the state of each. As it was written it
-// becomes as it was before; after somebody has edited it, only what is ours goes.
+// remove removes parts from the file and returns the state of each. If the file is as we wrote it, it gets its earlier
+// content back; if somebody has edited it, remove takes out only what is ours.
 func (f *change) remove(parts []part) (states []string, err error) {
 	for _, part := range parts {
 		f.made.Tools = slices.DeleteFunc(slices.Clone(f.made.Tools), func(t string) bool { return t == part.tool })
@@ -250,19 +250,19 @@ func (f *change) remove(parts []part) (states []string, err error) {
 	return states, nil
 }
 
-// isBlank reports whether a file says nothing.
+// isBlank reports whether a file has no content.
 func isBlank(data []byte) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(string(data), byteOrderMark))
 	return text == "" || text == "{}"
 }
 
-// changes reports whether the file is to be written.
+// changes reports whether the file must be written.
 func (f *change) changes() bool { return f.gone || !bytes.Equal(f.before, f.after) }
 
 // Empty reports whether there is nothing to write.
 func (p *Plan) Empty() bool { return !slices.ContainsFunc(p.files, (*change).changes) }
 
-// Left are the files that are left alone, each with the reason.
+// Left returns the files that are left alone, each with the reason.
 func (p *Plan) Left() []string {
 	var left []string
 	for _, item := range p.Items {
@@ -274,7 +274,7 @@ func (p *Plan) Left() []string {
 	return left
 }
 
-// Diff is what is to be written, as a patch for people.
+// Diff returns the planned changes as a patch for people.
 func (p *Plan) Diff() string {
 	var b strings.Builder
 	for _, f := range p.files {
@@ -292,8 +292,8 @@ func (p *Plan) Diff() string {
 	return b.String()
 }
 
-// Write carries the plan out. A file that somebody changed since it was read, or that cannot
-// be written, is left alone, and its items say so.
+// Write carries out the plan. It leaves a file alone that somebody changed since it was read, or that cannot be
+// written, and records that in its items.
 func (p *Plan) Write() error {
 	for _, f := range p.files {
 		err := p.write(f)
@@ -323,14 +323,14 @@ func (p *Plan) write(f *change) error {
 	default:
 		p.made.set(f)
 		p.made.noteDirs(p.place.Top, f.path)
-		if err := p.made.save(p.place.GitDir); err != nil { // before, for a kill comes at any moment
+		if err := p.made.save(p.place.GitDir); err != nil { // first, because a kill can come at any moment
 			return fmt.Errorf("record what is written: %w", err)
 		}
 		return replace(p.abs(f.path), f.after)
 	}
 }
 
-// replace writes a file as a whole, with the permissions that it has.
+// replace writes a whole file and keeps its permissions.
 func replace(path string, data []byte) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -339,7 +339,7 @@ func replace(path string, data []byte) error {
 	return plainError(safefile.WriteExact(path, data, info.Mode().Perm()))
 }
 
-// delete removes a file, and the directories that were made for it where they are empty.
+// delete removes a file, and the directories that were made for it if they are empty.
 func (p *Plan) delete(path string) error {
 	if err := os.Remove(p.abs(path)); err != nil {
 		return plainError(err)
@@ -347,7 +347,7 @@ func (p *Plan) delete(path string) error {
 	_, known := p.made.Files[path]
 	delete(p.made.Files, path)
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
-		if known && !slices.Contains(p.made.Dirs, dir) { // what is not known came with git, which removes empty ones
+		if known && !slices.Contains(p.made.Dirs, dir) { // git removes empty directories of a file that it brought
 			break
 		}
 		if os.Remove(p.abs(dir)) != nil {

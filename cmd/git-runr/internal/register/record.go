@@ -12,20 +12,19 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// record is what was written in a checkout. It makes the removal exact. Without it, in another
-// clone for instance, our entries are still found, but not whether an empty object around them
-// was there before.
+// record lists what was written in a checkout, so that its removal is exact. Without it, for example in another clone,
+// our entries are still found, but not whether an empty object around them existed before.
 type record struct {
 	Files map[string]madeFile `json:"files"`
-	Dirs  []string            `json:"dirs,omitempty"` // that were made
+	Dirs  []string            `json:"dirs,omitempty"` // directories that were made
 }
 
-// madeFile is a file that has something of ours.
+// madeFile is a file that contains something of ours.
 type madeFile struct {
-	Tools  []string `json:"tools"`         // that read it
-	New    bool     `json:"new,omitempty"` // it was not there
-	Before []byte   `json:"before"`        // what it said before; nil where that is not known
-	Sum    string   `json:"sum,omitempty"` // SHA-256 of it as it was left; "" once somebody else has edited it
+	Tools  []string `json:"tools"`         // the tools that read it
+	New    bool     `json:"new,omitempty"` // it did not exist before
+	Before []byte   `json:"before"`        // its content before; nil if unknown
+	Sum    string   `json:"sum,omitempty"` // SHA-256 of our version; "" once somebody else has edited it
 }
 
 func recordPath(gitDir string) string { return filepath.Join(gitDir, "runr", "agents.json") }
@@ -39,13 +38,13 @@ func readRecord(gitDir string) (*record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what was written for agent tools: %w", err)
 	}
-	if json.Unmarshal(data, r) != nil || r.Files == nil { // as without it
+	if json.Unmarshal(data, r) != nil || r.Files == nil { // treat it as missing
 		return &record{Files: map[string]madeFile{}}, nil
 	}
 	return r, nil
 }
 
-// save writes the record for its owner alone: settings of agents may hold secrets.
+// save writes the record, readable by its owner only: settings of agents may contain secrets.
 func (r *record) save(gitDir string) error {
 	if len(r.Files) == 0 {
 		err := os.Remove(recordPath(gitDir))
@@ -61,7 +60,7 @@ func (r *record) save(gitDir string) error {
 	return safefile.WriteExact(recordPath(gitDir), append(data, '\n'), 0o600)
 }
 
-// set records a file, or forgets it once it has nothing of ours.
+// set records a file, or removes it from the record if it has nothing of ours.
 func (r *record) set(f *change) {
 	if len(f.made.Tools) == 0 {
 		delete(r.Files, f.path)
@@ -70,7 +69,7 @@ func (r *record) set(f *change) {
 	r.Files[f.path] = f.made
 }
 
-// noteDirs records the directories that have to be made for a file.
+// noteDirs records the directories that must be made for a file.
 func (r *record) noteDirs(top, path string) {
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if isThere(filepath.Join(top, dir)) {
@@ -82,12 +81,12 @@ func (r *record) noteDirs(top, path string) {
 	}
 }
 
-// undo returns what the file said before, if it is as it was left and that is known.
+// undo returns the file's earlier content, if that is known and data is our version.
 func (m madeFile) undo(data []byte) (before []byte, ok bool) {
 	return m.Before, m.Sum != "" && m.Sum == safefile.Hash(data) && (m.New || m.Before != nil)
 }
 
-// begin prepares the record for additions to a file that says before.
+// begin prepares the record for additions to a file with content before.
 func (m *madeFile) begin(before []byte, existed bool) {
 	if _, ok := m.undo(before); ok {
 		return

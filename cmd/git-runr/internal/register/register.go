@@ -1,6 +1,6 @@
-// Package register tells the agent tools that are used here of git-runr, in their own
-// files, whose other bytes stay as they are: a skill, the server that git runr mcp is,
-// and hooks that call git-runr. It takes out exactly what it put in.
+// Package register adds git-runr to the files of the agent tools that are used here: a skill, the server git runr mcp,
+// and hooks that call git-runr. All other bytes of these files stay as they are, and removal takes out exactly what was
+// added.
 package register
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// The things that a tool can be told.
+// Kinds of entries in a tool's files.
 const (
 	Skill  = "skill"
 	Server = "server"
@@ -29,22 +29,22 @@ var skill []byte
 // hookCommand begins the commands of our hooks; the tool and the event follow.
 const hookCommand = "git runr hooks agent "
 
-// tool is an agent tool and where it reads what. Its files are the project's own: they name
-// no path, so that they can be committed.
+// tool is an agent tool and the files that it reads. These files are the project's own: our entries contain no path, so
+// that they can be committed.
 type tool struct {
 	name    string
 	skill   string
-	server  string   // a file of JSON or TOML
-	key     []string // of the server in it
+	server  string   // a JSON or TOML file
+	key     []string // of the server in the file
 	hooks   string
 	events  []event
-	without string // what it has not got, and what to do instead
-	note    string // what it wants before it reads these files
+	without string // what it lacks, and what to do instead
+	note    string // what it requires before it reads these files
 }
 
 // event is a moment at which a tool runs a command.
 type event struct {
-	name    string // in the tool's words
+	name    string // the tool's name for it
 	matcher string
 	ours    string // argument of our command
 }
@@ -69,7 +69,7 @@ var tools = []tool{
 	{name: "pi", skill: agentsSkill, without: "pi has neither MCP servers nor hooks that run commands, only extensions"},
 }
 
-// Names are the tools that can be told.
+// Names returns the names of the supported tools.
 func Names() []string {
 	var names []string
 	for _, t := range tools {
@@ -78,7 +78,7 @@ func Names() []string {
 	return names
 }
 
-// Notes are what these tools want beside what is written, or have not got.
+// Notes returns what these tools require in addition, or lack.
 func Notes(names []string, hooks bool) (notes []string) {
 	for _, t := range tools {
 		switch {
@@ -92,8 +92,7 @@ func Notes(names []string, hooks bool) (notes []string) {
 	return notes
 }
 
-// Found are the tools that are used here: with a file of their own in the repository, or a
-// program on PATH.
+// Found returns the tools that are used here: those with a file of their own in the repository, or a program on PATH.
 func Found(top string, getenv func(string) string) []string {
 	var found []string
 	for _, t := range tools {
@@ -113,7 +112,7 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// onPath reports whether path has a program called name.
+// onPath reports whether path, a list of directories, has a program called name.
 func onPath(path, name string) bool {
 	for _, dir := range filepath.SplitList(path) {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -124,34 +123,34 @@ func onPath(path, name string) bool {
 	return false
 }
 
-// part is one thing of ours in one file.
+// part is one entry of ours in one file.
 type part struct {
 	tool, what, path string
 	add              func(data []byte) ([]byte, error)
-	// remove takes it out; before is what the file said without it, nil where that is not known.
+	// remove removes the entry; before is the file's content without it, nil if unknown.
 	remove func(data, before []byte) ([]byte, error)
 }
 
-// stdioServer is a server as claude, codex and gemini are told of it.
+// stdioServer is a server in the form that claude, codex and gemini read.
 type stdioServer struct {
 	Command string   `json:"command" toml:"command"`
 	Args    []string `json:"args" toml:"args"`
 }
 
-// opencodeServer is a server as opencode is told of it.
+// opencodeServer is a server in the form that opencode reads.
 type opencodeServer struct {
 	Type    string   `json:"type"`
 	Command []string `json:"command"`
 	Enabled bool     `json:"enabled"`
 }
 
-// Wish is what tools are told beside the skill.
+// Wish says what to add besides the skill.
 type Wish struct {
-	Hooks    bool // they call git-runr, too
-	ReadOnly bool // the server has no tools that record something
+	Hooks    bool // hooks that call git-runr
+	ReadOnly bool // a server without tools that record something
 }
 
-// parts are what these tools are told, in the order of their files.
+// parts returns the entries for these tools, in the order of their files.
 func parts(top string, names []string, wish Wish) (all []part) {
 	for _, t := range tools {
 		if !slices.Contains(names, t.name) {
@@ -186,7 +185,7 @@ func serverPart(top string, t tool, readOnly bool) part {
 		func(data, _ []byte) ([]byte, error) { return removeTOML(data) }}
 }
 
-// serverValue is what a tool is told of the server.
+// serverValue returns the server in the form that a tool reads.
 func serverValue(t tool, readOnly bool) any {
 	args := []string{"runr", "mcp"}
 	if readOnly {
@@ -203,7 +202,7 @@ func jsonPart(tool, what, path string, e entry) part {
 		func(data, before []byte) ([]byte, error) { return removeJSON(data, e, before) }}
 }
 
-// hookGroup is one of the hooks of an event, as claude, codex and gemini have them.
+// hookGroup is one hook of an event, in the form that claude, codex and gemini read.
 type hookGroup struct {
 	Matcher string    `json:"matcher,omitempty"`
 	Hooks   []command `json:"hooks"`
@@ -214,7 +213,7 @@ type command struct {
 	Command string `json:"command"`
 }
 
-// hookEntry is a hook that never fails, whether git-runr is installed or not.
+// hookEntry returns the entry for a hook that never fails, whether or not git-runr is installed.
 func hookEntry(t tool, e event) entry {
 	ours := hookCommand + t.name + " " + e.ours
 	whole := command{"command", ours + " || exit 0"}
@@ -227,14 +226,14 @@ func hookEntry(t tool, e event) entry {
 		}}
 }
 
-// lineOf is the command line of a hook.
+// lineOf returns the command line of a hook.
 func lineOf(hook any) string {
 	object, _ := hook.(map[string]any)
 	line, _ := object["command"].(string)
 	return line
 }
 
-// skillPart is a file that is ours as a whole.
+// skillPart returns the entry for the skill, a file that is ours as a whole.
 func skillPart(t tool) part {
 	is := func(absent, present error, otherwise string) func([]byte) error {
 		return func(data []byte) error {
@@ -252,18 +251,18 @@ func skillPart(t tool) part {
 		func(data, _ []byte) ([]byte, error) { return nil, toRemove(data) }}
 }
 
-// plainOf is v as JSON gives it back: maps, lists, strings and numbers.
+// plainOf converts v to the types that JSON decodes to: maps, lists, strings and numbers.
 func plainOf(v any) any {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return nil
 	}
 	var plain any
-	_ = json.Unmarshal(body, &plain) // which has just been made
+	_ = json.Unmarshal(body, &plain) // it was just encoded
 	return plain
 }
 
-// holds reports whether have says all that want says; a user may have added to it.
+// holds reports whether have has all values in want; a user may have added others.
 func holds(have, want any) bool {
 	object, ok := have.(map[string]any)
 	if !ok {

@@ -11,13 +11,13 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The lines around what is ours in a file of TOML.
+// The lines around our part of a TOML file.
 const (
 	beginMark = "# >>> git-runr >>>"
 	endMark   = "# <<< git-runr <<<"
 )
 
-// addTOML appends e to a file, in lines of its own; errPresent when it is there.
+// addTOML appends e to a file, in lines of its own. It returns errPresent if e is there already.
 func addTOML(data []byte, e entry) ([]byte, error) {
 	before, err := readTOML(data)
 	if err != nil {
@@ -27,7 +27,7 @@ func addTOML(data []byte, e entry) ([]byte, error) {
 		return nil, standing(plainOf(servers[e.path[1]]), e)
 	}
 	if before[e.path[0]] != nil && !hasTable(data, e.path[0]) {
-		return nil, fmt.Errorf("%q is no table of its own there", e.path[0]) // an inline one takes no more
+		return nil, fmt.Errorf("%q is no table of its own there", e.path[0]) // an inline table cannot be extended
 	}
 	var table bytes.Buffer
 	enc := toml.NewEncoder(&table)
@@ -66,7 +66,7 @@ func hasTable(data []byte, name string) bool {
 	return false
 }
 
-// addedTable reports whether after is before and e.
+// addedTable reports whether after is before plus e.
 func addedTable(before, after map[string]any, e entry) bool {
 	tables, ok := after[e.path[0]].(map[string]any)
 	if !ok || !e.ours(plainOf(tables[e.path[1]])) {
@@ -85,8 +85,8 @@ func readTOML(data []byte) (map[string]any, error) {
 	return v, err
 }
 
-// removeTOML takes the lines between our marks out, with the empty one before them;
-// errAbsent without any.
+// removeTOML removes the lines between our marks, and the empty line before them. It returns errAbsent if there are
+// none.
 func removeTOML(data []byte) ([]byte, error) {
 	from := bytes.Index(data, []byte(beginMark))
 	if from < 0 {

@@ -17,8 +17,9 @@ import (
 // ListStyle is how lists are written.
 type ListStyle struct {
 	Now     time.Time
-	Columns int  // of the terminal; 0: no line is cut
-	ASCII   bool // only what every terminal shows
+	Columns int    // of the terminal; 0: no line is cut
+	ASCII   bool   // only what every terminal shows
+	Me      string // who reads it
 	// Short gives the short forms of ids, of those that have one; nil: of all in lists of reviews, of
 	// none elsewhere.
 	Short func(ids []string) map[string]string
@@ -67,7 +68,7 @@ func (l ListStyle) cells(r record.ReviewSummary, id string) []screen.Cell {
 	if r.Asked != "" {
 		title += ": " + r.Asked
 	}
-	title = prose.OneLine(strings.TrimSpace(besideTitle(r) + " " + title))
+	title = prose.OneLine(strings.TrimSpace(l.besideTitle(r) + " " + title))
 	state := reviewState(r)
 	name, last := screen.Cell{screen.Name.Of(id)}, screen.Cell{screen.Plain.Of(title)}
 	if l.narrow() {
@@ -130,7 +131,7 @@ func VerdictName(r record.ReviewSummary) string {
 }
 
 // besideTitle says who a review waits for or who has it, in brackets.
-func besideTitle(r record.ReviewSummary) string {
+func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	var parts []string
 	switch {
 	case !record.WaitingStatus(string(r.Status)):
@@ -142,10 +143,18 @@ func besideTitle(r record.ReviewSummary) string {
 	case r.Failure != "":
 		parts = append(parts, r.Failure)
 	case len(r.Waiting) > 0:
-		parts = append(parts, "for "+strings.Join(r.Waiting, ", "))
+		parts = append(parts, "for "+strings.Join(record.Named(r.Waiting, r.People), ", "))
 	}
-	if r.Status == record.ReviewClaimed {
+	if r.Audience == "private" {
+		parts = append(parts, r.Audience)
+	} else if r.Audience != "" {
+		parts = append(parts, "at "+r.Audience)
+	}
+	if r.ClaimedBy != "" {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
+	}
+	if len(r.BackTo) > 0 {
+		return fmt.Sprintf("(back to %s: %d claimed fixed)", l.backTo(r), r.Back)
 	}
 	if r.Claimed > 0 {
 		parts = append(parts, fmt.Sprintf("%d claimed fixed", r.Claimed))
@@ -157,4 +166,12 @@ func besideTitle(r record.ReviewSummary) string {
 		return ""
 	}
 	return "(" + strings.Join(parts, "; ") + ")"
+}
+
+// backTo names those who have to look at a review again.
+func (l ListStyle) backTo(r record.ReviewSummary) string {
+	if r.IsBackTo(l.Me) {
+		return "you"
+	}
+	return strings.Join(r.BackTo, ", ")
 }

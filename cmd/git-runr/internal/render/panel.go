@@ -74,6 +74,7 @@ func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 			safetext.Fprintf(w, ": %s", answerLine(answer))
 		}
 		fmt.Fprintln(w)
+		writeReplies(w, "            ", r.RepliesTo(j.ID))
 		if j.Judged != nil && j.Judged.Kind == record.Confirmed {
 			safetext.Fprintf(w, "            confirmed by %s: %s\n", r.Request.Judge, j.Judged.Reason)
 		}

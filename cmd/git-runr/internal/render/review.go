@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -37,8 +38,15 @@ type ReviewDocument struct {
 	Comments []CommentDocument      `json:"comments"`           // of people
 	// ChecksMissing says why a review is no pass that is one only with its checks.
 	ChecksMissing string `json:"checks_missing,omitempty"`
-	Markdown      string `json:"markdown"` // the comments in the form that agents know, "" without any
-	Fix           string `json:"-"`        // the line that has the findings fixed: config.FixLine; "" where none is offered
+	// Of a conversation with several rounds, oldest first: which they are, what the author changed since the one before this
+	// one, and what is carried from earlier ones.
+	Rounds  []RoundDocument   `json:"rounds,omitempty"`
+	Since   *store.Since      `json:"since_previous,omitempty"`
+	Carried []CarriedDocument `json:"carried,omitempty"`
+	Settled int               `json:"settled_before,omitempty"` // findings of earlier rounds
+
+	Markdown string `json:"markdown"` // the comments in the form that agents know, "" without any
+	Fix      string `json:"-"`        // the line that has the findings fixed: config.FixLine; "" where none is offered
 }
 
 // CommentDocument is a comment of a person.
@@ -92,6 +100,119 @@ func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error 
 	return err
 }
 
+// RoundDocument is a round of a conversation.
+type RoundDocument struct {
+	Round   int                 `json:"round"`
+	ID      string              `json:"review_id"`
+	Status  record.ReviewStatus `json:"status"`
+	Verdict reply.Verdict       `json:"verdict,omitempty"`
+	Commit  gitstore.ID         `json:"commit,omitempty"`
+	Base    gitstore.ID         `json:"base,omitempty"`
+}
+
+// CarriedDocument is a finding or comment of an earlier round, where its lines are now.
+type CarriedDocument struct {
+	Round    int            `json:"round"`
+	ID       string         `json:"id,omitempty"`
+	File     string         `json:"file,omitempty"`
+	Line     int            `json:"line,omitempty"`
+	EndLine  int            `json:"end_line,omitempty"`
+	Outdated string         `json:"outdated,omitempty"` // why it has no lines there
+	Issue    string         `json:"issue"`
+	By       string         `json:"by"`
+	State    string         `json:"state"` // open, or claimed fixed
+	Refuses  bool           `json:"refuses"`
+	Replies  []record.Reply `json:"replies,omitempty"`
+	remark   *shown.Remark
+}
+
+// Converse fills in the rounds of the conversation that the review belongs to.
+func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
+	rounds, err := s.Conversation(ctx, doc.Review)
+	if err != nil || len(rounds) < 2 {
+		return err
+	}
+	at := rounds.Place(doc.ID)
+	for i, r := range rounds {
+		subject := r.Request.Subject
+		doc.Rounds = append(doc.Rounds, RoundDocument{i + 1, r.ID, r.Status, r.Verdict(), subject.Commit, subject.Base})
+		if i < at {
+			doc.Settled += len(r.Joined())
+		}
+	}
+	if at == 0 {
+		return nil
+	}
+	since, err := s.Since(ctx, rounds[at-1].Request.Subject, doc.Request.Subject)
+	if err == nil {
+		doc.Since = &since
+	}
+	remarks, carriedErr := shown.Carried(ctx, s, rounds, at)
+	for _, r := range remarks {
+		line := CarriedDocument{
+			Round: r.Round, ID: r.ID, File: r.File, Line: r.Start, Issue: r.Text, By: r.Author, State: cmp.Or(r.State(), "open"),
+			Refuses: r.Refuses, Replies: r.Replies, Outdated: r.Why, remark: r,
+		}
+		if r.End > r.Start {
+			line.EndLine = r.End
+		}
+		doc.Carried = append(doc.Carried, line)
+		if r.ID != "" {
+			doc.Settled--
+		}
+	}
+	return gitstore.IgnoreNotFound(cmp.Or(err, carriedErr))
+}
+
+// writeRounds says which round the review is, and what its author changed since the one before.
+func writeRounds(w io.Writer, doc ReviewDocument) {
+	n := 1 + slices.IndexFunc(doc.Rounds, func(r RoundDocument) bool { return r.ID == doc.ID })
+	if n == 0 {
+		return
+	}
+	if newest := doc.Rounds[len(doc.Rounds)-1]; n < len(doc.Rounds) {
+		safetext.Fprintf(w, "round %d of %d; the newest is review %s\n", n, len(doc.Rounds), newest.ID)
+		return
+	}
+	safetext.Fprintf(w, "round %d, after review %s\n", n, doc.Rounds[n-2].ID)
+	if doc.Since == nil {
+		return
+	}
+	changed := "the author changed nothing"
+	if doc.Since.Files > 0 {
+		changed = fmt.Sprintf("the author changed %s (+%d -%d): git runr diff %s", prose.Count(doc.Since.Files, "file"), doc.Since.Added, doc.Since.Removed, doc.ID)
+	}
+	safetext.Fprintf(w, "since round %d %s\n", n-1, changed)
+	if len(doc.Since.Clashes) > 0 {
+		safetext.Fprintf(w, "the base changed the same lines: %s\n", strings.Join(doc.Since.Clashes, ", "))
+	}
+}
+
+// writeCarried shows what is carried from earlier rounds.
+func writeCarried(w io.Writer, doc ReviewDocument) {
+	if len(doc.Carried) > 0 {
+		fmt.Fprintln(w, "\nCarried from earlier rounds:")
+	}
+	for _, c := range doc.Carried {
+		place := cmp.Or(c.remark.Place(), "general")
+		if c.remark.Outdated {
+			place += " (outdated: " + c.Outdated + ")"
+		}
+		safetext.Fprintf(w, "\n%s\n", strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By, c.Round)))
+		safetext.Fprintf(w, "%s\n", Indented(c.Issue))
+		if c.Refuses {
+			fmt.Fprintln(w, "  refuses: the review is no pass while this is open or only claimed fixed")
+		}
+		if last, ok := c.remark.Last(); ok {
+			safetext.Fprintf(w, "  %s\n", answerLine(last))
+		}
+		writeReplies(w, "  ", c.Replies)
+	}
+	if doc.Settled > 0 {
+		safetext.Fprintf(w, "\n%s settled in earlier rounds.\n", prose.Count(doc.Settled, "finding"))
+	}
+}
+
 // Review shows a review to a person.
 func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
@@ -101,6 +222,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 		}
 	}
 	writeComments(w, doc)
+	writeCarried(w, doc)
 	for _, f := range doc.Failures {
 		reason := record.ReasonOf(f.Reason)
 		safetext.Fprintf(w, "\nNot reviewed: %s. %s%s\n", cmp.Or(f.Detail, reason.Title), reason.Explanation, tookSuffix(f.Spent))
@@ -117,6 +239,10 @@ func Review(w io.Writer, doc ReviewDocument) {
 		if doc.Submissions[i].Decision == "" {
 			writeSubmission(w, doc.Review, i)
 		}
+	}
+	if whole := doc.RepliesTo(""); len(whole) > 0 {
+		fmt.Fprintln(w, "\nSaid of the whole:")
+		writeReplies(w, "  ", whole)
 	}
 	for _, v := range doc.Verifications {
 		safetext.Fprintf(w, "\nVerified by %s%s\n", v, tookSuffix(v.Spent))
@@ -168,11 +294,31 @@ func NextSteps(w io.Writer, f record.Failure) {
 	}
 }
 
+// Audience says who sees a review that not everybody at the elected remote does.
+func Audience(name string) string {
+	if name == "private" {
+		return "private: it stays in this clone"
+	}
+	return "for those at " + name
+}
+
+// redactedLine says who took something of a review back.
+func redactedLine(p record.Redaction) string {
+	what := map[string]string{"": "all that was said", "text": "what had a text in it"}[p.What]
+	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "what was said of "+p.What), p.At.UTC().Format("2006-01-02 15:04:05Z"))
+}
+
 // writeReviewHead says what the review is of and where it stands.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
 	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), prose.OneLine(subject.Title)))))
+	if doc.Audience != "" {
+		safetext.Fprintf(w, "%s\n", Audience(doc.Audience))
+	}
+	for _, p := range doc.Redactions {
+		safetext.Fprintf(w, "%s\n", redactedLine(p))
+	}
 	writeMessages(w, subject)
 	if kind := doc.Request.Kind; kind != "" {
 		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)
@@ -184,29 +330,30 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	for _, line := range doc.Whereabouts() {
 		safetext.Fprintf(w, "%s\n", line)
 	}
-	if follows := doc.Request.Follows; follows != "" {
+	writeRounds(w, doc)
+	if follows := doc.Request.Follows; follows != "" && len(doc.Rounds) == 0 {
 		safetext.Fprintf(w, "asked again: follows review %s\n", follows)
 	}
-	if doc.Claim != nil && doc.Status == record.ReviewClaimed {
+	if doc.Claim != nil {
 		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, Until(doc.Claim))
 	}
 	if doc.ResolvedBy != "" {
 		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, screen.Time(doc.ResolvedAt))
 	}
 	if doc.Note != "" {
-		safetext.Fprintf(w, "%s\n", indented(doc.Note))
+		safetext.Fprintf(w, "%s\n", Indented(doc.Note))
 	}
 	if run := doc.Request.Run; run != "" {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
 	}
 	if len(doc.Waiting) > len(doc.Absent) && doc.ClosedAt.IsZero() {
-		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(doc.Waiting, ", "))
+		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(record.Named(doc.Waiting, doc.Request.People), ", "))
 	}
 	for _, line := range doc.SoFar {
 		safetext.Fprintf(w, "so far, %s\n", line)
 	}
 	if doc.Request.Message != "" {
-		safetext.Fprintf(w, "\n%s\n", indented(doc.Request.Message))
+		safetext.Fprintf(w, "\n%s\n", Indented(doc.Request.Message))
 	}
 }
 
@@ -222,7 +369,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 		} else {
 			safetext.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
 		}
-		safetext.Fprintf(w, "\n%s\n", indented(text))
+		safetext.Fprintf(w, "\n%s\n", Indented(text))
 	}
 	if len(subject.Messages) > 0 {
 		fmt.Fprintln(w)
@@ -231,9 +378,13 @@ func writeMessages(w io.Writer, subject record.Subject) {
 
 // writeDecision is a person's verdict and what they said on the whole.
 func writeDecision(w io.Writer, sub record.Submission) {
-	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+	by := sub.Reviewer
+	if sub.Writer != "" {
+		by += fmt.Sprintf(" (writer %.7s)", sub.Writer)
+	}
+	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))
 	}
 }
 
@@ -252,6 +403,15 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
+		writeReplies(w, "  ", doc.RepliesTo(c.ID))
+	}
+}
+
+// writeReplies quotes a thread: no line of it can be taken for one of the program's.
+func writeReplies(w io.Writer, indent string, replies []record.Reply) {
+	for _, r := range replies {
+		text := "> " + strings.ReplaceAll(safetext.Text(string(Indented(r.Text))), "\n", "\n"+indent+"> ")
+		safetext.Fprintf(w, "%s> %s, %s:\n%s%s\n", indent, r.Actor, screen.Time(r.At), indent, safetext.Block(text))
 	}
 }
 
@@ -301,7 +461,7 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 		safetext.Fprintf(w, "told by the project: %s\n", sub.Told)
 	}
 	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))
 	}
 	for _, c := range sub.Checks {
 		writeCheck(w, "", c, sub.Event)
@@ -341,9 +501,9 @@ func placeOf(c record.Comment) string {
 	return cmp.Or(c.Place(), "general")
 }
 
-// indented is what somebody wrote, four columns in: none of its lines can be taken for one
+// Indented is what somebody wrote, four columns in: none of its lines can be taken for one
 // of the program's.
-func indented(text string) safetext.Block {
+func Indented(text string) safetext.Block {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := range lines {
 		if lines[i] != "" {
@@ -359,7 +519,7 @@ func Draft(w io.Writer, review string, draft store.Draft) {
 		safetext.Fprintf(w, "Your draft of %s has no comments.\n", review)
 	}
 	for _, c := range draft.Comments {
-		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indented(c.Comment))
+		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), Indented(c.Comment))
 	}
 }
 

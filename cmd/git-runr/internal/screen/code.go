@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	around     = 1  // lines that are shown before and after the one that is spoken of
-	codeIndent = 12 // below what is said of it
-	narrow     = 60 // columns below which it stands further to the left
+	around     = 1  // lines shown before and after the line
+	codeIndent = 12 // below the remark
+	narrow     = 60 // columns; a narrower screen has a smaller indent
 	narrowDent = 4
 	leastCode  = 8 // columns
 )
 
-// Code shows on a terminal the line of a file that something is said of, with the one before and
-// the one after it. Elsewhere, and where there is no such line in the tree, it shows nothing.
+// Code shows on a terminal a line of a file that a remark is about, with the lines before and after it. It shows
+// nothing elsewhere, or if the tree has no such line.
 func Code(w io.Writer, tree gitstore.ID, path string, line int) {
 	screen, ok := w.(*Writer)
 	if !ok || screen.File == nil || screen.Columns == 0 || path == "" || line < 1 || tree == "" {
@@ -55,7 +55,7 @@ func Code(w io.Writer, tree gitstore.ID, path string, line int) {
 	}
 }
 
-// withoutMargin is lines without the white space that all of them begin with.
+// withoutMargin removes the white space with which all lines begin.
 func withoutMargin(lines []string) []string {
 	margin := lines[0]
 	for _, line := range lines {

@@ -11,21 +11,21 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// Meaning is what a text says to whoever looks at its colour alone.
+// Meaning is the meaning that a text's colour expresses.
 type Meaning int
 
 const (
 	Plain    Meaning = iota
-	Strong           // what something is about
-	Faint            // beside it
+	Strong           // the subject
+	Faint            // secondary
 	Good             // passed, done
-	Notice           // worth a look: a note, something at work
-	Warning          // asks for somebody
+	Notice           // worth a look: a note, something running
+	Warning          // needs somebody
 	Critical         // does not pass, is broken
 	Name             // of a commit, a run, a review
 )
 
-// sgr are the parameters that set a meaning off, in the colours that the user's terminal has.
+// sgr returns the SGR parameters for a meaning, in the terminal's own colours.
 func (m Meaning) sgr() string {
 	switch m {
 	case Strong:
@@ -44,7 +44,7 @@ func (m Meaning) sgr() string {
 	return ""
 }
 
-// Text has a meaning that its type does not say.
+// Text is a text with a meaning.
 type Text struct {
 	Meaning
 	Text string
@@ -52,10 +52,10 @@ type Text struct {
 
 func (t Text) String() string { return t.Text }
 
-// Of gives v the meaning m.
+// Of returns text with the meaning m.
 func (m Meaning) Of(text string) Text { return Text{m, text} }
 
-// MeaningOf is what a severity, a verdict or a state says; Plain for any other value.
+// MeaningOf returns the meaning of a severity, a verdict or a state, and Plain for any other value.
 func MeaningOf(v any) Meaning {
 	switch v := v.(type) {
 	case Text:
@@ -80,8 +80,8 @@ func MeaningOf(v any) Meaning {
 	return Plain
 }
 
-// Paint sets off an argument of safetext.Fprintf by its meaning, makes a Place a link, and
-// says how long ago a Time was.
+// Paint returns the sequences around an argument of safetext.Fprintf: colours for its meaning, a link for a Place, the
+// age of a Time.
 func (w *Writer) Paint(arg any) (before, after string) {
 	if place, ok := arg.(Place); ok && w.Address != nil {
 		if to := w.Address(place); to != "" {
@@ -97,15 +97,14 @@ func (w *Writer) Paint(arg any) (before, after string) {
 	return before, after
 }
 
-// Wish is what was said about colours, the strongest first.
+// Wish holds the user's settings for colours, the strongest first.
 type Wish struct {
-	Flag   string // --color: always, never or auto; "" where it was not given
+	Flag   string // --color: always, never or auto; "" if not given
 	Getenv func(string) string
 	Config func(key string) string // of git
 }
 
-// Colours reports whether there are any; terminal is whether a person reads at one, or at
-// what pages for one.
+// Colours reports whether to use colours. terminal says whether a person reads at a terminal, or at a pager.
 func (w Wish) Colours(terminal bool) bool {
 	said := w.Flag
 	switch {
@@ -121,8 +120,8 @@ func (w Wish) Colours(terminal bool) bool {
 	return always || !never && terminal && w.Getenv("TERM") != "dumb"
 }
 
-// colourWord reads a setting of colours as git does: what is neither always nor never is auto, also
-// where it is nothing that git knows.
+// colourWord parses a colour setting as git does: everything other than always and never is auto, even a word that git
+// does not know.
 func colourWord(said string) (always, never, known bool) {
 	switch said = strings.ToLower(said); said {
 	case "always":
@@ -136,7 +135,7 @@ func colourWord(said string) (always, never, known bool) {
 	return false, err == nil && n == 0, err == nil
 }
 
-// BadColour is the setting of colours whose value git does not know, "" for none.
+// BadColour returns the colour setting whose value git does not know, or "".
 func BadColour(config func(key string) string) (key, value string) {
 	for _, key := range []string{"color.runr", "color.ui"} {
 		if _, _, known := colourWord(config(key)); !known {

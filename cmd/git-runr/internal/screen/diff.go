@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Diff is a difference in the colours of git, which are all that a line may have of control
-// sequences: where one has others, it is shown as what they are, and without colours.
+// Diff returns a difference in git's colours. It shows a line that contains other control sequences in escaped form and
+// without colours.
 func Diff(plain, coloured string) string {
 	lines, shown := strings.SplitAfter(plain, "\n"), strings.SplitAfter(coloured, "\n")
 	if len(lines) != len(shown) {

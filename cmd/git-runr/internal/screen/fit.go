@@ -7,11 +7,10 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// fit writes a line so that no word of it is broken by a terminal of that many columns. What
-// comes on further lines stands below what it belongs to. A word that is wider than the
-// terminal is left whole, and a command can be pasted as it stands.
+// fit writes a line wrapped to a terminal of the given width, without breaking words. Continuation lines are indented
+// below what they belong to. A word wider than the terminal stays whole, and a command can be pasted as shown.
 func fit(b *strings.Builder, line string, columns int) {
-	line = strings.ReplaceAll(line, "\t", "    ") // whose width nobody knows
+	line = strings.ReplaceAll(line, "\t", "    ") // a tab has no fixed width
 	body := strings.TrimSuffix(line, "\n")
 	if prose.Columns(body) <= columns {
 		b.WriteString(line)
@@ -21,7 +20,7 @@ func fit(b *strings.Builder, line string, columns int) {
 	if isCommand(body) {
 		split, join = arguments, ` \`
 	}
-	used, empty := 0, true // columns of this line, and whether they are spaces
+	used, empty := 0, true // columns used, and whether they are only spaces
 	for gap, word := range split(body) {
 		for i, piece := range prose.Pieces(word) {
 			if i > 0 {
@@ -39,12 +38,11 @@ func fit(b *strings.Builder, line string, columns int) {
 	b.WriteString(line[len(body):])
 }
 
-// quoteIndent is how far in what others wrote stands, as a block.
+// quoteIndent is the indentation of quoted text.
 const quoteIndent = 4
 
-// hanging is at which column the further lines of a line begin: below the last of its columns,
-// which two spaces or the mark of a list set off, that leaves half of the terminal; else a
-// little further in, or as far in as a block.
+// hanging returns the indentation for continuation lines: that of the line's last column, set off by two spaces or a
+// list mark, that leaves half of the terminal; else a little more than the line's, or the same for a block.
 func hanging(body string, columns int) int {
 	used, hang := 0, 0
 	for gap, word := range spaced(body) {
@@ -62,24 +60,23 @@ func hanging(body string, columns int) int {
 	return hang
 }
 
-// isMark reports whether the text before the first word of a line is the mark of a list, or
-// of a quotation.
+// isMark reports whether the text before the first word of a line is the mark of a list or a quotation.
 func isMark(before string) bool {
 	mark := strings.TrimSpace(before)
 	return mark == "-" || mark == "*" || mark == ">" || mark != "" && strings.Trim(mark, "0123456789") == "."
 }
 
-// spaced are the words of a text, each with the spaces before it.
+// spaced returns the words of a text, each with the spaces before it.
 func spaced(text string) iter.Seq2[string, string] {
 	return split(text, func(string) bool { return true })
 }
 
-// arguments are those of a command line: a space in quotes is part of one.
+// arguments returns the words of a command line; a space in quotes does not end a word.
 func arguments(line string) iter.Seq2[string, string] {
 	return split(line, func(word string) bool { return strings.Count(word, `"`)%2 == 0 && strings.Count(word, "'")%2 == 0 })
 }
 
-// split gives words, each with the spaces before it; one ends at a space where it is whole.
+// split returns words, each with the spaces before it. A word ends at a space if whole reports true.
 func split(text string, whole func(word string) bool) iter.Seq2[string, string] {
 	return func(yield func(gap, word string) bool) {
 		for text != "" {
@@ -105,7 +102,7 @@ func split(text string, whole func(word string) bool) iter.Seq2[string, string] 
 	}
 }
 
-// isCommand reports whether a line is one to type and nothing else.
+// isCommand reports whether a line consists of a command to type.
 func isCommand(body string) bool {
 	line := strings.TrimSpace(body)
 	return strings.HasPrefix(line, "git ") && strings.HasPrefix(body, "  ") && !strings.Contains(line, "   ") && !strings.HasSuffix(line, `\`)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// An id is the second in which something began, and letters that tell it from others.
+// An id is the second in which something began, and letters that distinguish it.
 const (
 	stampLen  = len("20060102150405")
 	suffixLen = len("abcdef")
 	idLen     = stampLen + 1 + suffixLen
 )
 
-// Suffix is the part of an id that no other has, as a rule; the id where it has none.
+// Suffix returns the part of an id that is usually unique, or the id if it has no such part.
 func Suffix(id string) string {
 	_, suffix, found := strings.Cut(id, "-")
 	if !found {
@@ -21,10 +21,9 @@ func Suffix(id string) string {
 	return suffix
 }
 
-// shorten puts the short forms of ids in their place. Those in paths, addresses and names of
-// branches stay.
+// shorten replaces ids by their short forms, except in paths, addresses and branch names.
 func shorten(text string, short func([]string) map[string]string) string {
-	var found []string // what is between ids, and them in turn
+	var found []string // alternately the text between ids, and ids
 	from := 0
 	for at := 0; at+idLen <= len(text); at++ {
 		if text[at] != '2' || !idAt(text, at) {

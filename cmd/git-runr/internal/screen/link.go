@@ -6,22 +6,21 @@ import (
 	"strings"
 )
 
-// Place is a line of a file of the repository, as it is told of.
+// Place is a line of a file in the repository, with the text that shows it.
 type Place struct {
 	File  string // from the top of the repository
-	Line  int    // from 1; 0: the file
+	Line  int    // from 1; 0: the whole file
 	Shown string
 }
 
 func (p Place) String() string { return p.Shown }
 
-// Links reports whether the terminal that the environment tells of is known to show links
-// as such (OSC 8); others may show their bytes.
+// Links reports whether the terminal in the environment is known to support links (OSC 8); others may show their bytes.
 func Links(getenv func(string) string) bool {
 	switch forced := getenv("FORCE_HYPERLINK"); {
 	case forced != "":
 		return forced != "0"
-	case getenv("TMUX") != "" || getenv("STY") != "" || getenv("SSH_CONNECTION") != "": // what is behind is not known, nor whose files are
+	case getenv("TMUX") != "" || getenv("STY") != "" || getenv("SSH_CONNECTION") != "": // unknown terminal or machine
 		return false
 	}
 	switch getenv("TERM") {
@@ -37,8 +36,8 @@ func Links(getenv func(string) string) bool {
 	return vte >= 5000 || konsole >= 201200 || getenv("WT_SESSION") != ""
 }
 
-// FileLink is the address of a line of a file of this machine: of the editor whose terminal
-// it is, where one has addresses for lines.
+// FileLink returns the address of a line of a file on this machine. In the terminal of an editor that supports it, the
+// address is the editor's.
 func FileLink(getenv func(string) string, host, path string, line int) string {
 	u := url.URL{Scheme: "file", Host: host, Path: path}
 	if !strings.HasPrefix(path, "/") { // C:\…

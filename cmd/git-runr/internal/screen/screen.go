@@ -1,5 +1,5 @@
-// Package screen is what a person reads results on: how wide it is, its colours, the short
-// form of ids, links, ages. Into a pipe goes what was written, as it was written.
+// Package screen formats results for people: line width, colours, short ids, links, ages. Output to a pipe is
+// unchanged.
 package screen
 
 import (
@@ -13,29 +13,29 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Writer fits text to a terminal: lines are broken between words, ids are short, and what
-// has a meaning has its colour. The zero value with Out passes on what it is given.
+// Writer formats text for a terminal: it breaks lines between words, shortens ids, and colours text by meaning. The
+// zero value with Out passes everything on unchanged.
 type Writer struct {
 	Out     io.Writer
-	Columns int       // of the terminal; 0: lines are as they are
+	Columns int       // of the terminal; 0: lines are not broken
 	Colours bool      // by meaning, see Paint
-	Now     time.Time // from which ages are told; zero: none is
-	// Address is where a place leads; nil where the terminal does not know links (OSC 8).
+	Now     time.Time // to compute ages; zero: no ages
+	// Address returns the link for a place; nil if the terminal does not support links (OSC 8).
 	Address func(Place) string
-	// File is a file as it is in a tree, nil without it; without File no code is shown.
+	// File returns a file in a tree, or nil. Without File no code is shown.
 	File func(tree gitstore.ID, path string) []byte
-	// Redact takes the secrets out of a line of code, so that a terminal that is recorded has none.
+	// Redact removes secrets from a line of code, in case the terminal is recorded.
 	Redact func(line string) string
-	// Short gives the short forms of ids, those that have one; nil leaves them as they are.
+	// Short returns the short forms of the ids that have one; nil leaves ids as they are.
 	Short func(ids []string) map[string]string
 
 	kept bytes.Buffer
 }
 
-// keptAtMost is how much is fitted at once, in bytes: ids are looked up together.
+// keptAtMost is the number of bytes buffered before writing: ids are looked up together.
 const keptAtMost = 32 << 10
 
-// Write takes text in any pieces. It is shown when there is much of it, and at Flush.
+// Write buffers text, which may come in any pieces, until there is enough of it or until Flush.
 func (w *Writer) Write(text []byte) (int, error) {
 	if w.Columns == 0 && w.Short == nil {
 		return w.Out.Write(text)
@@ -47,8 +47,8 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), w.show(bytes.LastIndexByte(w.kept.Bytes(), '\n') + 1)
 }
 
-// Document writes a text of headings and what stands below them, which may be anybody's:
-// it is made safe, and the headings are set off.
+// Document writes a text of headings and indented content from an untrusted source: it makes the text safe and
+// highlights the headings.
 func Document(w io.Writer, text string) {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
@@ -70,8 +70,7 @@ func Document(w io.Writer, text string) {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// words writes a line in which verdicts, and a severity that it begins with or that is counted, have
-// their colours; what was seen of something, behind a #, is beside it.
+// words writes a line and colours verdicts, and a severity at the start or after a count. A remark after "#" is faint.
 func words(w io.Writer, line string) {
 	line, seen, noted := strings.Cut(line, "  # ")
 	before := ""
@@ -96,7 +95,7 @@ func words(w io.Writer, line string) {
 	}
 }
 
-// Next shows a person at a terminal what to type next.
+// Next shows, at a terminal, which commands to type next.
 func Next(w io.Writer, lines ...string) {
 	screen, ok := w.(*Writer)
 	if !ok || screen.Columns == 0 || len(lines) == 0 {
@@ -108,10 +107,10 @@ func Next(w io.Writer, lines ...string) {
 	}
 }
 
-// Flush shows what was written.
+// Flush writes the buffered text.
 func (w *Writer) Flush() error { return w.show(w.kept.Len()) }
 
-// show fits the first n bytes that are kept, and writes them.
+// show formats and writes the first n buffered bytes.
 func (w *Writer) show(n int) error {
 	if n == 0 {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Cell is one column of a row, of texts with a space between them.
+// Cell is one column of a row: texts separated by spaces.
 type Cell []Text
 
-// Cells makes a cell of each text.
+// Cells returns one cell for each text.
 func Cells(texts ...Text) []Cell {
 	cells := make([]Cell, len(texts))
 	for i, t := range texts {
@@ -28,12 +28,11 @@ func (c Cell) columns() int {
 	return used
 }
 
-// leastLast is how many columns the last column of a table has at least.
+// leastLast is the minimum width of a table's last column.
 const leastLast = 12
 
-// Table writes rows of as many cells, each column as wide as its widest cell; one that has
-// nothing is left out. The last is cut where the terminal ends, which has so many columns; 0
-// cuts nothing.
+// Table writes rows with the same number of cells. Each column is as wide as its widest cell; empty columns are
+// omitted. The last column is cut at the terminal's width; columns 0 cuts nothing.
 func Table(w io.Writer, columns int, rows [][]Cell) {
 	var widths []int
 	for _, row := range rows {

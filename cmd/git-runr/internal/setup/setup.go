@@ -1,5 +1,5 @@
-// Package setup puts into a repository what makes git-runr work in it, and takes it out again: it remembers
-// how the repository was, so that then it is as it was, to the byte.
+// Package setup installs git-runr in a repository and removes it again. It remembers the original state, so that the
+// removal restores it exactly.
 package setup
 
 import (
@@ -37,7 +37,7 @@ func Detect(ctx context.Context, repo *gitstore.Repo) (checks []runplan.Check, g
 	return append([]runplan.Check{}, builtin.DetectAll(exists, read, config.Runnable)...), given, err
 }
 
-// WriteConfig makes a checkout's .runr.toml, which must not be there, and remembers it.
+// WriteConfig creates a checkout's .runr.toml, which must not exist, and remembers it.
 func WriteConfig(repo *gitstore.Repo, checks []runplan.Check, given runplan.Worktree) error {
 	text := []byte(config.Initial(checks, given))
 	if err := safefile.Create(filepath.Join(repo.WorkTree, config.FileName), text, 0o666); err != nil {
@@ -48,7 +48,7 @@ func WriteConfig(repo *gitstore.Repo, checks []runplan.Check, given runplan.Work
 	return b.save(repo)
 }
 
-// displayRef is git's setting for what git log shows.
+// displayRef is git's setting for the notes that git log shows.
 const displayRef = "notes.displayRef"
 
 // ShowsNotes reports whether plain git log shows the notes.
@@ -56,8 +56,7 @@ func ShowsNotes(repo *gitstore.Repo) bool {
 	return slices.Contains(repo.Config["notes.displayref"], store.NotesRef)
 }
 
-// ShowNotes lets plain git log show the notes, of which there may be none yet. Nothing
-// is added to what git fetches.
+// ShowNotes makes plain git log show the notes, even if there are none yet. It adds nothing to what git fetches.
 func ShowNotes(ctx context.Context, records *store.Store) error {
 	if err := records.BeginNotes(ctx); err != nil || ShowsNotes(records.Repo) {
 		return err
@@ -65,8 +64,8 @@ func ShowNotes(ctx context.Context, records *store.Store) error {
 	return records.Repo.AddConfig(ctx, displayRef, store.NotesRef)
 }
 
-// Program is this program as path, a list of directories, names it, which outlives an upgrade, or
-// else where its file is; "" where that cannot be told.
+// Program returns the path of this program. It prefers a name in path, a list of directories, which remains valid after
+// an upgrade. It returns "" if the path is unknown.
 func Program(path string) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -85,19 +84,19 @@ func Program(path string) string {
 	return self
 }
 
-// before is how a repository was when init first came.
+// before is the state of a repository before the first init.
 type before struct {
 	V          int    `json:"v"`
-	Config     []byte `json:"config"`              // its file
-	State      bool   `json:"state"`               // there was a directory of ours
-	HooksDir   bool   `json:"hooks_dir"`           // there was one for hooks
-	ShowsNotes bool   `json:"shows_notes"`         // git log showed them
-	Wrote      string `json:"wrote_sha,omitempty"` // of .runr.toml, where init wrote it
+	Config     []byte `json:"config"`              // content of its file
+	State      bool   `json:"state"`               // our directory existed
+	HooksDir   bool   `json:"hooks_dir"`           // the hooks directory existed
+	ShowsNotes bool   `json:"shows_notes"`         // git log showed the notes
+	Wrote      string `json:"wrote_sha,omitempty"` // of .runr.toml, if init wrote it
 }
 
 func beforePath(repo *gitstore.Repo) string { return filepath.Join(repo.StateDir(), "init.json") }
 
-// readBefore is what was remembered; where nothing was, a guess.
+// readBefore returns the remembered state, or a guess if there is none.
 func readBefore(repo *gitstore.Repo) (b before, known bool) {
 	data, err := os.ReadFile(beforePath(repo))
 	if err == nil && json.Unmarshal(data, &b) == nil && b.V == 1 {
@@ -117,7 +116,7 @@ func (b before) save(repo *gitstore.Repo) error {
 	return err
 }
 
-// Remember notes how the repository is before anything is put into it, the first time.
+// Remember records the state of the repository, the first time only, before anything is installed.
 func Remember(repo *gitstore.Repo) error {
 	if _, known := readBefore(repo); known {
 		return nil
@@ -136,7 +135,7 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// putConfigBack makes up for space that git left or added when it changed the file.
+// putConfigBack restores the original file if git's changes left only different white space.
 func (b before) putConfigBack(repo *gitstore.Repo) error {
 	path := filepath.Join(repo.CommonDir, "config")
 	info, err := os.Lstat(path)
@@ -150,8 +149,8 @@ func (b before) putConfigBack(repo *gitstore.Repo) error {
 	return safefile.WriteExact(path, b.Config, info.Mode().Perm())
 }
 
-// said is what a file of git's configuration says: without empty lines and sections, which git
-// may leave where a comment stands before them.
+// said returns the settings in a git configuration file, without empty lines and empty sections, which git may leave
+// after a comment.
 func said(text []byte) string {
 	var b strings.Builder
 	section := ""
@@ -168,7 +167,7 @@ func said(text []byte) string {
 	return b.String()
 }
 
-// emptyOwn removes this clone's own directory but for what is kept of it.
+// emptyOwn removes this clone's own directory, except for the entries in keep.
 func (b before) emptyOwn(repo *gitstore.Repo, keep []string) error {
 	entries, err := os.ReadDir(repo.StateDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,18 +183,18 @@ func (b before) emptyOwn(repo *gitstore.Repo, keep []string) error {
 	}
 	os.Remove(filepath.Join(repo.CommonDir, "worktrees")) // git's own, which it leaves empty
 	if !b.HooksDir {
-		os.Remove(filepath.Join(repo.CommonDir, "hooks")) // one with something in it stays
+		os.Remove(filepath.Join(repo.CommonDir, "hooks")) // stays if it is not empty
 	}
 	return err
 }
 
-// Removal is one thing that is to be taken out.
+// Removal is one removal to do.
 type Removal struct {
 	What string // for people
 	Do   func() error
 }
 
-// removal collects them.
+// removal collects removals.
 type removal struct {
 	todo []Removal
 	left []string
@@ -203,8 +202,8 @@ type removal struct {
 
 func (r *removal) add(what string, do func() error) { r.todo = append(r.todo, Removal{what, do}) }
 
-// Removals are what is to be taken out of a repository, in this order: what is last puts back what the
-// others leave. left is what stays, and why. conf is nil where it cannot be read. Records stay unless refs is set.
+// Removals returns what to remove from a repository, in order: the last ones restore what the others leave. left says
+// what stays, and why. conf is nil if it cannot be read. Records stay unless refs is set.
 func Removals(ctx context.Context, records *store.Store, conf *config.Config, refs bool) (todo []Removal, left []string, err error) {
 	repo := records.Repo
 	was, known := readBefore(repo)
@@ -230,6 +229,11 @@ func Removals(ctx context.Context, records *store.Store, conf *config.Config, re
 	}
 	r.file(ctx, repo, was)
 	whole := known || refs && len(r.todo) > 0
+	for key := range repo.Config {
+		if refs && gitstore.IsWriterKey(key) && key != "runr.writer" {
+			r.add("the id of this clone ("+key+")", func() error { return repo.UnsetKey(ctx, key) })
+		}
+	}
 	if repo.Config.Get("runr.writer") != "" && !bytes.Contains(was.Config, []byte("writer")) {
 		r.add("the id of this clone (runr.writer)", func() error { return repo.UnsetKey(ctx, "runr.writer") })
 	}
@@ -244,7 +248,7 @@ func (r *removal) hooks(ctx context.Context, repo *gitstore.Repo) error {
 	ours := func(st hooks.Status) bool {
 		return st.State == hooks.Installed || st.State == hooks.Outdated || st.Known
 	}
-	known := repo.Config.Get(hooks.ProgramKey) != "" // for hooks that somebody keeps himself
+	known := repo.Config.Get(hooks.ProgramKey) != "" // for hooks that a person maintains
 	if err == nil && (known || slices.ContainsFunc(statuses, ours)) {
 		r.add("git's hooks that call git-runr", func() error { _, err := hooks.Uninstall(ctx, repo); return err })
 	}
@@ -265,7 +269,7 @@ func (r *removal) agents(repo *gitstore.Repo) error {
 	return nil
 }
 
-// records takes out the refs under which this clone keeps records.
+// records removes the refs with this clone's records.
 func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 	var names []string
 	for _, prefix := range []string{"refs/runr/", "refs/runr-local/", "refs/runr-remotes/"} {
@@ -289,7 +293,7 @@ func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 	return nil
 }
 
-// file takes out .runr.toml where init wrote it.
+// file removes .runr.toml if init wrote it.
 func (r *removal) file(ctx context.Context, repo *gitstore.Repo, was before) {
 	path := filepath.Join(repo.WorkTree, config.FileName)
 	text, err := os.ReadFile(path)
@@ -311,7 +315,7 @@ func (r *removal) file(ctx context.Context, repo *gitstore.Repo, was before) {
 	}
 }
 
-// own takes out this clone's own directory, and all of it only with its records.
+// own removes this clone's own directory; all of it only if the records are removed too.
 func (r *removal) own(repo *gitstore.Repo, was before, refs bool) {
 	keep := []string{}
 	what := repo.StateDir()

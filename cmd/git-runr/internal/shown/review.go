@@ -44,8 +44,9 @@ type Remark struct {
 	Fix       string
 	Quote     []string // lines that it is about, as they were
 	Answers   []record.Answer
-	Open      bool // as record.Review.IsOpen has it
-	Outdated  bool // its lines are not in the change that is shown
+	Replies   []record.Reply // oldest first
+	Open      bool           // as record.Review.IsOpen has it
+	Outdated  bool           // its lines are not in the change that is shown
 	Why       string
 	Was       string         // where it was made, if that is not where it is shown
 	Now       *locate.Placed // where it is at HEAD; nil where that is not known
@@ -56,6 +57,9 @@ type Remark struct {
 	RulingWhy string
 
 	Made record.Comment // as it was made
+
+	Round   int  // from 1, of what is carried from an earlier round; else 0
+	Refuses bool // of what is carried: the review is no pass before it is settled
 }
 
 // New returns a review as its reader sees it. Settle and AtHead find where the remarks are by now.
@@ -81,6 +85,7 @@ func New(r record.Review, draft store.Draft) *Review {
 
 // add appends a submitted remark with what became of it.
 func (v *Review) add(r *Remark) {
+	r.Replies = v.RepliesTo(r.ID)
 	r.Answers, r.Open = v.AnswersTo(r.ID), v.IsOpen(reply.Finding{ID: r.ID, Severity: r.Severity})
 	v.Remarks = append(v.Remarks, r)
 }
@@ -189,8 +194,29 @@ func (r Remark) Stands() Standing {
 // gitstore.ErrNotFound says that the change is not in this clone; the remarks then stay where they
 // were made.
 func (v *Review) Settle(ctx context.Context, store *store.Store) error {
-	subject := v.Request.Subject
-	for _, r := range v.Remarks {
+	return settle(ctx, store, v.Remarks, v.Request.Subject)
+}
+
+// Carried returns what is carried into the round at an index of a conversation, where its lines are there: see Settle.
+func Carried(ctx context.Context, store *store.Store, rounds record.Conversation, at int) ([]*Remark, error) {
+	var carried []*Remark
+	for _, t := range rounds.Carried(at) {
+		remark := &Remark{Author: strings.Join(t.Finding.SaidBy, ", "), Text: t.Finding.Issue, Open: true}
+		for _, r := range newReview(rounds[t.Round-1]).Remarks {
+			if r.ID == t.Finding.ID && r.ID != "" {
+				remark = r
+			}
+		}
+		remark.Round, remark.Refuses = t.Round, t.Refuses
+		carried = append(carried, remark)
+	}
+	return carried, settle(ctx, store, carried, rounds[at].Request.Subject)
+}
+
+func newReview(r record.Review) *Review { return New(r, store.Draft{}) }
+
+func settle(ctx context.Context, store *store.Store, remarks []*Remark, subject record.Subject) error {
+	for _, r := range remarks {
 		at, err := subject.Tree, error(nil)
 		if r.Side == record.SideOld {
 			at, err = store.ComparedWith(ctx, subject)

@@ -57,13 +57,20 @@ func (t Taker) Resolve(ctx context.Context, id string, by record.Hold, note stri
 }
 
 // Answer is Store.AnswerFinding, unless somebody in another clone has the review, or what is said to be fixed is
-// still there by the rule that found it.
+// still there by the rule that found it. What was carried into a review is answered in the round that it belongs to.
 func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force bool) (record.Review, error) {
-	if review, err := t.Held(ctx, id, record.Hold{Actor: given.Actor, Force: force}, false); err != nil {
+	asked, err := t.Store.Review(ctx, id)
+	if err != nil {
+		return asked, err
+	}
+	review, err := t.Store.ThreadOf(ctx, asked, given.Finding)
+	if err != nil {
 		return review, err
 	}
-	review, err := t.Store.Review(ctx, id)
-	if err != nil {
+	if held, err := t.Held(ctx, review.ID, record.Hold{Actor: given.Actor, Force: force}, false); err != nil {
+		return held, err
+	}
+	if given, err = review.Confirmation(given); err != nil {
 		return review, err
 	}
 	if given, err = (&reviewing.Verifier{Store: t.Store, Rules: builtin.Reviewer{Repo: t.Store.Repo}}).Look(ctx, review, given); err != nil {
@@ -74,6 +81,9 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	review, err = t.close(ctx, review, err)
 	if claim != nil && err == nil && review.Status == record.ReviewResolved {
 		t.Unclaim(review, record.Hold{Actor: claim.By, Claim: claim.ID})
+	}
+	if asked.ID != review.ID && err == nil {
+		_, err = t.close(ctx, asked, nil)
 	}
 	return review, err
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// maxCode is how much of a line of code is shown, in bytes.
+// maxCode is the maximum length in bytes of a shown line of code.
 const maxCode = 1 << 14
 
-// shade is how a line of a hunk is coloured: its tokens, and what of it is not in the line that it took
-// the place of, from byte to byte.
+// shade says how to colour a line of a hunk: its tokens, and the byte ranges that differ from the line that it
+// replaced.
 type shade struct {
 	tokens []syntax.Token
 	marks  [][2]int
 }
 
-// shades are those of a hunk's lines, by index; they are made when the first line is seen. A hunk may
-// begin inside of a comment, of which nothing is known.
+// shades returns the colours of a hunk's lines, by index. They are computed when the first line is drawn. A hunk may
+// begin inside a comment, which shades cannot know.
 func shades(name string, h unidiff.Hunk) func(line int) shade {
 	all := sync.OnceValue(func() []shade {
 		language, marks := syntax.Coloured(name), worddiff.Marks(h)
@@ -44,7 +44,7 @@ func shades(name string, h unidiff.Hunk) func(line int) shade {
 	return func(line int) shade { return all()[line] }
 }
 
-// code is a line as it is shown. What was added or removed keeps its colour, whatever stands in it.
+// code returns a line for display. An added or removed line keeps its colour, whatever it contains.
 func code(l unidiff.Line, s shade) string {
 	text := prose.Cut(l.Text, maxCode)
 	var b strings.Builder
@@ -70,7 +70,7 @@ func code(l unidiff.Line, s shade) string {
 	return b.String()
 }
 
-// kindStyle sets off words, strings and comments: by colours where none says what was changed.
+// kindStyle styles words, strings and comments: with colours only if the line has no colour for its change.
 func kindStyle(kind syntax.Kind, colours bool) string {
 	switch {
 	case kind == syntax.Comment:

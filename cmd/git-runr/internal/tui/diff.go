@@ -18,25 +18,25 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// Bounds of what is shown without a key.
+// Limits of what is shown without a key.
 const (
 	maxPatch  = 32 << 20 // of one change, in bytes
-	foldLines = 500      // a file with more changed lines is folded
+	foldLines = 500      // files with more changed lines are folded
 )
 
-// diff is a change as it is shown.
+// diff is a change on the screen.
 type diff struct {
 	files  []unidiff.File
-	cut    bool // there is more of it than is shown
+	cut    bool // only a part of the change is shown
 	folded map[string]bool
 	split  bool
 	wrap   bool
 	ascii  bool
-	// context is how many lines stand around what changed; 0: as many as git shows.
+	// context is the number of lines around changes; 0 means git's default.
 	context int
 }
 
-// readDiff reads a change; cut says that there is more of it.
+// readDiff reads a change; cut reports that it is incomplete.
 func readDiff(ctx context.Context, store *store.Store, spec gitstore.DiffSpec) (files []unidiff.File, cut bool, err error) {
 	spec.MaxBytes = maxPatch
 	patch, cut, err := store.Repo.Diff(ctx, spec)
@@ -52,7 +52,7 @@ func readDiff(ctx context.Context, store *store.Store, spec gitstore.DiffSpec) (
 	return files, cut, nil
 }
 
-// put shows files; those that were folded or opened before stay so.
+// put shows files; files that were folded or opened before stay so.
 func (d *diff) put(files []unidiff.File, cut bool) {
 	if d.folded == nil {
 		d.folded = map[string]bool{}
@@ -80,14 +80,14 @@ func counts(f unidiff.File) (added, deleted int) {
 	return added, deleted
 }
 
-// remarks gives what was said of a file of the diff, by its index from 1.
+// remarks returns comments on a file of the diff, which is given by its index from 1.
 type remarks interface {
 	beside(file int) string
-	// at are the rows for a line of a side; of those of line 0, the file.
+	// at returns the rows for a line of a side, or for the whole file if line is 0.
 	at(file int, side record.Side, line, width int) []row
 }
 
-// rows are the lines of the diff, with what was said below each.
+// rows returns the lines of the diff, each with the comments on it below.
 func (d *diff) rows(width int, said remarks) []row {
 	var rows []row
 	for i := range d.files {
@@ -152,7 +152,7 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 	return rows
 }
 
-// splitWidth is how wide a screen must be for two sides.
+// splitWidth is the minimum width of the screen for two sides.
 const splitWidth = 78
 
 func remarksOn(index int, l unidiff.Line, width int, said remarks) []row {
@@ -169,7 +169,7 @@ func remarksOn(index int, l unidiff.Line, width int, said remarks) []row {
 	return rows
 }
 
-// lineDigits is how wide the numbers of a file are.
+// lineDigits returns the width of a file's line numbers.
 func lineDigits(f unidiff.File) int {
 	most := 99
 	for _, h := range f.Hunks {
@@ -188,12 +188,12 @@ func kindColour(kind byte) string {
 	return ""
 }
 
-// front is what stands before a line: its number and its sign.
+// front returns the start of a line: its number and its sign.
 func front(l unidiff.Line, number, digits int) string {
 	return styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind)))
 }
 
-// lineRows is a line of the diff: its number, its sign and its text, of which each part is a row where lines are wrapped.
+// lineRows returns the rows of a line of the diff: its number, sign and text. A wrapped line has several rows.
 func (d *diff) lineRows(index int, l unidiff.Line, look func() shade, digits, width int) []row {
 	made := row{file: index, old: l.Old, new: l.New}
 	number := l.New
@@ -224,7 +224,7 @@ func hardWrapped(text string, width int) []string {
 	return strings.Split(ansi.Hardwrap(strings.ReplaceAll(strings.ReplaceAll(text, "\t", "    "), "\x1b", `\x1b`), max(width, 8), true), "\n")
 }
 
-// splitRows puts the lines that were removed beside those that took their place.
+// splitRows shows removed lines beside the lines that replaced them.
 func splitRows(index int, h unidiff.Hunk, looks func(int) shade, digits, width int, said remarks) []row {
 	half := (width - 1) / 2
 	side := func(line, number int) string {
@@ -255,7 +255,7 @@ func splitRows(index int, h unidiff.Hunk, looks func(int) shade, digits, width i
 	return rows
 }
 
-// diffKeys are for pages with a diff.
+// diffKeys returns the keys of pages with a diff.
 func diffKeys(d *diff) []key {
 	isHunk := func(r row) bool { return r.hunk }
 	toggle := func(what *bool) func(*model, *page) tea.Cmd {
@@ -299,7 +299,7 @@ func diffKeys(d *diff) []key {
 
 func isFile(r row) bool { return r.head && r.file > 0 && r.about == "" }
 
-// file is the one that the cursor is in, or the first below it; nil for none.
+// file returns the file at the cursor, or the first below it, or nil.
 func (d *diff) file(p *page) *unidiff.File {
 	for _, r := range p.rows[min(p.cur, len(p.rows)):] {
 		if r.file > 0 {

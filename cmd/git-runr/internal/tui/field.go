@@ -19,19 +19,19 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// field is where text is typed, one line of it or several.
+// field is an input for text of one or several lines.
 type field struct {
 	prompt string
-	line   bool            // one line: a filter, a reason
-	keep   string          // names what is typed, as "comment ID …"; it is kept in a file until it is handed in; "" keeps nothing
-	on     *record.Comment // where the comment is that is typed
+	line   bool            // a single line: a filter, a reason
+	keep   string          // "comment ID …": names the file that keeps the text until it is submitted; "" for none
+	on     *record.Comment // the place of the comment being typed
 	text   []rune
-	at     int // of the cursor, among text
+	at     int // cursor position in text
 	edits  int
 	done   func(m *model, text string) tea.Cmd
 }
 
-// open shows f, with what was typed there before.
+// open shows f, with text that was typed there before and not submitted.
 func (m *model) open(f *field) tea.Cmd {
 	if f.keep != "" {
 		if kept, err := readTyped(m.keptFile(f.keep)); err == nil {
@@ -44,7 +44,7 @@ func (m *model) open(f *field) tea.Cmd {
 	return nil
 }
 
-// typed is a text that was not handed in yet, as it is kept.
+// typed is a text that was not submitted yet, as stored in its file.
 type typed struct {
 	Actor string          `json:"actor"`
 	Name  string          `json:"name"` // keep of its field
@@ -60,7 +60,7 @@ func readTyped(path string) (kept typed, err error) {
 	return kept, err
 }
 
-// unfinished are the comments on a review that were typed and not put into the draft.
+// unfinished returns the comments on a review that were typed and not added to the draft.
 func (m *model) unfinished(review string) (all []typed) {
 	files, _ := filepath.Glob(filepath.Join(m.Store.TypedDir(), review+"-*.json"))
 	for _, file := range files {
@@ -72,14 +72,14 @@ func (m *model) unfinished(review string) (all []typed) {
 	return all
 }
 
-// keptFile is where the text of a field is kept that was not handed in yet. Its name begins with the
-// review or run that the text is for, the second word of the field's: git runr gc looks there.
+// keptFile returns the file for the unsubmitted text of a field. Its name begins with the id of the review or run,
+// which is the second word of name: git runr gc relies on that.
 func (m *model) keptFile(name string) string {
 	sum := sha256.Sum256([]byte(m.Actor + "\x00" + name))
 	return filepath.Join(m.Store.TypedDir(), strings.Fields(name)[1]+"-"+hex.EncodeToString(sum[:8])+".json")
 }
 
-// keepEvery is how long after a key what is typed is written to its file.
+// keepEvery is the delay after a key until the text is written to its file.
 const keepEvery = 300 * time.Millisecond
 
 func (m *model) keepSoon() tea.Cmd {
@@ -92,7 +92,7 @@ func (m *model) keepSoon() tea.Cmd {
 	return tea.Tick(keepEvery, func(time.Time) tea.Msg { return keepMsg{f, edits} })
 }
 
-// keepTyped writes what is typed to its file: nothing of it is lost with the terminal.
+// keepTyped writes the text to its file, so that it survives the terminal.
 func (m *model) keepTyped() {
 	f := m.field
 	if f == nil || f.keep == "" {
@@ -111,7 +111,7 @@ func (m *model) keepTyped() {
 	}
 }
 
-// fieldKey types into the field.
+// fieldKey handles a key press while a field is open.
 func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 	f := m.field
 	m.flash, m.bad = "", false
@@ -137,14 +137,14 @@ func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 	return m.keepSoon()
 }
 
-// handedIn forgets the text of a field, which is recorded by now; "" is none.
+// handedIn removes the file of a field's text, which is recorded by now; keep may be "".
 func (m *model) handedIn(keep string) {
 	if keep != "" {
 		os.Remove(m.keptFile(keep))
 	}
 }
 
-// key does what a key press says with the text.
+// key edits the text according to a key press.
 func (f *field) key(press tea.KeyPressMsg) {
 	switch press.String() {
 	case "ctrl+j", "alt+enter", "shift+enter":
@@ -225,7 +225,7 @@ func (f *field) lineEnd() int {
 	return at
 }
 
-// upDown goes to the line above or below, as far into it.
+// upDown moves to the line above or below, in the same column.
 func (f *field) upDown(step int) {
 	column := f.at - f.lineStart()
 	if step < 0 {
@@ -240,7 +240,7 @@ func (f *field) upDown(step int) {
 	}
 }
 
-// lineView is a field of one line, and the column of its cursor.
+// lineView returns a field of one line for display, and the column of its cursor.
 func (f *field) lineView(width int) (string, int) {
 	before := styled("", string(f.text[:f.at]))
 	shown := bold + f.prompt + off + before + styled("", string(f.text[f.at:]))
@@ -252,7 +252,7 @@ func (f *field) lineView(width int) (string, int) {
 	return shown, at
 }
 
-// lines are those of the text as they are on a screen of width columns.
+// lines returns the lines of the text on a screen of width columns.
 func (f *field) lines(width int) []string {
 	return strings.Split(ansi.Hardwrap(shownText(f.text), max(width-1, 4), true), "\n")
 }
@@ -261,8 +261,8 @@ func shownText(text []rune) string {
 	return safetext.Text(strings.ReplaceAll(string(text), "\t", "    "))
 }
 
-// view is the part of the text around the cursor, height lines with how to hand it in, and where the
-// cursor is in it.
+// view returns the part of the text around the cursor with a line of keys below, height lines in all, and the cursor's
+// position in it.
 func (f *field) view(width, height int) (lines []string, x, y int) {
 	before := strings.Split(ansi.Hardwrap(shownText(f.text[:f.at]), max(width-1, 4), true), "\n")
 	x, y = ansi.StringWidth(before[len(before)-1]), len(before)-1
@@ -274,7 +274,7 @@ func (f *field) view(width, height int) (lines []string, x, y int) {
 	return append(lines, styled(faint, "enter saves   ctrl+j new line   ctrl+e editor   esc leaves it")), x, y
 }
 
-// edit lets the user write the text of a field in the editor that git uses.
+// edit opens the text of a field in git's editor.
 func (m *model) edit(f *field) tea.Cmd {
 	editor, err := m.Store.Repo.Editor(m.ctx)
 	path := strings.TrimSuffix(m.keptFile(f.keep), ".json") + ".md"
@@ -303,7 +303,7 @@ func (m *model) edit(f *field) tea.Cmd {
 	})
 }
 
-// editing is an editor at work on a file while the screen is given back.
+// editing runs an editor on a file while the screen is released.
 type editing struct {
 	typedLine
 	editor, path string

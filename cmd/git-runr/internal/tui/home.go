@@ -18,12 +18,12 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// listed is how many reviews and runs the first page lists.
+// listed is the maximum number of reviews and runs on the first page.
 const listed = 500
 
-// home is what the first page shows: what waits for somebody, the agents that are waited for, the runs.
+// home is the content of the first page: waiting reviews, agents with requests, and runs.
 type home struct {
-	all     bool // also what is closed
+	all     bool // include what is closed
 	reviews []record.ReviewSummary
 	total   int
 	queue   []queue.Entry
@@ -115,7 +115,7 @@ func (h *home) title(repo string) string {
 	return title
 }
 
-// rows are the lines that git runr inbox and git runr status show.
+// rows returns the lines of git runr inbox and git runr status.
 func (h *home) rows(m *model, width int) []row {
 	style := render.ListStyle{Now: m.Now(), Columns: width, ASCII: m.ASCII, Short: m.Store.ShortIDs}
 	rows := []row{{text: styled(bold, "Inbox")}}
@@ -140,16 +140,16 @@ func (h *home) rows(m *model, width int) []row {
 	return rows
 }
 
-// table gives what write writes, as other commands show it on a terminal of width columns.
+// table returns what write writes, formatted as other commands do on a terminal of width columns.
 func (m *model) table(width int, write func(io.Writer)) []string {
 	var b strings.Builder
 	w := &screen.Writer{Out: &b, Columns: width, Colours: true, Now: m.Now(), Short: m.Store.ShortIDs}
 	write(w)
-	w.Flush() // a strings.Builder takes all
+	w.Flush() // a strings.Builder never fails
 	return lines(b.String())
 }
 
-// opening are the lines of a list, of which the first n open something.
+// opening returns the rows of a list; the first n rows open what open returns.
 func opening(list []string, n int, open func(i int) string) []row {
 	rows := make([]row, len(list))
 	for i, line := range list {
@@ -163,7 +163,7 @@ func opening(list []string, n int, open func(i int) string) []row {
 
 func lines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// openRow opens what the cursor is on.
+// openRow opens the review or run at the cursor.
 func (m *model) openRow(p *page) tea.Cmd {
 	if len(p.rows) == 0 {
 		return nil

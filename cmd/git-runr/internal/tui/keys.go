@@ -6,10 +6,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// key is what a key does on a page.
+// key binds keys to an action on a page.
 type key struct {
-	names string // as Bubble Tea has them, with blanks between
-	label string // in the footer; "" leaves it out there
+	names string // Bubble Tea's names, separated by blanks
+	label string // for the footer; "" omits it there
 	help  string
 	do    func(m *model, p *page) tea.Cmd
 }
@@ -28,7 +28,7 @@ func find(keys []key, name string) (key, bool) {
 	return key{}, false
 }
 
-// everywhere are the keys of all pages. Those of a page come first.
+// everywhere returns the keys of all pages. A page's own keys have precedence.
 func everywhere() []key {
 	return []key{
 		{"down j", "", "next line", move(func(*page, int) int { return 1 })},
@@ -55,7 +55,7 @@ func everywhere() []key {
 	}
 }
 
-// jump goes to the next row in a direction that fits.
+// jump moves to the next row in a direction that satisfies fits.
 func jump(step int, fits func(row) bool) func(*model, *page) tea.Cmd {
 	return func(m *model, p *page) tea.Cmd {
 		p.jump(step, m.body(), fits)
@@ -63,12 +63,12 @@ func jump(step int, fits func(row) bool) func(*model, *page) tea.Cmd {
 	}
 }
 
-// act carries out a command line of ours.
+// act runs one of this program's command lines.
 func act(args ...string) func(*model, *page) tea.Cmd {
 	return func(m *model, _ *page) tea.Cmd { return m.do(nil, args...) }
 }
 
-// choose asks which of choices to take, below the line or the words that they stand for.
+// choose asks the user to pick one of choices; text is the command line or question shown above them.
 func choose(text string, choices ...key) func(*model, *page) tea.Cmd {
 	return func(m *model, _ *page) tea.Cmd {
 		m.ask = &question{text, choices}
@@ -76,17 +76,17 @@ func choose(text string, choices ...key) func(*model, *page) tea.Cmd {
 	}
 }
 
-// confirmed asks before it carries out a command line of ours.
+// confirmed asks before it runs one of this program's command lines.
 func confirmed(label string, args ...string) func(*model, *page) tea.Cmd {
 	return choose("git runr "+strings.Join(args, " "), key{"y", label, "", act(args...)})
 }
 
-// shows opens what a command line of ours writes as a page.
+// shows opens a page with the output of one of this program's command lines.
 func shows(title string, args ...string) func(*model, *page) tea.Cmd {
 	return func(m *model, _ *page) tea.Cmd { return m.push(m.commandPage(title, args...)) }
 }
 
-// move goes by as many rows as by says of a page on a screen of height rows.
+// move moves the cursor by the number of rows that by returns for a page and a screen height.
 func move(by func(p *page, height int) int) func(*model, *page) tea.Cmd {
 	return func(m *model, p *page) tea.Cmd {
 		p.mark = -1
@@ -95,7 +95,7 @@ func move(by func(p *page, height int) int) func(*model, *page) tea.Cmd {
 	}
 }
 
-// extend goes by so many rows, from where the range began that they are taken into.
+// extend moves the cursor by the given number of rows and extends the selected range.
 func extend(by int) func(*model, *page) tea.Cmd {
 	return func(m *model, p *page) tea.Cmd {
 		if p.mark < 0 {
@@ -106,7 +106,7 @@ func extend(by int) func(*model, *page) tea.Cmd {
 	}
 }
 
-// aside shows what is so many columns further to the right.
+// aside scrolls by columns to the right.
 func aside(by int) func(*model, *page) tea.Cmd {
 	return func(_ *model, p *page) tea.Cmd {
 		p.left = max(0, p.left+by)
@@ -128,7 +128,7 @@ func askCommand(m *model, _ *page) tea.Cmd {
 	}})
 }
 
-// copyLine copies the line to type that the cursor is on, or the row as it is.
+// copyLine copies the command at the cursor, or the row itself.
 func copyLine(m *model, p *page) tea.Cmd {
 	if len(p.rows) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func copyLine(m *model, p *page) tea.Cmd {
 	return m.copy(strings.TrimSpace(r.plain()))
 }
 
-// leave shows all again where a filter is set, else the page before.
+// leave clears the filter, or returns to the page before.
 func leave(m *model, p *page) tea.Cmd {
 	if p.filter != "" {
 		p.filter = ""

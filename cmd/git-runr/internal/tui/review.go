@@ -23,7 +23,7 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// reviewed is a review as it is shown, with its diff and the reader's draft.
+// reviewed is a review on the screen, with its diff and the reader's draft.
 type reviewed struct {
 	review  record.Review
 	draft   store.Draft
@@ -31,13 +31,13 @@ type reviewed struct {
 	read    change
 	missing string // why there is no diff
 	said    *shown.Review
-	files   map[string]int                         // index of each file of the diff, from 1, by its new name or its old one
-	on      map[int]map[shown.Line][]*shown.Remark // by the index of the file, from 1, and the line above
+	files   map[string]int                         // index of each file in the diff, from 1, by both of its names
+	on      map[int]map[shown.Line][]*shown.Remark // by the index of the file, from 1, and the line above the remark
 	typed   []typed                                // comments that are not in the draft yet
 	ascii   bool
 }
 
-// change is what was read of a diff: its new side, and how many lines stand around what changed.
+// change identifies a diff that was read: its new side, and the number of context lines.
 type change struct {
 	tree    gitstore.ID
 	context int
@@ -66,7 +66,7 @@ func (m *model) reviewPage(id string) *page {
 				}
 			}
 			said := shown.New(review, draft)
-			if said.Settle(ctx, m.Store) == nil { // what cannot be found stands where it was made
+			if said.Settle(ctx, m.Store) == nil { // remarks that cannot be moved stay at their original place
 				_ = said.AtHead(ctx, m.Store)
 			}
 			typed := m.unfinished(review.ID)
@@ -83,7 +83,7 @@ func (m *model) reviewPage(id string) *page {
 	return p
 }
 
-// reviewDiff is the change that a review is of.
+// reviewDiff reads the change that a review is about.
 func reviewDiff(ctx context.Context, store *store.Store, subject record.Subject, lines int) ([]unidiff.File, bool, error) {
 	from, err := store.ComparedWith(ctx, subject)
 	if err != nil {
@@ -102,7 +102,7 @@ func (v *reviewed) put(said *shown.Review) {
 	v.settle()
 }
 
-// state is what came of the review, and who has it.
+// state describes the result of the review, and who holds it.
 func (v *reviewed) state() string {
 	state := string(v.review.Status)
 	switch verdict := v.review.Verdict(); {
@@ -114,7 +114,7 @@ func (v *reviewed) state() string {
 	return state
 }
 
-// rows are the review's head, what was said of the whole, and the diff with the rest of it.
+// rows returns the review's head, the remarks on the whole, and the diff with the other remarks.
 func (v *reviewed) rows(width int) []row {
 	var b strings.Builder
 	subject := v.review.Request.Subject
@@ -154,7 +154,7 @@ func (v *reviewed) rows(width int) []row {
 	return append(rows, v.diff.rows(width, v)...)
 }
 
-// overview is a line for each thing that was said; what is on the whole is shown there in full.
+// overview returns a line for each remark; remarks on the whole are shown in full.
 func (v *reviewed) overview(width int) []row {
 	said := v.said.Remarks
 	if len(said) == 0 {
@@ -175,14 +175,14 @@ func (v *reviewed) overview(width int) []row {
 	return rows
 }
 
-// index returns the index of a file of the diff, from 1, by its new name or its old one.
+// index returns the index of a file in the diff, from 1, by its new name or its old one.
 func (v *reviewed) index(name string) (int, bool) {
 	at, here := v.files[name]
 	return at, here
 }
 
-// settle binds the remarks to the lines of the diff: each to its last one, or to the name of its file where
-// the diff does not show that.
+// settle attaches the remarks to the lines of the diff: each to its last line, or to the name of its file if the diff
+// does not show that line.
 func (v *reviewed) settle() {
 	v.files = map[string]int{}
 	for i, f := range v.diff.files {
@@ -216,8 +216,8 @@ func (v *reviewed) settle() {
 	}
 }
 
-// look returns the colour of a remark and its sign: that of its severity, as the inbox has it, a pen for a
-// draft, a tick where it is answered.
+// look returns the colour and sign of a remark: those of its severity, as in the inbox, a pen for a draft, a tick if it
+// is answered.
 func look(r *shown.Remark, ascii bool) (colour, sign string) {
 	signs := []string{"✓", "✎", "✗", "·", "!"}
 	if ascii {
@@ -236,7 +236,7 @@ func look(r *shown.Remark, ascii bool) (colour, sign string) {
 	return yellow, signs[4]
 }
 
-// remarkRows show a remark in full.
+// remarkRows shows a remark in full.
 func (v *reviewed) remarkRows(r *shown.Remark, file, width int) []row {
 	bar := "│ "
 	if v.ascii {
@@ -281,7 +281,7 @@ func (v *reviewed) remarkRows(r *shown.Remark, file, width int) []row {
 	return rows
 }
 
-// beside implements remarks: what a file's line says of it.
+// beside implements remarks: it returns the note on a file's line.
 func (v *reviewed) beside(index int) string {
 	text, n := "", 0
 	for _, said := range v.on[index] {
@@ -305,7 +305,7 @@ func (v *reviewed) at(index int, side record.Side, line, width int) []row {
 	return rows
 }
 
-// find is the remark that a row is about.
+// find returns the remark to which the current row belongs.
 func (v *reviewed) find(p *page) (*shown.Remark, bool) {
 	if len(p.rows) == 0 || p.rows[p.cur].about == "" {
 		return nil, false
@@ -317,7 +317,7 @@ func (v *reviewed) find(p *page) (*shown.Remark, bool) {
 	return v.said.Remarks[at], true
 }
 
-// keys are what can be done with the review as it is.
+// keys returns the actions that the state of the review allows.
 func (v *reviewed) keys(m *model) []key {
 	id := v.review.ID
 	status := v.review.Status
@@ -362,7 +362,7 @@ func (v *reviewed) keys(m *model) []key {
 	return append(keys, diffKeys(&v.diff)...)
 }
 
-// enter goes from a line of the overview to the remark, opens a folded file, or a draft's comment.
+// enter goes from a line of the overview to the remark, opens a folded file, or edits a draft's comment.
 func (v *reviewed) enter(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
 	if i, isTyped := strings.CutPrefix(p.rows[p.cur].open, "typed "); isTyped {
@@ -396,7 +396,7 @@ func (v *reviewed) enter(m *model, p *page) tea.Cmd {
 	return nil
 }
 
-// place is what a comment would be on: the lines from the mark to the cursor, the file, or the whole.
+// place returns the place of a new comment: the lines from the mark to the cursor, the file, or the whole.
 func (v *reviewed) place(p *page) (record.Comment, error) {
 	var c record.Comment
 	at := p.rows[p.cur]
@@ -434,7 +434,7 @@ func (v *reviewed) place(p *page) (record.Comment, error) {
 	return c, nil
 }
 
-// comment asks for a comment and puts it into the draft, bound to its lines.
+// comment asks for a comment and adds it to the draft, bound to its lines.
 func (v *reviewed) comment(m *model, p *page) tea.Cmd {
 	c, err := v.place(p)
 	if err != nil {
@@ -465,7 +465,7 @@ func (v *reviewed) commentOn(m *model, p *page, c record.Comment) tea.Cmd {
 	}})
 }
 
-// draft changes the reader's draft of a review, and forgets the text of keep that is in it by then.
+// draft changes the reader's draft of a review, and removes the unsubmitted text of keep, which the draft now contains.
 func (m *model) draft(id, keep, done string, change func(context.Context, *store.Draft) error) tea.Cmd {
 	p := m.page()
 	return func() tea.Msg {
@@ -483,7 +483,7 @@ func (m *model) draft(id, keep, done string, change func(context.Context, *store
 	}
 }
 
-// editDraft writes a comment of the draft anew.
+// editDraft edits a comment of the draft.
 func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
 	if !ok || !r.Draft {
@@ -508,7 +508,7 @@ func (v *reviewed) dropDraft(m *model, p *page) tea.Cmd {
 	return nil
 }
 
-// viewed ticks the file that the cursor is in, and folds it.
+// viewed marks the file at the cursor as viewed, or not, and folds or opens it.
 func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 	f := v.diff.file(p)
 	if f == nil {
@@ -527,7 +527,7 @@ func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 	})
 }
 
-// answer says what became of the finding that the cursor is on.
+// answer answers the finding at the cursor.
 func (v *reviewed) answer(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
 	if !ok || r.Draft {
@@ -549,7 +549,7 @@ func (v *reviewed) answer(m *model, p *page) tea.Cmd {
 		key{"g", "g gone", "", ask("Gone in which commit? ", "HEAD", "gone", "--commit")})(m, p)
 }
 
-// finish hands in the draft with a verdict.
+// finish submits the draft with a verdict.
 func (v *reviewed) finish(m *model) tea.Cmd {
 	n := len(v.draft.Comments)
 	with := func(flags ...string) func(*model, *page) tea.Cmd {
@@ -569,8 +569,7 @@ func (v *reviewed) finish(m *model) tea.Cmd {
 	return nil
 }
 
-// copy hands the clipboard what an agent is to address: the remark, or all of the review, what is not
-// handed in yet included.
+// copy copies a remark for an agent, or the whole review including unsubmitted comments.
 func (v *reviewed) copy(m *model, p *page) tea.Cmd {
 	var said []record.Comment
 	r, one := v.find(p)

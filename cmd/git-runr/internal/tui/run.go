@@ -15,10 +15,10 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// saidKept is how many lines of what a run's agents say are kept.
+// saidKept is the maximum number of kept lines of agents' output.
 const saidKept = 2000
 
-// runPage shows a run as git runr show does, its events, and what its agents say as they say it.
+// runPage shows a run as git runr show does, its events, and the output of its agents as it appears.
 func (m *model) runPage(id string) *page {
 	var run record.Run
 	var shown, log string
@@ -70,7 +70,7 @@ func (m *model) runPage(id string) *page {
 	return p
 }
 
-// saidLines takes what follow.Events copies of what agents say.
+// saidLines receives agents' output from follow.Events.
 type saidLines struct {
 	lines []string
 	tell  func([]string)
@@ -81,7 +81,7 @@ func (s *saidLines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// runKeys are what can be done with a run as it is; live says that somebody is at it.
+// runKeys returns the actions that the state of a run allows; live says that a process is working on it.
 func runKeys(run record.Run, live bool) []key {
 	id := run.ID
 	keys := []key{
@@ -122,7 +122,7 @@ func runKeys(run record.Run, live bool) []key {
 	return append(keys, lineKeys()...)
 }
 
-// say is what tells of something that was done.
+// say returns a function that shows a message.
 func (m *model) say(text string) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		m.flash = text
@@ -130,7 +130,7 @@ func (m *model) say(text string) func(*model) tea.Cmd {
 	}
 }
 
-// forget is what drops a text that was handed in.
+// forget returns a function that removes the file of a submitted text.
 func (m *model) forget(keep string) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		m.handedIn(keep)
@@ -138,7 +138,7 @@ func (m *model) forget(keep string) func(*model) tea.Cmd {
 	}
 }
 
-// fix has an agent fix what a review found, in the background, and follows it.
+// fix starts an agent in the background to fix a review's findings, and shows its run.
 func (m *model) fix(review string) tea.Cmd {
 	m.flash = "It begins …"
 	return func() tea.Msg {
@@ -158,7 +158,7 @@ func (m *model) fix(review string) tea.Cmd {
 	}
 }
 
-// runDiffPage shows what a run changed: all of it, or from one attempt to another as 1..2.
+// runDiffPage shows what a run changed: all of it, or the changes between two attempts, given as 1..2.
 func (m *model) runDiffPage(id, span string) *page {
 	d := &diff{ascii: m.ASCII}
 	p := &page{title: "What " + screen.Suffix(id) + " changed " + span}

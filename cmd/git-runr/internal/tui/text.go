@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// textPage shows what a command wrote; its lines to type can be copied and carried out.
+// textPage shows a command's output. The commands in it can be copied and run.
 func (m *model) textPage(title, text string) *page {
 	return &page{
 		title: title,
@@ -17,7 +17,7 @@ func (m *model) textPage(title, text string) *page {
 	}
 }
 
-// commandPage shows what a command line of ours writes, again whenever something was recorded.
+// commandPage shows the output of one of this program's command lines, and updates it after every event.
 func (m *model) commandPage(title string, args ...string) *page {
 	var text string
 	return &page{
@@ -32,7 +32,7 @@ func (m *model) commandPage(title string, args ...string) *page {
 	}
 }
 
-// lineKeys are for pages with lines to type.
+// lineKeys returns the keys of pages with commands to type.
 func lineKeys() []key {
 	return []key{
 		{"enter", "enter runs the line", "carry the line out on the terminal", func(m *model, p *page) tea.Cmd {
@@ -51,7 +51,8 @@ func lineKeys() []key {
 
 func isCommand(r row) bool { return r.cmd != "" }
 
-// textRows are lines of text, wrapped with their indentation; each part of a line to type knows all of it.
+// textRows returns lines of text, wrapped with their indentation. Each part of a command to type knows the whole
+// command.
 func textRows(text string, width int) []row {
 	var rows []row
 	all := lines(text)
@@ -70,13 +71,13 @@ func textRows(text string, width int) []row {
 	return rows
 }
 
-// linesToType gives for each line of a text the command that it shows or is a part of, without what
-// is said behind it; "" for none.
+// linesToType returns, for each line of a text, the command that it shows or continues, without the remark behind it,
+// or "".
 func linesToType(all []string) []string {
 	commands := make([]string, len(all))
 	for i, line := range all {
 		body := strings.TrimSpace(line)
-		if i > 0 && commands[i] != "" { // it belongs to the line above
+		if i > 0 && commands[i] != "" { // it continues the line above
 			continue
 		}
 		command := body

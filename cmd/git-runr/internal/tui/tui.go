@@ -1,6 +1,6 @@
-// Package tui is git runr tui: the queue and the inbox, reviews with their diffs, and runs, on a
-// terminal. It reads what is recorded and shows it; what is done, the commands do: each act is a
-// command line, which the footer of its question shows.
+// Package tui implements git runr tui: the queue and the inbox, reviews with their diffs, and runs, on a terminal. It
+// only reads and shows what is recorded. Every action is a command line of this program, which the question before it
+// shows.
 package tui
 
 import (
@@ -21,22 +21,22 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Config is what the terminal shows and works on. All of it is required.
+// Config has the settings of the terminal interface. All fields are required.
 type Config struct {
 	Store *store.Store
-	Actor string // whose drafts are written
+	Actor string // owner of the drafts
 	Now   func() time.Time
-	ASCII bool // only what every terminal shows
-	// Do carries out a command line of ours, such as inbox claim ID, and gives what it wrote and
-	// its exit status. It may be called from several goroutines at once.
+	ASCII bool // use only ASCII characters
+	// Do runs one of this program's command lines, such as inbox claim ID, and returns its output and exit status. It
+	// must allow concurrent calls.
 	Do   func(ctx context.Context, args ...string) (out string, status int)
-	Work func() error // starts the agents that are waited for, in the background
+	Work func() error // starts waiting agents in the background
 	In   io.Reader
 	Out  io.Writer
 	Env  []string
 }
 
-// Run shows the terminal until the user leaves it or ctx is cancelled, which is its error then.
+// Run shows the interface until the user leaves it or ctx is cancelled; then it returns ctx's error.
 func Run(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -49,7 +49,7 @@ func Run(ctx context.Context, c Config) error {
 	m.keepTyped()
 	ended := ctx.Err()
 	cancel()
-	m.acting.Lock() // what is at work ends as it does at ^C, and no part of it begins any more
+	m.acting.Lock() // running actions end as after ^C, and no new one begins
 	switch {
 	case errors.Is(err, tea.ErrInterrupted):
 		return context.Canceled
@@ -59,8 +59,8 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// model is what is on the screen: a stack of pages, of which the last is seen, and a question or a
-// text field in front of it.
+// model is the state of the screen: a stack of pages, of which the last is visible, and a question or a text field in
+// front of it.
 type model struct {
 	Config
 	ctx           context.Context
@@ -69,31 +69,31 @@ type model struct {
 	pages         []*page
 	ask           *question
 	field         *field
-	flash         string       // what was done or went wrong, in a line
-	bad           bool         // it went wrong
-	acting        sync.RWMutex // read while something is recorded
+	flash         string       // one line about what was done or went wrong
+	bad           bool         // flash is an error
+	acting        sync.RWMutex // read-locked while something is recorded
 }
 
-// loader reads what a page shows, off the loop, and returns what puts it into place.
+// loader reads a page's data outside the event loop, and returns a function that puts it into place.
 type loader func(context.Context) (func(), error)
 
-// page is a list of rows with a cursor. load says, on the loop, what is to be read; build makes the
-// rows of it for a width.
+// page is a list of rows with a cursor. load runs on the event loop and returns what to read; build makes the rows for
+// a width.
 type page struct {
 	title  string
 	load   func() loader
 	build  func(width int) []row
 	keys   []key
-	live   bool   // it is read again every few seconds, and not only when something was recorded
-	close  func() // when it is left
+	live   bool   // reload every few seconds, not only after an event
+	close  func() // called when the page is left
 	rows   []row
 	cur    int
 	top    int
-	left   int // columns that are scrolled away
-	mark   int // where a range began, -1 without one
+	left   int // number of columns scrolled away
+	mark   int // first row of the range, -1 without one
 	filter string
 	loaded bool
-	asked  int // how often load was begun; what comes of an earlier one is dropped
+	asked  int // number of loads begun; results of earlier ones are dropped
 	err    error
 }
 
@@ -112,7 +112,7 @@ type (
 		apply func()
 		err   error
 	}
-	// doneMsg is a command line that was carried out.
+	// doneMsg is the result of a command line.
 	doneMsg struct {
 		args   []string
 		out    string
@@ -144,7 +144,7 @@ func (m *model) push(p *page) tea.Cmd {
 	return m.reload(p)
 }
 
-// back leaves the page; the last one ends the program.
+// back leaves the page; leaving the first page ends the program.
 func (m *model) back() tea.Cmd {
 	if len(m.pages) == 1 {
 		return tea.Quit
@@ -156,12 +156,12 @@ func (m *model) back() tea.Cmd {
 	return m.reload(m.page())
 }
 
-// nothing is the load of a page that is there already.
+// nothing returns the loader of a page that has nothing to read.
 func nothing() loader {
 	return func(context.Context) (func(), error) { return func() {}, nil }
 }
 
-// reload reads what p shows again.
+// reload reads the data of p again.
 func (m *model) reload(p *page) tea.Cmd {
 	p.asked++
 	asked, load := p.asked, p.load()
@@ -171,7 +171,7 @@ func (m *model) reload(p *page) tea.Cmd {
 	}
 }
 
-// do carries out a command line and goes on with then, which may be nil, where it succeeded.
+// do runs a command line and, if it succeeded, calls then, which may be nil.
 func (m *model) do(then func(*model) tea.Cmd, args ...string) tea.Cmd {
 	return func() tea.Msg {
 		m.acting.RLock()
@@ -219,7 +219,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// put shows what was read, unless it was asked for again since.
+// put shows what was read, unless a newer load has begun.
 func (m *model) put(l loadedMsg) {
 	if l.asked != l.page.asked || m.ctx.Err() != nil {
 		return
@@ -232,7 +232,7 @@ func (m *model) put(l loadedMsg) {
 	m.fill(l.page)
 }
 
-// fill makes the rows of a page, with the cursor on what it was on.
+// fill makes the rows of a page and keeps the cursor on the same item.
 func (m *model) fill(p *page) {
 	if !p.loaded || m.width == 0 {
 		return
@@ -260,7 +260,7 @@ func (m *model) fill(p *page) {
 	p.move(0, m.body())
 }
 
-// done shows what a command came to: a line below, all of it where that says what to type.
+// done shows the result of a command: its first line below, or all of it on a page if a failed command wrote more.
 func (m *model) done(d doneMsg) tea.Cmd {
 	out := strings.TrimSpace(d.out)
 	first, rest, _ := strings.Cut(out, "\n")
@@ -275,7 +275,7 @@ func (m *model) done(d doneMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// key does what a key press says.
+// key handles a key press.
 func (m *model) key(press tea.KeyPressMsg) tea.Cmd {
 	name := press.String()
 	switch {
@@ -304,14 +304,14 @@ func (m *model) key(press tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// copy hands text to the terminal's clipboard, over ssh as well.
+// copy sends text to the terminal's clipboard, which works over ssh too.
 func (m *model) copy(text string) tea.Cmd {
 	first, _, _ := strings.Cut(text, "\n")
 	m.flash = "Copied: " + first
 	return tea.SetClipboard(text)
 }
 
-// shell carries out a line on the terminal itself, as if it were typed there.
+// shell runs a command line on the terminal itself, as if the user had typed it there.
 func (m *model) shell(line string) tea.Cmd {
 	run := &typedLine{ctx: m.ctx, repo: m.Store.Repo, line: line}
 	return tea.Exec(run, func(err error) tea.Msg {
@@ -322,7 +322,7 @@ func (m *model) shell(line string) tea.Cmd {
 	})
 }
 
-// typedLine is a line that is carried out by the shell while the screen is given back.
+// typedLine is a command line that the shell runs while the screen is released.
 type typedLine struct {
 	ctx      context.Context
 	repo     *gitstore.Repo
@@ -334,7 +334,7 @@ func (t *typedLine) SetStdin(r io.Reader)  { t.terminal.In = r }
 func (t *typedLine) SetStdout(w io.Writer) { t.terminal.Out = w }
 func (t *typedLine) SetStderr(w io.Writer) { t.terminal.Err = w }
 
-// Run waits for a key after the line, so that what it wrote can be read.
+// Run waits for a key after the command, so that its output can be read.
 func (t *typedLine) Run() error {
 	safetext.Fprintf(t.terminal.Out, "$ %s\n", t.line)
 	err := t.repo.Shell(t.ctx, t.line, t.terminal)

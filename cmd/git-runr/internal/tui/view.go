@@ -10,26 +10,26 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// gutter is how many columns stand before each row: the cursor and a blank.
+// gutter is the number of columns before each row: the cursor and a blank.
 const gutter = 2
 
 // row is one line of a page.
 type row struct {
-	text  string        // safe, with attributes; cut where the screen ends
-	draw  func() string // makes the text when it is seen; nil where it is there
-	id    string        // names what it shows, so that the cursor stays on it; "" for a line of the diff, and for nothing of its own
-	cmd   string        // the line to type that it shows
-	open  string        // a review or run that Enter opens
-	file  int           // index of its file, from 1; 0 is none
-	hunk  bool          // a hunk begins here
-	old   int           // numbers of the line on both sides; 0 is none
+	text  string        // safe, with attributes; cut at the edge of the screen
+	draw  func() string // makes the text when the row is visible; may be nil
+	id    string        // identifies the item, to keep the cursor on it; "" for a line of the diff or without an item
+	cmd   string        // the command to type in this row
+	open  string        // the review or run that Enter opens
+	file  int           // index of its file, from 1; 0 for none
+	hunk  bool          // the first line of a hunk
+	old   int           // line numbers on both sides; 0 for none
 	new   int
-	about string // the finding or comment that it shows a part of
-	draft bool   // which is of the reader's own draft
-	head  bool   // the first line of a file or of what was said
+	about string // the finding or comment to which it belongs
+	draft bool   // the comment is in the reader's draft
+	head  bool   // the first line of a file or a remark
 }
 
-// line is the text, with attributes.
+// line returns the text, with attributes.
 func (r row) line() string {
 	if r.draw != nil {
 		return r.draw()
@@ -37,10 +37,10 @@ func (r row) line() string {
 	return r.text
 }
 
-// plain is the text without attributes.
+// plain returns the text without attributes.
 func (r row) plain() string { return ansi.Strip(r.line()) }
 
-// same reports whether both show the same thing.
+// same reports whether both rows show the same item.
 func (r row) same(other row) bool {
 	if r.id != "" || other.id != "" {
 		return r.id == other.id
@@ -58,8 +58,8 @@ func filtered(rows []row, words string) []row {
 	return kept
 }
 
-// Attributes by meaning. Bubble Tea leaves colours out where the terminal or the user wants none;
-// what they say, a sign or a word says as well.
+// Attributes by meaning. Bubble Tea omits colours if the terminal or the user wants none; a sign or a word always says
+// the same.
 const (
 	off     = "\x1b[m"
 	bold    = "\x1b[1m"
@@ -72,7 +72,7 @@ const (
 	cyan    = "\x1b[36m"
 )
 
-// styled is foreign text on one line, with attributes around it.
+// styled returns untrusted text on one line, with attributes around it.
 func styled(attributes, text string) string {
 	text = safetext.Line(strings.ReplaceAll(text, "\t", "    "))
 	if attributes == "" || text == "" {
@@ -81,13 +81,13 @@ func styled(attributes, text string) string {
 	return attributes + text + off
 }
 
-// wrapped is foreign text in lines of at most width columns.
+// wrapped returns untrusted text in lines of at most width columns.
 func wrapped(text string, width int) []string {
 	text = strings.ReplaceAll(safetext.Text(strings.TrimSpace(text)), "\t", "    ")
 	return strings.Split(ansi.Wrap(text, max(width, 8), ""), "\n")
 }
 
-// move takes the cursor by so many rows, and the screen after it.
+// move moves the cursor by the given number of rows, and scrolls the screen.
 func (p *page) move(by, height int) {
 	p.cur = max(0, min(p.cur+by, len(p.rows)-1))
 	p.top = max(0, min(p.top, p.cur, len(p.rows)-height))
@@ -96,7 +96,7 @@ func (p *page) move(by, height int) {
 	}
 }
 
-// jump takes the cursor to the next row in a direction that fits, and shows it high on the screen.
+// jump moves the cursor to the next row in a direction that satisfies fits, and shows it near the top of the screen.
 func (p *page) jump(step int, height int, fits func(row) bool) {
 	for i := p.cur + step; i >= 0 && i < len(p.rows); i += step {
 		if fits(p.rows[i]) {
@@ -110,7 +110,7 @@ func (p *page) jump(step int, height int, fits func(row) bool) {
 	}
 }
 
-// body is how many rows of a page are seen.
+// body returns the number of visible rows of a page.
 func (m *model) body() int { return max(1, m.height-2-m.footHeight()) }
 
 func (m *model) footHeight() int {
@@ -190,8 +190,8 @@ func (m *model) bodyLines(p *page) []string {
 	return lines
 }
 
-// footer is the question, the field, what was done last, or the keys; cursor is where text is typed,
-// counted from the first line of the footer.
+// footer returns the question, the field, the last message, or the keys. cursor is the position for typing, counted
+// from the footer's first line.
 func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
 	status := m.flash
 	switch {
@@ -253,7 +253,7 @@ func (m *model) helpPage(of *page) *page {
 	}
 }
 
-// padded is text with blanks up to width columns.
+// padded appends blanks to text, up to width columns.
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }

@@ -20,35 +20,34 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// Address is where the server of a repository listens, as it stands in the state
-// directory. After the server has ended it says where the last one was.
+// Address is where the server of a repository listens, as recorded in the state directory.
+// After the server has ended, it is the address of the last one.
 type Address struct {
 	Port    int       `json:"port"`
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
-	Program string    `json:"program,omitempty"` // the build that serves; "" for one that did not say yet
+	Program string    `json:"program,omitempty"` // the build of the server; "" if an old build did not record it
 }
 
-// URL is the start page, without a token.
+// URL returns the start page, without a token.
 func (a Address) URL() string { return fmt.Sprintf("http://127.0.0.1:%d/", a.Port) }
 
-// LoginURL is the start page with a token or login code that opens it.
+// LoginURL returns the start page with a token or login code that opens it.
 func (a Address) LoginURL(token string) string { return a.URL() + "login?token=" + token }
 
-// ReviewURL is the page of one review with the token that opens it.
+// ReviewURL returns the page of one review with the token that opens it.
 func (a Address) ReviewURL(secret Secret, id string) string {
 	return a.URL() + "review/" + url.PathEscape(id) + "?token=" + secret.Review(id)
 }
 
-// home is a file or lock of the server's in the state directory. In a repository that
-// several people share each has a server of their own: what it writes is in their name.
+// home returns the name of a file or lock of the server in the state directory. In a repository shared by several
+// people each has a server of their own, because it writes in their name.
 func home(kind string) string { return "serve-" + strconv.Itoa(os.Getuid()) + kind }
 
 func addressPath(repo *gitstore.Repo) string { return filepath.Join(repo.StateDir(), home(".json")) }
 func secretPath(repo *gitstore.Repo) string  { return filepath.Join(repo.StateDir(), home(".secret")) }
 
-// readAddress is the address of the running server or of the last one; the zero
-// Address when there was none.
+// readAddress returns the address of the running server or of the last one, or the zero Address if there was none.
 func readAddress(repo *gitstore.Repo) (a Address) {
 	data, err := os.ReadFile(addressPath(repo))
 	if err != nil || json.Unmarshal(data, &a) != nil || a.Port < 1 || a.Port > 65535 {
@@ -57,8 +56,7 @@ func readAddress(repo *gitstore.Repo) (a Address) {
 	return a
 }
 
-// readSecret is the secret in the state directory; nil when there is none that only
-// this user can read.
+// readSecret returns the secret in the state directory, or nil if there is none that only this user can read.
 func readSecret(repo *gitstore.Repo) Secret {
 	info, err := os.Stat(secretPath(repo))
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
@@ -71,14 +69,14 @@ func readSecret(repo *gitstore.Repo) Secret {
 	return secret
 }
 
-// challengeSize is the length of what a server must prove its secret by.
+// challengeSize is the length of the challenge by which a server proves that it has the secret.
 const challengeSize = 32
 
-// healthTime is how long a server may take to say that it is there.
+// healthTime is how long a server may take to answer a health request.
 const healthTime = time.Second
 
-// Running is the server of the repository and this user, if one answers. It is not
-// taken in by another program that listens on its port.
+// Running returns the server of the repository and this user if one answers. The server must prove that it has the
+// secret, so another program on its port is not mistaken for it.
 func Running(ctx context.Context, repo *gitstore.Repo) (Address, Secret, bool) {
 	address, secret := readAddress(repo), readSecret(repo)
 	if address.Port == 0 || secret == nil {
@@ -102,7 +100,7 @@ func Running(ctx context.Context, repo *gitstore.Repo) (Address, Secret, bool) {
 	return address, secret, err == nil && sameToken(health.Proof, secret.proof(challenge))
 }
 
-// Await is Running as soon as a server that is starting answers, at most for wait.
+// Await waits at most wait for a starting server to answer, and returns what Running does.
 func Await(ctx context.Context, repo *gitstore.Repo, wait time.Duration) (Address, Secret, bool) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -128,14 +126,13 @@ type Place struct {
 	unlock  func()
 }
 
-// ErrRunning says that the repository has a server already.
+// ErrRunning means that the repository has a server already.
 var ErrRunning = errors.New("a server runs already")
 
-// Listen takes the place of the repository's server: on port, or, for 0, where the
-// last server was so that its links keep working, or else anywhere. On another port
-// than the last one the old links are dead; then so are their tokens, since somebody
-// else may listen there now and be given them. program is the build that is to serve. It is
-// ErrRunning when the place is taken.
+// Listen takes the place of the repository's server. It listens on port, or for 0 on the last server's port, so that
+// old links keep working, or else on any port. If the port changes, it makes a new secret: somebody else may listen on
+// the old port and receive the old tokens. program is the build of the server. Listen returns ErrRunning if the place
+// is taken.
 func Listen(repo *gitstore.Repo, port int, program string) (*Place, error) {
 	unlock, free, err := repo.TryLock(home(""))
 	if err != nil {
@@ -174,12 +171,12 @@ func (p *Place) listen(port int) (err error) {
 func listenOn(port int) (net.Listener, error) {
 	listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
 	if err != nil {
-		return nil, err // a nil *TCPListener would be no nil Listener
+		return nil, err // a nil *TCPListener would make a non-nil Listener
 	}
 	return listener, nil
 }
 
-// record keeps the secret, then the address, by which others find the server.
+// record writes the secret and then the address, by which other processes find the server.
 func (p *Place) record(last int) error {
 	p.Secret = readSecret(p.repo)
 	if p.Secret == nil || last != p.Address.Port {
@@ -198,20 +195,19 @@ func (p *Place) record(last int) error {
 	return nil
 }
 
-// Gone reports whether the repository was deleted, or the address file, which ends
-// the server as well.
+// Gone reports whether the repository or the address file was deleted. Deleting either ends the server.
 func (p *Place) Gone() bool {
 	_, err := os.Stat(addressPath(p.repo))
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Leave gives the place back. Its address stays, for the next server to prefer.
+// Leave releases the place. The address file remains, so that the next server prefers the same port.
 func (p *Place) Leave() {
 	p.Listener.Close()
 	p.unlock()
 }
 
-// health says that the server is there, and proves it to who has the secret too.
+// health reports that the server runs, and proves it to a client that has the secret too.
 func (s *Server) health(r *http.Request) (any, error) {
 	answer := healthJSON{Status: "ok"}
 	if challenge := r.URL.Query().Get("challenge"); len(challenge) == challengeSize {

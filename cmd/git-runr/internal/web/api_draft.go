@@ -95,12 +95,33 @@ func (s *Server) addDraftComment(r *http.Request, in commentJSON) (any, error) {
 }
 
 func (s *Server) setDraftComment(r *http.Request, in struct {
-	Comment string `json:"comment"`
+	Comment string  `json:"comment"`
+	Was     *string `json:"was"`
 }) (any, error) {
 	if strings.TrimSpace(in.Comment) == "" {
 		return nil, badRequest("comment is empty")
 	}
-	return s.editDraft(r, func(d *store.Draft) error { return d.Set(r.PathValue("comment"), in.Comment) })
+	return s.editDraft(r, func(d *store.Draft) error {
+		c, err := d.Comment(r.PathValue("comment"))
+		if err != nil {
+			return err
+		}
+		c.Comment = joinedText(c.Comment, in.Was, in.Comment)
+		return nil
+	})
+}
+
+// joinedText returns what a draft's text becomes when a writer who saw was sends text. What another page made of it
+// meanwhile is kept before the text, unless one of both holds the other. A writer who does not say what he saw replaces it.
+func joinedText(now string, was *string, text string) string {
+	trimmed := strings.TrimSpace(now)
+	switch {
+	case was == nil, trimmed == strings.TrimSpace(*was), strings.Contains(text, trimmed):
+		return text
+	case strings.Contains(now, strings.TrimSpace(text)):
+		return now
+	}
+	return now + "\n\n" + text
 }
 
 func (s *Server) removeDraftComment(r *http.Request) (any, error) {
@@ -108,10 +129,11 @@ func (s *Server) removeDraftComment(r *http.Request) (any, error) {
 }
 
 func (s *Server) setDraftMessage(r *http.Request, in struct {
-	Message string `json:"message"`
+	Message string  `json:"message"`
+	Was     *string `json:"was"`
 }) (any, error) {
 	return s.editDraft(r, func(d *store.Draft) error {
-		d.Message = in.Message
+		d.Message = joinedText(d.Message, in.Was, in.Message)
 		return nil
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// blamed fills in who wrote the lines of the new side that rows show. What went wrong is
-// returned in words: the diff is there without it.
+// blamed adds the authors of the lines on the new side to rows. It returns the reason if that failed; the diff is
+// shown without them.
 func (p *pages) blamed(ctx context.Context, c comparison, f changedFile, hunks []hunkView) (why string) {
 	ranges := newLines(hunks)
 	if len(ranges) == 0 {
@@ -34,20 +34,20 @@ func (p *pages) blamed(ctx context.Context, c comparison, f changedFile, hunks [
 	return ""
 }
 
-// blameView is who wrote a line.
+// blameView is the author of a line.
 type blameView struct {
 	*gitstore.Blame
-	Uncommitted bool // it is of a tree that nobody has committed
-	Again       bool // as for the line above
+	Uncommitted bool // in an uncommitted tree
+	Again       bool // the same as for the line above
 }
 
-// blameIn is a cell of a page that says who wrote the line, nothing where that is nil.
+// blameIn is the cell of a page with the author of a line, empty if that is nil.
 type blameIn struct {
 	page
 	Blame *blameView
 }
 
-// newLines are the numbers of the new side that rows show, as ranges.
+// newLines returns the line numbers of the new side in rows, as ranges.
 func newLines(hunks []hunkView) (ranges [][2]int) {
 	for _, h := range hunks {
 		for _, row := range h.Rows {

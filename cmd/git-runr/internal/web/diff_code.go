@@ -11,14 +11,13 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// maxShown is how much of one line is shown at once, in bytes. The rest of a longer one,
-// which a program wrote, is there as well, behind a fold that needs no script.
+// maxShown is how much of one line is shown at once, in bytes. The rest of a longer line, which is usually generated,
+// is behind a fold that needs no script.
 const maxShown = 16 << 10
 
-// codeHTML is one line of source as HTML: its tokens coloured, the byte ranges marks
-// emphasised, and whatever cannot be seen or would reorder the line spelled out.
-// Nothing but fixed tags surrounds the escaped text. What is behind the fold has no
-// colours, and the fold is open where the mark reaches into it.
+// codeHTML returns one line of source as HTML: tokens coloured, the byte ranges marks emphasised, and characters that
+// are invisible or reorder text spelled out. The text is escaped; only fixed tags surround it. The folded rest has no
+// colours, and its fold is open if a mark reaches into it.
 func codeHTML(line string, toks []syntax.Token, marks [][2]int) template.HTML {
 	var b strings.Builder
 	shown := cutLine(line)
@@ -40,7 +39,7 @@ func codeHTML(line string, toks []syntax.Token, marks [][2]int) template.HTML {
 	return template.HTML(b.String())
 }
 
-// writeLine writes text with its tokens and its marks.
+// writeLine writes text with its tokens and marks.
 func writeLine(b *strings.Builder, text string, toks []syntax.Token, marks [][2]int) {
 	begin := 0
 	for _, t := range append(toks[:len(toks):len(toks)], syntax.Token{End: len(text)}) {
@@ -53,7 +52,7 @@ func writeLine(b *strings.Builder, text string, toks []syntax.Token, marks [][2]
 	}
 }
 
-// cutLine is line up to maxShown, cut between characters.
+// cutLine returns line up to maxShown bytes, cut between characters.
 func cutLine(line string) string {
 	if len(line) <= maxShown {
 		return line
@@ -65,8 +64,8 @@ func cutLine(line string) string {
 	return line[:end]
 }
 
-// writePiece writes text of one kind. Strings and comments are isolated, so that
-// right-to-left letters in them do not move what stands beside them.
+// writePiece writes text of one kind. Strings and comments are isolated, so that right-to-left letters in them do not
+// reorder the text beside them.
 func writePiece(b *strings.Builder, text string, kind syntax.Kind, marked bool) {
 	if marked {
 		b.WriteString("<mark>")
@@ -85,7 +84,7 @@ func writePiece(b *strings.Builder, text string, kind syntax.Kind, marked bool) 
 	}
 }
 
-// writeVisible escapes text, with a mark around what safetext spells out.
+// writeVisible escapes text and marks what safetext spells out.
 func writeVisible(b *strings.Builder, text string) {
 	if isPlain(text) {
 		template.HTMLEscape(b, []byte(text))
@@ -109,7 +108,7 @@ func writeVisible(b *strings.Builder, text string) {
 	}
 }
 
-// isPlain reports whether text is ASCII that can be seen, and tabs.
+// isPlain reports whether text consists of visible ASCII and tabs.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' || c > '~') && c != '\t' {

@@ -15,17 +15,18 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// comparison is two trees and where the page shows what differs between them.
+// comparison is a pair of trees, and the page that shows their differences.
 type comparison struct {
 	from, to gitstore.ID
-	at       gitstore.ID // the commit that has what to has, "" for none
-	unnamed  gitstore.ID // at, where it is a snapshot that nobody committed
-	paths    []string    // only these; none: all
+	at       gitstore.ID // the commit with the tree to, or ""
+	unnamed  gitstore.ID // at, if it is a snapshot of uncommitted work
+	paths    []string    // only these; empty means all
 	base     string      // "/review/ID" or "/run/ID"
 	query    url.Values
 }
 
-// url is a page of the comparison's, such as diff, about one file. Pairs without a value are left out.
+// url returns the address of one of the comparison's pages, such as diff, for one file. Pairs with an empty value are
+// left out.
 func (c comparison) url(page string, pairs ...string) string {
 	q := url.Values{}
 	maps.Copy(q, c.query)
@@ -41,7 +42,7 @@ func (c comparison) url(page string, pairs ...string) string {
 	return u.String()
 }
 
-// diffURL is the diff of one file, shown as o says.
+// diffURL returns the address of the diff of one file, shown with options o.
 func (c comparison) diffURL(f changedFile, o viewOptions, pairs ...string) string {
 	return c.url("diff", append(pairs, "path", f.Path, "space", o.space, "rendered", o.rendered, "blame", o.blame)...)
 }
@@ -50,12 +51,12 @@ func (c comparison) diffURL(f changedFile, o viewOptions, pairs ...string) strin
 type changedFile struct {
 	gitstore.FileStat
 	Index            int
-	Status           string // A, M, D, R or T as git has them
-	OldMode, NewMode string // "" on the side that does not have it
-	Generated        bool   // by a tool: folded
+	Status           string // git's A, M, D, R or T
+	OldMode, NewMode string // "" on a side without the file
+	Generated        bool   // written by a tool, so folded
 }
 
-// Key names the file in the ids of a page, whatever its name holds.
+// Key returns an id for the file that is safe in a page, whatever bytes its name has.
 func (f changedFile) Key() string { return fileKey(f.Path) }
 
 func fileKey(name string) string {
@@ -82,7 +83,7 @@ func sidesOf(c comparison, f changedFile) [2]fileSide {
 	return [2]fileSide{{record.SideOld, c.from, f.From(), "before"}, {record.SideNew, c.to, f.Path, "after"}}
 }
 
-// pathspecs are the paths by which git shows the file, and the rename that it is.
+// pathspecs returns the paths that make git show the file, and its rename.
 func (f changedFile) pathspecs() []string {
 	if f.OldPath != "" {
 		return []string{f.OldPath, f.Path}
@@ -90,7 +91,7 @@ func (f changedFile) pathspecs() []string {
 	return []string{f.Path}
 }
 
-// What says in a word or two what became of the file, beside its lines.
+// What says in a word or two what changed about the file apart from its lines.
 func (f changedFile) What() string {
 	switch {
 	case f.Status == "A":
@@ -105,7 +106,7 @@ func (f changedFile) What() string {
 	return ""
 }
 
-// Mode says how the mode changed, "" when it did not.
+// Mode describes the change of the mode, or returns "" if it did not change.
 func (f changedFile) Mode() string {
 	if f.OldMode == f.NewMode || f.OldMode == "" && f.NewMode == gitstore.ModeFile || f.NewMode == "" {
 		return ""
@@ -130,7 +131,7 @@ func modeName(mode string) string {
 	return "mode " + mode
 }
 
-// generated reports whether a file is written by a tool, by its name.
+// generated reports by its name whether a tool writes the file.
 func generated(name string) bool {
 	base := path.Base(name)
 	ends := []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb", ".map", ".pb.go"}
@@ -144,7 +145,7 @@ type fileList struct {
 	added, deleted int
 }
 
-// find is the file that is called name on either side, or the one that a browser or a record calls so.
+// find returns the file called name on either side, or the file for which a browser or a record uses that name.
 func (l *fileList) find(name string) (file changedFile, known bool) {
 	if i, ok := l.byPath[name]; ok {
 		return l.files[i], true
@@ -161,26 +162,26 @@ func (l *fileList) find(name string) (file changedFile, known bool) {
 	return file, known
 }
 
-// index is the place of the file that find finds.
+// index returns the position of the file that find finds.
 func (l *fileList) index(name string) (int, bool) {
 	f, known := l.find(name)
 	return f.Index, known
 }
 
-// inForms is a name as forms and JSON give it back, but for how its lines end: U+FFFD for each byte
-// that is no UTF-8.
+// inForms returns name as forms and JSON return it, apart from line endings: each byte that is not UTF-8 becomes
+// U+FFFD.
 func inForms(name string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string([]rune(name)))
 }
 
-// listCache keeps the lists of the newest comparisons: trees do not change.
+// listCache keeps the lists of recent comparisons: trees do not change.
 type listCache struct {
 	mu   sync.Mutex
 	keys []string // the newest last
 	all  map[string]*fileList
 }
 
-// listsKept is how many lists are kept: one of 50,000 files is some 20 MB.
+// listsKept is how many lists are kept; a list of 50,000 files needs about 20 MB.
 const listsKept = 4
 
 func (c *listCache) get(key string) *fileList {

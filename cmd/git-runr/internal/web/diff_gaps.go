@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// gapView is lines that nothing changed, between hunks: Count of them, from line Old and
-// New on. First says that nothing is shown before it, Last that nothing is behind it.
+// gapView is a gap of Count unchanged lines between hunks, beginning at lines Old and New. First means that nothing is
+// shown before it, Last that nothing is shown after it.
 type gapView struct {
 	Old, New, Count int
 	First, Last     bool
@@ -22,7 +22,7 @@ type gapView struct {
 // gapStep is how many lines of a gap one click shows.
 const gapStep = 20
 
-// Step is gapStep where there is more than that.
+// Step returns gapStep if the gap is longer than that, else 0.
 func (g gapView) Step() int {
 	if g.Count <= gapStep {
 		return 0
@@ -39,14 +39,14 @@ type gapIn struct {
 	All, Lines string
 }
 
-// gapsOf are the gaps before each of hunks and, behind them, the one to the end of the
-// file, whose text whole is; nil: it is not known.
+// gapsOf returns the gaps before each hunk and the gap to the end of the file. whole is the text of the file, or nil
+// if it is unknown.
 func gapsOf(hunks []unidiff.Hunk, whole []byte) []gapView {
 	gaps := make([]gapView, len(hunks)+1)
 	oldAt, newAt := 1, 1
 	for i, h := range hunks {
 		oldStart, newStart := h.OldStart, h.NewStart
-		if h.OldCount == 0 { // git names the line before
+		if h.OldCount == 0 { // git gives the line before
 			oldStart++
 		}
 		if h.NewCount == 0 {
@@ -63,7 +63,7 @@ func gapsOf(hunks []unidiff.Hunk, whole []byte) []gapView {
 	return gaps
 }
 
-// gapRows are the lines of a file from number new on, which are old on the other side.
+// gapRows returns count lines of a file from line new on, which is line old on the other side.
 func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o viewOptions, old, new, count int) ([]rowView, error) {
 	whole, err := p.repo.Blob(ctx, c.to, f.Path)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o view
 	return rows, nil
 }
 
-// gapLines shows a part of a gap, for a script that puts it into its place.
+// gapLines serves a part of a gap, which a script inserts into the page.
 func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known || f.Status == "D" {

@@ -21,18 +21,18 @@ import (
 // imageView is one version of an image.
 type imageView struct {
 	Label         string // before, after
-	URL           string // "" where it is not shown
-	Width, Height int    // in pixels, 0 where they are not known
+	URL           string // "" if it is not shown
+	Width, Height int    // in pixels, 0 if unknown
 	Size          string
-	Why           string // it is not
+	Why           string // why it is not shown
 }
 
-// Swipes reports whether there are two images to be laid over each other.
+// Swipes reports whether there are two images to lay over each other.
 func (v fileView) Swipes() bool {
 	return len(v.Images) == 2 && v.Images[0].URL != "" && v.Images[1].URL != ""
 }
 
-// maxImage is the largest image that is shown, in bytes.
+// maxImage is the size in bytes of the largest image that is shown.
 const maxImage = 8 << 20
 
 // rasterTypes are the images that are shown with every change, as net/http tells them by their
@@ -40,12 +40,12 @@ const maxImage = 8 << 20
 // under a policy by each of which a browser runs none and loads nothing.
 var rasterTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// isImage reports whether the file is one by its name, and no text.
+// isImage reports by its name whether the file is an image and not text.
 func (f changedFile) isImage() bool {
 	return f.Binary && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(path.Ext(f.Path)))
 }
 
-// imageBytes is how much is read to measure the file, in bytes; 0 where it is no image.
+// imageBytes returns how many bytes are read to measure the image, or 0 if the file is not an image.
 func (f changedFile) imageBytes(sizes fileSizes) (n int64) {
 	if !f.isImage() {
 		return 0
@@ -58,7 +58,7 @@ func (f changedFile) imageBytes(sizes fileSizes) (n int64) {
 	return n
 }
 
-// images are the two versions of an image that browsers show, nil for a file that is none.
+// images returns the versions of an image that browsers can show, or nil if the file is not an image.
 func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes fileSizes) ([]imageView, error) {
 	if !f.isImage() && !f.isDrawing() {
 		return nil, nil
@@ -88,15 +88,15 @@ func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes f
 	return found, nil
 }
 
-// maxPixels is the largest image that is shown: what a few bytes unfold to is the browser's memory.
+// maxPixels is the largest image that is shown, in pixels: a small file can unpack to much memory in the browser.
 const maxPixels = 64 << 20
 
-// maxDrawing is the largest SVG that is shown, in bytes: a browser may have much to do with few.
+// maxDrawing is the size in bytes of the largest SVG that is shown: a small file can keep a browser busy.
 const maxDrawing = 512 << 10
 
 func isSVG(name string) bool { return strings.EqualFold(path.Ext(name), ".svg") }
 
-// imageType is as what an image is served, by its content, or why it is not.
+// imageType returns the content type to serve an image with, or the reason why it is not served.
 func imageType(name string, data []byte) (kind, why string) {
 	kind = http.DetectContentType(data)
 	width, height := imageSize(data)
@@ -113,7 +113,7 @@ func imageType(name string, data []byte) (kind, why string) {
 	return kind, ""
 }
 
-// imageSize is what an image says of its width and height in pixels, 0 where it says nothing.
+// imageSize returns the width and height of an image in pixels, or 0 if they are unknown.
 func imageSize(data []byte) (width, height int) {
 	if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
 		return config.Width, config.Height
@@ -121,7 +121,7 @@ func imageSize(data []byte) (width, height int) {
 	return webpSize(data)
 }
 
-// webpSize reads the first chunk of a WebP file, of which there are three kinds.
+// webpSize reads the size from the first chunk of a WebP file, which is of one of three kinds.
 func webpSize(data []byte) (width, height int) {
 	if len(data) < 30 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
 		return 0, 0

@@ -18,8 +18,8 @@ type rowMaker struct {
 	split, crlf bool
 	tokens      map[shown.Line][]syntax.Token
 	notes       remarksAt
-	shown       map[shown.Line]bool // which of notes have found their row
-	old         []string            // lines of the old side, where they may differ in white space from those of the new one
+	shown       map[shown.Line]bool // the notes that have a row
+	old         []string            // lines of the old side, if they may differ in white space from the new ones
 }
 
 func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
@@ -51,7 +51,7 @@ func (m *rowMaker) splitRow(h unidiff.Hunk, row worddiff.Row, marks map[int][][2
 	return v
 }
 
-// before is a line as the old side has it: git shows what both have as the new one does.
+// before returns a line as the old side has it: git shows a common line as the new side has it.
 func (m *rowMaker) before(l unidiff.Line) unidiff.Line {
 	if l.Kind == ' ' && l.Old <= len(m.old) {
 		l.Text, l.New = m.old[l.Old-1], 0
@@ -59,7 +59,7 @@ func (m *rowMaker) before(l unidiff.Line) unidiff.Line {
 	return l
 }
 
-// notesOn are the remarks on a row's line of the old side and of the new one.
+// notesOn returns the remarks on a row's old and new line.
 func (m *rowMaker) notesOn(old, new int) []*remark {
 	var found []*remark
 	for _, at := range []shown.Line{{Side: record.SideOld, Line: old}, {Side: record.SideNew, Line: new}} {
@@ -71,8 +71,8 @@ func (m *rowMaker) notesOn(old, new int) []*remark {
 	return found
 }
 
-// left are the remarks that have found no row: on the file as a whole, and, unless
-// more rows are to come, on lines that the diff does not show.
+// left returns the remarks without a row: those on the whole file and, unless more rows follow, those on lines that
+// the diff does not show.
 func (m *rowMaker) left(more bool) []*remark {
 	var found []*remark
 	for _, at := range shown.Lines(m.notes) {
@@ -87,8 +87,8 @@ func (m *rowMaker) left(more bool) []*remark {
 	return found
 }
 
-// whole makes rows of count lines of a file, from number first on; numbers returns the numbers that a line
-// has on the old side and on the new one, 0 for none. lines is how many the file has.
+// whole makes rows of count lines of a file, from line first on. numbers returns the numbers of a line on the old and
+// the new side, 0 for none. lines is the number of lines of the file.
 func (m *rowMaker) whole(name string, data []byte, first, count int, numbers func(n int) (old, new int)) (rows []rowView, lines int) {
 	m.crlf = bytes.Count(data, []byte("\r\n")) == bytes.Count(data, []byte("\n"))
 	scan := syntax.NewScanner(syntax.Coloured(name))
@@ -108,7 +108,7 @@ func (m *rowMaker) whole(name string, data []byte, first, count int, numbers fun
 	return rows, lines
 }
 
-// lineOf is the side and number of a line: the new side's where it has both.
+// lineOf returns the side and number of a line: the new side's if it has both.
 func lineOf(l unidiff.Line) shown.Line {
 	if l.New == 0 {
 		return shown.Line{Side: record.SideOld, Line: l.Old}
@@ -116,7 +116,7 @@ func lineOf(l unidiff.Line) shown.Line {
 	return shown.Line{Side: record.SideNew, Line: l.New}
 }
 
-// cell is one line. A carriage return is shown where not all lines have one.
+// cell makes the cell of one line. It shows a carriage return unless all lines have one.
 func (m *rowMaker) cell(l unidiff.Line, marks [][2]int) cellView {
 	v := cellView{Class: "x", Mark: " ", NoEOL: l.NoEOL}
 	switch l.Kind {
@@ -135,28 +135,27 @@ func (m *rowMaker) cell(l unidiff.Line, marks [][2]int) cellView {
 
 // hunkView is a hunk as rows of a table.
 type hunkView struct {
-	Gap    *gapView // before it, nil for none
+	Gap    *gapView // before the hunk, or nil
 	Header string   // ranges, as git writes them
 	Rest   string   // the function they are in
 	Start  int      // the first line
 	Rows   []rowView
 }
 
-// rowView is one row. In the unified view Right is the line, whichever side it is of.
+// rowView is one row. In the unified view Right is the line, of whichever side.
 type rowView struct {
 	Old, New    int // line numbers, 0 for none
 	Left, Right cellView
 	Notes       []*remark
-	Blame       *blameView // nil where it was not asked for or is not known
+	Blame       *blameView // nil if not requested or unknown
 }
 
-// cellView is one line of code. Class is a for added, d for removed, x for neither
-// and e for no line at all.
+// cellView is one line of code. Class is a for added, d for removed, x for unchanged and e for an empty cell.
 type cellView struct {
 	Class, Mark string
 	Code        template.HTML
 	NoEOL       bool
 }
 
-// remarksAt are the remarks on a file by the lines that they are shown below.
+// remarksAt maps the lines of a file to the remarks shown below them.
 type remarksAt = map[shown.Line][]*remark

@@ -16,53 +16,53 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// Bounds of what one answer shows, so that no change makes the server or the
-// browser heavy. The rest is a click away.
+// Limits of one response, so that no change overloads the server or the browser. A click
+// shows more.
 const (
 	firstLines    = 1200    // changed lines that a page shows at once
 	firstFiles    = 20      // files that a page shows at once
-	firstPictures = 4 << 20 // bytes of images behind which a page reads no more of them at once
+	firstPictures = 4 << 20 // bytes of images after which a page reads no more at once
 	foldLines     = 500     // a file with more changed lines is folded
 	foldBytes     = 100_000 // a file with a larger patch is folded
 	maxPatch      = 4 << 20 // of one file, in bytes
 	rowsShown     = 4000    // rows of one file in one answer
-	highlightSize = 512_000 // a larger file is coloured by what the diff shows of it
+	highlightSize = 512_000 // a larger file is coloured from its diff alone
 	allContext    = 1 << 20 // lines of context: the whole file
 )
 
 // fileView is one file of a comparison as the page shows it.
 type fileView struct {
 	changedFile
-	Load     string // where the diff is, when it is not in here
-	Folded   string // why it is not shown without a click, "" when it is
-	Note     string // what is there instead of lines
+	Load     string // address of the diff, if it is not here
+	Folded   string // why it needs a click to be shown, or ""
+	Note     string // text instead of lines
 	Hunks    []hunkView
 	Images   []imageView
-	Rendered []blockRun // as what its text stands for
-	Look     string     // where it is shown as that, or as text again, "" for a file that is text alone
-	Who      string     // where it is shown with who wrote its lines, or without again; "" for neither
-	Blamed   bool       // with
+	Rendered []blockRun // the rendered text, such as Markdown
+	Look     string     // address of the other view, rendered or text; "" if there is none
+	Who      string     // address of the view with authors, or without; "" if there is none
+	Blamed   bool       // shown with authors
 	AsText   bool       // Look is text
-	Notes    []*remark  // on the whole file, and on lines that are not shown
-	More     string     // where the rows after these are
-	All      string     // where all of its lines are
-	Tail     *gapView   // behind the last hunk
+	Notes    []*remark  // on the whole file, and on hidden lines
+	More     string     // address of the next rows
+	All      string     // address of the whole file
+	Tail     *gapView   // after the last hunk
 	Cut      bool       // the rest is too large for the page
 	Split    bool
 	Viewed   bool
 	CRLF     bool   // all its lines end in CR LF
 	File     string // the whole new file
 	OldFile  string // the whole old file
-	Compose  string // the form for a comment; "" where nobody comments
-	Anchor   string // where the page is that this is a part of
+	Compose  string // address of the comment form, or ""
+	Anchor   string // address of the page that contains this part
 	gapsURL  string
 }
 
-// Shown reports whether the file is here, or waits for a click; otherwise it is loaded
-// when it comes into sight, and is no more than a line until then.
+// Shown reports whether the file is on the page, or folded behind a click. Any other file is loaded when it scrolls
+// into view, and is one line until then.
 func (v fileView) Shown() bool { return v.Load == "" || v.Folded != "" }
 
-// Columns is how many cells a row of the file has.
+// Columns returns how many cells a row of the file has.
 func (v fileView) Columns() int {
 	n := 4
 	if v.Split {
@@ -77,19 +77,18 @@ func (v fileView) Columns() int {
 // viewOptions say how files are shown.
 type viewOptions struct {
 	split    bool
-	noSpace  bool   // changes of white space alone are not shown
-	space    string // ignore or show, where the address says so: links keep to it
-	rendered string // 1: as what the text stands for
-	blame    string // 1: with who wrote the lines
+	noSpace  bool   // hide changes of white space only
+	space    string // "ignore" or "show" if the address sets it; links keep it
+	rendered string // "1": rendered
+	blame    string // "1": with authors
 	context  int
-	skip     int // rows that an earlier answer had
+	skip     int // rows shown by earlier responses
 	remarks  map[int]remarksAt
 	viewed   map[string]bool
 	compose  bool
 }
 
-// fileViews shows the files of a page: the first ones whole, the others as where
-// they are to be had.
+// fileViews returns the files of a page: the first ones complete, the others as the addresses from which to load them.
 func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile, o viewOptions) ([]fileView, error) {
 	views := make([]fileView, len(list))
 	var now []int
@@ -115,7 +114,7 @@ func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile,
 	for _, i := range now {
 		patch, ok := patches[i]
 		switch {
-		case !ok: // the patches before it filled what one answer takes
+		case !ok: // the patches before it filled the response
 		case patch.size() > foldBytes:
 			views[i].Folded = "long lines"
 		case pictures > firstPictures && list[i].isImage():
@@ -130,7 +129,7 @@ func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile,
 	return views, nil
 }
 
-// folded says why a file is not shown without a click, "" when it is.
+// folded returns why a file needs a click to be shown, or "".
 func (f changedFile) folded() string {
 	switch {
 	case f.Generated:
@@ -169,10 +168,10 @@ func (p *pages) newFileView(c comparison, f changedFile, o viewOptions) fileView
 	return v
 }
 
-// patch is what git says of one file: more than one file where its type changed.
+// patch is git's diff of one file. It has two parts if the type of the file changed.
 type patch []unidiff.File
 
-// filesOf reads text as far as it goes: what is cut off keeps the lines that are there.
+// filesOf parses a diff that may be cut off; it keeps the complete lines.
 func filesOf(text []byte) (patch, error) {
 	var files patch
 	for f, err := range unidiff.Files(string(text)) {
@@ -184,7 +183,7 @@ func filesOf(text []byte) (patch, error) {
 	return files, nil
 }
 
-// size is in bytes.
+// size returns the size in bytes.
 func (p patch) size() (n int) {
 	for _, f := range p {
 		n += len(f.Text)
@@ -199,9 +198,8 @@ func (p patch) hunks() (all []unidiff.Hunk) {
 	return all
 }
 
-// patches are those of the files with the given indexes, as far as one answer takes
-// them. A symbolic link that became a file is two patches. Where white space is left out,
-// a file in which nothing else changed has an empty one.
+// patches returns the patches of the files with the given indexes, as far as one response can hold them. A symbolic
+// link that became a file has two patches. If white space is ignored, a file without other changes has an empty one.
 func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int, noSpace bool) (map[int]patch, error) {
 	if len(now) == 0 {
 		return nil, nil
@@ -239,7 +237,7 @@ func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, n
 	return found, nil
 }
 
-// isOf reports whether patch is that of the file, whole, and of its rename.
+// isOf reports whether patch is the complete patch of the file and of its rename.
 func (f changedFile) isOf(patch patch) bool {
 	if f.Status == "T" {
 		return len(patch) == 2
@@ -247,8 +245,8 @@ func (f changedFile) isOf(patch patch) bool {
 	return len(patch) == 1 && (patch[0].Old == "" || patch[0].Old == f.From())
 }
 
-// patchEach asks for one patch at a time, where git sees other files in all than in
-// the one.
+// patchEach asks git for one patch at a time; it serves where git pairs files differently in a whole diff than in the
+// diff of one.
 func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int, noSpace bool) (map[int]patch, error) {
 	found := map[int]patch{}
 	for _, i := range now {
@@ -263,7 +261,7 @@ func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile,
 	return found, nil
 }
 
-// oneFile is the diff of one file, whatever its size, from row o.skip on.
+// oneFile returns the diff of one file, whatever its size, from row o.skip on.
 func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o viewOptions) (fileView, error) {
 	v := p.newFileView(c, f, o)
 	sizes, err := p.sizes(ctx, c, []changedFile{f}, []int{0})
@@ -291,7 +289,7 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 	return v, p.fill(ctx, c, &v, patch, sizes, o)
 }
 
-// fill puts the rows of patch into the view.
+// fill adds the rows of patch to the view.
 func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch, sizes fileSizes, o viewOptions) error {
 	if v.Binary {
 		var err error
@@ -354,16 +352,16 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 	return nil
 }
 
-// part is what one answer shows of a hunk: index is its place among all, and first says
-// that it is shown from its first line on.
+// part is the shown part of a hunk. index is the position of the hunk, and first means that it is shown from its first
+// line on.
 type part struct {
 	unidiff.Hunk
 	index int
 	first bool
 }
 
-// window is the part of hunks that one answer shows, and how many lines there are
-// before what comes next, 0 at the end. A hunk is cut where it must be.
+// window returns the part of hunks that one response shows, and how many lines precede the next part, 0 at the end. It
+// cuts a hunk if necessary.
 func window(hunks []unidiff.Hunk, skip int) (shown []part, next int) {
 	at, end := 0, skip+rowsShown
 	for i, h := range hunks {
@@ -381,7 +379,7 @@ func window(hunks []unidiff.Hunk, skip int) (shown []part, next int) {
 	return shown, next
 }
 
-// allCRLF reports whether every line that has an end ends in CR LF, so that none needs a mark.
+// allCRLF reports whether every terminated line ends in CR LF, so that no line needs a mark.
 func allCRLF(hunks []unidiff.Hunk) bool {
 	some := false
 	for _, h := range hunks {
@@ -396,9 +394,8 @@ func allCRLF(hunks []unidiff.Hunk) bool {
 	return some
 }
 
-// wholes are the texts of a file by side, where they are needed and small enough: to colour
-// lines by what is open before them, to know how many lines there are, and for the old text of
-// lines that are both.
+// wholes returns the texts of a file by side, if they are needed and small enough: to colour lines in context, to
+// count lines, and to get the old text of lines that both sides have.
 func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed, both bool, sizes fileSizes) (map[record.Side][]byte, error) {
 	whole := map[record.Side][]byte{}
 	if !needed {
@@ -418,9 +415,8 @@ func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed,
 	return whole, nil
 }
 
-// tokensOf are the tokens of the lines that hunks show, by side and number. They are
-// found in the whole file where that is there: a line in the middle does not tell whether
-// it is inside a comment.
+// tokensOf returns the tokens of the lines in hunks, by side and number. It scans the whole file if it has it: a line
+// alone does not tell whether it is inside a comment.
 func tokensOf(f changedFile, hunks []part, whole map[record.Side][]byte) map[shown.Line][]syntax.Token {
 	tokens := map[shown.Line][]syntax.Token{}
 	lang := syntax.Coloured(f.Path)
@@ -437,10 +433,10 @@ func tokensOf(f changedFile, hunks []part, whole map[record.Side][]byte) map[sho
 	return tokens
 }
 
-// fileSizes are the sizes of files in bytes, by side and path.
+// fileSizes maps side and path to the size of a file in bytes.
 type fileSizes map[record.Side]map[string]int64
 
-// sizes are those of the files with the given indexes, on both sides.
+// sizes returns the sizes of the files with the given indexes, on both sides.
 func (p *pages) sizes(ctx context.Context, c comparison, list []changedFile, now []int) (fileSizes, error) {
 	var before, after []string
 	for _, i := range now {
@@ -459,7 +455,7 @@ func (p *pages) sizes(ctx context.Context, c comparison, list []changedFile, now
 	return fileSizes{record.SideOld: old, record.SideNew: new}, err
 }
 
-// numberOf is the line's on a side, 0 when that does not have it.
+// numberOf returns the number of the line on a side, or 0 if the side does not have it.
 func numberOf(l unidiff.Line, side record.Side) int {
 	if side == record.SideOld {
 		return l.Old
@@ -467,7 +463,7 @@ func numberOf(l unidiff.Line, side record.Side) int {
 	return l.New
 }
 
-// scanWhole keeps the tokens of the lines that hunks show.
+// scanWhole stores the tokens of the lines in hunks, scanned in the whole file.
 func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []part, tokens map[shown.Line][]syntax.Token) {
 	wanted, last := map[int]bool{}, 0
 	for _, h := range hunks {
@@ -488,7 +484,7 @@ func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []pa
 	}
 }
 
-// scanHunks takes each hunk as if nothing were open before it.
+// scanHunks stores the tokens of each hunk, scanned as if nothing were open before it.
 func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map[shown.Line][]syntax.Token) {
 	for _, h := range hunks {
 		scan := syntax.NewScanner(lang)
@@ -500,7 +496,7 @@ func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map
 	}
 }
 
-// list is the files that differ, in git's order.
+// list returns the files that differ, in git's order.
 func (s *Server) list(ctx context.Context, c comparison) (*fileList, error) {
 	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
 	if list := s.lists.get(key); list != nil {
@@ -519,7 +515,7 @@ func (s *Server) list(ctx context.Context, c comparison) (*fileList, error) {
 	return list, nil
 }
 
-// reviewComparison is the change that a review is about.
+// reviewComparison returns the change under review.
 func (s *Server) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
 	subject := review.Request.Subject
 	c := comparison{to: subject.Tree, at: subject.Commit, paths: subject.Paths, base: "/review/" + review.ID}
@@ -531,7 +527,7 @@ func (s *Server) reviewComparison(ctx context.Context, review record.Review) (co
 	return c, err
 }
 
-// fileOf is the file of what is under review that is called name, as fileList.find has it.
+// fileOf returns the file under review called name; fileList.find explains which names match.
 func (s *Server) fileOf(ctx context.Context, review record.Review, name string) (changedFile, error) {
 	c, err := s.reviewComparison(ctx, review)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 
 const (
 	beatEvery = 15 * time.Second
-	sendTime  = 10 * time.Second // a listener that takes longer is gone
+	sendTime  = 10 * time.Second // a slower listener is dropped
 )
 
-// Names of live updates: the first two are what existing clients wait for.
+// Names of live updates. Existing clients listen for the first two.
 const (
-	sessionsChanged    = "review_sessions_changed"    // requests came, or were answered or withdrawn
+	sessionsChanged    = "review_sessions_changed"    // a request was made, answered or withdrawn
 	submissionsChanged = "review_submissions_changed" // anything happened to reviews
 	runChanged         = "run_changed"
 )
@@ -32,11 +32,11 @@ type updateJSON struct {
 	Type string   `json:"type"` // ui_event
 	Name string   `json:"name"`
 	At   int64    `json:"at"`
-	IDs  []string `json:"ids,omitempty"` // of what changed; none: anything may have
+	IDs  []string `json:"ids,omitempty"` // what changed; empty means that anything may have
 }
 
-// events tells a listener what any process writes, until the listener goes. The id of
-// an update names the state, so one who comes back hears of what was missed.
+// events sends a listener the changes that any process writes, until the listener disconnects. The id of an update
+// names the state, so a client that reconnects gets what it missed.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if !s.tips.join() {
 		s.fail(w, r, &requestError{status: http.StatusServiceUnavailable, message: "too many listeners"})
@@ -57,7 +57,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	s.follow(r.Context(), l, tips)
 }
 
-// follow sends what changes from tips on.
+// follow sends the changes after tips.
 func (s *Server) follow(ctx context.Context, l *listener, tips gitstore.Tips) {
 	poll, beat := time.NewTicker(pollEvery), time.NewTicker(beatEvery)
 	defer poll.Stop()
@@ -79,7 +79,7 @@ func (s *Server) follow(ctx context.Context, l *listener, tips gitstore.Tips) {
 	}
 }
 
-// updates are what the logs say beyond old.
+// updates returns the updates for entries added since old.
 func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJSON {
 	ids := map[string][]string{}
 	note := func(name, id string) {
@@ -94,7 +94,7 @@ func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJS
 		err := s.repo.Walk(ctx, writer, tip, old[writer], func(entry gitstore.Entry) error {
 			event, err := record.DecodeEvent(entry)
 			if err != nil {
-				return nil // of no review or run that we know
+				return nil // not about a review or run
 			}
 			note(submissionsChanged, event.Review)
 			note(runChanged, event.Run)
@@ -107,7 +107,7 @@ func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJS
 			return anything()
 		}
 	}
-	if len(ids) == 0 { // a log went away
+	if len(ids) == 0 { // a log disappeared
 		return anything()
 	}
 	var updates []updateJSON
@@ -121,7 +121,7 @@ func anything() []updateJSON {
 	return []updateJSON{{Name: sessionsChanged}, {Name: submissionsChanged}, {Name: runChanged}}
 }
 
-// stateID names what the logs hold.
+// stateID returns an id of the state of all logs.
 func stateID(tips gitstore.Tips) string {
 	sum := sha256.New()
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {

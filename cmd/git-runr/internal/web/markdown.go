@@ -20,27 +20,29 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// Limits of what is read as Markdown. What is beyond them is shown as it was
-// written: a few KiB of a table can ask for millions of cells.
+// Limits for rendering Markdown. Text beyond them is shown as written: a table of a few KiB
+// can have millions of cells.
 const (
 	maxMarkdown   = 64 << 10 // bytes
 	maxTableCells = 20_000   // lines times the most bars in one of them
 	maxNesting    = 50       // quotes and lists that one line begins
-	maxDelimiters = 3000     // marks of emphasis and links: what they cost grows with their square
+	maxDelimiters = 3000     // marks of emphasis and links: the cost is quadratic
 )
 
-// quotedLines are the lines that a comment speaks of: what a suggestion replaces.
+// quotedLines are the lines that a comment is about, which a suggestion replaces.
 type quotedLines struct {
 	file  string
 	start int
 	lines []string
+	// commit is where a link of a commit leads, "" for what is none; nil: commits are no links.
+	commit func(id string) string
 }
 
 // attrQuoted holds the quotedLines of a suggestion's block.
 const attrQuoted = "quoted"
 
-// markdownParser is made on first use. It has no parsers for HTML, so that a tag is
-// text like any other; what it makes of text cannot hold a tag that is not ours.
+// markdownParser is made on first use. It has no parsers for HTML, so that foreign tags are plain text and the output
+// has no tags but ours.
 var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 	blocks := []util.PrioritizedValue{
 		util.Prioritized(parser.NewSetextHeadingParser(), 100), util.Prioritized(parser.NewThematicBreakParser(), 200),
@@ -61,14 +63,16 @@ var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithParser(p), goldmark.WithRenderer(r))
 })
 
-// markdownHTML is foreign Markdown as HTML. Suggestions are shown against quoted.
+// markdownHTML renders foreign Markdown as HTML. Suggestions are shown as changes of quoted.
 func markdownHTML(source string, quoted quotedLines) template.HTML {
 	source = safetext.Text(source)
 	if tooMuchMarkdown(source) {
 		return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(source) + "</pre>")
 	}
 	md, src := markdownParser(), []byte(source)
-	doc := md.Parser().Parse(mdtext.NewReader(src))
+	pc := parser.NewContext()
+	pc.Set(linksKey, quoted.commit)
+	doc := md.Parser().Parse(mdtext.NewReader(src), parser.WithContext(pc))
 	for node := range suggestions(doc, src) {
 		node.SetAttributeString(attrQuoted, quoted)
 	}
@@ -94,7 +98,7 @@ func tooMuchMarkdown(source string) bool {
 	return len(source) > maxMarkdown || lines*bars > maxTableCells || delimiters > maxDelimiters
 }
 
-// nesting is how many quotes and lists a line begins.
+// nesting returns how many quotes and lists a line begins.
 func nesting(line string) int {
 	for depth := 0; ; depth++ {
 		line = strings.TrimLeft(line, " \t")
@@ -111,7 +115,7 @@ func nesting(line string) int {
 	}
 }
 
-// suggestions are the fenced blocks that propose other lines.
+// suggestions finds the fenced blocks that suggest other lines.
 func suggestions(doc ast.Node, source []byte) func(func(*ast.FencedCodeBlock) bool) {
 	return func(yield func(*ast.FencedCodeBlock) bool) {
 		_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -124,7 +128,7 @@ func suggestions(doc ast.Node, source []byte) func(func(*ast.FencedCodeBlock) bo
 	}
 }
 
-// ownNodes renders what the page wants otherwise than goldmark does.
+// ownNodes renders the nodes for which the page differs from goldmark.
 type ownNodes struct{}
 
 func (ownNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
@@ -138,7 +142,7 @@ func (ownNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	}
 }
 
-// renderHeading keeps headings below those of the page.
+// renderHeading renders headings at a level below those of the page.
 func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag := "<h" + string(rune('0'+min(node.(*ast.Heading).Level+3, 6))) + ">"
 	if !entering {
@@ -148,8 +152,8 @@ func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 	return ast.WalkContinue, err
 }
 
-// safeURL is a link's target where a comment may lead there. Targets without a
-// scheme would lead to this server.
+// safeURL returns the target of a link if a comment may link there. A target without a scheme may not, because it
+// would lead to this server.
 func safeURL(dest string) (string, bool) {
 	u, err := url.Parse(strings.TrimSpace(dest))
 	if err != nil {
@@ -164,7 +168,7 @@ func safeURL(dest string) (string, bool) {
 	return "", false
 }
 
-// linkStart opens a link that tells nobody where it was followed from.
+// linkStart opens a link that sends no referrer.
 func linkStart(dest string) string {
 	escaped := template.HTMLEscapeString(dest)
 	return `<a href="` + escaped + `" title="` + escaped + `" rel="nofollow noopener noreferrer" target="_blank">`
@@ -174,10 +178,13 @@ func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	raw := string(node.(*ast.Link).Destination)
 	dest, ok := safeURL(raw)
 	written := ""
+	_, own := node.AttributeString(attrOwn)
 	switch {
+	case own && entering:
+		written = `<a href="` + template.HTMLEscapeString(raw) + `">`
 	case ok && entering:
 		written = linkStart(dest)
-	case ok:
+	case ok, own:
 		written = "</a>"
 	case !entering:
 		written = ` <span class="nolink">(` + template.HTMLEscapeString(raw) + `)</span>`
@@ -203,7 +210,7 @@ func renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering boo
 	return ast.WalkContinue, err
 }
 
-// renderImage shows a link: nothing is loaded from elsewhere.
+// renderImage renders an image as a link, so that nothing is loaded from elsewhere.
 func renderImage(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	n := node.(*ast.Image)
 	raw := string(n.Destination)
@@ -259,7 +266,7 @@ func codeLinesHTML(lang *syntax.Language, lines []string) string {
 	return b.String()
 }
 
-// suggestionHTML shows what a suggestion does to the quoted lines.
+// suggestionHTML shows the change that a suggestion makes to the quoted lines.
 func suggestionHTML(q quotedLines, lines []string) string {
 	head, tail := 0, 0
 	for head < len(q.lines) && head < len(lines) && q.lines[head] == lines[head] {

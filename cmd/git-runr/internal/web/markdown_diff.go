@@ -15,14 +15,14 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// blockRow is a block of a document before the change and after it, "" where it has none there.
-// Class is x where both are the same, a, d or c.
+// blockRow is a block of a document before and after the change, "" on a side that does not have it. Class is x if
+// both are the same, else a, d or c.
 type blockRow struct {
 	Class    string
 	Old, New template.HTML
 }
 
-// blockRun is rows of a document. Those of a Folded one are all unchanged, far from any change.
+// blockRun is consecutive rows of a document. The rows of a Folded one are unchanged and far from any change.
 type blockRun struct {
 	Folded bool
 	Rows   []blockRow
@@ -31,18 +31,18 @@ type blockRun struct {
 // blocksAround is how many unchanged blocks are shown around a change.
 const blocksAround = 2
 
-// isDrawing reports whether the text of the file draws something, by its name.
+// isDrawing reports by its name whether the text of the file describes a drawing.
 func (f changedFile) isDrawing() bool {
 	return !f.Binary && f.Status != "T" && isSVG(f.Path)
 }
 
-// stands reports whether the text of the file stands for something that can be shown, by its name.
+// stands reports by its name whether the text of the file can be rendered.
 func (f changedFile) stands() bool {
 	markdown := []string{".md", ".markdown", ".mdown"}
 	return f.isDrawing() || !f.Binary && f.Status != "T" && slices.Contains(markdown, strings.ToLower(path.Ext(f.Path)))
 }
 
-// render shows the file as what it stands for. It reports whether it is small enough for that.
+// render shows the file rendered. It reports whether the file is small enough for that.
 func (p *pages) render(ctx context.Context, c comparison, v *fileView, sizes fileSizes) (done bool, err error) {
 	if v.isDrawing() {
 		v.Images, err = p.images(ctx, c, v.changedFile, sizes)
@@ -72,7 +72,7 @@ func (p *pages) render(ctx context.Context, c comparison, v *fileView, sizes fil
 	return true, nil
 }
 
-// markdownBlocks are the blocks of a document as HTML.
+// markdownBlocks returns the blocks of a document as HTML.
 func markdownBlocks(source string) (blocks []string) {
 	md, src := markdownParser(), []byte(source)
 	doc := md.Parser().Parse(mdtext.NewReader(src))
@@ -82,14 +82,14 @@ func markdownBlocks(source string) (blocks []string) {
 			out.Reset()
 			out.WriteString("<p>" + template.HTMLEscapeString(err.Error()) + "</p>")
 		}
-		if shown := out.String(); strings.TrimSpace(shown) != "" { // a definition of links is nothing
+		if shown := out.String(); strings.TrimSpace(shown) != "" { // a link definition renders as nothing
 			blocks = append(blocks, shown)
 		}
 	}
 	return blocks
 }
 
-// blockRows puts blocks beside those that took their place, with the words that changed.
+// blockRows pairs the blocks of both sides and marks the changed words.
 func blockRows(before, after []string) (rows []blockRow) {
 	gone, come := worddiff.Sides(before, after)
 	for i, j := 0, 0; i < len(before) || j < len(after); {
@@ -121,8 +121,8 @@ func blockRows(before, after []string) (rows []blockRow) {
 	return rows
 }
 
-// orderHeadings says of headings that stand too deep below those before them that they are a step
-// deeper: a document may begin with any. They look as they did.
+// orderHeadings sets aria-level on headings that skip a level, so that they are one step below the heading before
+// them: a document may begin at any level. Their look does not change.
 func orderHeadings(rows []blockRow) {
 	level := 3 // of the file's own
 	order := func(block template.HTML) template.HTML {
@@ -150,7 +150,7 @@ func orderHeadings(rows []blockRow) {
 	}
 }
 
-// foldBlocks folds away what is unchanged and far from a change.
+// foldBlocks folds unchanged blocks far from a change.
 func foldBlocks(rows []blockRow) (runs []blockRun) {
 	near := make([]bool, len(rows))
 	for i, row := range rows {
@@ -173,8 +173,8 @@ func foldBlocks(rows []blockRow) (runs []blockRun) {
 	return runs
 }
 
-// markWords marks in the HTML of two blocks the words that the other one does not have. Where
-// they have little in common nothing is marked.
+// markWords marks in each of two HTML blocks the words that the other does not have. It marks nothing if they have
+// little in common.
 func markWords(before, after string) (old, new string) {
 	a, b := htmlTokens(before), htmlTokens(after)
 	gone, come, alike := worddiff.Compare(a, b, func(token string) int {
@@ -189,7 +189,7 @@ func markWords(before, after string) (old, new string) {
 	return marked(a, gone), marked(b, come)
 }
 
-// htmlTokens divides HTML that the page made into tags, words, characters between them and white space.
+// htmlTokens splits HTML made by the page into tags, words, other characters and white space.
 func htmlTokens(s string) (tokens []string) {
 	for len(s) > 0 {
 		end := 0
@@ -209,10 +209,10 @@ func htmlTokens(s string) (tokens []string) {
 	return tokens
 }
 
-// isWord reports whether a token can be marked: it is no tag and no white space.
+// isWord reports whether a token can be marked: it is not a tag or white space.
 func isWord(token string) bool { return token[0] != '<' && strings.TrimSpace(token) != "" }
 
-// marked is tokens in one, with marks around those that changed and what is between them.
+// marked joins tokens, with marks around the changed ones and what is between them.
 func marked(tokens []string, changed []bool) string {
 	var out strings.Builder
 	for i := 0; i < len(tokens); {

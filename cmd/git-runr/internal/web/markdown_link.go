@@ -2,6 +2,7 @@ package web
 
 import (
 	"html"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -11,11 +12,41 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// bareLinks makes links of addresses that stand in the text.
+// bareLinks makes links of addresses and ids of commits that stand in the text.
 type bareLinks struct{}
 
+// attrOwn marks a link to a page of ours: no text can ask for one.
+const attrOwn = "own"
+
+// linksKey is where the context of a parser has quotedLines.commit.
+var linksKey = parser.NewContextKey()
+
+// commitID is what the id of a commit looks like, which people shorten.
+var commitID = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
+
+// maxCommits is how many ids one text is asked for: what is beyond them stays text.
+const maxCommits = 50
+
 // Transform is called once, for the whole document.
-func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, _ parser.Context) {
+func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, pc parser.Context) {
+	commit, _ := pc.Get(linksKey).(func(string) string)
+	asked := 0
+	find := func(s string) (from, to int, url string) {
+		from, to = findAddress(s)
+		before := s
+		if from >= 0 {
+			before, url = s[:from], html.UnescapeString(s[from:to])
+		}
+		for _, at := range commitID.FindAllStringIndex(before, -1) {
+			if asked++; commit == nil || asked > maxCommits {
+				break
+			}
+			if to := commit(s[at[0]:at[1]]); to != "" {
+				return at[0], at[1], to
+			}
+		}
+		return from, to, url
+	}
 	var texts []*ast.Text
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n.Kind() {
@@ -31,7 +62,7 @@ func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, _ parser.Con
 	})
 	for _, text := range texts {
 		for text != nil {
-			text = linkFirst(text, reader.Source())
+			text = linkFirst(text, reader.Source(), find)
 		}
 	}
 }
@@ -60,17 +91,20 @@ func joinTexts(text *ast.Text) {
 	}
 }
 
-// linkFirst makes a link of the first address in text, and returns the text behind
+// linkFirst makes a link of the first thing in text that find finds, and returns the text behind
 // it; nil when there is none.
-func linkFirst(text *ast.Text, source []byte) *ast.Text {
+func linkFirst(text *ast.Text, source []byte, find func(string) (from, to int, url string)) *ast.Text {
 	value := string(text.Segment.Value(source))
-	from, to := findAddress(value)
+	from, to, url := find(value)
 	if from < 0 {
 		return nil
 	}
 	parent, start := text.Parent(), text.Segment.Start
 	link := ast.NewLink()
-	link.Destination = []byte(html.UnescapeString(value[from:to]))
+	link.Destination = []byte(url)
+	if strings.HasPrefix(url, "/") {
+		link.SetAttributeString(attrOwn, true)
+	}
 	link.AppendChild(link, ast.NewTextSegment(mdtext.NewSegment(start+from, start+to)))
 	rest := ast.NewTextSegment(mdtext.NewSegment(start+to, text.Segment.Stop))
 	rest.SetSoftLineBreak(text.SoftLineBreak())

@@ -10,13 +10,13 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Tables and bare links are read here and not by goldmark's extensions: those compile
-// patterns when the program starts, which a hook of git's would wait for.
+// Tables and bare links are parsed here, because goldmark's extensions compile patterns when
+// the program starts, which would delay git's hooks.
 
-// tables makes tables of the lines of a paragraph that are one.
+// tables makes tables of the lines of a paragraph that form one.
 type tables struct{}
 
-// Transform is called for every paragraph. What stands before the table stays in it.
+// Transform is called for every paragraph. Text before the table stays in it.
 func (tables) Transform(node *ast.Paragraph, reader mdtext.Reader, _ parser.Context) {
 	source, lines := reader.Source(), node.Lines()
 	for i := 0; i+1 < lines.Len(); i++ {
@@ -40,8 +40,7 @@ func lineAt(source []byte, lines *mdtext.Segments, i int) []byte {
 	return line.Value(source)
 }
 
-// newTable makes a table of the lines from index at on: its header, its delimiters
-// and its rows.
+// newTable makes a table of the lines from index at on: header, delimiters and rows.
 func newTable(source []byte, lines *mdtext.Segments, at int, alignments []east.Alignment) *east.Table {
 	table := east.NewTable()
 	table.Alignments = alignments
@@ -52,7 +51,7 @@ func newTable(source []byte, lines *mdtext.Segments, at int, alignments []east.A
 	return table
 }
 
-// newRow has a cell for each column; the last one holds the rest of the line.
+// newRow makes a row with a cell for each column; the last cell holds the rest of the line.
 func newRow(source []byte, line mdtext.Segment, alignments []east.Alignment) *east.TableRow {
 	row, cells := east.NewTableRow(alignments), rowCells(source, line)
 	if last := len(alignments) - 1; len(cells) > len(alignments) {
@@ -69,7 +68,7 @@ func newRow(source []byte, line mdtext.Segment, alignments []east.Alignment) *ea
 	return row
 }
 
-// rowCells are the parts of a line between bars. A bar behind a backslash is text.
+// rowCells splits a line at its bars. A bar after a backslash is text.
 func rowCells(source []byte, line mdtext.Segment) []mdtext.Segment {
 	line = trimmed(source, line)
 	text := line.Value(source)
@@ -100,7 +99,7 @@ func trimmed(source []byte, segment mdtext.Segment) mdtext.Segment {
 	return segment.TrimRightSpace(source)
 }
 
-// alignmentsOf reads the line of dashes under a header; nil when it is none.
+// alignmentsOf parses the line of dashes under a header; it returns nil for any other line.
 func alignmentsOf(line string) []east.Alignment {
 	line = strings.TrimSpace(line)
 	if !strings.Contains(line, "|") || strings.Trim(line, "|:- \t") != "" {
@@ -134,7 +133,7 @@ func renderTable(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.
 		if cell.Parent().Kind() == east.KindTableHeader {
 			tag = "th"
 		}
-		if cell.Alignment != east.AlignNone { // a style would be refused by the content policy
+		if cell.Alignment != east.AlignNone { // the content policy forbids a style
 			attribute = ` align="` + cell.Alignment.String() + `"`
 		}
 	} else {

@@ -113,25 +113,26 @@ func pageStatus(err error) int {
 
 // page is what every page has.
 type page struct {
-	Title   string
-	Tab     string // inbox, runs or metrics, "" for neither
-	Actor   string
-	Repo    string // its name
-	Place   string // where it lies
-	Branch  string // that is checked out, "" for none
-	Theme   string // dark, light, or "" for the system's
-	Tint    string // strong, blind, or "" for soft
-	Density string // dense, wide, or ""
-	Wrap    string // off, or "" for lines that wrap
-	Images  string // swipe, full, or "" for side by side
-	Split   bool   // diffs side by side
-	NoSpace bool   // changes of white space alone are not shown
-	Token   string // of forms
-	Path    string // of this page, for links to its other views
-	Watched string // the review or run that the page is about, for live updates
-	now     time.Time
-	look    viewOptions // of diffs, as the address and the browser have them
-	short   map[string]string
+	Title    string
+	Tab      string // inbox, runs or metrics, "" for neither
+	Actor    string
+	Repo     string // its name
+	Place    string // where it lies
+	Branch   string // that is checked out, "" for none
+	Theme    string // dark, light, or "" for the system's
+	Tint     string // strong, blind, or "" for soft
+	Density  string // dense, wide, or ""
+	Wrap     string // off, or "" for lines that wrap
+	Images   string // swipe, full, or "" for side by side
+	Split    bool   // diffs side by side
+	NoSpace  bool   // changes of white space alone are not shown
+	Token    string // of forms
+	Path     string // of this page, for links to its other views
+	Watched  string // the review or run that the page is about, for live updates
+	Unshared int    // events of this clone that a remote does not have by what is known here
+	now      time.Time
+	look     viewOptions // of diffs, as the address and the browser have them
+	short    map[string]string
 }
 
 // paged is any page, for the parts that it is made of.
@@ -165,8 +166,12 @@ func (p *pages) page(r *http.Request, title, tab string) page {
 	branch, _ := p.repo.Branch(r.Context()) // a heading that cannot be read is none
 	place := cmp.Or(p.repo.WorkTree, p.repo.CommonDir)
 	look := viewOptions{split: wanted(r, "view", "split"), noSpace: wanted(r, "space", "ignore"), space: r.FormValue("space")}
+	unshared := 0
+	if p.Unshared != nil && p.Do != nil {
+		unshared, _ = p.Unshared(r.Context()) // what cannot be counted is not offered
+	}
 	return page{
-		Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
+		Unshared: unshared, Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
 		Branch: strings.TrimPrefix(branch, "refs/heads/"), Theme: preference(r, "theme", "dark", "light"),
 		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"), Wrap: preference(r, "wrap", "off"), Images: preference(r, "images", "swipe", "full"),
 		Split: look.split, NoSpace: look.noSpace, Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(), look: look,

@@ -145,6 +145,19 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// postSync exchanges with the remote, and goes back to where that was asked for.
+func (p *pages) postSync(w http.ResponseWriter, r *http.Request) error {
+	if p.Do == nil {
+		return errNoPage
+	}
+	if err := refusal(p.Do(r.Context(), "-q", "sync")); err != nil {
+		return err
+	}
+	back := "/" + strings.TrimLeft(r.PostForm.Get("back"), "/\\")
+	http.Redirect(w, r, (&url.URL{Path: back}).String(), http.StatusSeeOther)
+	return nil
+}
+
 // landingOptions are the options that a form chose.
 func landingOptions(form url.Values) []string {
 	var options []string

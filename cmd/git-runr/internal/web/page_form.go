@@ -240,6 +240,16 @@ func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// postReply records what the reader says in a thread.
+func (p *pages) postReply(w http.ResponseWriter, r *http.Request) error {
+	said := record.Reply{Finding: r.PostForm.Get("finding"), Text: strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"), Actor: p.Actor}
+	review, err := p.Store.Reply(r.Context(), r.PathValue("id"), said)
+	if err != nil {
+		return err
+	}
+	return p.toThread(w, r, review.ID, said.Finding)
+}
+
 // postAnswer records what became of one finding or comment.
 func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
 	a := record.Answer{

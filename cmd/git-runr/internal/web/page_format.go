@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// ago is how long before now a time was.
+// ago says how long before now a time was.
 func ago(now, then time.Time) string {
 	d := now.Sub(then)
 	switch {
@@ -23,7 +23,7 @@ func ago(now, then time.Time) string {
 	return units(d) + " ago"
 }
 
-// units is a duration in the largest unit that it has two of.
+// units formats a duration in the largest unit of which it has at least two.
 func units(d time.Duration) string {
 	switch {
 	case d < 2*time.Hour:
@@ -41,10 +41,10 @@ func units(d time.Duration) string {
 	}
 }
 
-// at is a time for machines and for whoever points at it.
+// at formats a time for machines and for tooltips.
 func at(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// took is a duration as a person reads it.
+// took formats a duration for people.
 func took(d duration.Duration) string {
 	switch v := time.Duration(d); {
 	case v < time.Second:
@@ -58,7 +58,7 @@ func took(d duration.Duration) string {
 	}
 }
 
-// personName is an actor without the address: "Ada <ada@example.com>" is Ada.
+// personName returns an actor without the address: "Ada" for "Ada <ada@example.com>".
 func personName(actor string) string {
 	return safetext.Line(cmp.Or(record.PersonName(actor), actor))
 }
@@ -76,7 +76,7 @@ var icons = map[string]string{
 	"chevron": `<path d="M4 6l4 4 4-4"/>`,
 }
 
-// icon is one of icons as an element that screen readers pass over.
+// icon returns one of icons as an element that screen readers skip.
 func icon(name string) template.HTML {
 	return template.HTML(`<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">` + icons[name] + `</svg>`)
 }

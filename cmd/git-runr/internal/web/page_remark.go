@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"fmt"
 	"html/template"
 	"strings"
 
@@ -20,6 +22,26 @@ type remark struct {
 	CanHand   bool       // to a run
 	Proposals []proposal // other lines that it suggests
 	Runs      []record.RunSummary
+	Replies   []replyView
+}
+
+// replyView is something said in a thread.
+type replyView struct {
+	record.Reply
+	Body template.HTML
+}
+
+// replies are what was said in the thread of a finding, or with "" to the review as a whole.
+func (p *pages) replies(ctx context.Context, review record.Review, finding string) (views []replyView) {
+	for _, said := range review.RepliesTo(finding) {
+		views = append(views, replyView{said, markdownHTML(said.Text, quotedLines{commit: p.commits(ctx)})})
+	}
+	return views
+}
+
+// Version changes with everything that is said of the remark.
+func (r remark) Version() string {
+	return fmt.Sprintf("%d-%d-%d-%s-%s", len(r.Replies), len(r.Answers), len(r.Runs), r.State(), r.Applied())
 }
 
 // First is the first line, for lists.
@@ -28,8 +50,8 @@ func (r remark) First() string { return firstLine(r.Text) }
 // Later says where its lines are in the newest commit if that is elsewhere.
 func (r remark) Later() string { return shown.Later(r.Now) }
 
-func newRemark(review record.Review, said *shown.Remark) *remark {
-	quoted := quotedLines{said.Made.File, said.Made.StartLine, said.Quote}
+func newRemark(review record.Review, said *shown.Remark, commit func(string) string) *remark {
+	quoted := quotedLines{said.Made.File, said.Made.StartLine, said.Quote, commit}
 	r := &remark{Remark: said, Review: review.ID, Body: markdownHTML(said.Text, quoted)}
 	if said.Fix != "" {
 		r.Fix = markdownHTML(said.Fix, quoted)
@@ -84,12 +106,12 @@ func outcomeClass(o record.Outcome) string {
 }
 
 // submissions are the answers of a review with their remarks: remarks are those of said.
-func submissions(said *shown.Review, remarks []*remark) []submissionView {
+func submissions(said *shown.Review, remarks []*remark, commit func(string) string) []submissionView {
 	views := make([]submissionView, len(said.Submissions))
 	for i, sub := range said.Submissions {
-		v := submissionView{Submission: sub, Summary: markdownHTML(sub.Report.Summary, quotedLines{})}
+		v := submissionView{Submission: sub, Summary: markdownHTML(sub.Report.Summary, quotedLines{commit: commit})}
 		if prose := sub.Report.Prose(); prose != "" {
-			v.Words = markdownHTML(prose, quotedLines{})
+			v.Words = markdownHTML(prose, quotedLines{commit: commit})
 		}
 		n := len(said.Of(i))
 		v.Remarks, remarks = remarks[:n:n], remarks[n:]

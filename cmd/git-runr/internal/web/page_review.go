@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -42,10 +43,11 @@ type reviewView struct {
 	Draft       store.Draft
 	Kept        []store.KeptDraft // of a review that is closed
 	Viewed      map[string]bool
-	Runs        []string // that go back to this review
-	Sent        bool     // it was submitted just now
-	Mine        bool     // the claim is the reader's
-	Lapsed      bool     // the claim has run out
+	Runs        []string    // that go back to this review
+	Replies     []replyView // to the review as a whole
+	Sent        bool        // it was submitted just now
+	Mine        bool        // the claim is the reader's
+	Lapsed      bool        // the claim has run out
 	said        *shown.Review
 }
 
@@ -105,10 +107,16 @@ func (s submissionView) OpenRemarks() []*remark {
 
 // Said is how many have said something, "" while nobody has.
 func (v reviewView) Said() string {
-	if len(v.Submissions) == 0 && len(v.Elsewhere) == 0 {
+	said := prose.Count(len(v.Submissions), "answer")
+	switch n := len(v.Replies); {
+	case len(v.Submissions)+len(v.Elsewhere)+n == 0:
 		return ""
+	case n == 1:
+		said += ", 1 reply"
+	case n > 1:
+		said += fmt.Sprintf(", %d replies", n)
 	}
-	return prose.Count(len(v.Submissions), "answer")
+	return said
 }
 
 // Can report what may be done now.
@@ -141,9 +149,9 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 	ctx := r.Context()
 	v := reviewView{page: p.page(r, shown.Title(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
 	v.Watched, v.Kept, v.SoFar = review.ID, p.keptDrafts(review), queue.SoFar(p.Store, review.ID)
-	v.Message = markdownHTML(review.Request.Message, quotedLines{})
+	v.Message = markdownHTML(review.Request.Message, quotedLines{commit: p.commits(ctx)})
 	if review.Claim != nil {
-		v.Mine, v.Lapsed = review.Claim.By == p.Actor, review.Claim.Lapsed(p.Now())
+		v.Mine, v.Lapsed = record.SameActor(review.Claim.By, p.Actor), review.Claim.Lapsed(p.Now())
 	}
 	remarks, err := p.remarks(ctx, &v)
 	if err != nil {
@@ -176,15 +184,16 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) { // else they stay where they were made
 		return nil, err
 	}
-	quotes := p.quotes(ctx, v.Review)
+	quotes, commits := p.quotes(ctx, v.Review), p.commits(ctx)
 	all := make([]*remark, len(v.said.Remarks))
 	for i, said := range v.said.Remarks {
 		if said.Quote == nil {
 			said.Quote = quotes[said.ID]
 		}
-		all[i] = newRemark(v.Review, said)
+		all[i] = newRemark(v.Review, said, commits)
+		all[i].Replies = p.replies(ctx, v.Review, said.ID)
 	}
-	v.Submissions = submissions(v.said, all)
+	v.Submissions, v.Replies = submissions(v.said, all, commits), p.replies(ctx, v.Review, "")
 	return all, p.propose(ctx, v.Review, all)
 }
 

@@ -19,9 +19,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/track"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -52,6 +54,32 @@ type runView struct {
 type entryView struct {
 	diagnose.ReportEntry
 	Left []leftView
+}
+
+// Asked are the requests of a review beside those that its findings say in the same words.
+func (e entryView) Asked() []string {
+	return slices.DeleteFunc(slices.Clone(e.Review.Requests), func(asked string) bool {
+		return slices.ContainsFunc(e.Review.Findings, func(f reply.Finding) bool { return strings.Contains(asked, f.Issue) })
+	})
+}
+
+// Asked are the requests of all rounds; those in the same words are one, in the state of the last.
+func (v *runView) Asked() (all []track.Request) {
+	for _, r := range v.Diagnosis.Requests {
+		i := slices.IndexFunc(all, func(a track.Request) bool { return a.Text == r.Text })
+		if i < 0 {
+			all = append(all, r)
+			continue
+		}
+		r.Times += all[i].Times
+		all[i] = r
+	}
+	return all
+}
+
+// Repeats reports whether an action to edit a file says only what stands among the requests.
+func (v *runView) Repeats(a diagnose.Action) bool {
+	return a.Edit != "" && slices.ContainsFunc(v.Diagnosis.Requests, func(r track.Request) bool { return strings.Contains(r.Text, a.Description) })
 }
 
 // Spent is what calls of agents took for the entry.

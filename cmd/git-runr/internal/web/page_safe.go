@@ -10,9 +10,9 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// makeSafe makes every value that a template shows to people go through safetext: text
-// between elements, but for a textarea, and attributes that are read out. Other
-// attributes are for the program and keep their bytes. No template can forget it.
+// makeSafe makes every value that a template shows to people go through safetext: text between elements, except in a
+// textarea, and attributes that are read out. Other attributes are for the program and keep their bytes. No template
+// can forget the call.
 func makeSafe(t *template.Template) *template.Template {
 	inAttribute := regexp.MustCompile(`<[^<>]*\s([a-z-]+)="[^"]*$`)
 	inPre := regexp.MustCompile(`<(pre|textarea)[^>]*>[^<]*$`)
@@ -28,8 +28,8 @@ func makeSafe(t *template.Template) *template.Template {
 // condition end where they began: html/template refuses any other.
 type marker struct {
 	before      string
-	inAttribute *regexp.Regexp // what stands before a value within one; the group is its name
-	inPre       *regexp.Regexp // and within an element that keeps its lines
+	inAttribute *regexp.Regexp // matches the HTML before a value in an attribute; the group is its name
+	inPre       *regexp.Regexp // matches the HTML before a value in an element that keeps line breaks
 }
 
 func (m *marker) walk(node parse.Node) {
@@ -63,7 +63,7 @@ func (m *marker) branch(n *parse.BranchNode) {
 	m.walk(n.ElseList)
 }
 
-// shownBy is the function that a value goes through where it stands, "" for none.
+// shownBy returns the function that a value at this place goes through, or "".
 func (m *marker) shownBy() string {
 	if name := m.inAttribute.FindStringSubmatch(m.before); name != nil {
 		if name[1] == "title" || name[1] == "aria-label" || name[1] == "alt" {
@@ -80,8 +80,7 @@ func (m *marker) shownBy() string {
 	return ""
 }
 
-// visible is a value for people: text from outside as safe makes it, HTML that the
-// program made, and numbers, as they are.
+// visible returns a value for people: foreign text through safe, HTML of the program and numbers unchanged.
 func visible(value any, safe func(string) string) any {
 	if html, own := value.(template.HTML); own {
 		return html

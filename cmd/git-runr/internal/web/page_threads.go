@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -41,7 +42,23 @@ type threadsView struct {
 	Show    string
 	Choices []threadChoice
 	Threads []*remark
+	Whole   replyForm
 }
+
+// replyForm is what was said in a thread, and the form to reply there. Finding "" is the review as a whole.
+type replyForm struct {
+	Page                  page
+	Review, Finding, Show string
+	Replies               []replyView
+}
+
+// Thread is the thread of the remark, but of a draft's.
+func (r remarkView) Thread() replyForm {
+	return replyForm{r.Page, r.Review, r.ID, r.Show, r.Replies}
+}
+
+// Whole is the thread of the review as a whole.
+func (v reviewView) Whole() replyForm { return replyForm{v.page, v.Review.ID, "", "", v.Replies} }
 
 // threadChoice is something that the panel can show.
 type threadChoice struct {
@@ -106,7 +123,9 @@ func (p *pages) threads(w http.ResponseWriter, r *http.Request, review record.Re
 	if o.files != nil {
 		remarks = shown.InOrder(remarks, o.files.index, len(o.files.files))
 	}
-	return p.show(w, http.StatusOK, name, newThreads(o.page, remarks, r.FormValue("show")))
+	v := newThreads(o.page, remarks, r.FormValue("show"))
+	v.Whole = replyForm{o.page, review.ID, "", v.Show, o.Replies}
+	return p.show(w, http.StatusOK, name, v)
 }
 
 // Talked is how much the panel holds.
@@ -217,14 +236,25 @@ func (p *pages) postThread(w http.ResponseWriter, r *http.Request, review record
 	return p.toThread(w, r, review.ID, finding)
 }
 
+// commits returns what gives the link to what is recorded of a commit of this clone, by its id or the first digits of it.
+func (p *pages) commits(ctx context.Context) func(id string) string {
+	return func(id string) string {
+		commit, err := p.repo.Resolve(ctx, id)
+		if err != nil {
+			return ""
+		}
+		return (&url.URL{Path: "/review", RawQuery: url.Values{"status": {"all"}, "q": {string(commit)}}.Encode()}).String()
+	}
+}
+
 // toThread goes back to where a form of a remark was.
 func (p *pages) toThread(w http.ResponseWriter, r *http.Request, review, finding string) error {
 	finding, _, _ = strings.Cut(finding, ".")
-	u := url.URL{Path: "/review/" + review, Fragment: finding}
+	u := url.URL{Path: "/review/" + review, Fragment: cmp.Or(finding, "talk")}
 	if show := r.PostForm.Get("show"); show != "" {
 		u.Path += "/comments"
 		u.RawQuery = url.Values{"show": {show}}.Encode()
-		u.Fragment = "t-" + finding
+		u.Fragment = "t-" + cmp.Or(finding, "whole")
 	}
 	http.Redirect(w, r, u.String(), http.StatusSeeOther)
 	return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// New is a server whose handlers are all there. See Handler for what stands before them.
+// New returns a server with all its handlers. Handler describes the checks before them.
 func New(c Config) *Server {
 	s := &Server{Config: c, repo: c.Store.Repo, mux: http.NewServeMux()}
 	s.apiRoutes(s.mux)
@@ -13,12 +13,11 @@ func New(c Config) *Server {
 	return s
 }
 
-// The endpoints, names and statuses are those that existing clients know; times are milliseconds
-// since 1970, null where something has not happened. Who may write is
-// checked, bodies are strict, no list holds a token, and drafts, submitting,
-// cancelling, releasing, reopening and answering work over HTTP too.
+// The endpoints, names and statuses are those of existing clients. Times are milliseconds
+// since 1970, or null if something has not happened. Writing requires authority, bodies are
+// parsed strictly, and no list contains a token.
 
-// endpoint is one method and path. Its answer is written as JSON.
+// endpoint is one method and path. Its response is written as JSON.
 type endpoint struct {
 	method, path string
 	do           func(*http.Request) (any, error)
@@ -65,7 +64,7 @@ func (s *Server) apiRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) { refuse(w, r, http.StatusNotFound, "not found") })
 }
 
-// pageRoutes adds the pages to mux. Nothing that is asked for with GET changes state.
+// pageRoutes adds the pages to mux. No GET request changes state.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
 	p := &pages{Server: s}
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
@@ -91,7 +90,9 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"POST /review/{id}/reopen":   p.postState,
 		"POST /review/{id}/cancel":   p.postState,
 		"POST /review/{id}/answer":   p.postAnswer,
+		"POST /review/{id}/reply":    p.postReply,
 		"POST /reviews":              p.postBulk,
+		"POST /sync":                 p.postSync,
 		"GET /metrics":               p.metrics,
 		"GET /runs":                  p.runs,
 		"GET /run/{id}":              p.run,

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	maxBody     = 1 << 20          // of a request, in bytes
-	requestTime = 30 * time.Second // for everything but live updates
+	maxBody     = 1 << 20          // bytes of a request body
+	requestTime = 30 * time.Second // limit of every request except live updates
 	cookieLife  = 30 * 24 * time.Hour
 )
 
-// contentPolicy lets a page load what this server serves, and run and style nothing
-// that stands in the page itself: what a comment or a file name says stays text.
+// contentPolicy lets a page load only what this server serves, and forbids inline scripts and styles: comments and
+// file names stay text.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
-// Paths that need no token: they tell nothing about the repository.
+// Paths that need no token: they reveal nothing about the repository.
 const (
 	healthPath  = "/api/health"
 	loginPath   = "/login"
@@ -36,10 +36,9 @@ const (
 	eventsPath  = "/api/events"
 )
 
-// Handler is the whole server: what keeps others out, then the routes. A request
-// passes, in this order, the allow-list of hosts (against DNS rebinding), the limits,
-// the check of where it comes from (against forged requests of other sites, and of
-// other ports of this machine), and the tokens (against other users of the machine).
+// Handler returns the whole server: the security checks, then the routes. A request passes, in this order, the
+// allow-list of hosts (against DNS rebinding), the limits, the check of its origin (against forged requests of other
+// sites and other ports of this machine), and the tokens (against other users of the machine).
 func (s *Server) Handler() http.Handler {
 	inner := s.authenticate(s.checkBody(s.mux))
 	return s.observe(secureHeaders(s.allowHost(limited(sameOrigin(inner)))))
@@ -53,12 +52,12 @@ func secureHeaders(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store") // assets say otherwise themselves
+		h.Set("Cache-Control", "no-store") // assets override it
 		next.ServeHTTP(w, r)
 	})
 }
 
-// allowHost answers only to the names that a person's browser uses for this machine.
+// allowHost answers only requests to the names that a browser uses for this machine.
 func (s *Server) allowHost(next http.Handler) http.Handler {
 	allowed := []string{}
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]"} {
@@ -83,7 +82,7 @@ func limited(next http.Handler) http.Handler {
 			return
 		}
 		if r.ContentLength > maxBody {
-			_, _ = io.CopyN(io.Discard, r.Body, 4*maxBody) // who is cut off while sending does not read the answer
+			_, _ = io.CopyN(io.Discard, r.Body, 4*maxBody) // a client cut off while sending would not read the response
 			refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 			return
 		}
@@ -98,9 +97,8 @@ func limited(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin refuses what pages of other origins send. Beside writes these are reads
-// that are no navigation: a page on another port of this machine would send our
-// cookie with them.
+// sameOrigin refuses requests by pages of other origins: writes, and reads that are not navigation, because the
+// browser sends our cookie with requests by a page on another port of this machine.
 func sameOrigin(next http.Handler) http.Handler {
 	const foreign = "the request comes from another site"
 	cop := http.NewCrossOriginProtection()
@@ -116,13 +114,13 @@ func sameOrigin(next http.Handler) http.Handler {
 	}))
 }
 
-// fromElsewhere reports whether the browser says that another origin made it ask.
+// fromElsewhere reports whether the browser says that another origin caused the request.
 func fromElsewhere(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site == "cross-site" || site == "same-site"
 }
 
-// authenticate lets those through who have the cookie or a token.
+// authenticate lets requests with the cookie or a token pass.
 func (s *Server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -158,8 +156,8 @@ func (s *Server) authenticateAPI(w http.ResponseWriter, r *http.Request, next ht
 	}
 }
 
-// reviewOfPath is the full id of the one review that a path is about, "" for others:
-// /review/ID and /api/review/KIND/ID, with whatever follows.
+// reviewOfPath returns the full id of the one review that a path is about, or "". Such paths begin with /review/ID or
+// /api/review/KIND/ID.
 func reviewOfPath(path string) string {
 	parts := strings.Split(path, "/")
 	at := 2
@@ -178,7 +176,7 @@ func isReviewID(s string) bool {
 	return ok && len(digits) == 14 && len(rest) == 6 && strings.Trim(digits, "0123456789") == ""
 }
 
-// cookieName has the port in it: browsers give a cookie to all ports of a host.
+// cookieName includes the port, because browsers send a cookie to all ports of a host.
 func (s *Server) cookieName() string { return fmt.Sprintf("runr_%d", s.Port) }
 
 func (s *Server) hasCookie(r *http.Request) bool {
@@ -186,7 +184,7 @@ func (s *Server) hasCookie(r *http.Request) bool {
 	return err == nil && sameToken(cookie.Value, s.Secret.Session())
 }
 
-// logIn turns the token of a link into a cookie and a clean address.
+// logIn exchanges the token of a link for a cookie and redirects to the address without it.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	id := reviewOfPath(r.URL.Path)
 	if r.Method != http.MethodGet || id == "" && r.URL.Path != loginPath {
@@ -211,8 +209,8 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	redirect(w, r, target)
 }
 
-// redirect sends the browser on. A browser that came from another site does not send
-// a strict cookie after a redirect: it gets a page that goes on by itself.
+// redirect redirects the browser. A browser that came from another site does not send a strict cookie after a
+// redirect, so it gets a page that goes on by itself.
 func redirect(w http.ResponseWriter, r *http.Request, target string) {
 	if !fromElsewhere(r) {
 		http.Redirect(w, r, target, http.StatusSeeOther)
@@ -225,13 +223,11 @@ func redirect(w http.ResponseWriter, r *http.Request, target string) {
 // formTokenField is the field of a form that holds its token.
 const formTokenField = "form_token"
 
-// formToken is what a form on the page must send back in formTokenField. Only who can
-// read the page knows it.
+// formToken returns the token that a form must send in formTokenField. Only those who can read the page know it.
 func (s *Server) formToken(*http.Request) string { return s.Secret.token("form") }
 
-// checkBody holds writes to what the page and programs send: JSON to the API, forms
-// of ours to the page. A form or text of another page can be neither. A program with a
-// token may send nothing.
+// checkBody accepts as writes only JSON to the API and our own forms to the page. A form or text of another site can
+// be neither. A program with a token may send an empty body.
 func (s *Server) checkBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		silent := isAPI(r) && r.ContentLength == 0 && (r.Method == http.MethodDelete || r.Header.Get("Content-Type") == "" && !s.hasCookie(r))
@@ -269,8 +265,8 @@ func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// observe counts and logs requests, and turns a panic into an answer. The log has no
-// queries: tokens stand there.
+// observe counts and logs requests, and turns a panic into a response. The log omits queries, because they contain
+// tokens.
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.begin()()

@@ -12,9 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Serve answers on listener until ctx ends, nobody has asked anything for idle, or
-// gone says that there is nothing left to serve. Live updates that somebody listens
-// to count as asking. Requests that have begun are answered before it returns.
+// Serve serves on listener until ctx ends, no request has come for idle, or gone reports that nothing is left to
+// serve. Open live updates count as requests. Running requests are finished before it returns.
 func (s *Server) Serve(ctx context.Context, listener net.Listener, idle time.Duration, gone func() bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -22,7 +21,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, idle time.Dur
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       requestTime,
-		WriteTimeout:      2 * requestTime, // live updates move theirs
+		WriteTimeout:      2 * requestTime, // live updates extend theirs
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          log.New(logWriter{s}, "", 0),
 		MaxHeaderBytes:    32 << 10,
@@ -40,7 +39,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, idle time.Dur
 	return err
 }
 
-// awaitEnd returns when the server has a reason to end; an error when it could not go on.
+// awaitEnd returns when the server has a reason to end, with an error if it could not go on.
 func (s *Server) awaitEnd(ctx context.Context, ended <-chan error, idle time.Duration, gone func() bool) error {
 	tick := time.NewTicker(min(time.Second, max(idle/4, 10*time.Millisecond)))
 	defer tick.Stop()
@@ -59,7 +58,7 @@ func (s *Server) awaitEnd(ctx context.Context, ended <-chan error, idle time.Dur
 	}
 }
 
-// logWriter takes what net/http has to say of its own.
+// logWriter receives the log of net/http.
 type logWriter struct{ *Server }
 
 func (w logWriter) Write(p []byte) (int, error) {

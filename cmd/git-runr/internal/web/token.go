@@ -12,43 +12,41 @@ import (
 	"time"
 )
 
-// Secret is what all tokens of one repository and user are made of: 32 random bytes
-// that never leave this machine's state directory. Whoever can read it can make every
-// token, so processes of the same user need not ask each other for one.
+// Secret is the source of all tokens of one repository and user: 32 random bytes that never leave the state directory.
+// Every process of the user can read it and make tokens itself.
 type Secret []byte
 
 // secretSize is the length of a Secret in bytes.
 const secretSize = 32
 
-// newSecret makes every token that was ever given worthless.
+// newSecret makes a new secret, which invalidates every token made from the old one.
 func newSecret() Secret {
 	secret := make(Secret, secretSize)
 	rand.Read(secret) // never returns an error
 	return secret
 }
 
-// token is the token for a purpose: 32 hexadecimal digits.
+// token returns the token for a purpose: 32 hexadecimal digits.
 func (s Secret) token(purpose string) string {
 	mac := hmac.New(sha256.New, s)
 	mac.Write([]byte(purpose))
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// Session is the token that opens everything.
+// Session returns the token that opens everything.
 func (s Secret) Session() string { return s.token("session") }
 
-// Review is the token that opens one review; id is the full one.
+// Review returns the token that opens one review; id is the full id.
 func (s Secret) Review(id string) string { return s.token("review:" + id) }
 
-// proof answers a challenge, by which a client knows that it talks to a server that
-// has the secret, and not to whoever took over its port.
+// proof answers a challenge. It shows a client that the server has the secret and did not merely take over its port.
 func (s Secret) proof(challenge string) string { return s.token("health:" + challenge) }
 
-// codeLife is how long a login code can be used.
+// codeLife is how long a login code is valid.
 const codeLife = time.Minute
 
-// Code is a login code that works once and only for a minute. It may stand on a
-// command line, which every user of the machine can read.
+// Code returns a login code that works once and only for a minute. It may be on a command line, which every user of
+// the machine can read.
 func (s Secret) Code(now time.Time) string {
 	nonce := make([]byte, 8)
 	rand.Read(nonce)
@@ -56,13 +54,13 @@ func (s Secret) Code(now time.Time) string {
 	return head + "." + s.token("code:"+head)
 }
 
-// codes remembers which login codes were used, for as long as they could be.
+// codes remembers used login codes for as long as they would be valid.
 type codes struct {
 	mu   sync.Mutex
 	used map[string]time.Time
 }
 
-// use reports whether code is one of secret's that is fresh at now and was not used.
+// use reports whether code is made from secret, fresh at now and not yet used.
 func (c *codes) use(secret Secret, code string, now time.Time) bool {
 	at := strings.LastIndexByte(code, '.')
 	if at < 0 || !sameToken(code[at+1:], secret.token("code:"+code[:at])) {
@@ -90,7 +88,7 @@ func (c *codes) use(secret Secret, code string, now time.Time) bool {
 	return true
 }
 
-// sameToken compares in a time that says nothing about where they differ.
+// sameToken compares in constant time.
 func sameToken(got, want string) bool {
 	return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
 }

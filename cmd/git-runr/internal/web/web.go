@@ -39,7 +39,9 @@ type Config struct {
 	Measure func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error)
 	// Do carries out a command line of ours in the repository, such as abort RUN, and gives what it
 	// wrote and its exit status; nil: nothing can be done with runs from here.
-	Do          func(ctx context.Context, args ...string) (out string, status int)
+	Do func(ctx context.Context, args ...string) (out string, status int)
+	// Unshared counts the events of this clone that the elected remote did not have at the last exchange; nil: no remote.
+	Unshared    func(context.Context) (int, error)
 	Log         func(line string) // hears of faults, without tokens, from several goroutines; nil: nobody
 	LogRequests bool              // Log hears of each request, too
 }

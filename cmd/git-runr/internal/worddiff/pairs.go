@@ -18,11 +18,10 @@ func Marks(h unidiff.Hunk) map[int][][2]int {
 	return marks
 }
 
-// Row is a row of the view with two sides: indexes into the hunk's lines, -1
-// for nothing.
+// Row is a row of a view with two sides: indexes into the hunk's lines, -1 for none.
 type Row struct{ Left, Right int }
 
-// Rows puts removed lines beside the added ones that took their place.
+// Rows pairs removed lines with the added ones that replaced them.
 func Rows(h unidiff.Hunk) []Row {
 	var rows []Row
 	for i := 0; i < len(h.Lines); {
@@ -47,8 +46,8 @@ func Rows(h unidiff.Hunk) []Row {
 	return rows
 }
 
-// changedWords returns the parts of two lines that the other one lacks, as byte ranges in order; none where
-// the lines have too little in common for marks to help a reader.
+// changedWords returns the parts of two lines that the other one lacks, as byte ranges in order. It returns none if the
+// lines have too little in common for marks to help a reader.
 func changedWords(a, b string) (inA, inB [][2]int) {
 	before, after := words(a), words(b)
 	gone, come, alike := Compare(before, after, weight)
@@ -58,10 +57,10 @@ func changedWords(a, b string) (inA, inB [][2]int) {
 	return spans(a, before, gone), spans(b, after, come)
 }
 
-// weight counts the bytes of a word; white space says nothing of whether two lines are alike.
+// weight returns the bytes of a word, without white space, which does not make two lines alike.
 func weight(word string) int { return len(strings.TrimSpace(word)) }
 
-// spans joins changed words of a line to byte ranges, over the white space between them.
+// spans joins changed words of a line to byte ranges, across the white space between them.
 func spans(line string, words []string, changed []bool) (all [][2]int) {
 	end := 0
 	for i, word := range words {
@@ -79,8 +78,8 @@ func spans(line string, words []string, changed []bool) (all [][2]int) {
 	return all
 }
 
-// Piece returns where the piece of a line ends that begins at a byte and that marks divide no further, at
-// most at end, and whether it is marked.
+// Piece returns the end of the piece of a line that begins at a byte and that no mark divides, at most end, and whether
+// the piece is marked.
 func Piece(marks [][2]int, begin, end int) (next int, marked bool) {
 	for _, m := range marks {
 		for _, bound := range m {

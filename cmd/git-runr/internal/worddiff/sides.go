@@ -8,12 +8,12 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// maxWord is the longest word in bytes. Text without a boundary in so many bytes, such as base64, is no
-// word: it is divided between two characters.
+// maxWord is the maximum length of a word in bytes. Longer text without a boundary, such as base64, is divided between
+// two characters.
 const maxWord = 64
 
-// Next returns the length in bytes of the first word of s: letters, digits and marks, or white space, or
-// one other character. It is 0 for an empty s only.
+// Next returns the length in bytes of the first word of s: letters, digits and marks, or white space, or one other
+// character. It returns 0 only for an empty s.
 func Next(s string) int {
 	r, size := utf8.DecodeRuneInString(s)
 	inside := inWord
@@ -31,7 +31,7 @@ func inWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// words divides a line by Next.
+// words splits a line by Next.
 func words(line string) (all []string) {
 	for line != "" {
 		n := Next(line)
@@ -40,9 +40,9 @@ func words(line string) (all []string) {
 	return all
 }
 
-// Compare reports which of the words a are not in b, and which of b are not in a, at the same place in the
-// order of both. alike is false where less than a third of what weighs is in both: marks of single words
-// then hide more than they show. weight returns how much a word counts.
+// Compare reports which words of a are missing in b, and which of b in a, respecting their order. alike is false if
+// both share less than a third of the total weight: marks of single words then hide more than they show. weight returns
+// how much a word counts.
 func Compare(a, b []string, weight func(word string) int) (gone, come []bool, alike bool) {
 	gone, come = Sides(a, b)
 	all := func(words []string) (n int) {
@@ -61,16 +61,15 @@ func Compare(a, b []string, weight func(word string) int) (gone, come []bool, al
 }
 
 const (
-	// surrogates is the first number that is no character. So many different parts are told apart; further
-	// ones are taken for one.
+	// surrogates is the first number that is not a valid character. It limits the number of different parts that are
+	// distinguished; further ones count as equal.
 	surrogates = 0xd800
-	// maxCompared is how many pairs of parts are compared. Where there are more, all between the first and
-	// the last difference counts as changed: that bounds the time whatever the text is.
+	// maxCompared is the maximum number of pairs of parts to compare. Beyond it, everything between the first and the
+	// last difference counts as changed, which bounds the time for any text.
 	maxCompared = 1 << 22
 )
 
-// Sides tells which of the parts a are not in b, and which of b are not in a, at the same
-// place in the order of both.
+// Sides reports which parts of a are missing in b, and which of b in a, respecting their order.
 func Sides(a, b []string) (gone, come []bool) {
 	gone, come = make([]bool, len(a)), make([]bool, len(b))
 	head, tail := 0, 0
@@ -97,7 +96,7 @@ func Sides(a, b []string) (gone, come []bool) {
 	return gone, come
 }
 
-// compare returns the difference of two lists of parts, with a character for each part.
+// compare returns the difference of two lists of parts, with one character for each part.
 func compare(a, b []string) []diffmatchpatch.Diff {
 	numbers := map[string]rune{}
 	number := func(parts []string) []rune {
@@ -117,6 +116,6 @@ func compare(a, b []string) []diffmatchpatch.Diff {
 		}
 	}
 	differ := diffmatchpatch.New()
-	differ.DiffTimeout = 0 // maxCompared is the limit: the result does not depend on how busy the machine is
+	differ.DiffTimeout = 0 // maxCompared is the limit: the result must not depend on the load of the machine
 	return differ.DiffMainRunes(before, after, false)
 }

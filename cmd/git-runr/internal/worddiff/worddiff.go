@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// Mark shows in a unified patch which words of a line changed, as git's --word-diff does: [-old-]{+new+}.
-// Lines are paired in blocks that remove as many as they add. Other lines, and what cannot be read, stay.
+// Mark marks the changed words of lines in a unified patch as git's --word-diff does: [-old-]{+new+}. It pairs lines in
+// blocks that remove as many as they add. Other lines, and what cannot be parsed, stay.
 func Mark(patch string) string {
 	rows := slices.Collect(strings.Lines(patch))
 	var out strings.Builder
@@ -38,7 +38,7 @@ func Mark(patch string) string {
 	return out.String()
 }
 
-// wordLine returns one line with its changes marked, or both lines where they have little in common.
+// wordLine returns one line with its changes marked, or both lines if they have little in common.
 func wordLine(old, new string) string {
 	a, b := words(old), words(new)
 	gone, come, alike := Compare(a, b, weight)

@@ -101,12 +101,14 @@ func (d *Duty) worker(conf *config.Config) *queue.Worker {
 	worker := d.Worker(conf)
 	worker.Retry, worker.Jobs, worker.ForAll, worker.Remote = d.Retry, d.Jobs, d.ForAll, d.Remote
 	worker.Sync = func(ctx context.Context) error {
-		done, err := share.Sync(ctx, d.Store, d.Remote, share.Terms{Since: conf.SyncTerms().Since})
-		for _, lost := range done.Lost {
-			d.Tell("not counted: " + lost)
-		}
-		if err == nil && done.Refused != nil {
-			err = done.Refused
+		all, err := share.SyncAll(ctx, d.Store, d.Remote, share.Terms{Since: conf.SyncTerms().Since})
+		for _, done := range all {
+			for _, lost := range done.Lost {
+				d.Tell("not counted: " + lost)
+			}
+			if err == nil && done.Refused != nil {
+				err = done.Refused
+			}
 		}
 		return err
 	}
@@ -139,7 +141,7 @@ func (d *Duty) round(ctx context.Context) ([]queue.Entry, error) {
 		}
 	}
 	if d.ForAll && d.Reviews > before { // the notes once, and not with each review
-		if _, err := share.Sync(ctx, d.Store, d.Remote, conf.SyncTerms()); err != nil {
+		if _, err := share.SyncAll(ctx, d.Store, d.Remote, conf.SyncTerms()); err != nil {
 			return nil, err
 		}
 	}

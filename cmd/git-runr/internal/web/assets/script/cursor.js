@@ -121,6 +121,13 @@ async function goTo(section) {
 
 const isChanged = (row) => row.matches(".a, .d") || Boolean($("td.a, td.d", row));
 
+// rowBefore is the row above one, but for what is said there.
+function rowBefore(row) {
+  do row = row.previousElementSibling;
+  while (row?.matches(".notes, .writing"));
+  return row;
+}
+
 // goChange takes the cursor to where the next run of changed lines begins.
 async function goChange(step) {
   const files = shownFiles();
@@ -130,7 +137,7 @@ async function goChange(step) {
   let rows = linesOf(section);
   let at = rows.indexOf(from);
   for (;;) {
-    const starts = rows.filter((row, i) => isChanged(row) && !(i > 0 && isChanged(rows[i - 1]) && rows[i].previousElementSibling === rows[i - 1]));
+    const starts = rows.filter((row, i) => isChanged(row) && !(i > 0 && isChanged(rows[i - 1]) && rowBefore(row) === rows[i - 1]));
     const next = step > 0 ? starts.find((row) => rows.indexOf(row) > at) : starts.findLast((row) => rows.indexOf(row) < at);
     if (next && !folded(section)) return cursorTo(next, { block: "center" });
     section = files[files.indexOf(section) + step];

@@ -22,19 +22,51 @@ function changed() {
   changing = setTimeout(watched === "*" ? refreshList : now ? refreshRun : reviewID ? refreshHead : offerReload, 300);
 }
 
-// refreshHead brings up to date what stands above the change. What was said of it since is
-// offered: whoever writes is not interrupted.
+// showUnshared shows how much the remote does not have by now.
+function showUnshared(fresh) {
+  const [now, then] = [document.getElementById("sync"), fresh.getElementById("sync")];
+  if (then && !now.contains(document.activeElement)) now.replaceWith(document.adoptNode(then));
+}
+
+// refreshHead brings up to date what stands above the change, and what is said of it. A part in which the reader is at
+// work is left, and news are offered.
 async function refreshHead() {
   const answer = await fetch(location.pathname).catch(() => null);
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of [".head > .pill", ".head > .actions", ".about > .handed", ".about > .talked", ".about > .meta"]) {
+  showUnshared(fresh);
+  for (const part of [".head > .pill", ".head > .actions", ".head > .verdict", ".about > .handed", ".about > .talked", ".about > .meta", ".about > .talk", ".state", ".came-back"]) {
     const [now, then] = [$(part), $(part, fresh)];
-    if (now && then && !now.contains(document.activeElement)) now.replaceWith(document.adoptNode(then));
+    if (now?.textContent === then?.textContent) continue;
+    const held = now?.contains(document.activeElement);
+    const summary = held && document.activeElement === $("summary", now);
+    if (!now || !then || (held && !summary) || $$("textarea", now).some((area) => area.value)) {
+      if (part === ".about > .talk" || part === ".came-back") offerReload();
+      continue;
+    }
+    if (now.open) then.open = true;
+    now.replaceWith(document.adoptNode(then));
+    if (summary) $("summary", then).focus({ preventScroll: true });
   }
   if (panelOpen()) $(".talked").setAttribute("aria-expanded", "true");
   if (!panel?.contains(document.activeElement)) threadsChanged();
-  if ($(".talk > summary", fresh)?.textContent !== $(".talk > summary")?.textContent) offerReload();
+  await refreshRemarks();
+}
+
+// refreshRemarks shows what came to the threads since, and threads that are new at their lines.
+async function refreshRemarks() {
+  for (const thread of $$(".thread", await part(`/review/${watched}/comments?show=all`))) {
+    const id = thread.dataset.thread;
+    const here = document.getElementById(id);
+    if (here?.dataset.version === thread.dataset.version || !$(".file") || (here?.matches(".draft") ?? $(".tag.pending", thread))) continue;
+    if (here && (here.contains(document.activeElement) || $$("textarea", here).some((area) => area.value))) {
+      offerReload();
+      continue;
+    }
+    const fresh = (await part(`/review/${watched}/remark?comment=${id}`)).querySelector(".remark");
+    if (here) here.replaceWith(fresh);
+    else placeRemark(fresh, document.getElementById($('[data-do="jump"]', thread).dataset.file));
+  }
 }
 
 function offerReload() {
@@ -51,7 +83,9 @@ async function refreshList() {
   if (now.contains(document.activeElement)) return offerReload();
   const answer = await fetch(location.href);
   if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#main > .narrow");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  showUnshared(page);
+  const fresh = $("#main > .narrow", page);
   if (fresh) now.replaceWith(document.adoptNode(fresh));
 }
 

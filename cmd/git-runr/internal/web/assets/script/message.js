@@ -2,17 +2,20 @@
 
 const message = document.getElementById("message");
 let messageTimer = 0;
-let messageSaved = message?.value;
+let messageSaved = message?.defaultValue; // what the server has
 
 async function saveMessage() {
   clearTimeout(messageTimer);
-  if (!message || message.value === messageSaved) return;
+  if (!message) return;
+  if (message.value === messageSaved) return localStorage.removeItem(messageKey);
   const text = message.value;
   const line = document.getElementById("saved");
   try {
-    await api("PUT", "/message", { message: text });
-    messageSaved = text;
-    if (message.value === text) localStorage.removeItem(messageKey);
+    const { message: now } = await api("PUT", "/message", { message: text, was: messageSaved });
+    messageSaved = now;
+    if (message.value === text) message.value = now;
+    if (message.value === now) localStorage.removeItem(messageKey);
+    tellTabs({ message: now });
     line.textContent = "Saved as a draft";
   } catch (err) {
     line.textContent = `Not saved: ${err.message}`;
@@ -20,12 +23,14 @@ async function saveMessage() {
   }
 }
 
-message?.addEventListener("input", () => {
+function keepMessage() {
   clearTimeout(messageTimer);
-  localStorage.setItem(messageKey, message.value);
+  localStorage.setItem(messageKey, JSON.stringify([messageSaved, message.value]));
   document.getElementById("saved").textContent = "";
   messageTimer = setTimeout(() => saveMessage().catch(() => {}), 700);
-});
+}
+
+message?.addEventListener("input", keepMessage);
 
 const finish = document.getElementById("finish");
 

@@ -41,6 +41,7 @@ async function refreshRun() {
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   let left = false;
+  showUnshared(fresh);
   for (const part of $$("[data-part]")) {
     const then = fresh.getElementById(part.id);
     if (then && part.textContent === then.textContent) continue;

@@ -62,17 +62,21 @@ const threadsChanged = () => panelOpen() && fillThreads().catch(complain);
 
 // sendNow sends a form that stands beside a comment, and shows what came of it there.
 async function sendNow(form) {
-  const place = form.closest(".thread, .remark");
+  const place = form.closest(".thread, .remark, .whole, .talk");
   const id = form.elements.finding.value.split(".")[0];
+  const writing = document.activeElement;
   for (const old of $$(".refused", place)) old.remove();
   for (const button of $$("button", form)) button.disabled = true;
   try {
     const answer = await asked(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), redirect: "manual" });
     if (answer.type !== "opaqueredirect") return refusedNow(form, await answer.text());
-    const fresh = (await part(`/review/${watched}/remark?comment=${id}`)).querySelector(".remark");
-    document.getElementById(id)?.replaceWith(fresh);
+    const fresh = id && (await part(`/review/${watched}/remark?comment=${id}`)).querySelector(".remark");
+    if (id) document.getElementById(id)?.replaceWith(fresh);
+    else form.reset();
+    if (form.contains(writing)) writing.blur();
     await (panelOpen() ? fillThreads() : null);
-    if (place.matches(".remark")) fresh.focus({ preventScroll: true });
+    if (!id) await refreshHead();
+    else if (place.matches(".remark")) fresh.focus({ preventScroll: true });
     else markThread(id, true);
     announce(form.dataset.done);
   } finally {

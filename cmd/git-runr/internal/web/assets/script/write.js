@@ -40,7 +40,7 @@ class Editor {
 
   later() {
     clearTimeout(this.timer);
-    keepDraft(this.key, this.at, this.id, this.area.value);
+    keepDraft(this.key, this.at, this.id, this.area.value, this.saved);
     this.status.textContent = "";
     this.timer = setTimeout(() => this.save(), 700);
   }
@@ -64,7 +64,10 @@ class Editor {
     if (text === this.saved) return forgetDraft(this.key);
     if (this.sent) await this.find();
     if (this.id) {
-      await api("PUT", `/comments/${this.id}`, { comment: text });
+      const { comments } = await api("PUT", `/comments/${this.id}`, { comment: text, was: this.saved });
+      const now = comments.find((c) => c.id === this.id).comment;
+      if (this.area.value === text) this.area.value = now;
+      this.saved = now;
     } else {
       this.sent = text;
       const made = await api("POST", "", {
@@ -72,9 +75,10 @@ class Editor {
         comment: text, severity: this.weight.value,
       });
       this.made(made.id);
+      this.saved = text;
     }
-    this.saved = text;
-    if (this.area.value === text) forgetDraft(this.key);
+    if (this.area.value === this.saved) forgetDraft(this.key);
+    tellTabs({ id: this.id });
     this.status.textContent = "Saved as a draft";
   }
 
@@ -124,6 +128,7 @@ class Editor {
         await api("DELETE", `/comments/${this.id}`);
         countPending(-1);
       }
+      if (this.id) tellTabs({ id: this.id });
     } catch (err) {
       this.status.textContent = err.message;
       this.dropped = false;
@@ -185,7 +190,12 @@ function write() {
   const open = $$(".editor", table).find((form) => !form.editor.id && !form.editor.area.value);
   const editor = new Editor({ file, side, start, end });
   if (open) dropForm(open);
-  const last = rows.at(-1);
+  notesBehind(rows.at(-1)).append(editor.form);
+  return editor.open();
+}
+
+// notesBehind is the cell for what is said of a line, behind it.
+function notesBehind(last) {
   let row = last.nextElementSibling;
   if (!row?.matches(".notes, .writing")) {
     row = document.createElement("tr");
@@ -194,8 +204,7 @@ function write() {
     cell.colSpan = [...last.cells].length;
     last.after(row);
   }
-  row.cells[0].append(editor.form);
-  return editor.open();
+  return row.cells[0];
 }
 
 function dropForm(form) {
@@ -205,13 +214,18 @@ function dropForm(form) {
 }
 
 function writeOn(section) {
+  return openIn(notesOn(section), { file: section.dataset.path, side: section.dataset.side ?? "new", start: 0, end: 0 });
+}
+
+// notesOn is the place for what is said of a whole file.
+function notesOn(section) {
   let notes = $(".fb > .notes", section);
   if (!notes) {
     notes = document.createElement("div");
     notes.className = "notes";
     $(".fb", section).prepend(notes);
   }
-  return openIn(notes, { file: section.dataset.path, side: section.dataset.side ?? "new", start: 0, end: 0 });
+  return notes;
 }
 
 function openIn(notes, at) {
@@ -236,6 +250,7 @@ async function deleteRemark(remark) {
   await api("DELETE", `/comments/${d.id}`);
   countPending(-1);
   countIn(section, -1);
+  tellTabs({ id: d.id });
   const line = document.createElement("p");
   line.className = "load";
   line.textContent = "Deleted. ";
@@ -249,6 +264,7 @@ async function deleteRemark(remark) {
     });
     countPending(1);
     countIn(section, 1);
+    tellTabs({ id: made.id });
     line.replaceWith((await part(`/review/${reviewID}/remark?comment=${made.id}`)).querySelector(".remark"));
   });
   line.append(undo);

@@ -1,0 +1,150 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/owners"
+	"github.com/git-runr/git-runr/loop/people"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
+)
+
+// RequestFor is RequestOf where a name may also be a person's, or that of a team of people.
+func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (record.ReviewRequest, error) {
+	var asked []people.Person
+	var agents []string
+	for name := range strings.SplitSeq(strings.Join(names, ","), ",") {
+		if name == "" || c.isAgent(name) {
+			agents = append(agents, name)
+			continue
+		}
+		found, err := c.FindPeople(ctx, name)
+		if err != nil {
+			return record.ReviewRequest{}, err
+		}
+		asked = append(asked, found...)
+	}
+	if len(names) == 0 {
+		agents = nil
+	}
+	if len(asked) > 0 && !slices.Contains(agents, record.Human) {
+		agents = append(agents, record.Human)
+	}
+	request, err := c.RequestOf(agents, kind)
+	request.People = PeopleTexts(asked)
+	return request, err
+}
+
+// isAgent reports whether a name is an agent's, with or without a model, or one of those that are built in.
+func (c *Config) isAgent(name string) bool {
+	before, _, _ := strings.Cut(name, "@")
+	_, _, known := c.agent(before)
+	return known || role.Reserved(before)
+}
+
+// address is one that somebody may have who is not known here. NAME@MODEL is none.
+var address = regexp.MustCompile(`^[^@\s<>]+@(?:[\pL\pN-]+\.)+\pL[\pL\pN-]+$`)
+
+// FindPeople returns whom a name means. The error is an exit.Problem with the candidates.
+func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, error) {
+	directory, err := c.directory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := directory.Find(name)
+	unknown := new(people.UnknownError)
+	switch {
+	case errors.As(err, &unknown) && len(unknown.Candidates) == 0 && unknown.Name == name:
+		problem := new(exit.Problem)
+		if errors.As(c.KnownAgent("reviewer", name), &problem) {
+			return nil, problem.WithHint(unknown.Error())
+		}
+	case err != nil:
+		return nil, exit.Problemf(exit.Usage, "reviewer: %w", err)
+	}
+	for _, p := range found {
+		known := slices.ContainsFunc(directory.Contributors, func(o people.Person) bool { return people.Same(o, p) })
+		if !known && !address.MatchString(p.Email) {
+			return nil, c.KnownAgent("reviewer", name)
+		}
+	}
+	return found, nil
+}
+
+// directory is who is known at HEAD.
+func (c *Config) directory(ctx context.Context) (people.Directory, error) {
+	head, err := c.repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return people.Directory{Teams: c.Teams}, nil
+	}
+	if err != nil {
+		return people.Directory{}, err
+	}
+	contributors, err := c.repo.Contributors(ctx, head)
+	return people.Directory{Contributors: contributors, Teams: c.Teams}, err
+}
+
+// AskOwners asks the owners of what request is of, by the CODEOWNERS of its base, where it asks a person and names none. It
+// returns the owners of whom nobody knows who they are.
+func (c *Config) AskOwners(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
+	subject := request.Subject
+	if len(request.People) > 0 || subject.Base == "" || !slices.Contains(request.Reviewers(), record.Human) {
+		return nil, nil
+	}
+	rules, err := lineage.OwnersAt(ctx, c.repo, subject.Base)
+	if err != nil || rules == nil {
+		return nil, err
+	}
+	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(changes))
+	for i, change := range changes {
+		paths[i] = change.Path
+	}
+	directory, err := c.directory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	author := gitstore.ParseIdentity(subject.Author)
+	var asked []people.Person
+	for _, owner := range allOwners(rules.OfAll(paths)) {
+		found, err := directory.Find(owner)
+		if err != nil {
+			unknown = append(unknown, owner)
+		}
+		asked = append(asked, slices.DeleteFunc(found, func(p people.Person) bool { return people.Same(p, author) })...)
+	}
+	request.People = PeopleTexts(asked)
+	return unknown, nil
+}
+
+func allOwners(groups []owners.Group) (all []string) {
+	for _, group := range groups {
+		for _, owner := range group.Owners {
+			if !slices.Contains(all, owner) {
+				all = append(all, owner)
+			}
+		}
+	}
+	return all
+}
+
+// PeopleTexts returns people as "Name <address>", each once.
+func PeopleTexts(all []people.Person) (texts []string) {
+	for _, p := range all {
+		if text := fmt.Sprintf("%s <%s>", p.Name, p.Email); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}

@@ -1,0 +1,410 @@
+package lineage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/owners"
+	"github.com/git-runr/git-runr/loop/people"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// Bar is how far commits must have been looked at, and whose approvals count.
+type Bar struct {
+	Level     Level
+	Approvals int         // by distinct people, for LevelApproved; 0 is 1
+	Base      gitstore.ID // whose .mailmap, CODEOWNERS and signers count; "": the parent of the oldest commit
+	Owners    bool        // the owners of the changed paths have to approve
+	Verify    Verify
+	Signers   string              // the path of the file of allowed signers in Base; "": gpg.ssh.allowedSignersFile
+	Teams     map[string][]string // as people.Directory has them
+}
+
+// Verify says what an approval without a good signature of the approver's counts.
+type Verify string
+
+const (
+	VerifyOff     Verify = "off"
+	VerifyWarn    Verify = "warn"    // it counts, and is marked
+	VerifyRequire Verify = "require" // it does not count
+)
+
+// Verifies are all of them, each stricter than the one before it.
+var Verifies = []Verify{VerifyOff, VerifyWarn, VerifyRequire}
+
+// String returns the level as it is typed: approved=2.
+func (b Bar) String() string {
+	if b.Approvals > 1 {
+		return fmt.Sprintf("%s=%d", b.Level, b.Approvals)
+	}
+	return string(b.Level)
+}
+
+// Approval is what one person's approval of a commit counts.
+type Approval struct {
+	Person    string                  `json:"person"` // "Name <address>", as .mailmap of the base has it
+	Writer    string                  `json:"writer,omitempty"`
+	Signature gitstore.SignatureState `json:"signature,omitempty"`   // where signatures are verified; good is one of the approver's
+	Why       string                  `json:"not_counted,omitempty"` // why it does not count
+	who       people.Person
+}
+
+// Approvals are those of a commit, and how many it needs.
+type Approvals struct {
+	Need   int          `json:"need"`
+	Have   int          `json:"have"`
+	By     []Approval   `json:"by"` // those that count come first
+	Owners []OwnerGroup `json:"owners,omitempty"`
+}
+
+// OwnerGroup is a set of owners of what a commit changes, and how many of them approved.
+type OwnerGroup struct {
+	owners.Group
+	Have    int      `json:"have"`
+	Unknown []string `json:"unknown,omitempty"` // owners of whom [teams] does not say who they are
+}
+
+// met reports whether as many people approved as have to, and owners where they have to.
+func (a *Approvals) met() bool {
+	return a != nil && a.Have >= a.Need && !slices.ContainsFunc(a.Owners, OwnerGroup.lacking)
+}
+
+func (g OwnerGroup) lacking() bool { return g.Have < g.Need }
+
+// ApprovalWords say which approvals a commit has and lacks; "" where there is nothing to say.
+func (c Covered) ApprovalWords() string {
+	if c.ByAuthor {
+		return "approved by its author alone"
+	}
+	a := c.Approvals
+	if a == nil || c.Level == LevelApproved && a.Need == 1 && !a.marked() {
+		return ""
+	}
+	var counted, words []string
+	for _, by := range a.By {
+		switch who := by.Person; {
+		case by.Why == "" && by.unsigned():
+			counted = append(counted, who+" (not signed by this address)")
+		case by.Why == "":
+			counted = append(counted, who)
+		case by.unsigned():
+			words = append(words, "not counted: "+who+", "+by.Why)
+		}
+	}
+	first := fmt.Sprintf("%d of %d approvals", a.Have, a.Need)
+	if len(counted) > 0 {
+		first += ": " + strings.Join(counted, ", ")
+	}
+	for _, g := range a.Owners {
+		if g.lacking() {
+			words = append(words, g.words())
+		}
+	}
+	return strings.Join(append([]string{first}, words...), "; ")
+}
+
+func (a *Approvals) marked() bool { return slices.ContainsFunc(a.By, Approval.unsigned) }
+
+func (a Approval) unsigned() bool { return a.Signature != "" && a.Signature != gitstore.SignatureGood }
+
+func (g OwnerGroup) words() string {
+	text := fmt.Sprintf("%d of %d approvals of %s", g.Have, g.Need, strings.Join(g.Group.Owners, " "))
+	if g.Section != "" {
+		text += " [" + g.Section + "]"
+	}
+	if len(g.Unknown) > 0 {
+		text += " ([teams] does not say who is " + strings.Join(g.Unknown, ", ") + ")"
+	}
+	return text
+}
+
+// approvals decides what approvals of commits count. The zero value knows no .mailmap, no owners and no signatures.
+type approvals struct {
+	bar    Bar
+	mapped map[string]people.Person // what .mailmap makes of an identity as it is written
+	signed map[gitstore.ID]gitstore.Signature
+	groups map[gitstore.ID][]owners.Group // of what each commit changes
+}
+
+// readApprovals reads what the base says of those who approved commits, or wrote them.
+func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover, bar Bar) (approvals, error) {
+	a := approvals{bar: bar, mapped: map[string]people.Person{}, groups: map[gitstore.ID][]owners.Group{}}
+	var texts []string
+	var events []gitstore.ID
+	var approved []gitstore.LoggedCommit
+	for _, c := range commits {
+		before := len(events)
+		for _, said := range by[c.ID] {
+			for _, at := range said.approvers {
+				texts, events = append(texts, at.By, at.Recorder), append(events, at.Event)
+			}
+		}
+		if len(events) > before {
+			texts, approved = append(texts, authors(c)...), append(approved, c)
+		}
+	}
+	if len(approved) == 0 {
+		return a, nil
+	}
+	base, err := BaseOf(ctx, s, commits, bar.Base)
+	if err != nil {
+		return a, err
+	}
+	if err := a.readMailmap(ctx, s, base, texts); err != nil {
+		return a, err
+	}
+	if err := a.readSignatures(ctx, s, base, events); err != nil {
+		return a, err
+	}
+	return a, a.readOwners(ctx, s, base, approved)
+}
+
+// BaseOf returns the commit whose files say who is who: base, else the parent of the oldest of commits; "" where that is not here.
+func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, base gitstore.ID) (gitstore.ID, error) {
+	if base == "" && len(commits) > 0 && len(commits[len(commits)-1].Parents) > 0 {
+		base = commits[len(commits)-1].Parents[0]
+	}
+	if base == "" {
+		return "", nil
+	}
+	_, err := s.Repo.ReadCommit(ctx, base)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return "", nil
+	}
+	return base, err
+}
+
+func (a *approvals) readMailmap(ctx context.Context, s *store.Store, base gitstore.ID, texts []string) error {
+	if base == "" {
+		return nil
+	}
+	slices.Sort(texts)
+	var asked []people.Person
+	var addressed []string
+	for _, text := range slices.Compact(texts) {
+		if who := gitstore.ParseIdentity(text); who.Email != "" {
+			asked, addressed = append(asked, who), append(addressed, text)
+		}
+	}
+	mapped, err := s.Repo.Mailmapped(ctx, base, asked)
+	for i, who := range mapped {
+		a.mapped[addressed[i]] = who
+	}
+	return err
+}
+
+// readSignatures verifies the events of approvals. Without the file of signers in the base none is good.
+func (a *approvals) readSignatures(ctx context.Context, s *store.Store, base gitstore.ID, events []gitstore.ID) (err error) {
+	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
+		return nil
+	}
+	var signers []byte
+	if a.bar.Signers != "" {
+		signers = []byte{}
+		if base != "" {
+			signers, err = s.Repo.Blob(ctx, base, a.bar.Signers)
+		}
+		if errors.Is(err, gitstore.ErrNotFound) {
+			signers, err = []byte{}, nil
+		}
+		if err != nil {
+			return fmt.Errorf("read sync.signers: %w", err)
+		}
+	}
+	slices.Sort(events)
+	a.signed, err = s.Repo.Signatures(ctx, slices.Compact(events), signers)
+	return err
+}
+
+// readOwners finds who owns what each commit changes, by the CODEOWNERS of the base.
+func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstore.ID, commits []gitstore.LoggedCommit) error {
+	if !a.bar.Owners {
+		return nil
+	}
+	if base == "" {
+		return fmt.Errorf("review.owners: the base, whose CODEOWNERS counts, is not in this clone")
+	}
+	rules, err := OwnersAt(ctx, s.Repo, base)
+	if err != nil || rules == nil {
+		return err
+	}
+	for _, c := range commits {
+		paths, err := changedPaths(ctx, s, c)
+		if err != nil {
+			return err
+		}
+		a.groups[c.ID] = rules.OfAll(paths)
+	}
+	return nil
+}
+
+// OwnersAt reads the CODEOWNERS of a commit; nil where it has none.
+func OwnersAt(ctx context.Context, repo *gitstore.Repo, at gitstore.ID) (*owners.Rules, error) {
+	for _, place := range owners.Places {
+		text, err := repo.Blob(ctx, at, place)
+		if errors.Is(err, gitstore.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		rules := owners.Parse(place, string(text))
+		return &rules, nil
+	}
+	return nil, nil
+}
+
+// changedPaths are those that a commit changes, a merge beyond what git makes of its parents.
+func changedPaths(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) ([]string, error) {
+	var from gitstore.ID
+	var err error
+	switch len(c.Parents) {
+	case 0:
+		from, err = s.Repo.EmptyTree(ctx)
+	case 1:
+		from = c.Parents[0]
+	default:
+		from, err = s.Repo.Remerge(ctx, c.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.Repo.Changed(ctx, from, c.ID)
+	paths := make([]string, len(changes))
+	for i, change := range changes {
+		paths[i] = change.Path
+	}
+	return paths, err
+}
+
+// person is who is meant by an identity as it is written.
+func (a approvals) person(text string) people.Person {
+	if who, ok := a.mapped[text]; ok {
+		return who
+	}
+	return gitstore.ParseIdentity(text)
+}
+
+// of returns what the approvals among said, which are of commit, come to; nil where there are none.
+func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
+	var all []Approval
+	for _, c := range said {
+		for _, at := range c.approvers {
+			all = append(all, a.weigh(at, commit))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	result := &Approvals{Need: max(1, a.bar.Approvals)}
+	slices.SortStableFunc(all, func(a, b Approval) int {
+		return cmp.Compare(a.rank(), b.rank())
+	})
+	for _, one := range all {
+		if !slices.ContainsFunc(result.By, func(o Approval) bool { return onePerson(o.who, one.who) }) {
+			result.By = append(result.By, one)
+		}
+	}
+	counted := slices.DeleteFunc(slices.Clone(result.By), func(o Approval) bool { return o.Why != "" })
+	result.Have = len(counted)
+	for _, group := range a.groups[commit.ID] {
+		if group.Need > 0 {
+			result.Owners = append(result.Owners, a.owned(group, counted))
+		}
+	}
+	return result
+}
+
+// rank is the smaller the more an approval counts: of one person's the first stands.
+func (a Approval) rank() (rank int) {
+	for i, worse := range []bool{a.who.Email == "", a.unsigned(), a.Why != ""} {
+		if worse {
+			rank |= 1 << i
+		}
+	}
+	return rank
+}
+
+// weigh says whether an approval of commit counts.
+func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Approval {
+	who := a.person(at.By)
+	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Writer: at.Writer, who: who}
+	if cmp.Or(a.bar.Verify, VerifyOff) != VerifyOff {
+		signature := a.signed[at.Event]
+		one.Signature = cmp.Or(signature.State, gitstore.SignatureMissing)
+		if one.Signature == gitstore.SignatureGood && !signature.By(who.Email) {
+			one.Signature = gitstore.SignatureUnknown
+		}
+	}
+	switch {
+	case a.wrote(commit, at):
+		one.Why = "wrote it"
+	case a.bar.Verify == VerifyRequire && one.unsigned():
+		one.Why = "not signed by this address"
+	}
+	return one
+}
+
+// owned returns how many of a group's owners are among those whose approvals count. A forge's name is whom [teams] says: that
+// somebody is called alike in the history does not make them an owner.
+func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
+	result, directory := OwnerGroup{Group: group}, people.Directory{Teams: a.bar.Teams}
+	var known []people.Person
+	for _, owner := range group.Owners {
+		found, err := directory.Find(owner)
+		if err != nil {
+			result.Unknown = append(result.Unknown, owner)
+		}
+		known = append(known, found...)
+	}
+	for _, by := range counted {
+		if slices.ContainsFunc(known, func(p people.Person) bool { return people.Same(p, by.who) }) {
+			result.Have++
+		}
+	}
+	return result
+}
+
+// onePerson reports whether two identities may be one person: by address, or by name where one has no address.
+func onePerson(a, b people.Person) bool {
+	return people.Same(a, b) || (a.Email == "" || b.Email == "") && strings.EqualFold(a.Name, b.Name)
+}
+
+// authors are the author and the co-authors of commit, as they are written.
+func authors(commit gitstore.LoggedCommit) []string {
+	at := strings.LastIndex(commit.Author, " ") // the time of the work
+	all := []string{commit.Author[:max(at, 0)]}
+	for line := range strings.Lines(commit.Message) {
+		if name, who, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "co-authored-by") {
+			all = append(all, strings.TrimSpace(who))
+		}
+	}
+	return all
+}
+
+// wrote reports whether whoever approved, or recorded that, is an author or co-author of commit, by any of their names.
+func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Approver) bool {
+	return slices.ContainsFunc(authors(commit), func(author string) bool {
+		return slices.ContainsFunc([]string{by.By, by.Recorder}, func(who string) bool {
+			return isNamed(author, who) || people.Same(a.person(author), a.person(who))
+		})
+	})
+}
+
+// byAuthor reports whether all who approved c are authors or co-authors of commit; false where nobody did.
+func (a approvals) byAuthor(c cover, commit gitstore.LoggedCommit) bool {
+	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Approver) bool { return !a.wrote(commit, by) })
+}
+
+// isNamed reports whether "Ada <ada@x>" is meant by a name, an address or both.
+func isNamed(author, by string) bool {
+	name, mail, _ := strings.Cut(strings.TrimSuffix(author, ">"), " <")
+	byName, byMail, both := strings.Cut(strings.TrimSuffix(by, ">"), " <")
+	return strings.EqualFold(name, byName) || strings.EqualFold(mail, byName) || both && strings.EqualFold(mail, byMail)
+}

@@ -1,0 +1,119 @@
+package lineage
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that was
+// followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers. Again, more commits
+// on its branch will do, and it asked anybody but the built-in reviewer alone.
+func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest, again bool) (found record.ReviewSummary, ok bool, err error) {
+	subject := request.Subject
+	asks := func(r record.ReviewSummary) bool {
+		return slices.ContainsFunc(append(slices.Clone(r.Others), r.Reviewer), func(name string) bool {
+			return again && name != record.Builtin || !again && slices.Contains(request.Reviewers(), name)
+		})
+	}
+	replaced := func(r record.ReviewSummary) bool {
+		return slices.ContainsFunc(r.Moves, func(m record.Move) bool { return m.State == record.MoveStale && m.To == subject.Commit })
+	}
+	grown := func(r record.ReviewSummary) bool {
+		sameChange := again && r.Branch == subject.Branch || subject.Kind == record.SubjectRange && r.Base == subject.Base
+		if at := r.At(); !sameChange || at == "" || at == subject.Commit {
+			return false
+		}
+		before, err := s.Repo.IsAncestor(ctx, r.At(), subject.Commit)
+		return err == nil && before
+	}
+	lines, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
+		return r.Run == "" && !r.Part() && r.Commit != "" && asks(r) && (replaced(r) || grown(r))
+	}})
+	for _, r := range lines {
+		if !ok || r.Clock > found.Clock {
+			found, ok = r, true
+		}
+	}
+	return found, ok, err
+}
+
+// AskedAgain reports whether a review was asked for without a person, and nobody has begun with it.
+func AskedAgain(r record.Review) bool {
+	return r.Source == "follow" && r.Status == record.ReviewOpen && r.Claim == nil && len(r.Submissions) == 0
+}
+
+// NextRound returns a request that asks those whom a review asked about its change as it is now: up to the newest commit of
+// its branch, and where its commit was rewritten from what took its place on.
+func NextRound(ctx context.Context, s *store.Store, review record.Review) (record.ReviewRequest, error) {
+	rounds, err := s.Conversation(ctx, review)
+	if err != nil {
+		return record.ReviewRequest{}, err
+	}
+	last := rounds[len(rounds)-1]
+	request := last.Request
+	request.Follows, request.Message = last.ID, ""
+	request.Subject, err = subjectOfRound(ctx, s, last)
+	request.Subject.Paths = last.Request.Subject.Paths
+	return request, err
+}
+
+func subjectOfRound(ctx context.Context, s *store.Store, last record.Review) (record.Subject, error) {
+	old := last.Request.Subject
+	if old.Commit == "" {
+		return s.WorkingSubject(ctx, old.Kind)
+	}
+	tip, err := s.Repo.Resolve(ctx, "refs/heads/"+old.Branch)
+	if errors.Is(err, gitstore.ErrNotFound) || old.Branch == "" {
+		tip, err = s.Repo.Head(ctx)
+	}
+	if err != nil {
+		return old, err
+	}
+	places := []gitstore.Span{{From: old.Base, To: old.Commit}}
+	for _, m := range last.Moves {
+		if m.To != "" {
+			places = append(places, gitstore.Span{From: m.Base, To: m.To})
+		}
+	}
+	for i, at := range slices.Backward(places) {
+		if at.To == tip && i == 0 {
+			return old, nil
+		}
+		within, err := s.Repo.IsAncestor(ctx, at.To, tip)
+		if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+			return old, err
+		}
+		if within {
+			return changeUpTo(ctx, s, old, at.From, tip)
+		}
+	}
+	base, err := s.Repo.MergeBase(ctx, old.Base, tip)
+	if err != nil {
+		return old, err
+	}
+	return changeUpTo(ctx, s, old, base, tip)
+}
+
+// changeUpTo is the change from base to tip: a commit where it is one.
+func changeUpTo(ctx context.Context, s *store.Store, old record.Subject, base, tip gitstore.ID) (record.Subject, error) {
+	one, err := s.Subject(ctx, string(tip))
+	if err != nil {
+		return one, err
+	}
+	now := one
+	if one.Base != base {
+		if now, err = s.Subject(ctx, string(base)+".."+string(tip)); err != nil {
+			return now, err
+		}
+	}
+	now.Spec, now.Branch = tip.Short(), old.Branch
+	if now.Kind == record.SubjectRange {
+		now.Spec = base.Short() + ".." + now.Spec
+	}
+	return now, nil
+}

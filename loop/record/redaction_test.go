@@ -1,0 +1,66 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/git-runr/git-runr/loop/reply"
+)
+
+// redactedReview is a review in which two findings were made, answered and spoken of.
+func redactedReview() Review {
+	r := Review{ID: "20260102030405-aaaaaa", Status: ReviewSubmitted, Request: ReviewRequest{Message: "see the customer Smith", Subject: Subject{Title: "Smith's bill"}}}
+	r.Submissions = []Submission{{Reviewer: "rex", Outcome: OutcomeFailed, Report: reply.Report{
+		Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Text: "I found: Smith pays late, always.", Requests: []string{"Smith pays late, always."},
+		Findings: []reply.Finding{{ID: "f-1", Severity: reply.Critical, File: "a.go", Line: 3, Issue: "Smith pays late, always."}, {ID: "f-2", File: "b.go", Issue: "another fault"}},
+	}}}
+	r.Answers = []Answer{{Finding: "f-1", Kind: AnswerRefuted, Reason: "he paid", Actor: "ann"}}
+	r.Replies = []Reply{{Finding: "f-1", Text: "did he?", Actor: "bob"}}
+	return r
+}
+
+func TestRedaction(t *testing.T) {
+	for target, want := range map[string]struct{ gone, left []string }{
+		"":      {[]string{"customer Smith", "pays late", "another fault", "he paid", "did he?"}, []string{"Smith's bill", `"critical"`, "a.go"}},
+		"f-1":   {[]string{"pays late", "he paid", "did he?"}, []string{"another fault", "the customer Smith", `"critical"`, "a.go"}},
+		"Smith": {[]string{"pays late", "customer Smith"}, []string{"another fault", "he paid", "did he?", "a.go", "Smith's bill"}},
+	} {
+		t.Run(target, func(t *testing.T) {
+			r := redactedReview()
+			p, err := r.RedactionOf(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said, _ := json.Marshal(p); target == "Smith" && strings.Contains(string(said), "Smith") {
+				t.Errorf("the redaction says it again: %s", said)
+			}
+			p.Actor = "ann"
+			e := EventReviewRedacted.New("cli", "", p)
+			body, _ := json.Marshal(e.Payload)
+			if err := r.Apply(Event{Type: e.Type, Payload: body, Review: r.ID}); err != nil {
+				t.Fatal(err)
+			}
+			text, _ := json.Marshal(r)
+			for _, gone := range want.gone {
+				if strings.Contains(string(text), gone) {
+					t.Errorf("%q is still said", gone)
+				}
+			}
+			for _, left := range want.left {
+				if !strings.Contains(string(text), left) && !strings.Contains(strings.ToLower(string(text)), left) {
+					t.Errorf("%q is gone: %s", left, text)
+				}
+			}
+			if r.Status != ReviewSubmitted || r.Outcome() != OutcomeFailed {
+				t.Errorf("%s, %s", r.Status, r.Outcome())
+			}
+			if _, err := r.RedactionOf(target); err == nil {
+				t.Error("redacted twice")
+			}
+		})
+	}
+	if _, err := redactedReview().RedactionOf("nothing of the kind"); err == nil {
+		t.Error("what nobody said was redacted")
+	}
+}

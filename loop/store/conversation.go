@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// maxRounds bounds a conversation: what another clone wrote may follow itself.
+const maxRounds = 200
+
+// Conversation returns the rounds of the conversation that a review belongs to, oldest first, as far as they are here. Where
+// several follow one round it goes on with the newest that was not cancelled.
+func (s *Store) Conversation(ctx context.Context, review record.Review) (record.Conversation, error) {
+	rounds := record.Conversation{review}
+	known := func(id string) bool {
+		return id == "" || len(rounds) >= maxRounds || slices.ContainsFunc(rounds, func(r record.Review) bool { return r.ID == id })
+	}
+	for before := review.Request.Follows; !known(before); before = rounds[0].Request.Follows {
+		r, err := s.Review(ctx, before)
+		if err := gitstore.IgnoreNotFound(err); err != nil {
+			return nil, err
+		}
+		if err != nil || r.ID != before { // it is not here, or is no id
+			break
+		}
+		rounds = slices.Insert(rounds, 0, r)
+	}
+	for at := review; ; at = rounds[len(rounds)-1] {
+		next, err := s.roundAfter(ctx, at.ID)
+		if err != nil || known(next) {
+			return rounds, err
+		}
+		r, err := s.Review(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		rounds = append(rounds, r)
+	}
+}
+
+// Carried returns what is carried into a review from the rounds before it.
+func (s *Store) Carried(ctx context.Context, review record.Review) ([]record.Thread, error) {
+	if review.Request.Follows == "" {
+		return nil, nil
+	}
+	rounds, err := s.Conversation(ctx, review)
+	return rounds.Carried(rounds.Place(review.ID)), err
+}
+
+// ThreadOf returns the round that a finding belongs to which is shown in a review: the review itself, or an earlier round.
+func (s *Store) ThreadOf(ctx context.Context, review record.Review, finding string) (record.Review, error) {
+	if _, found := review.Finding(finding); found || finding == "" || review.Request.Follows == "" {
+		return review, nil
+	}
+	rounds, err := s.Conversation(ctx, review)
+	for _, r := range slices.Backward(rounds[:rounds.Place(review.ID)]) {
+		if _, found := r.Finding(finding); found {
+			return r, nil
+		}
+	}
+	return review, err
+}
+
+// roundAfter returns the newest review that follows another and was not cancelled; "" without one.
+func (s *Store) roundAfter(ctx context.Context, id string) (next string, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(markOfText("follows", id)): true})
+		var newest uint64
+		next = ""
+		for _, r := range rowsOf(entries) {
+			if !r.begun() || r.status == string(record.ReviewCancelled) || next != "" && r.seq <= newest {
+				continue
+			}
+			line, err := loadLine[record.ReviewSummary](&r)
+			if err != nil {
+				return err
+			}
+			if line.Follows == id {
+				next, newest = r.id, r.seq
+			}
+		}
+		return err
+	})
+	return next, err
+}
+
+// Since is what the author of a change changed from one round to the next, without what only the base brought.
+type Since struct {
+	Files   int      `json:"files"`
+	Added   int      `json:"added"`
+	Removed int      `json:"removed"`
+	Clashes []string `json:"clashes"` // paths in which the newer base changed the same lines
+
+	From gitstore.ID `json:"from"` // the tree of the earlier round, put on the base of the later one
+	To   gitstore.ID `json:"to"`
+}
+
+// Since compares two rounds. It is gitstore.ErrNotFound where a commit of them is not here.
+func (s *Store) Since(ctx context.Context, earlier, later record.Subject) (Since, error) {
+	was, err := s.ComparedWith(ctx, earlier)
+	if err != nil {
+		return Since{}, err
+	}
+	base, err := s.ComparedWith(ctx, later)
+	if err != nil {
+		return Since{}, err
+	}
+	moved, err := s.Repo.Transplant(ctx, gitstore.Span{From: was, To: earlier.Tree}, base)
+	if err != nil {
+		return Since{}, err
+	}
+	since := Since{Clashes: append([]string{}, moved.Clashes...), From: moved.Tree, To: later.Tree}
+	stat, err := s.Repo.DiffStat(ctx, gitstore.DiffSpec{From: since.From, To: since.To})
+	for _, f := range stat {
+		since.Files, since.Added, since.Removed = since.Files+1, since.Added+f.Added, since.Removed+f.Deleted
+	}
+	return since, err
+}

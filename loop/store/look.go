@@ -1,0 +1,43 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/record"
+)
+
+// lookPath is the file that says when a review was looked at here. It never leaves the clone.
+func (s *Store) lookPath(review string) string {
+	return filepath.Join(s.Repo.StateDir(), "looks", review+".json")
+}
+
+// Look notes that a review is looked at in this clone.
+func (s *Store) Look(review record.Review) error {
+	data, err := json.Marshal(s.Now())
+	if err != nil {
+		return err
+	}
+	path := s.lookPath(review.ID)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return safefile.WriteFile(path, data, 0o644)
+}
+
+// Looked returns when a review was last looked at in this clone; the zero Time where it was not, as far as is known.
+func (s *Store) Looked(review string) (at time.Time, err error) {
+	data, err := safefile.ReadFile(s.lookPath(review))
+	if errors.Is(err, fs.ErrNotExist) {
+		return at, nil
+	}
+	if err == nil && json.Unmarshal(data, &at) != nil {
+		at = time.Time{}
+	}
+	return at, err
+}
