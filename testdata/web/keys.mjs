@@ -16,6 +16,7 @@ export async function keys(browser, open, clean) {
   const page = await open(context, server.url);
   const press = async (...all) => { for (const key of all) await page.keyboard.press(key); await page.waitForTimeout(60); };
   const is = async (wanted, what) => { let now = await at(page); for (let i = 0; i < 60 && now !== wanted; i++, now = await at(page)) await page.waitForTimeout(50); check(now === wanted, `${what}: ${now}, wanted ${wanted}`); };
+  const viewed = (n) => page.waitForFunction((is) => document.getElementById("viewed").textContent === is, String(n)).catch(() => {}); // the server notes it
 
   await press("j");
   check((await page.evaluate(() => document.activeElement.getAttribute("href"))).startsWith("/review/"), "j goes to the first line of the inbox");
@@ -78,8 +79,10 @@ export async function keys(browser, open, clean) {
   await is("c.txt", "what is folded is passed over");
   await press("k", "x", "V");
   await is("c.txt", "V goes to the next file");
+  await viewed(1);
   check((await page.textContent("#viewed")) === "1" && !(await page.locator('[data-path="b.txt"] .diff').isVisible()), "and the one before is viewed and folded to its heading");
   await press("k", "v");
+  await viewed(0);
   check((await page.textContent("#viewed")) === "0", "v takes that back");
 
   // Wherever the focus is, the arrows move the cursor.

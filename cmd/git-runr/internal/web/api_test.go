@@ -440,3 +440,24 @@ func TestErrorStatuses(t *testing.T) {
 		}
 	}
 }
+
+func TestJoinedText(t *testing.T) {
+	was := "was"
+	for _, c := range []struct {
+		now  string
+		was  *string
+		text string
+		want string
+	}{
+		{"was", &was, "mine", "mine"},
+		{"was ", &was, "", ""},
+		{"theirs", &was, "mine", "theirs\n\nmine"},
+		{"theirs", &was, "theirs and mine", "theirs and mine"},
+		{"theirs and mine", &was, "mine", "theirs and mine"},
+		{"theirs", nil, "mine", "mine"},
+	} {
+		if got := joinedText(c.now, c.was, c.text); got != c.want {
+			t.Errorf("%q over %q: %q, want %q", c.text, c.now, got, c.want)
+		}
+	}
+}
