@@ -160,12 +160,28 @@ func supersede(ctx context.Context, s *store.Store, review record.Review) error 
 			}
 		}
 		if again && !old.Reopened {
-			if _, err := end(ctx, s, old, record.Hold{Actor: record.Itself}, "superseded by "+review.ID); err != nil {
+			if _, err := end(ctx, s, old, record.Hold{Actor: record.Itself}, supersededBy+review.ID); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// supersededBy begins the note of a review that supersede closed; the id of the newer review follows.
+const supersededBy = "superseded by "
+
+// SupersededBy returns the newer review that closed review by its answer, or the zero Review.
+func SupersededBy(ctx context.Context, s *store.Store, review record.Review) (record.Review, error) {
+	id, ok := strings.CutPrefix(review.Note, supersededBy)
+	if !ok || !record.ValidID(id) || review.ClosedAt.IsZero() { // a person may write a note as well
+		return record.Review{}, nil
+	}
+	newer, err := s.Review(ctx, id)
+	if errors.As(err, new(*record.NotFoundError)) {
+		return record.Review{}, nil
+	}
+	return newer, err
 }
 
 // sameChange reports whether b is the change that review examined: it has the same content, or its commit replaced the
