@@ -122,6 +122,9 @@ func (s *session) open() (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkStateDir(repo.StateDir()); err != nil {
+		return nil, err
+	}
 	if key, value := screen.BadColour(repo.Config.Get); key != "" && !s.Command.Hidden {
 		return nil, exit.Problemf(exit.Usage, "bad boolean config value %q for %q", value, key).WithHint("git config " + key + " auto")
 	}
@@ -142,6 +145,22 @@ func (s *session) open() (*store.Store, error) {
 		store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
 	}
 	return store, nil
+}
+
+// checkStateDir refuses a file, or a link that leads to no directory, in place of the directory for git-runr's files.
+func checkStateDir(dir string) error {
+	at, err := os.Lstat(dir)
+	if err != nil || at.IsDir() { // what is missing is made
+		return nil
+	}
+	if led, err := os.Stat(dir); err == nil && led.IsDir() {
+		return nil
+	}
+	what := "is not a directory"
+	if to, err := os.Readlink(dir); err == nil {
+		what = "is a link to " + to + ", which leads to no directory"
+	}
+	return exit.Problemf(exit.Conflict, "%s %s, and git-runr keeps its files there", dir, what).WithHint(safetext.ShellLine("mv", dir, dir+".aside"))
 }
 
 // tell says a line once, whoever tells it how often.

@@ -177,6 +177,19 @@ func supersede(ctx context.Context, s *store.Store, review record.Review) error 
 	return nil
 }
 
+// SupersededBy returns the newer review that closed review by its answer, or the zero Review.
+func SupersededBy(ctx context.Context, s *store.Store, review record.Review) (record.Review, error) {
+	id, ok := strings.CutPrefix(review.Note, record.ByRound)
+	if !ok || !record.ValidID(id) || review.ClosedAt.IsZero() { // a person may write a note as well
+		return record.Review{}, nil
+	}
+	newer, err := s.Review(ctx, id)
+	if errors.As(err, new(*record.NotFoundError)) {
+		return record.Review{}, nil
+	}
+	return newer, err
+}
+
 // sameChange reports whether b is the change that review examined: it has the same content, or its commit replaced the
 // reviewed one, which no branch contains any more.
 func sameChange(ctx context.Context, s *store.Store, review record.Review, b record.Subject) (bool, error) {

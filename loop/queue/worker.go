@@ -128,10 +128,22 @@ func (w *Worker) follow(ctx context.Context) error {
 
 // Review runs every agent that has not answered yet, in parallel, and records the answers or failures. It returns
 // gitstore.ErrBusy if another process of this clone works on the review, and a *share.LeasedError if another clone
-// does.
+// does. If a newer request for the same change was answered meanwhile, which cancels this one, it returns the newer one.
 func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
-	review, _, err := w.take(ctx, review, w.ownSlots())
-	return review, err
+	done, _, err := w.take(ctx, review, w.ownSlots())
+	if err != nil && !errors.As(err, new(*record.StateError)) {
+		return done, err
+	}
+	asked, failed := w.Store.Review(ctx, review.ID)
+	if failed != nil || asked.Status != record.ReviewCancelled {
+		return done, cmp.Or(err, failed)
+	}
+	newer, failed := closing.SupersededBy(ctx, w.Store, asked)
+	if failed != nil || newer.ID == "" {
+		return done, cmp.Or(err, failed)
+	}
+	w.Progress.Say("review " + review.ID + " was cancelled: " + newer.ID + " is of the same change, and is shown instead")
+	return newer, nil
 }
 
 // take is Review with a slot for each agent.

@@ -2,16 +2,19 @@ package queue
 
 import (
 	"context"
-	"github.com/git-runr/git-runr/loop/checking"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/checking"
+	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 // fixedReviewer answers what it is made with.
@@ -69,5 +72,45 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 	worker.Retry, calls = true, nil
 	if _, err := worker.Work(ctx); err != nil || strings.Join(calls, " ") != "gone" {
 		t.Errorf("tried again: %v, %v", calls, err)
+	}
+}
+
+// overtaken is a reviewer that calls meanwhile before it answers.
+type overtaken struct {
+	fixedReviewer
+	meanwhile func()
+}
+
+func (o overtaken) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
+	o.meanwhile()
+	return o.fixedReviewer.Review(ctx, job)
+}
+
+// TestReviewTakenOver: a newer request for the same change by the same reviewer is answered first, which cancels the
+// older one. Whoever waits for the older one gets the newer one, whether its reviewer had begun or not.
+func TestReviewTakenOver(t *testing.T) {
+	s, ctx := asked(t, 2, "a"), t.Context()
+	lines, _, err := s.Reviews(ctx, store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	older, err := s.Review(ctx, lines[1].ID)
+	newer, err2 := s.Review(ctx, lines[0].ID)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	worker := func(r role.Reviewer) *Worker {
+		return &Worker{Store: s, Progress: checking.Quiet{}, Closing: closing.OnPass, Reviewer: func(string) (role.Reviewer, *record.Failure) { return r, nil }}
+	}
+	took := func() {
+		if _, err := worker(fixedReviewer{reply.NeedsFix}).Review(ctx, newer); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, meanwhile := range []func(){took, func() { t.Error("asked about a cancelled review") }} {
+		done, err := worker(overtaken{fixedReviewer{reply.NeedsFix}, meanwhile}).Review(ctx, older)
+		if err != nil || done.ID != newer.ID || len(done.Submissions) != 1 {
+			t.Errorf("%s with %d answers, %v; want %s", done.ID, len(done.Submissions), err, newer.ID)
+		}
 	}
 }

@@ -46,6 +46,7 @@ type Attempt struct {
 	NotKept      []string             `json:"not_kept,omitempty"`        // in place: what changed while it worked and no snapshot has
 	Moved        *HeadMove            `json:"head_moved,omitempty"`      // in place: HEAD while it worked
 	Unchanged    []string             `json:"unchanged,omitempty"`       // said, but not changed
+	Tampered     string               `json:"tampered,omitempty"`        // of one kept after the run stopped as tampered: what changed, and what is known of it since
 	Meanwhile    []string             `json:"meanwhile,omitempty"`       // moved by nobody knows whom, with the lines that put it back
 	NotCarried   []NotCarried         `json:"not_carried,omitempty"`     // written into submodules, and not among Files
 	Told         *Instructions        `json:"instructions,omitempty"`

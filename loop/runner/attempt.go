@@ -25,7 +25,14 @@ import (
 func (t *execution) attempt(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
 	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
-	t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
+	if step.Kept {
+		t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d, kept from before the stop", a.Number))
+		if a.Tampered = t.run.LastAttempt().Failure.Detail; !t.altered() {
+			a.Tampered += "; put back or accepted since"
+		}
+	} else {
+		t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
+	}
 	if step.Redo && !step.Kept {
 		if err := t.takeUp(); err != nil {
 			return err
@@ -54,6 +61,12 @@ func (t *execution) attempt(step Step) error {
 	return t.finish(a, before, answer)
 }
 
+// altered reports whether a change to the repository stands that nobody has put back or accepted, or none can tell.
+func (t *execution) altered() bool {
+	standing, err := t.Store.Repo.Alterations(t.ctx)
+	return err != nil || len(standing) > 0
+}
+
 // stateBefore returns the working tree as it was before the attempt, or before its first try if that one is kept.
 func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot, error) {
 	if kept {
@@ -72,7 +85,6 @@ func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot,
 // implement runs the implementer. takeOver replaces before, because work done elsewhere was done before the attempt.
 func (t *execution) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
 	if step.Kept {
-		t.Progress.Say(fmt.Sprintf("what attempt %d changed is kept", a.Number))
 		return role.ImplementAnswer{}, nil
 	}
 	if a.Mode == record.ModeGiven {

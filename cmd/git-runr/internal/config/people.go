@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
@@ -50,8 +50,21 @@ func (c *Config) isAgent(name string) bool {
 	return known || role.Reserved(before)
 }
 
-// address is one that somebody may have who is not known here. NAME@MODEL is none.
-var address = regexp.MustCompile(`^[^@\s<>]+@(?:[\pL\pN-]+\.)+\pL[\pL\pN-]+$`)
+// isAddress reports whether text may be the address of somebody who is not known here. NAME@MODEL is none: its last part has no dot.
+func isAddress(text string) bool {
+	local, domain, ok := strings.Cut(text, "@")
+	parts := strings.Split(domain, ".")
+	if !ok || local == "" || len(parts) < 2 || strings.ContainsAny(text, " \t\r\n<>") || strings.Contains(domain, "@") {
+		return false
+	}
+	for _, part := range parts {
+		if part == "" || strings.ContainsFunc(part, func(c rune) bool { return c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+			return false
+		}
+	}
+	top := []rune(parts[len(parts)-1])
+	return len(top) > 1 && unicode.IsLetter(top[0])
+}
 
 // FindPeople returns whom a name means. The error is an exit.Problem with the candidates.
 func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, error) {
@@ -72,7 +85,7 @@ func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, 
 	}
 	for _, p := range found {
 		known := slices.ContainsFunc(directory.Contributors, func(o people.Person) bool { return people.Same(o, p) })
-		if !known && !address.MatchString(p.Email) {
+		if !known && !isAddress(p.Email) {
 			return nil, c.KnownAgent("reviewer", name)
 		}
 	}

@@ -17,6 +17,9 @@ func TestWrittenTopics(t *testing.T) {
 			if b.kind == paragraph && strings.HasPrefix(b.lines[0], "#") {
 				t.Errorf("%s: no heading: %s", topic.Name, b.lines[0])
 			}
+			if b.kind == paragraph && strings.HasPrefix(b.lines[0], "|") {
+				t.Errorf("%s: no table, which would be filled as a paragraph: %s", topic.Name, b.lines[0])
+			}
 		}
 		if topic.Text() == "" || topic.Usage == "" {
 			t.Errorf("%s is empty", topic.Name)

@@ -167,6 +167,9 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	if a.Failure != nil {
 		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
 	}
+	if a.Tampered != "" {
+		safetext.Fprintf(w, "  before the stop, %s\n", a.Tampered)
+	}
 	for _, line := range a.Meanwhile {
 		safetext.Fprintf(w, "  meanwhile: %s\n", line)
 	}

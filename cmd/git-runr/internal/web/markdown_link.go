@@ -4,6 +4,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -22,7 +23,7 @@ const attrOwn = "own"
 var linksKey = parser.NewContextKey()
 
 // commitID is what the id of a commit looks like, which people shorten.
-var commitID = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
+var commitID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{7,64}\b`) })
 
 // maxCommits is how many ids one text is asked for: what is beyond them stays text.
 const maxCommits = 50
@@ -37,7 +38,7 @@ func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, pc parser.Co
 		if from >= 0 {
 			before, url = s[:from], html.UnescapeString(s[from:to])
 		}
-		for _, at := range commitID.FindAllStringIndex(before, -1) {
+		for _, at := range commitID().FindAllStringIndex(before, -1) {
 			if asked++; commit == nil || asked > maxCommits {
 				break
 			}
