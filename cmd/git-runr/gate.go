@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -105,7 +106,7 @@ func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Pus
 	if err != nil {
 		return bar, nil, err
 	}
-	held, err = intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
+	held, err = intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
 	return bar, held, err
 }
 
@@ -245,7 +246,7 @@ func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
 		case bar.Level == lineage.LevelApproved && c.ApprovalWords() != "":
 			why = " (" + c.ApprovalWords() + ")"
 		}
-		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(c.Title, 60), why)
+		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(redact(c.Title), 60), why)
 		if c.Finding != "" {
 			safetext.Fprintf(w, "    %s\n", prose.CutColumns(c.Finding, 110))
 		}
