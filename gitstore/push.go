@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -10,18 +9,17 @@ import (
 // Unpushed lists commits of tips that the remote does not have yet, newest first, at most max.
 // It excludes old, the commits of the refs on the remote, and the remote's branches as last
 // fetched. If remote is not a configured remote, the branches of all remotes count. A tip may be
-// a tag. It ignores tips that are not here or do not lead to a commit.
+// a tag. It ignores tips that HasCommit does not report.
 func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max int) ([]LoggedCommit, error) {
 	var revs []ID
 	for _, tip := range tips {
-		commit, err := r.refs.Resolve(ctx, string(tip)+"^{commit}")
-		if errors.Is(err, ErrNotFound) {
-			continue
-		}
+		commit, err := r.commitAt(ctx, tip)
 		if err != nil {
-			return nil, fmt.Errorf("read what is pushed: %w", err)
+			return nil, err
 		}
-		revs = append(revs, commit)
+		if commit != "" {
+			revs = append(revs, commit)
+		}
 	}
 	if len(revs) == 0 { // git would log HEAD
 		return nil, nil
@@ -51,6 +49,21 @@ func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max 
 		return nil, fmt.Errorf("list what is pushed: %w", err)
 	}
 	return commits, nil
+}
+
+// HasCommit reports whether tip is here and is a commit or a tag that leads to one.
+func (r *Repo) HasCommit(ctx context.Context, tip ID) (bool, error) {
+	commit, err := r.commitAt(ctx, tip)
+	return commit != "", err
+}
+
+// commitAt returns the commit that tip is or leads to, or "" if there is none here.
+func (r *Repo) commitAt(ctx context.Context, tip ID) (ID, error) {
+	commit, err := r.refs.Resolve(ctx, string(tip)+"^{commit}")
+	if err = IgnoreNotFound(err); err != nil {
+		return "", fmt.Errorf("read what is pushed: %w", err)
+	}
+	return commit, nil
 }
 
 // LastMove returns the last message in HEAD's reflog, such as "commit: title" or

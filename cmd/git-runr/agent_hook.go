@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/agenthook"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -65,7 +66,7 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
+	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -57,32 +58,28 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 		return err
 	}
 	remote := s.Args().Get(1)
-	tips, old, private := sortPushed(refs)
-	commits, err := store.Repo.Unpushed(s.ctx, remote, tips, old, maxPushed)
-	if err != nil || len(commits)+len(private) == 0 {
-		return err
-	}
-	branch, err := store.Branch(s.ctx)
+	pushed, err := s.sortPushed(store.Repo, refs)
 	if err != nil {
 		return err
 	}
-	base, err := s.pushedOnto(store, refs)
+	var tips []gitstore.ID
+	for _, ref := range pushed.code {
+		tips = append(tips, ref.New)
+	}
+	commits, err := store.Repo.Unpushed(s.ctx, remote, tips, pushed.old, maxPushed)
 	if err != nil {
 		return err
 	}
-	bar, err := s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
-	if err != nil {
-		return err
-	}
-	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch)
-	if err != nil || len(held)+len(private) == 0 {
+	bar, held, err := s.held(store, conf, pushed.code, commits)
+	if err != nil || len(held)+len(pushed.private)+len(pushed.opaque) == 0 {
 		return err
 	}
 	if len(held) > 0 {
 		writeHeldUp(s.out, bar, len(commits), held)
 	}
-	if len(private) > 0 {
-		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), private)
+	writeOpaque(s.out, pushed.opaque)
+	if len(pushed.private) > 0 {
+		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private)
 	}
 	if conf.Hooks.PrePush == "warn" {
 		fmt.Fprintln(s.out, "It is pushed all the same: hooks.pre_push is warn.")
@@ -90,6 +87,27 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	}
 	fmt.Fprintln(s.out, "Refused; to push all the same: git push --no-verify")
 	return exit.With(exit.NotPassed)
+}
+
+// held returns the commits of the pushed code that do not get through, and the bar that they were held to.
+func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push, commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
+	if len(commits) == 0 {
+		return bar, nil, nil
+	}
+	branch, err := store.Branch(s.ctx)
+	if err != nil {
+		return bar, nil, err
+	}
+	base, err := s.pushedOnto(store, code)
+	if err != nil {
+		return bar, nil, err
+	}
+	bar, err = s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
+	if err != nil {
+		return bar, nil, err
+	}
+	held, err = intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
+	return bar, held, err
 }
 
 // bar is how far commits must have been looked at that level is required of. Where base is "" it is the parent of the oldest.
@@ -103,18 +121,15 @@ func (s *session) bar(store *store.Store, conf *config.Config, level string, bas
 
 // pushedOnto returns what the remote has of the first branch that is pushed: its files say who is who, and whose approval
 // counts. Of a new branch it is where that left the trunk; "" where it left none.
-func (s *session) pushedOnto(store *store.Store, refs []hooks.Push) (gitstore.ID, error) {
-	for _, ref := range refs {
-		if ref.New == "" || !isCode(ref.Remote) {
-			continue
-		}
-		if ref.Old != "" {
-			return ref.Old, nil
-		}
-		base, _, err := store.Repo.BranchPointOf(s.ctx, ref.Local, ref.New)
-		return base, err
+func (s *session) pushedOnto(store *store.Store, code []hooks.Push) (gitstore.ID, error) {
+	if len(code) == 0 {
+		return "", nil
 	}
-	return "", nil
+	if code[0].Old != "" {
+		return code[0].Old, nil
+	}
+	base, _, err := store.Repo.BranchPointOf(s.ctx, code[0].Local, code[0].New)
+	return base, err
 }
 
 // closed refuses a push because the gate cannot be asked.
@@ -123,33 +138,66 @@ func (s *session) closed(err error) error {
 	return exit.With(exit.NotPassed)
 }
 
-// isCode reports whether a ref of a remote is one that a gate is for: all that is not
-// notes or ours.
-func isCode(ref string) bool {
-	return !strings.HasPrefix(ref, "refs/notes/") && !strings.HasPrefix(ref, "refs/runr/")
+// pushedRefs are the refs of a push, by what the gate does with them. It lets all others through.
+type pushedRefs struct {
+	code    []hooks.Push  // lead to commits
+	opaque  []hooks.Push  // lead to no commit, so that no review covers them
+	private []string      // are of this clone alone
+	old     []gitstore.ID // what the remote has under all of them
 }
 
-// sortPushed returns the tips of code that is pushed, what the refs are at on the remote, and which refs are
-// of this clone alone.
-func sortPushed(refs []hooks.Push) (tips, old []gitstore.ID, private []string) {
+// sortPushed sorts the refs of a push. A ref that this program keeps goes through where it is pushed under its own
+// name and as it is here; anything else under such a name is code, whatever it is called.
+func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pushedRefs, err error) {
 	for _, ref := range refs {
 		if ref.Old != "" {
-			old = append(old, ref.Old)
+			pushed.old = append(pushed.old, ref.Old)
 		}
-		switch {
-		case isPrivate(ref.Local):
-			private = append(private, ref.Local)
-		case ref.New != "" && isCode(ref.Remote):
-			tips = append(tips, ref.New)
+		if isPrivate(ref.Local) {
+			pushed.private = append(pushed.private, ref.Local)
+			continue
+		}
+		kept, err := s.isKept(repo, ref)
+		if err != nil {
+			return pushed, err
+		}
+		if kept || ref.New == "" {
+			continue
+		}
+		leads, err := repo.HasCommit(s.ctx, ref.New)
+		if err != nil {
+			return pushed, err
+		}
+		if leads {
+			pushed.code = append(pushed.code, ref)
+		} else {
+			pushed.opaque = append(pushed.opaque, ref)
 		}
 	}
-	return tips, old, private
+	return pushed, nil
+}
+
+// isKept reports whether a ref is a log, an archive or the notes of this program, pushed as it is here.
+func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
+	if !strings.HasPrefix(ref.Remote, "refs/runr/") && ref.Remote != store.NotesRef {
+		return false, nil
+	}
+	here, err := repo.Ref(s.ctx, ref.Remote)
+	return here == ref.New, err
 }
 
 // isPrivate reports whether a ref is of this clone alone. Git has no setting that keeps such refs back from
 // push --mirror, and loses in gc what is not below refs/.
 func isPrivate(ref string) bool {
 	return strings.HasPrefix(ref, "refs/runr-local/") || strings.HasPrefix(ref, "refs/runr-remotes/")
+}
+
+// writeOpaque names the refs that lead to no commit, and what to type to read them.
+func writeOpaque(w io.Writer, refs []hooks.Push) {
+	for _, ref := range refs[:min(len(refs), intake.Named)] {
+		safetext.Fprintf(w, "git runr: %s leads to no commit, so that no review covers it; read it: git show %s\n", ref.Remote, ref.New.Short())
+	}
+	render.More(w, "  ", len(refs)-intake.Named)
 }
 
 // writePrivate names the refs that stay here, and prints the line that pushes what push --mirror does beside them.
@@ -198,7 +246,7 @@ func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
 		case bar.Level == lineage.LevelApproved && c.ApprovalWords() != "":
 			why = " (" + c.ApprovalWords() + ")"
 		}
-		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(c.Title, 60), why)
+		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(redact(c.Title), 60), why)
 		if c.Finding != "" {
 			safetext.Fprintf(w, "    %s\n", prose.CutColumns(c.Finding, 110))
 		}

@@ -183,8 +183,9 @@ func inboxReply(s *session, store *store.Store) (err error) {
 
 func (p *program) inboxAnswerCommand() *cli.Command {
 	return &cli.Command{
-		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred|gone|open|confirmed",
-		Description: "fixed and gone want --commit REV, refuted wants the reason (-m). What is fixed is claimed fixed until who\n" +
+		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING ANSWER",
+		Description: "ANSWER is fixed, refuted, deferred, gone, open or confirmed. fixed and gone need --commit REV, refuted\n" +
+			"needs the reason (-m). What is fixed is claimed fixed until who\n" +
 			"objected, a rule or git runr verify confirms it, and a critical finding stays open until then; open takes an\n" +
 			"answer back. Once all is answered in a review in which a person asked for changes, it goes back to that person,\n" +
 			"who says confirmed or open. The ids are in git runr show ID.",

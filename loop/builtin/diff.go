@@ -11,6 +11,7 @@ import (
 type File struct {
 	Path    string // new path, or the old path of a deleted file; slash-separated, unquoted
 	New     bool
+	Named   bool // new, or renamed or copied to Path
 	Deleted bool
 	Binary  bool
 	Mode    string // "100644"; empty if the diff does not say
@@ -53,7 +54,7 @@ func parseDiff(patch []byte) ([]File, error) {
 
 func fileOf(d unidiff.File) File {
 	f := File{
-		Path: d.Path(), New: d.Old == "", Deleted: d.New == "", Binary: d.Binary,
+		Path: d.Path(), New: d.Old == "", Named: d.New != "" && d.New != d.Old, Deleted: d.New == "", Binary: d.Binary,
 		Mode: d.NewMode, OldMode: d.OldMode, Size: d.NewSize, OldSize: d.OldSize,
 	}
 	if !f.Submodule() {

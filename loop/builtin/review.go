@@ -20,6 +20,7 @@ type Input struct {
 	Files  []File
 	Sizes  map[string]int64     // bytes of the new content by path, if the diff does not say, and of lock files
 	Checks []record.CheckResult // on the change, judged
+	Said   []Said               // by the commits under review
 }
 
 // Review reviews the diff and the checks' results. Its verdict is CRITICAL for a critical
@@ -35,6 +36,9 @@ func Review(in Input) reply.Report {
 		found = append(found, slices.DeleteFunc(reviewFile(f), before.hold(f))...)
 	}
 	found = append(append(found, lockFiles(in)...), deletedTests(in.Files)...)
+	for _, said := range in.Said {
+		found = append(found, messageSecrets(said)...)
+	}
 	arrange(found)
 	left := max(0, len(found)-maxFindings)
 	found = found[:len(found)-left]

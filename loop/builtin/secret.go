@@ -244,20 +244,17 @@ func visible(text string) (clean string, back []int) {
 	return b.String(), append(back, len(text))
 }
 
-// secrets finds secrets in the added lines.
+// secrets finds secrets in the name of a file and in the added lines; those of a symbolic link are its target.
 func secrets(f File, k kind, lines []codeLine) []reply.Finding {
 	prose := proseLines(lines)
-	found := secretFile(f, k)
-	if f.Symlink() {
-		return found
-	}
+	found := append(secretFile(f, k), pathSecrets(f, k)...)
 	for run := range runs(f.Added) {
 		var text bytes.Buffer
 		for _, l := range run {
 			text.WriteString(l.Text + "\n")
 		}
 		clean, _ := visible(text.String())
-		for _, m := range scanSecrets(clean, secretScan{path: f.Path, sureOnly: k.exempt}) {
+		for _, m := range scanSecrets(clean, secretScan{path: f.Path, sureOnly: k.exempt || f.Symlink()}) {
 			line := run[0].Number + strings.Count(clean[:m.start], "\n")
 			end := run[0].Number + strings.Count(clean[:m.end-1], "\n")
 			at := k

@@ -26,16 +26,25 @@ const Named = 10
 
 // Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first. A
 // skipped commit counts as not looked at: neither a commit nor a file of the repository may let itself through.
-func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string) (held []Gated, err error) {
+// secretIn describes a secret in the message of a commit. It is asked where no review saw the message: a review is
+// carried to a commit that says something else, and of an empty change there is none.
+func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string,
+	secretIn func(commit gitstore.ID, message string) string) (held []Gated, err error) {
 	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range slices.Backward(covered) {
-		if c.Meets(bar.Level) {
+		gated := Gated{Covered: c}
+		if c.State == lineage.CoverCarried || c.State == lineage.CoverNothing {
+			gated.Finding = secretIn(c.Commit, commits[i].Message)
+		}
+		if gated.Finding != "" {
+			gated.Refused, gated.Verdict, gated.Review = true, reply.CriticalFail, ""
+		}
+		if !gated.Refused && c.Meets(bar.Level) {
 			continue
 		}
-		gated := Gated{Covered: c}
 		if c.State == lineage.CoverUnreviewed {
 			if gated.Skipped, err = skip.Why(ctx, s, commits[i], branch); err != nil {
 				return nil, err
@@ -60,7 +69,7 @@ func worstOf(review record.Review) string {
 		return cmp.Or(asked, "what settled it is in another line of history")
 	}
 	worst := slices.MinFunc(open, func(a, b reply.Finding) int { return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity) })
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue))
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue)), " ")
 }
 
 // ToType returns at most most commands that get commits through: one for each kind of obstacle.
@@ -69,6 +78,8 @@ func ToType(held []Gated, most int) []string {
 	for _, c := range held {
 		line := "git runr review --wait " + c.Commit.Short()
 		switch {
+		case c.Review == "" && c.Finding != "":
+			line = "git rebase -i " + c.Commit.Short() + "~1"
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
 		case c.AwaitsPerson():

@@ -14,12 +14,13 @@ import (
 
 // Change is the difference that a reviewer is shown.
 type Change struct {
-	Base   gitstore.ID // commit or tree
-	Tree   gitstore.ID // commit or tree
-	Patch  []byte      // as git diff prints it; the current part's if there are several
-	Files  []string    // shown, in the patch's order
-	Parts  []Part      // in the order in which they are shown
-	Census record.Census
+	Base    gitstore.ID // commit or tree
+	Tree    gitstore.ID // commit or tree
+	Subject record.Subject
+	Patch   []byte   // as git diff prints it; the current part's if there are several
+	Files   []string // shown, in the patch's order
+	Parts   []Part   // in the order in which they are shown
+	Census  record.Census
 }
 
 // ReadChange reads the change of subject and its census. The change of a merge commit is its difference from git's
@@ -34,7 +35,7 @@ func ReadChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 
 func readChange(ctx context.Context, s *store.Store, subject record.Subject, limits role.Limits) (Change, error) {
 	from, err := s.ComparedWith(ctx, subject)
-	change := Change{Base: from, Tree: subject.Tree}
+	change := Change{Base: from, Tree: subject.Tree, Subject: subject}
 	if err != nil {
 		return change, err
 	}
