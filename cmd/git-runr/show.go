@@ -134,7 +134,7 @@ func (s *session) showSteps(store *store.Store, typed string) error {
 
 func (p *program) diffCommand() *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "what a run changed, or the author of a review from one round to another", ArgsUsage: "[RUN|REVIEW] [N..M] [-- PATH…]",
+		Name: "diff", Usage: "what a run or a round changed; attempts, rounds compared", ArgsUsage: "[RUN|REVIEW] [N..M] [-- PATH…]",
 		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began. Of a review: what its author changed since the round before,\nwithout what only the base brought; 1..2 is from round 1 to round 2, and 0 the base.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stat", Usage: "files and counts only"},
