@@ -13,9 +13,9 @@ import (
 // of them takes more than a little is named here; elsewhere it is made at its first use
 // (sync.OnceValue), or brought by nothing that is linked.
 const (
-	initialAtMost = 12 << 10 // bytes that the variables of a package may take
-	ownAtMost     = 96 << 10 // of all our packages together
-	packagesMost  = 200      // that have variables or an init to be run, with those of the tests; five are parts of loop and its record
+	initialAtMost = 12 << 10  // bytes that the variables of a package may take
+	ownAtMost     = 104 << 10 // of all our packages together: the types of events and the keys of configuration
+	packagesMost  = 200       // that have variables or an init to be run, with those of the tests; five are parts of loop and its record
 )
 
 // initialMore are those that take more, and how much.

@@ -37,6 +37,9 @@ func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 
 // said reads the messages of the commits under review from the commits: in the record they are shortened.
 func (r Reviewer) said(ctx context.Context, subject record.Subject) ([]Said, error) {
+	if subject.Commit == "" { // a run's attempt before its commit is made: its message is ours
+		return nil, nil
+	}
 	switch subject.Kind {
 	case record.SubjectCommit:
 		commit, err := r.Repo.ReadCommit(ctx, subject.Commit)
