@@ -66,7 +66,7 @@ func TestNamesOfAnExecutor(t *testing.T) {
 		}
 	}
 	work := &Context{Files: []string{"src/a.go"}}
-	if got := work.Unchanged([]string{"/work/src/a.go", "./src/a.go", "src/b.go"}, "/work"); !slices.Equal(got, []string{"src/b.go"}) {
+	if got := work.Unchanged([]string{"/tree/src/a.go", "./src/a.go", "src/b.go"}, "/tree"); !slices.Equal(got, []string{"src/b.go"}) {
 		t.Errorf("listed and unchanged: %q", got)
 	}
 	plan := Plan{Checks: []Check{{Name: "test", Command: "go  test ./..."}}}
