@@ -22,6 +22,10 @@ var everywhere = strings.Fields(`git git-runr go fake-agent ask-for-ever $RUNR
 // askedOfRoot are programs that tests start as root, and go on without.
 var askedOfRoot = []string{"chattr", "mount", "umount"}
 
+// notPOSIX finds a core utility that POSIX does not have where the text of a shell begins a command.
+var notPOSIX = regexp.MustCompile(`(?:^|[\n;|&(]\s*|(?:do|then) )(seq|tac|shuf|realpath|mktemp|setsid|flock|truncate|` +
+	`nproc|base64|(?:sha1|sha256|md5)sum|numfmt) +[-\w.$'"/]`)
+
 // TestLookUps wants every other program, and every file that a distribution installs, to be
 // looked for by package testneed, which skips the test with a line.
 func TestLookUps(t *testing.T) {
@@ -67,6 +71,9 @@ func lookUpsOf(t *testing.T, path string) {
 		return name == "" || slices.Contains(everywhere, name) || slices.Contains(askedOfRoot, name) || needed[name]
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
+		if program := notPOSIX.FindStringSubmatch(stringOf(n)); program != nil && !needed[program[1]] {
+			t.Errorf("%s has a shell start %s, which POSIX does not have", path, program[1])
+		}
 		call, ok := n.(*ast.CallExpr)
 		if !ok || len(call.Args) == 0 {
 			return true
@@ -96,9 +103,9 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// stringOf returns the value of a literal string, "" for any other expression.
-func stringOf(e ast.Expr) string {
-	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+// stringOf returns the value of a literal string, "" for anything else.
+func stringOf(n ast.Node) string {
+	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		text, _ := strconv.Unquote(lit.Value)
 		return text
 	}

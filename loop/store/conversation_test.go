@@ -65,7 +65,7 @@ func TestSince(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s, ctx := newTestStore(t), context.Background()
 			sh(t, s, "git config user.name Ann; git config user.email ann@example.org; git checkout -q -b main 2>/dev/null || true\n"+
-				"seq -f 'line %g' 10 >f; printf 'u1\\nu2\\n' >u; printf '\\0x' >bin; git add -A; git commit -qm root\n"+
+				"printf 'line %s\\n' 1 2 3 4 5 6 7 8 9 10 >f; printf 'u1\\nu2\\n' >u; printf '\\0x' >bin; git add -A; git commit -qm root\n"+
 				"git checkout -q -b topic; sed -i s/line.2/first/ f; echo new >g; git add -A; git commit -qm change")
 			round := func() record.Subject {
 				subject, err := s.Subject(ctx, "main..topic")
