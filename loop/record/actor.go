@@ -12,10 +12,10 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// maxActor is the longest name of an actor, in bytes.
+// maxActor is the maximum length of an actor's name, in bytes.
 const maxActor = 300
 
-// CheckActor refuses a name by which nobody could be told from somebody else.
+// CheckActor returns an *InputError for a name that is empty, too long or not printable text.
 func CheckActor(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -26,8 +26,8 @@ func CheckActor(name string) error {
 	return nil
 }
 
-// SameActor reports whether two names are those of one actor: of people by address, whatever the terminal or page in
-// parentheses behind it. An agent has no address, and its sessions are several actors.
+// SameActor reports whether two names denote one actor. People are compared by address, whatever terminal or page
+// follows it in parentheses. An agent has no address, so two sessions of one agent are two actors.
 func SameActor(a, b string) bool {
 	if a == b {
 		return true
@@ -41,18 +41,18 @@ func SameActor(a, b string) bool {
 	return email(a) != "" && strings.EqualFold(email(a), email(b))
 }
 
-// Hold is by whom and for how long a review is claimed.
+// Hold describes who claims a review, or acts on a claimed one, and on what terms.
 type Hold struct {
 	Actor string
-	Lease time.Duration // 0: until it is released
-	Force bool          // although somebody else holds it
-	Claim gitstore.ID   // the claim under which it is done, or its first digits; "": whichever stands
-	Quiet bool          // of a resolution: no line in the notes, which say it already
-	// Shared is of a claim: the remote decided it.
+	Lease time.Duration // 0: until the claim is released
+	Force bool          // act even if somebody else holds the review
+	Claim gitstore.ID   // the claim to act under, or its first digits; "": any claim
+	Quiet bool          // for a resolution: write no line to the notes, which already have one
+	// Shared is for a claim: the remote has granted it.
 	Shared bool
 }
 
-// Payload is by of a claim, as its event has it.
+// Payload returns by as the payload of an event.
 func (by Hold) Payload() ActorPayload {
 	return ActorPayload{Actor: by.Actor, Force: by.Force, Lease: duration.Duration(by.Lease), Claim: by.Claim, Shared: by.Shared}
 }
@@ -62,20 +62,20 @@ type ActorPayload struct {
 	Actor  string            `json:"actor"`
 	Force  bool              `json:"force,omitempty"`
 	Note   string            `json:"note,omitempty"`
-	Lease  duration.Duration `json:"lease_ms,omitzero"` // of a claim; 0: until it is released
-	Commit gitstore.ID       `json:"commit,omitempty"`  // where the note of a resolution goes
-	Claim  gitstore.ID       `json:"claim,omitempty"`   // the claim under which it is done, or its first digits
-	Shared bool              `json:"shared,omitempty"`  // of a claim: the remote decided
-	writer string            // the clone in which it is done
-	tree   gitstore.ID       // of a submission of an agent: what it saw
-	Quiet  bool              `json:"-"` // without a note
+	Lease  duration.Duration `json:"lease_ms,omitzero"` // for a claim; 0: until it is released
+	Commit gitstore.ID       `json:"commit,omitempty"`  // the commit that gets the note of a resolution
+	Claim  gitstore.ID       `json:"claim,omitempty"`   // the claim that the actor acts under, or its first digits
+	Shared bool              `json:"shared,omitempty"`  // for a claim: the remote has granted it
+	writer string            // the clone in which the event was written
+	tree   gitstore.ID       // for an agent's submission: the tree that the agent saw
+	Quiet  bool              `json:"-"` // write no note
 }
 
-// Itself is the actor of what this program does to reviews by itself.
+// Itself is the actor of changes that this program makes to reviews on its own.
 const Itself = "git-runr"
 
-// Human names a person as reviewer or implementer: nothing is started.
+// Human names a person as reviewer or implementer; no command is started for it.
 const Human = "human"
 
-// by is who does it, held says that a claim of somebody else's keeps them from it.
+// by returns the actor, and held reports whether another actor's claim prevents the event.
 func (p ActorPayload) by() (who ActorPayload, held bool) { return p, true }

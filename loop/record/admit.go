@@ -4,15 +4,15 @@ import (
 	"time"
 )
 
-// Claimable is a *StateError where by may not claim the review, in the clone of writer.
+// Claimable returns a *StateError if by may not claim the review in the clone of writer.
 func (r Review) Claimable(by Hold, writer string, now time.Time) error {
 	claim := by.Payload()
 	claim.writer = writer
 	return r.allow(EventReviewClaimed.Name, claim, now)
 }
 
-// Admit decides whether d may be recorded of the review now, in the clone of writer. settled reports that d would
-// change nothing that counts, so that nothing has to be recorded. The error is a *StateError that says why d may not happen.
+// Admit decides whether d may be recorded for the review now, in the clone of writer. settled reports that d would
+// change nothing that counts and need not be recorded. The error is a *StateError that says why d is not allowed.
 func (r Review) Admit(d NewEvent, writer string, now time.Time) (settled bool, err error) {
 	var by ActorPayload
 	if acts, ok := d.Payload.(interface{ by() (ActorPayload, bool) }); ok {
@@ -25,7 +25,7 @@ func (r Review) Admit(d NewEvent, writer string, now time.Time) (settled bool, e
 	return false, r.allow(d.Type, by, now)
 }
 
-// MayComment returns a *StateError where actor cannot submit comments on the review.
+// MayComment returns a *StateError if actor may not submit comments on the review.
 func (r Review) MayComment(actor string, now time.Time) error {
 	return r.allow(EventReviewSubmitted.Name, ActorPayload{Actor: actor}, now)
 }

@@ -18,7 +18,7 @@ const (
 	SubjectStaged   = change.Staged
 )
 
-// What people say of lines: see package comment.
+// Comments of people on lines: see package comment.
 type (
 	Comment = comment.Comment
 	Side    = comment.Side

@@ -9,36 +9,36 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// AnswerKind is what became of a finding or a comment.
+// AnswerKind is the outcome of a finding or a comment.
 type AnswerKind string
 
 const (
-	AnswerFixed    AnswerKind = "fixed"    // by a commit
-	AnswerRefuted  AnswerKind = "refuted"  // for a reason
-	AnswerDeferred AnswerKind = "deferred" // to later
-	AnswerGone     AnswerKind = "gone"     // with the code that it speaks of, in a commit
-	AnswerOpen     AnswerKind = "open"     // what was claimed fixed is still there, as who verified it says
+	AnswerFixed    AnswerKind = "fixed"    // a commit fixed it
+	AnswerRefuted  AnswerKind = "refuted"  // the finding is wrong; needs a reason
+	AnswerDeferred AnswerKind = "deferred" // postponed
+	AnswerGone     AnswerKind = "gone"     // a commit removed the code that the finding is about
+	AnswerOpen     AnswerKind = "open"     // a verification found it still there after a claimed fix
 )
 
-// Answer is what the one who addresses a review says of one finding or comment.
+// Answer is what somebody who addresses a review says about one finding or comment.
 type Answer struct {
-	Finding string      `json:"finding"` // its id
+	Finding string      `json:"finding"` // the finding's id
 	Kind    AnswerKind  `json:"answer"`
-	Commit  gitstore.ID `json:"commit,omitempty"` // that fixed it
+	Commit  gitstore.ID `json:"commit,omitempty"` // the commit that fixed it
 	Reason  string      `json:"reason,omitempty"`
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
-	// ConfirmedBy says of what is fixed or gone that it is: who objected, or who verified it. The fold fills it in
-	// where that is Actor.
+	// ConfirmedBy names who confirmed that a finding is fixed or gone: the objector or a verifier. The fold fills it
+	// in when that is Actor.
 	ConfirmedBy string `json:"confirmed_by,omitempty"`
 }
 
-// Claimed reports whether the finding is fixed or gone by somebody's word alone.
+// Claimed reports whether nobody has confirmed yet that the finding is fixed or gone.
 func (a Answer) Claimed() bool {
 	return (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.ConfirmedBy == ""
 }
 
-// Word is the kind, which of a claim says so: "fixed", "claimed fixed".
+// Word returns the kind in words: "fixed" when confirmed, else "claimed fixed".
 func (a Answer) Word() string {
 	if a.Claimed() {
 		return "claimed " + string(a.Kind)
@@ -46,7 +46,7 @@ func (a Answer) Word() string {
 	return string(a.Kind)
 }
 
-// What is what became of the finding: "refuted", "claimed fixed by 3f2a9c1", "fixed by 3f2a9c1, confirmed by rev".
+// What describes the outcome: "refuted", "claimed fixed by 3f2a9c1", "fixed by 3f2a9c1, confirmed by rev".
 func (a Answer) What() string {
 	what := a.Word()
 	switch {
@@ -61,7 +61,7 @@ func (a Answer) What() string {
 	return what
 }
 
-// Check refuses an answer that says too little.
+// Check returns an *InputError for an answer that lacks its commit, reason or actor, or has an unknown kind.
 func (a Answer) Check() error {
 	switch {
 	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone, AnswerOpen}, a.Kind):
@@ -74,11 +74,11 @@ func (a Answer) Check() error {
 	return CheckActor(a.Actor)
 }
 
-// FindingAnswer is the payload of an answer.
+// FindingAnswer is the payload of an answer event.
 type FindingAnswer struct {
 	Answer
-	Force bool        `json:"force,omitempty"` // although somebody else holds the review
-	Claim gitstore.ID `json:"claim,omitempty"` // the claim under which it is done
+	Force bool        `json:"force,omitempty"` // answer even if somebody else holds the review
+	Claim gitstore.ID `json:"claim,omitempty"` // the claim that the actor acts under
 }
 
 func (p FindingAnswer) by() (who ActorPayload, held bool) {

@@ -14,14 +14,14 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// AttemptMode is how an implementer was asked.
+// AttemptMode says how the implementer was asked to work.
 type AttemptMode string
 
 const (
 	ModeImplement AttemptMode = "implement"
-	ModeFix       AttemptMode = "fix"        // only the findings named
-	ModeReexecute AttemptMode = "re-execute" // from scratch, knowing what went wrong
-	ModeGiven     AttemptMode = "given"      // an executor's finished work, handed over
+	ModeFix       AttemptMode = "fix"        // fix only the given findings
+	ModeReexecute AttemptMode = "re-execute" // start again from scratch, knowing what went wrong
+	ModeGiven     AttemptMode = "given"      // no agent was started: an executor handed over finished work
 )
 
 // Attempt is one turn of an implementer.
@@ -30,43 +30,43 @@ type Attempt struct {
 	Step         string               `json:"step"`
 	Mode         AttemptMode          `json:"mode"`
 	Agent        string               `json:"agent"`
-	From         gitstore.ID          `json:"from"`             // commit that it started from
-	Before       gitstore.ID          `json:"before,omitempty"` // snapshot of the working tree
+	From         gitstore.ID          `json:"from"`             // the commit that it started from
+	Before       gitstore.ID          `json:"before,omitempty"` // snapshot of the working tree when it began
 	After        gitstore.ID          `json:"after,omitempty"`
-	Commit       gitstore.ID          `json:"commit,omitempty"` // what came of it, on the run's branch
+	Commit       gitstore.ID          `json:"commit,omitempty"` // its result, on the run's branch
 	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
-	Files        []string             `json:"files"`            // changed, from trees
+	Files        []string             `json:"files"`            // paths that it changed, from comparing trees
 	Claimed      []string             `json:"claimed,omitempty"`
-	Edited       []string             `json:"edited,omitempty"`          // seen in its tool calls
-	Unclaimed    []string             `json:"unclaimed,omitempty"`       // changed, but not said; in place they are nobody's that we know, and not among Files
+	Edited       []string             `json:"edited,omitempty"`          // paths seen in the agent's tool calls
+	Unclaimed    []string             `json:"unclaimed,omitempty"`       // changed but not reported; in place, of unknown origin and not in Files
 	Lost         []string             `json:"lost,omitempty"`            // in place: the user's changes that are gone; Before has them
-	Ignored      []string             `json:"ignored_changed,omitempty"` // in place: ignored files that were there, and changed while it worked; Before has them
-	Modes        []string             `json:"modes_changed,omitempty"`   // in place: whose permissions alone changed while it worked
-	Beside       []string             `json:"beside,omitempty"`          // Ignored, Modes and what was staged, as far as that is taken for its doing and is taken back with it
-	NotKept      []string             `json:"not_kept,omitempty"`        // in place: what changed while it worked and no snapshot has
-	Moved        *HeadMove            `json:"head_moved,omitempty"`      // in place: HEAD while it worked
-	Unchanged    []string             `json:"unchanged,omitempty"`       // said, but not changed
-	Tampered     string               `json:"tampered,omitempty"`        // of one kept after the run stopped as tampered: what changed, and what is known of it since
-	Meanwhile    []string             `json:"meanwhile,omitempty"`       // moved by nobody knows whom, with the lines that put it back
-	NotCarried   []NotCarried         `json:"not_carried,omitempty"`     // written into submodules, and not among Files
+	Ignored      []string             `json:"ignored_changed,omitempty"` // in place: ignored files that existed and changed while it worked; Before has them
+	Modes        []string             `json:"modes_changed,omitempty"`   // in place: files of which only the permissions changed while it worked
+	Beside       []string             `json:"beside,omitempty"`          // what of Ignored, Modes and the staged changes is attributed to the attempt and reverted with it
+	NotKept      []string             `json:"not_kept,omitempty"`        // in place: files that changed while it worked and are in no snapshot
+	Moved        *HeadMove            `json:"head_moved,omitempty"`      // in place: how HEAD moved while it worked
+	Unchanged    []string             `json:"unchanged,omitempty"`       // reported but not changed
+	Tampered     string               `json:"tampered,omitempty"`        // for an attempt kept after the run stopped as tampered: what changed, and what became known since
+	Meanwhile    []string             `json:"meanwhile,omitempty"`       // refs and settings that somebody unknown changed, with the commands that put them back
+	NotCarried   []NotCarried         `json:"not_carried,omitempty"`     // files written into submodules; not in Files
 	Told         *Instructions        `json:"instructions,omitempty"`
-	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
+	Denied       string               `json:"denied,omitempty"` // what the agent was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
 	Verification string               `json:"verification,omitempty"`
-	Refutes      string               `json:"refutes,omitempty"` // of a fix that changed nothing: why, in its words
-	Session      spend.Session        `json:"session,omitzero"`  // of its agent, that a fix can go on with
+	Refutes      string               `json:"refutes,omitempty"` // for a fix that changed nothing: the agent's reason
+	Session      spend.Session        `json:"session,omitzero"`  // the agent's session, which a fix can continue
 	Warnings     []string             `json:"parse_warnings,omitempty"`
 	Failure      *Failure             `json:"failure,omitempty"`
-	Hook         *CheckResult         `json:"hook,omitempty"` // what the user's pre-commit hook said, where the plan asks for it
+	Hook         *CheckResult         `json:"hook,omitempty"` // result of the user's pre-commit hook, if the plan runs it
 	StartedAt    time.Time            `json:"started_at,omitzero"`
 	EndedAt      time.Time            `json:"ended_at,omitzero"`
 	Duration     duration.Duration    `json:"duration_ms,omitzero"`
 	Reverted     *Reverted            `json:"reverted,omitempty"`
 	spend.Spent
-	Event gitstore.ID `json:"event,omitempty"` // that records its end and keeps what it left behind
+	Event gitstore.ID `json:"event,omitempty"` // the event that records its end and keeps its output
 }
 
-// HeadMove is where HEAD of a checkout went; refs are full names, "" where it was detached.
+// HeadMove is a move of a checkout's HEAD. Refs are full names, "" for a detached HEAD.
 type HeadMove struct {
 	From    gitstore.ID `json:"from"` // "" before the first commit
 	FromRef string      `json:"from_ref,omitempty"`
@@ -82,20 +82,20 @@ func (m HeadMove) String() string {
 	return fmt.Sprintf("HEAD of your checkout went from %s to %s", at(m.FromRef, m.From), at(m.ToRef, m.To))
 }
 
-// Failed reports whether the attempt came to no end: it failed, or was killed.
+// Failed reports whether the attempt failed or was killed before it ended.
 func (a Attempt) Failed() bool { return a.Failure != nil || a.EndedAt.IsZero() }
 
-// Unseen reports whether the attempt ended where git was not to be run any more, so that
-// nobody has looked at what it changed.
+// Unseen reports whether the attempt ended without a look at what it changed, because git could not be run
+// safely any more.
 func (a Attempt) Unseen() bool {
 	return a.After == "" && a.Failure != nil && a.Failure.Reason == ReasonTamperedRepo
 }
 
-// undone reports whether nothing is left of the attempt: one that was reverted with
-// conflicts still stands on the run's branch.
+// undone reports whether nothing of the attempt is left. After a revert with conflicts the attempt is still on
+// the run's branch.
 func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }
 
-// NotCarried names files that an attempt wrote into a submodule: no commit of the repository can hold them.
+// NotCarried lists files that an attempt wrote into a submodule, which no commit of the repository can hold.
 type NotCarried struct {
 	Submodule string   `json:"submodule"`
 	Files     []string `json:"files"` // below Submodule
@@ -105,18 +105,18 @@ func (n NotCarried) String() string {
 	return fmt.Sprintf("in submodule %s: not carried: %s", n.Submodule, strings.Join(n.Files, ", "))
 }
 
-// Reverted is what undoing an attempt did, path by path.
+// Reverted is the result of undoing an attempt, path by path.
 type Reverted struct {
 	Attempt   int      `json:"attempt"`
 	Restored  []string `json:"restored"`
-	Conflicts []string `json:"conflicts,omitempty"` // changed since by somebody else: left alone
-	// Checkout and Left are the same for the user's checkout, where an executor's work
-	// was taken from it.
+	Conflicts []string `json:"conflicts,omitempty"` // somebody else changed them since: left alone
+	// Checkout and Left are the restored and conflicting paths of the user's checkout, for an executor's work
+	// that was taken from there.
 	Checkout []string `json:"checkout_restored,omitempty"`
 	Left     []string `json:"checkout_conflicts,omitempty"`
 }
 
-// Claim compares what the implementer says with what it did.
+// Claim records what the implementer reports, compared with what it changed.
 func (a *Attempt) Claim(report reply.ExecutorReport) {
 	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
 	for _, f := range report.Files {

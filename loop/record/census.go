@@ -8,24 +8,24 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// Census says what of a change a reviewer saw, and what not and why. A verdict
-// without it could be about nothing.
+// Census counts what a reviewer saw of a change, and lists what it did not see and why. Without it nobody
+// could tell what a verdict covers.
 type Census struct {
 	Files      int       `json:"files"`      // in the change, within the paths asked for
-	Lines      int       `json:"lines"`      // added and deleted in them
+	Lines      int       `json:"lines"`      // lines added and deleted in those files
 	SentFiles  int       `json:"sent_files"` // shown to the reviewer
 	SentLines  int       `json:"sent_lines"`
-	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
-	Parts      int       `json:"parts,omitempty"`       // in which it was shown, where that is not at once
-	Cut        []string  `json:"cut_files,omitempty"`   // that are larger than a part: shown in pieces
+	SentBinary int       `json:"sent_binary,omitempty"` // binary files described to a reviewer that can judge them
+	Parts      int       `json:"parts,omitempty"`       // the number of parts it was shown in, if more than one
+	Cut        []string  `json:"cut_files,omitempty"`   // files larger than a part, shown in pieces
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
-	Unmatched  []string  `json:"unmatched_globs,omitempty"` // of what is to be left out: they match no file of the tree
-	Overruled  []string  `json:"overruled_globs,omitempty"` // of what is to be left out: see role.Limits.ExcludedBy
-	Checks     int       `json:"checks,omitempty"`          // that there are to run
+	Unmatched  []string  `json:"unmatched_globs,omitempty"` // exclusion patterns that match no file of the tree
+	Overruled  []string  `json:"overruled_globs,omitempty"` // exclusion patterns that do not apply: see role.Limits.ExcludedBy
+	Checks     int       `json:"checks,omitempty"`          // checks configured to run
 	ChecksLeft int       `json:"checks_not_run,omitempty"`
 }
 
-// NotRun says how many checks were not run, "" when all were.
+// NotRun returns how many checks were not run in words, or "" if all were.
 func (c Census) NotRun() string {
 	if c.ChecksLeft == 0 {
 		return ""
@@ -33,18 +33,18 @@ func (c Census) NotRun() string {
 	return fmt.Sprintf("%d of %s not run", c.ChecksLeft, prose.Count(c.Checks, "check"))
 }
 
-// CountChecks counts checks that say nothing as left out: results that could not be
-// run, and others that were not tried.
+// CountChecks records how many checks there are and how many gave no result: results that say "not run", and
+// others that were not tried.
 func (c *Census) CountChecks(results []CheckResult, others int) {
 	c.Checks, c.ChecksLeft = len(results)+others, notRun(results)+others
 }
 
-// LeftOut is a file that the reviewer did not see, or not all of.
+// LeftOut is a file that the reviewer did not see, or saw only in part.
 type LeftOut struct {
 	Path  string `json:"path"`
 	Why   string `json:"why"`             // excluded, generated, vendored, binary, text_taken_for_binary, in_submodule or too_large
-	Lines int    `json:"lines,omitempty"` // of it that were not seen; 0: all
-	Bytes int64  `json:"bytes,omitempty"` // of a binary file
+	Lines int    `json:"lines,omitempty"` // lines of it that were not seen; 0: all
+	Bytes int64  `json:"bytes,omitempty"` // size, for a binary file
 	Was   int64  `json:"was_bytes,omitempty"`
 }
 
@@ -54,12 +54,12 @@ const (
 	LeftGenerated = "generated"
 	LeftVendored  = "vendored"
 	LeftBinary    = "binary"
-	LeftText      = "text_taken_for_binary" // of NUL bytes or UTF-16: git shows no lines of it, and what runs it reads them
-	LeftSubmodule = "in_submodule"          // the path is the submodule's, with a slash: its files are in no tree of ours
+	LeftText      = "text_taken_for_binary" // contains NUL bytes or is UTF-16: git shows no lines of it, yet other programs read it as text
+	LeftSubmodule = "in_submodule"          // Path is the submodule's, with a trailing slash; its files are in no tree of ours
 	LeftTooLarge  = "too_large"
 )
 
-// String is what was left out and why, for people; the path is as it is.
+// String describes what was left out and why, for people. The path is not escaped.
 func (l LeftOut) String() string {
 	why := strings.ReplaceAll(l.Why, "_", " ")
 	if l.Lines > 0 {
@@ -74,18 +74,18 @@ func (l LeftOut) String() string {
 	return fmt.Sprintf("%s (%s)", l.Path, why)
 }
 
-// Nothing reports whether the reviewer was told of no file of the change: never a pass. A file
-// without lines to show, such as a binary one or one that was only renamed, is told by name, mode and size.
+// Nothing reports whether the reviewer learned of no file of the change, which is never a pass. Files without
+// lines to show, such as binary or renamed ones, are described by name, mode and size.
 func (c Census) Nothing() bool { return c.SentFiles+c.SentLines == 0 && c.Left(LeftBinary) == "" }
 
-// Partial reports whether something of the change was to be read and could not be shown to
-// anybody: what a reviewer then says is never a pass of all of it.
+// Partial reports whether readable parts of the change could not be shown to anybody. Such a review never passes
+// the whole change.
 func (c Census) Partial() bool { return c.Unread() != "" }
 
-// Unread names what makes the census partial.
+// Unread names the files that make the census partial.
 func (c Census) Unread() string { return c.Left(LeftTooLarge, LeftText) }
 
-// Left names what was left out for one of these reasons, for whatever reason without one.
+// Left names the files left out for one of the reasons whys, or for any reason if whys is empty.
 func (c Census) Left(whys ...string) string {
 	var left []string
 	for _, l := range c.LeftOut {
@@ -96,14 +96,14 @@ func (c Census) Left(whys ...string) string {
 	return prose.Names(left)
 }
 
-// Unseen reports whether something of the change was left out although nobody asked for that. What a submodule holds
-// is part of another repository's change.
+// Unseen reports whether something was left out that nobody asked to leave out. A submodule's files do not count:
+// they belong to another repository's change.
 func (c Census) Unseen() bool {
 	asked := []string{LeftExcluded, LeftGenerated, LeftVendored, LeftSubmodule}
 	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return !slices.Contains(asked, l.Why) })
 }
 
-// Hides reports whether nothing of the file at path is shown.
+// Hides reports whether the file at path is not shown at all.
 func (c Census) Hides(path string) bool {
 	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Path == path && l.Lines == 0 })
 }

@@ -10,54 +10,53 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// CheckResult is the evidence that one check left behind. The fields from NotRun on
-// are the judgement of it: see loop.Checker.
+// CheckResult is the evidence that one run of a check left behind. The fields from NotRun on are
+// judgements about it: see loop.Checker.
 type CheckResult struct {
 	Name     string            `json:"name"`
 	Command  string            `json:"command"`
-	ExitCode int               `json:"exit_code"`            // -1 when it did not end by itself
-	Reason   string            `json:"reason,omitempty"`     // why it did not end by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
-	Output   string            `json:"output,omitempty"`     // head and tail of both streams, capped
+	ExitCode int               `json:"exit_code"`            // -1 if it did not exit by itself
+	Reason   string            `json:"reason,omitempty"`     // why it did not exit by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
+	Output   string            `json:"output,omitempty"`     // beginning and end of both streams, truncated
 	Tree     string            `json:"tree,omitempty"`       // the tree it ran on
-	Said     string            `json:"said,omitempty"`       // what the output says in a few words: see checklog.Said
+	Said     string            `json:"said,omitempty"`       // summary of the output: see checklog.Said
 	Duration duration.Duration `json:"duration_ms,omitzero"` // wall time
 	Again    string            `json:"-"`                    // output of a second run on the same tree that failed too
 
 	NotRun         string         `json:"not_run,omitempty"`          // why it says nothing about the change: "eslint is not installed"
-	Flaky          bool           `json:"flaky,omitempty"`            // it failed, and passed when it was run once more on the same tree
-	FailsOnBase    bool           `json:"fails_on_base,omitempty"`    // it fails in the same way without the change
-	Failures       []CheckFailure `json:"failures,omitempty"`         // that the base does not have, the first few that the output names
-	FailuresMore   int            `json:"failures_more,omitempty"`    // how many more there are
-	FailuresOnBase int            `json:"failures_on_base,omitempty"` // how many the base has as well
-	Excerpt        string         `json:"excerpt,omitempty"`          // lines of the output from the first failure on, capped
+	Flaky          bool           `json:"flaky,omitempty"`            // it failed, then passed on the same tree
+	FailsOnBase    bool           `json:"fails_on_base,omitempty"`    // it fails the same way without the change
+	Failures       []CheckFailure `json:"failures,omitempty"`         // failures that the base does not have, the first few in the output
+	FailuresMore   int            `json:"failures_more,omitempty"`    // how many more such failures there are
+	FailuresOnBase int            `json:"failures_on_base,omitempty"` // how many failures the base has as well
+	Excerpt        string         `json:"excerpt,omitempty"`          // the output from the first failure on, truncated
 }
 
-// CheckFailure is one thing that a check's output says is wrong, on one line.
+// CheckFailure is one problem that a check's output reports, on one line.
 type CheckFailure struct {
 	Test    string `json:"test,omitempty"`
-	File    string `json:"file,omitempty"` // relative to the top of the tree; "" when it is not known
+	File    string `json:"file,omitempty"` // relative to the top of the tree; "" if unknown
 	Line    int    `json:"line,omitempty"` // from 1
 	Message string `json:"message,omitempty"`
 }
 
-// RuleOfCheck begins the rule of a finding that says that a check fails; the check's
-// name follows.
+// RuleOfCheck is the prefix of the rule of a finding about a failing check; the check's name follows.
 const RuleOfCheck = "check:"
 
-// RuleSecret is the rule of keys and passwords, which a later commit takes out of no history.
+// RuleSecret is the rule of findings of keys and passwords. A later commit does not remove them from history.
 const RuleSecret = "secret"
 
-// RuleLimit is the rule of the finding that counts those which a report has no room for.
+// RuleLimit is the rule of the finding that counts the findings omitted from a full report.
 const RuleLimit = "limit"
 
 // OK reports whether the check ran and succeeded.
 func (c CheckResult) OK() bool { return c.ExitCode == 0 && c.Reason == "" && c.NotRun == "" }
 
 // Fails reports whether the result counts against the change: the check ran, failed,
-// and does not fail in the same way without the change.
+// and does not fail the same way without the change.
 func (c CheckResult) Fails() bool { return !c.OK() && c.NotRun == "" && !c.FailsOnBase }
 
-// State is how the check ended, in a few words on one line.
+// State describes how the check ended, on one line.
 func (c CheckResult) State() string {
 	state := "ok"
 	switch {
@@ -80,8 +79,7 @@ func (c CheckResult) State() string {
 	return state
 }
 
-// Why is what a check that did not pass says is wrong, on one line: its first failure,
-// else how it ended.
+// Why says on one line what is wrong, for a check that did not pass: its first failure, else how it ended.
 func (c CheckResult) Why() string {
 	if len(c.Failures) == 0 || c.NotRun != "" {
 		return c.State()
@@ -93,7 +91,7 @@ func (c CheckResult) Why() string {
 	return why
 }
 
-// String is the failure on one line: what failed, how, and where.
+// String describes the failure on one line: what failed, how, and where.
 func (f CheckFailure) String() string {
 	text := strings.Trim(f.Test+": "+f.Message, ": ")
 	if f.Message == "" {
@@ -105,8 +103,8 @@ func (f CheckFailure) String() string {
 	return strings.TrimSpace(text + " (" + reply.Finding{File: f.File, Line: f.Line}.Place() + ")")
 }
 
-// Shown is what a prompt quotes of the output of a check that did not pass: from the
-// first failure on, else the last n lines.
+// Shown returns the part of the output that a prompt quotes: the text from the first failure on, else the last
+// n lines.
 func (c CheckResult) Shown(n int) string {
 	if c.Excerpt != "" {
 		return c.Excerpt
@@ -114,16 +112,15 @@ func (c CheckResult) Shown(n int) string {
 	return prose.Tail(c.Output, n)
 }
 
-// CheckLog is where an event keeps the whole output of the check called name.
+// CheckLog returns the path at which an event keeps the full output of the check called name.
 func CheckLog(name string) string { return "checks/" + SafeName(name) + ".log" }
 
-// LogCommand is what to type to read the whole output of the check called name, which
-// event keeps.
+// LogCommand returns the command that prints the full output of the check called name from event.
 func LogCommand(event gitstore.ID, name string) string {
 	return "git show " + string(event[:min(len(event), 12)]) + ":" + CheckLog(name)
 }
 
-// NotInstalled is the Reason of a check whose program is not on PATH: it was not started.
+// NotInstalled is the Reason of a check that was not started because its program is not on PATH.
 const NotInstalled = "not_installed"
 
 // notRun counts the checks that could not be run.
@@ -137,7 +134,7 @@ func notRun(results []CheckResult) int {
 	return n
 }
 
-// AttachChecks is the event with the output of checks, which its payload leaves out.
+// AttachChecks returns the event with the output of checks attached; its payload has only the end of it.
 func (d NewEvent) AttachChecks(results []CheckResult) NewEvent {
 	for _, c := range results {
 		d = d.Attach(CheckLog(c.Name), c.Output)
@@ -145,11 +142,11 @@ func (d NewEvent) AttachChecks(results []CheckResult) NewEvent {
 	return d
 }
 
-// OutputInEvent is how much of a check's output its event carries, in bytes.
+// OutputInEvent is how many bytes of a check's output its event's payload holds.
 const OutputInEvent = 4 << 10
 
-// WithoutOutput are results with the last OutputInEvent bytes of their output, as their
-// event has them.
+// WithoutOutput returns copies of results with only the last OutputInEvent bytes of their output, as events
+// store them.
 func WithoutOutput(results []CheckResult) []CheckResult {
 	short := make([]CheckResult, len(results))
 	for i, c := range results {
@@ -161,7 +158,7 @@ func WithoutOutput(results []CheckResult) []CheckResult {
 	return short
 }
 
-// SafeName is name as a file name of a tree.
+// SafeName returns name as a file name for a tree: other than letters, digits, "-", "_" and "." become "_".
 func SafeName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

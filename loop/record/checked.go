@@ -9,38 +9,38 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// checkedPayload is a review of one commit that was asked for and answered in one: rules and
-// checks found nothing. Almost every commit has one, so it holds only what nothing else says.
+// checkedPayload is the payload of a whole review of one commit in which rules and checks found nothing. Almost
+// every commit has one, so it stores only what cannot be derived.
 type checkedPayload struct {
 	Title   string        `json:"title,omitempty"`
 	Base    gitstore.ID   `json:"base"`
 	Commit  gitstore.ID   `json:"commit"`
 	Branch  string        `json:"branch,omitempty"`
-	Author  string        `json:"author,omitempty"` // of the commit; "": whoever recorded the event
+	Author  string        `json:"author,omitempty"` // the commit's author; "": whoever recorded the event
 	Follows string        `json:"follows,omitempty"`
 	Change  string        `json:"change,omitempty"`
 	Files   int           `json:"files"`
 	Lines   int           `json:"lines"`
-	Census  *Census       `json:"census,omitempty"` // where not just these files and lines were sent
+	Census  *Census       `json:"census,omitempty"` // if something other than exactly these files and lines was shown
 	Checks  []CheckResult `json:"checks,omitempty"`
 	Skipped []string      `json:"not_checked,omitempty"`
-	Summary string        `json:"summary,omitempty"` // of the checks
+	Summary string        `json:"summary,omitempty"` // of the checks' results
 }
 
-// EventReviewChecked begins a review and ends it.
+// EventReviewChecked opens a review and resolves it.
 var EventReviewChecked = newEventType("review_checked", false, func(e Event, p checkedPayload) (gitstore.ID, string) {
 	return submissionNote(e, p.submission())
 })
 
-// FoundNothing reports whether a submission to request can be recorded as EventReviewChecked: rules
-// alone looked at a whole commit, and nothing they or the checks say needs anybody.
+// FoundNothing reports whether a submission to request can be recorded as EventReviewChecked: only
+// rules looked, at a whole commit, and neither they nor the checks found anything to act on.
 func FoundNothing(request ReviewRequest, sub Submission) bool {
 	return request.ByRulesAlone() && sub.Reviewer == Builtin && sub.Outcome == OutcomePassed &&
 		LookedRules.Of(sub.Report.Effective) == reply.Checked && sub.Report.Effective != reply.PassWithNotes &&
 		len(sub.Report.Findings)+len(sub.Report.Requests) == 0 && !CheckRun{Results: sub.Checks}.Failed()
 }
 
-// ByRulesAlone reports whether a request asks nothing but that rules look at one whole commit.
+// ByRulesAlone reports whether a request asks only for rules to look at one whole commit.
 func (r ReviewRequest) ByRulesAlone() bool {
 	return r.Subject.Kind == SubjectCommit && r.Subject.Commit != "" && r.Subject.Tree == r.Subject.Commit &&
 		r.Reviewer == Builtin && len(r.Others) == 0 && r.Message == "" && r.Run == "" && r.Panel == Panel{} && !r.Part()
@@ -68,7 +68,7 @@ func (p checkedPayload) census() Census {
 	return Census{Files: p.Files, Lines: p.Lines, SentFiles: p.Files, SentLines: p.Lines}
 }
 
-// request is what was asked for.
+// request returns the request that e stands for.
 func (p checkedPayload) request(e Event) ReviewRequest {
 	subject := Subject{
 		Kind: SubjectCommit, Spec: p.Commit.Short(), Title: change.CutTitle(p.Title), Base: p.Base, Commit: p.Commit, Tree: p.Commit,
@@ -80,7 +80,7 @@ func (p checkedPayload) request(e Event) ReviewRequest {
 	return ReviewRequest{Subject: subject, Reviewer: Builtin, Follows: p.Follows}
 }
 
-// submission is what was answered.
+// submission returns the answer that the payload stands for.
 func (p checkedPayload) submission() Submission {
 	report := EmptyReport()
 	report.Format, report.Verdict, report.Effective, report.Summary = "builtin", reply.Checked, reply.Checked, p.Summary
@@ -93,5 +93,5 @@ func (p checkedPayload) submission() Submission {
 	}
 }
 
-// FoundNothingNote is the note of a review that rules alone ended.
+// FoundNothingNote is the resolution note of a review that only rules looked at.
 const FoundNothingNote = "rules found nothing"

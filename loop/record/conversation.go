@@ -8,25 +8,25 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Conversation is the chain of rounds over one change, oldest first: each but the first follows the one before it.
+// Conversation is the chain of review rounds on one change, oldest first. Each round follows the one before it.
 type Conversation []Review
 
-// Place returns the index of a round; -1 for a review that is none of them.
+// Place returns the index of a round in the conversation, or -1.
 func (c Conversation) Place(id string) int {
 	return slices.IndexFunc(c, func(r Review) bool { return r.ID == id })
 }
 
-// Thread is a finding or comment of an earlier round that is carried into a later one. What is said of it is recorded
-// in the round that it belongs to.
+// Thread is a finding or comment of an earlier round that is carried into a later one. Replies and answers to it are
+// recorded in its own round.
 type Thread struct {
-	Round   int // from 1
+	Round   int // its own round, from 1
 	Review  string
-	Finding Joined // without an id where a person asked for changes and commented on nothing
-	Refuses bool   // the later round is no pass while it is carried
+	Finding Joined // without an id if a person asked for changes without a comment
+	Refuses bool   // the later round does not pass while the thread is carried
 }
 
-// Carried returns what is carried into the round at an index: what is open or claimed fixed in rounds before it. Who
-// objected settles it by a later word: a person who approves, an agent that looks again.
+// Carried returns the threads of earlier rounds that are carried into round at: those that are open or claimed fixed.
+// The objector settles a thread by a later verdict: a person by approving, an agent by reviewing again.
 func (c Conversation) Carried(at int) (carried []Thread) {
 	for n, r := range c[:at] {
 		if r.ResolvedBy != "" && r.ResolvedBy != Itself { // somebody says that it is dealt with
@@ -49,14 +49,15 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 	return carried
 }
 
-// refuses reports whether somebody who said a finding refuses the change.
+// refuses reports whether anybody who reported the finding refuses the change.
 func (r Review) refuses(j Joined) bool {
 	return slices.ContainsFunc(r.Standing(), func(s Submission) bool {
 		return s.Outcome == OutcomeFailed && slices.Contains(j.SaidBy, s.Reviewer)
 	})
 }
 
-// settle reports whether all who said a finding of an earlier round have taken it back in one of these, or found it again.
+// settle reports whether the rounds of c report the finding of an earlier round again, or all who reported it have
+// withdrawn it in them.
 func (c Conversation) settle(earlier Review, j Joined) bool {
 	for _, r := range c {
 		if _, again := r.Finding(j.ID); again && j.ID != "" {
@@ -73,11 +74,11 @@ func (c Conversation) settle(earlier Review, j Joined) bool {
 	return !slices.ContainsFunc(j.SaidBy, func(name string) bool { return !settled(name) })
 }
 
-// ByRound begins the note of a review whose place a later round took.
+// ByRound is the prefix of the note of a review that a later round superseded.
 const ByRound = "superseded by "
 
-// SupersededBy returns the review that took the place of one; "" of others. The threads of such a review go on: they take
-// answers.
+// SupersededBy returns the id of the review that superseded r, or "". The threads of a superseded review still
+// accept answers.
 func (r Review) SupersededBy() string {
 	later, superseded := strings.CutPrefix(r.Note, ByRound)
 	if r.Status != ReviewResolved || r.ResolvedBy != Itself || !superseded {
@@ -86,8 +87,8 @@ func (r Review) SupersededBy() string {
 	return later
 }
 
-// BackTo returns the people who asked for changes and have to say whether what is claimed fixed is, once all that was found
-// is answered, and how many of their findings that are.
+// BackTo returns the people who asked for changes and now have to confirm the claimed fixes, and the number of their
+// findings that wait for that. Both are zero until all findings are answered.
 func (r Review) BackTo() (people []string, claimed int) {
 	if r.Status == ReviewOpen || !r.ClosedAt.IsZero() {
 		return nil, 0
@@ -116,15 +117,17 @@ func (r Review) BackTo() (people []string, claimed int) {
 	return people, claimed
 }
 
-// IsBackTo reports whether a person has to say whether what is claimed fixed in a review is.
+// IsBackTo reports whether person has to confirm claimed fixes in the review.
 func (s ReviewSummary) IsBackTo(person string) bool {
 	return slices.ContainsFunc(s.BackTo, func(name string) bool { return samePerson(name, person) })
 }
 
-// AnswerConfirmed is typed by who objected, of what is claimed fixed or gone: it is. It is recorded as their own answer of that kind.
+// AnswerConfirmed is typed by an objector to confirm that a finding is fixed or gone. It is recorded as the objector's
+// own answer of that kind.
 const AnswerConfirmed AnswerKind = "confirmed"
 
-// Confirmation returns what is recorded of a typed answer: of AnswerConfirmed the claim in the words of who objected.
+// Confirmation returns the answer to record for a typed one: AnswerConfirmed becomes the claim, in the objector's name.
+// It returns an *InputError if nothing is claimed or the actor did not object.
 func (r Review) Confirmation(a Answer) (Answer, error) {
 	if a.Kind != AnswerConfirmed {
 		return a, nil
@@ -140,7 +143,7 @@ func (r Review) Confirmation(a Answer) (Answer, error) {
 	return a, nil
 }
 
-// samePerson compares names by their addresses, whatever the session; what has none is compared whole.
+// samePerson reports whether two names have the same address, whatever the session, or are equal.
 func samePerson(a, b string) bool {
 	mine, other := gitstore.ParseIdentity(a).Email, gitstore.ParseIdentity(b).Email
 	return a == b || mine != "" && strings.EqualFold(mine, other)

@@ -13,17 +13,17 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// InputError is a request that says too little, or what cannot be.
+// InputError is an incomplete or invalid request.
 type InputError struct{ Why string }
 
 func (e *InputError) Error() string { return e.Why }
 
-// StateError is a step that the state of a run or review does not allow.
+// StateError is an operation that the state of a run or review does not allow.
 type StateError struct {
 	What   string // "review ID" or "run ID"
 	Status string
-	Cannot string // what was asked: "claimed", "submitted"
-	Holder string // who has it, when a claim is in the way
+	Cannot string // the refused operation: "claimed", "submitted"
+	Holder string // the holder, if a claim prevents the operation
 }
 
 func (e *StateError) Error() string {
@@ -33,7 +33,7 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
 
-// Reopen is the line that opens a closed review again; "" where that is not in the way.
+// Reopen returns the command that opens a closed review again, or "" if the review is not closed.
 func (e *StateError) Reopen() string {
 	review, ok := strings.CutPrefix(e.What, "review ")
 	if !ok || e.Status != string(ReviewCancelled) && e.Status != string(ReviewResolved) {
@@ -42,19 +42,18 @@ func (e *StateError) Reopen() string {
 	return "git runr inbox reopen " + review
 }
 
-// Meant is a run or review that somebody may have meant.
+// Meant is a run or review that an ambiguous name may mean.
 type Meant struct {
 	What     string // "run" or "review"
 	ID       string
 	Status   string
-	Verdict  reply.Verdict // "" while nobody gave one
-	Reviewer string        // those who were asked; of a run, of its newest round
+	Verdict  reply.Verdict // "" until there is one
+	Reviewer string        // the reviewers asked; for a run, those of its newest round
 	Age      time.Duration // since it began
-	Title    string        // what was asked for, else what it is of
+	Title    string        // of the request, else of its subject
 }
 
-// Lines are what those may be, a line each: its id, where it stands, who reviews it, how old it is
-// and its title.
+// Lines returns a table of the candidates, one per line: id, kind, status, reviewer, age and title.
 func (e *NotFoundError) Lines() []string {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
@@ -65,7 +64,7 @@ func (e *NotFoundError) Lines() []string {
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\v"))
 	}
-	_ = table.Flush() // into memory
+	_ = table.Flush() // cannot fail: it writes to memory
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if more := len(e.Among) - meantShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
@@ -73,16 +72,16 @@ func (e *NotFoundError) Lines() []string {
 	return lines
 }
 
-// meantShown is how many are listed of those that somebody may have meant.
+// meantShown is the maximum number of candidates that Lines lists.
 const meantShown = 10
 
-// NotFoundError is a run or review that no log speaks of, or a name that fits several.
+// NotFoundError reports an id that names no run or review in the logs, or a name that fits several.
 type NotFoundError struct {
 	What  string  // "run" or "review"
-	ID    string  // as it was asked for
-	Where string  // "in" and what was looked into; "" is here
-	Older bool    // older events were not fetched, and it may be among them
-	Among []Meant // what the name fits, when it fits more than one
+	ID    string  // as the user gave it
+	Where string  // "in" and the place that was searched; "" means "here"
+	Older bool    // older events were not fetched, and the id may be among them
+	Among []Meant // the candidates, if the name fits more than one
 }
 
 func (e *NotFoundError) Error() string {
@@ -100,5 +99,5 @@ func (e *NotFoundError) Error() string {
 
 func (e *NotFoundError) Is(target error) bool { return target == gitstore.ErrNotFound }
 
-// Latest is accepted for an id: the newest.
+// Latest is accepted in place of an id and names the newest run or review.
 const Latest = "latest"

@@ -20,25 +20,24 @@ import (
 // FormatVersion is the version of the event envelope that this program writes.
 const FormatVersion = 1
 
-// Limits of the Lamport clock: what one log says must not end the clock of all.
+// Limits of the Lamport clock, so that one log with an absurd clock cannot exhaust the clock of all.
 const (
-	MaxClock  = 1<<53 - 1 // the largest number that every reader of JSON keeps; a clock that is there stays there
-	MaxAhead  = 1 << 41   // how far ahead of all others a clock is believed; older programs stand within
-	LateClock = 1 << 40   // beyond it an older program gave all its events one clock: there time orders equals
+	MaxClock  = 1<<53 - 1 // the largest integer that every JSON reader keeps exactly; the clock does not grow beyond it
+	MaxAhead  = 1 << 41   // how far ahead of all others a clock may be; older programs stay within
+	LateClock = 1 << 40   // beyond it older programs gave all events one clock, so time orders equal clocks
 )
 
-// EventType is a kind of event: what it is called in a log, and P, what its payload holds.
-// A type is made where it is folded, by runEventType and reviewEventType, with all that is
-// known of it.
-// One that is not known is kept, passed on and skipped by the folds.
+// EventType is a kind of event: its name in a log, and the type P of its payload. runEventType and
+// reviewEventType make event types, together with their folds and notes. Events of an unknown type are kept,
+// passed on and skipped by the folds.
 type EventType[P any] struct{ Name string }
 
-// New is an event of this type that is to be recorded, with a title for people.
+// New returns an event of this type to record, with a title for people.
 func (t EventType[P]) New(source, title string, payload P) NewEvent {
 	return NewEvent{Type: t.Name, Source: source, Title: title, Payload: payload}
 }
 
-// Payload is what e, an event of this type, says. A struct{} is not looked for.
+// Payload decodes the payload of e, an event of this type. For struct{} it does not look at the payload.
 func (t EventType[P]) Payload(e Event) (P, error) {
 	var p P
 	if _, empty := any(p).(struct{}); empty {
@@ -51,34 +50,34 @@ func (t EventType[P]) Payload(e Event) (P, error) {
 	return p, err
 }
 
-// Event is one immutable record: what the JSON of a log's commit holds, and what
-// the commit itself says about it. Timestamps are UTC, in milliseconds.
+// Event is one immutable record: the JSON in a log's commit, and what the commit itself says. Timestamps are UTC,
+// in milliseconds.
 type Event struct {
 	V         int             `json:"v"`
-	Clock     uint64          `json:"clock"` // Lamport: one more than the highest that the writer had seen
+	Clock     uint64          `json:"clock"` // Lamport clock: one more than the highest that the writer had seen
 	Writer    string          `json:"writer"`
 	Timestamp time.Time       `json:"timestamp"`
 	Type      string          `json:"type"`
-	Source    string          `json:"source"` // cli, hook, worker, runner, or the agent's name
+	Source    string          `json:"source"` // cli, hook, worker, runner, or an agent's name
 	Run       string          `json:"run,omitempty"`
 	Review    string          `json:"review,omitempty"`
 	Payload   json.RawMessage `json:"payload"`
 
-	ID    gitstore.ID `json:"-"` // the commit
-	Actor string      `json:"-"` // its author, "Name <email>"
-	Title string      `json:"-"` // its subject
-	Plain bool        `json:"-"` // its JSON was read, and all keys in it are plain: see strictjson.ScanKeys
-	Late  int64       `json:"-"` // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
+	ID    gitstore.ID `json:"-"` // the commit's id
+	Actor string      `json:"-"` // the commit's author, "Name <email>"
+	Title string      `json:"-"` // the commit's subject
+	Plain bool        `json:"-"` // the JSON was decoded and all its keys are plain: see strictjson.ScanKeys
+	Late  int64       `json:"-"` // if Clock is beyond LateClock: its time in ms, and more than Late of the previous event in its log; else 0
 }
 
-// Compare is the order of events, the same in every clone: clock, writer, commit.
-// Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
+// Compare orders events the same way in every clone: by clock, then writer, then commit. Beyond LateClock, where
+// clocks can be equal in one log, time comes before the writer.
 func (e Event) Compare(o Event) int {
 	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.Late, o.Late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
 }
 
-// CommitText is the commit message of e: a subject for people, the event, and
-// trailers by which stock git can search.
+// CommitText returns the commit message of e: a subject for people, the event as JSON, and trailers that
+// stock git can search.
 func (e Event) CommitText(status string) (string, error) {
 	body, err := json.Marshal(e)
 	if err != nil {
@@ -98,13 +97,13 @@ func (e Event) CommitText(status string) (string, error) {
 	return b.String(), nil
 }
 
-// DecodeEvent reads the event out of a log's record. It is strict: a duplicate or
-// case-variant key, invalid UTF-8, trailing bytes or a value out of range make
-// this record an error. gitstore.ErrNewerFormat names both versions.
+// DecodeEvent decodes the event in a log entry. It is strict: a duplicate or case-variant key, invalid UTF-8,
+// trailing bytes or a value out of range make this event an error. For a newer format the error is
+// gitstore.ErrNewerFormat and names both versions.
 func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	title, rest, _ := strings.Cut(entry.Message, "\n\n")
 	body, _, _ := strings.Cut(rest, "\n")
-	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: strings.Clone(title)} // without the message around it
+	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: strings.Clone(title)} // cloned, so that the rest of the message is not kept in memory
 	if body == "" {
 		return event, fmt.Errorf("read event %s: its message holds none", entry.ID.Short())
 	}
@@ -119,10 +118,10 @@ func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	return event, nil
 }
 
-// envelope are the keys of an event's JSON.
+// envelope lists the keys of an event's JSON.
 var envelope = []string{"v", "clock", "writer", "timestamp", "type", "source", "run", "review", "payload"}
 
-// decode fills in what JSON says of e, as strictjson.Decode would, in one pass.
+// decode fills in e from its JSON, as strictjson.Decode would, in one pass.
 func (e *Event) decode(body string) error {
 	var odd error
 	plain, err := strictjson.ScanKeys(body, func(key, value string) {
@@ -137,7 +136,7 @@ func (e *Event) decode(body string) error {
 	return cmp.Or(err, odd)
 }
 
-// set takes one field of an event's JSON.
+// set decodes one field of the event's JSON.
 func (e *Event) set(key, value string) (err error) {
 	switch key {
 	case "v":
@@ -163,8 +162,8 @@ func (e *Event) set(key, value string) (err error) {
 	return strictjson.OddKey(key, envelope)
 }
 
-// setNumber and setText do what encoding/json does, which they ask for all that is rare:
-// null, another kind of value, escapes.
+// setNumber and setText decode as encoding/json does, and call it for the rare cases: null, another kind of value,
+// escapes.
 func setNumber[T int | uint64](to *T, value string, parse func(string) (T, error)) error {
 	n, err := parse(value)
 	if err != nil {
@@ -200,17 +199,17 @@ func (e Event) check(writer string) error {
 	return nil
 }
 
-// IsEntry is how gitstore recognizes a record of the log of entry.Writer.
+// IsEntry reports whether entry is an event of the log of entry.Writer; gitstore recognizes logs by it.
 func IsEntry(entry gitstore.Entry) bool {
 	event, err := DecodeEvent(entry)
 	return event.Writer == entry.Writer && (err == nil || errors.Is(err, gitstore.ErrNewerFormat))
 }
 
-// payloadOf decodes e's payload into T. Unknown fields are left to newer programs.
+// payloadOf decodes e's payload into T. It ignores unknown fields, which newer programs may write.
 func payloadOf[T any](e Event) (T, error) {
 	var p T
 	decode := strictjson.Decode
-	if e.Plain && len(e.Payload) > 0 { // it was read strictly with the event
+	if e.Plain && len(e.Payload) > 0 { // its keys were checked when the event was decoded
 		decode = json.Unmarshal
 	}
 	if err := decode(e.Payload, &p); err != nil {
@@ -219,20 +218,20 @@ func payloadOf[T any](e Event) (T, error) {
 	return p, nil
 }
 
-// Sort orders events as every clone does, whatever order they came in.
+// Sort sorts events into the order that is the same in every clone.
 func Sort(events []Event) { slices.SortFunc(events, Event.Compare) }
 
-// NewEvent is an event before it has a clock.
+// NewEvent is an event that has no clock yet.
 type NewEvent struct {
 	Type, Source, Run, Review string
 	Title                     string
-	Status                    func(Event) string // of the run or review after the event, for the trailer
+	Status                    func(Event) string // returns the status of the run or review after the event, for the trailer
 	Payload                   any
 	Attachments               map[string][]byte // slash path → content
-	At                        time.Time         // when it happened; the zero Time: now, when it is recorded
+	At                        time.Time         // when it happened; the zero Time means when it is recorded
 }
 
-// Attach is the event with a file that goes along, unless text is "".
+// Attach returns the event with text attached as a file at path. An empty text attaches nothing.
 func (d NewEvent) Attach(path, text string) NewEvent {
 	if text == "" {
 		return d
@@ -245,7 +244,7 @@ func (d NewEvent) Attach(path, text string) NewEvent {
 	return d
 }
 
-// retitle names the verdict of rules in a title that an older program gave.
+// retitle changes "pass" to "checked" in a title that an older program wrote for the built-in reviewer.
 func (e *Event) retitle() {
 	if e.Source != Builtin {
 		return

@@ -5,11 +5,11 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// eventNotes are what events say on commits, by the names of their types.
+// eventNotes maps the names of event types to the functions that write their notes.
 var eventNotes = map[string]func(Event) (gitstore.ID, string){}
 
-// newEventType is a type of events with what its note says, nil for nothing. A type
-// without a fold would be lost by every clone: a fault of the tables, found at the start.
+// newEventType returns an event type whose note is written by note, or has none if note is nil. It panics at
+// program start for a type without a fold, whose events every clone would lose.
 func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := EventType[P]{name}
 	if unfolded {
@@ -18,7 +18,7 @@ func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitsto
 	var empty P
 	if _, spends := any(empty).(spender); spends {
 		eventSpent[name] = func(e Event) (string, spend.Spent) {
-			p, _ := t.Payload(e) // of one that cannot be read nothing is known
+			p, _ := t.Payload(e) // the zero payload if it cannot be decoded
 			return any(p).(spender).took(e)
 		}
 	}
@@ -34,8 +34,8 @@ func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitsto
 	return t
 }
 
-// NoteOf is the commit that an event speaks of and what the note says of the event
-// itself, one or more lines; no commit when the event is not for notes.
+// NoteOf returns the commit that gets a note about e and the note's text, one or more lines. The commit is "" if
+// the event has no note.
 func NoteOf(e Event) (gitstore.ID, string) {
 	if note := eventNotes[e.Type]; note != nil {
 		return note(e)

@@ -6,9 +6,9 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// EventsOfCommit are the events that speak of commit, and where it took the place of
-// others, those that speak of them: that is where its review is. What becomes of a review names
-// the review alone, so that all of one that was asked for on such a commit are among them.
+// EventsOfCommit returns the events about commit. If commit took the place of others, the events about those are
+// included, since its review may be there. So are all events of a review that was requested on such a commit,
+// because later events name only the review.
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviewed := map[gitstore.ID]bool{}
 	for _, from := range Predecessors(events, commit) {
@@ -28,7 +28,7 @@ func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	return about
 }
 
-// subjectOf is the part of any payload that names commits.
+// subjectOf holds the fields of any payload that name commits.
 type subjectOf struct {
 	Commit  gitstore.ID `json:"commit"`
 	Base    gitstore.ID `json:"base"`
@@ -38,7 +38,7 @@ type subjectOf struct {
 	To      gitstore.ID `json:"to"`
 }
 
-// speaksOf reports whether e speaks of commit, or of one that it was reviewed as.
+// speaksOf reports whether e is about commit or about one of the commits that it was reviewed as.
 func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
 	p, err := payloadOf[subjectOf](e)
 	if err != nil {
@@ -53,7 +53,7 @@ func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
 		slices.ContainsFunc(p.Carried, func(c Carried) bool { return c.From == commit || c.To == commit })
 }
 
-// Predecessors are the commits that events say commit took the place of.
+// Predecessors returns the commits that commit took the place of, according to events.
 func Predecessors(events []Event, commit gitstore.ID) []gitstore.ID {
 	var from []gitstore.ID
 	for _, e := range events {

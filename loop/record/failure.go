@@ -9,35 +9,35 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.
+// Failure says why an agent or a reviewer gave no answer: a stop reason and its detail.
 type Failure struct {
 	Reason   string    `json:"reason"`
 	Detail   string    `json:"detail,omitempty"`
-	Reviewer string    `json:"reviewer,omitempty"` // of a review: who it was
-	Writer   string    `json:"writer,omitempty"`   // of a review: the clone in which it failed; filled in by the fold
+	Reviewer string    `json:"reviewer,omitempty"` // for a review: the reviewer that failed
+	Writer   string    `json:"writer,omitempty"`   // for a review: the clone in which it failed; filled in by the fold
 	At       time.Time `json:"at,omitzero"`
-	// LastActivity is when an agent last wrote something, where that is known.
+	// LastActivity is when the agent last wrote something, if known.
 	LastActivity time.Time        `json:"last_activity_at,omitzero"`
 	Setting      *runplan.Setting `json:"setting,omitempty"` // the limit that ended it
-	Reached      spend.Usage      `json:"reached,omitzero"`  // what was spent, where Setting bounds that
-	// Transient says that the same may well work later: a rate limit, a broken connection.
+	Reached      spend.Usage      `json:"reached,omitzero"`  // the usage at that point, if Setting limits usage
+	// Transient reports that a retry may well succeed, as after a rate limit or a broken connection.
 	Transient bool `json:"transient,omitempty"`
-	// RetryAfter is how long the provider wants to be left alone, by its own words.
+	// RetryAfter is how long the provider asked to wait.
 	RetryAfter  duration.Duration `json:"retry_after_ms,omitzero"`
-	Tries       int               `json:"tries,omitempty"`   // of a review: how often in a row
-	RetryAt     time.Time         `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
-	Try         string            `json:"try,omitempty"`     // a command that may mend it
-	Undo        []string          `json:"undo,omitempty"`    // commands that put back what the agent changed outside of its work
-	spend.Spent                   // of a review: what it cost all the same
+	Tries       int               `json:"tries,omitempty"`   // for a review: how many times in a row it was tried
+	RetryAt     time.Time         `json:"retry_at,omitzero"` // for a review: when it is retried automatically
+	Try         string            `json:"try,omitempty"`     // a command that may fix the cause
+	Undo        []string          `json:"undo,omitempty"`    // commands that undo what the agent changed outside of its work
+	spend.Spent                   // for a review: what the failed call cost
 }
 
-// Retry is what happens after a reviewer gave no answer.
+// Retry says how a failed reviewer is asked again.
 type Retry struct {
 	What     string   // when it is asked again
 	Commands []string // what to type then, in order
 }
 
-// Next says what happens after a reviewer gave no answer, and what to type.
+// Next returns when and how a reviewer that gave no answer is asked again.
 func (f Failure) Next() Retry {
 	again := []string{"git runr work --retry"}
 	switch {
@@ -59,12 +59,12 @@ func (f Failure) Next() Retry {
 	return Retry{"when that is mended:", again}
 }
 
-// FailedTurn is a reviewer that could not be run in a clone. What keeps it from working
-// there, such as a program that is missing, need not be so in another.
+// FailedTurn is a reviewer that could not be run in one clone. In another clone it may work, for example if a
+// program is missing only here.
 type FailedTurn struct {
 	Reviewer string    `json:"reviewer"`
 	Writer   string    `json:"writer"`
-	RetryAt  time.Time `json:"retry_at,omitzero"` // when it is tried again by itself; zero: when a person asks
+	RetryAt  time.Time `json:"retry_at,omitzero"` // when it is retried automatically; zero: only when a person asks
 }
 
 func (f Failure) by() (who ActorPayload, held bool) { return ActorPayload{}, false }

@@ -7,11 +7,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Given says who is to do a review from now on, in place of those who were asked before.
+// Given hands a review to other people, in place of those asked before.
 type Given struct {
 	People []string `json:"people"` // "Name <address>"
 	Actor  string   `json:"actor"`
-	Force  bool     `json:"force,omitempty"` // although somebody else has claimed it
+	Force  bool     `json:"force,omitempty"` // even if somebody else has claimed it
 }
 
 // EventReviewGiven is allowed until somebody has answered. It ends the claim of whoever was going to review.
@@ -29,7 +29,7 @@ func (r *Review) give(e Event, p Given) {
 	r.Request.People = p.People
 }
 
-// Named returns reviewers with the names of the people who are asked in place of "human".
+// Named returns reviewers with "human" replaced by the names of the people asked.
 func Named(reviewers, people []string) []string {
 	if at := slices.Index(reviewers, Human); at >= 0 && len(people) > 0 {
 		return slices.Replace(slices.Clone(reviewers), at, at+1, people...)
@@ -37,8 +37,8 @@ func Named(reviewers, people []string) []string {
 	return reviewers
 }
 
-// Asks reports whether a person is one of those whom the request asks: by address, whatever the session. A request that
-// names nobody asks everybody.
+// Asks reports whether the request asks person, compared by address, whatever the session. A request that names
+// nobody asks everybody.
 func (r ReviewRequest) Asks(person string) bool {
 	if len(r.People) == 0 {
 		return true

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// IDTime is the readable part of an id, in UTC.
+// IDTime is the time format of the readable part of an id, in UTC.
 const IDTime = "20060102150405"
 
-// IDAlphabet is without the letters and digits that are taken for one another.
+// IDAlphabet omits letters and digits that are easily confused.
 const IDAlphabet = "abcdefghijkmnpqrstuvwxyz23456789"
 
-// SuffixLength is how many letters of it an id ends in.
+// SuffixLength is how many letters of IDAlphabet an id ends with.
 const SuffixLength = 6
 
 var idEncoding = base32.NewEncoding(IDAlphabet).WithPadding(base32.NoPadding)
 
-// NewID is the id of a run or a review: its time and a suffix from the writer
-// (random per clone), its clock, which never repeats in one log, and what it is.
-// So two things made in one second, or in two clones at once, have two ids.
+// NewID returns the id of a run or a review: its time, and a suffix derived from the writer (random per clone), its
+// clock (never repeated in one log) and the content. So two things made in the same second, or in two clones at once,
+// get different ids.
 func NewID(now time.Time, writer string, clock uint64, what any) (string, error) {
 	body, err := json.Marshal(what)
 	if err != nil {
@@ -32,7 +32,7 @@ func NewID(now time.Time, writer string, clock uint64, what any) (string, error)
 	return now.UTC().Format(IDTime) + "-" + idEncoding.EncodeToString(sum[:4])[:SuffixLength], nil
 }
 
-// ValidID reports whether s has the form of what NewID makes.
+// ValidID reports whether s has the form of an id from NewID.
 func ValidID(s string) bool {
 	digits, suffix, ok := strings.Cut(s, "-")
 	if !ok || len(digits) != len(IDTime) || len(suffix) != SuffixLength {

@@ -6,16 +6,16 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Instructions are what a project told a reviewer, as the base of the change has it.
+// Instructions names the file with a project's instructions to a reviewer, as it is at the base of the change.
 type Instructions struct {
 	Path  string      `json:"path"`
 	Blob  gitstore.ID `json:"blob"`
 	Base  gitstore.ID `json:"base"`
 	Bytes int         `json:"bytes"`
-	Told  int         `json:"told_bytes,omitempty"` // the first of them, where that is not all
+	Told  int         `json:"told_bytes,omitempty"` // how many of the first bytes were used, if not all
 }
 
-// String is what was told, for people.
+// String describes the instructions for people.
 func (i Instructions) String() string {
 	cut := ""
 	if i.Told > 0 {

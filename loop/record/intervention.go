@@ -10,13 +10,13 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// InterventionPayload is an intervention and the commit that its note goes to.
+// InterventionPayload is an intervention and the commit that gets its note.
 type InterventionPayload struct {
 	Intervention
 	On gitstore.ID `json:"commit"`
 }
 
-// words are what the next prompt says of an intervention, a line each.
+// words returns what the next prompt says about the intervention, one item per line.
 func (iv Intervention) words() []string {
 	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
 	if len(iv.Files) > 0 {
@@ -31,8 +31,8 @@ func (iv Intervention) words() []string {
 	return lines
 }
 
-// Proof is what the intervention shows of the work: whether anything, and whether that
-// is good. Commands count by how they ended, evidence as long as it tells of no failure.
+// Proof reports whether the intervention shows anything about the work, and whether that is good. Commands count
+// by how they ended; evidence is good unless it reports a failure.
 func (iv Intervention) Proof() (shown, good bool) {
 	good = !slices.ContainsFunc(iv.Commands, func(c CheckResult) bool { return !c.OK() })
 	shown = len(iv.Commands) > 0
@@ -44,30 +44,28 @@ func (iv Intervention) Proof() (shown, good bool) {
 	return shown, good
 }
 
-// Evidence is what a check printed when a person ran it: a file among those of a run
-// that stopped, as git runr diagnose suggests to write it. It is no more than that:
-// how the check ended is not known, and whoever can write to the repository's
-// directory can write it. So it is shown to reviewers as what it is, and never makes
-// a check pass. A file that was there when the run stopped is none: an agent may have
-// left it.
+// Evidence is the output of a check that a person ran: a file next to those of a stopped run, written as
+// git runr diagnose suggests. How the check ended is unknown, and anybody who can write to the repository's
+// directory can write the file. So reviewers see it labelled as such, and it never makes a check pass.
+// A file that existed when the run stopped does not count, because an agent may have left it.
 type Evidence struct {
 	Check     string      `json:"check"`
 	Command   string      `json:"command"`
 	File      string      `json:"file"`
 	WrittenAt time.Time   `json:"written_at"`
-	Tree      gitstore.ID `json:"tree"`           // the commit that the run's working tree held
-	Said      string      `json:"said,omitempty"` // what it says in a few words: see checklog.Said
+	Tree      gitstore.ID `json:"tree"`           // the commit in the run's working tree
+	Said      string      `json:"said,omitempty"` // a summary of the output: see checklog.Said
 	Failing   bool        `json:"failing,omitempty"`
-	Excerpt   string      `json:"excerpt,omitempty"` // its end, capped
+	Excerpt   string      `json:"excerpt,omitempty"` // its end, truncated
 	Stale     string      `json:"stale,omitempty"`   // why it does not count
 
 	Text string `json:"-"`
 }
 
-// Counts reports whether it is evidence of the work as it is.
+// Counts reports whether the evidence applies to the present work.
 func (e Evidence) Counts() bool { return e.Stale == "" }
 
-// State is what it shows, in a few words.
+// State describes in a few words what the evidence shows.
 func (e Evidence) State() string {
 	switch {
 	case !e.Counts():
@@ -78,7 +76,7 @@ func (e Evidence) State() string {
 	return "its output"
 }
 
-// words are what prompts say of it.
+// words returns what prompts say about the evidence.
 func (e Evidence) words() string {
 	head := fmt.Sprintf("they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
 		e.Check, prose.OneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())
@@ -88,22 +86,22 @@ func (e Evidence) words() string {
 	return head + "\n" + prose.Indent(prose.Cut(e.Excerpt, OutputInEvent))
 }
 
-// Intervention is what a person did for a run that had stopped. Field names are
-// those of runr's receipts where it has them.
+// Intervention is what a person did for a run that had stopped. Field names are those of runr's receipts where
+// these have the field.
 type Intervention struct {
 	Number   int           `json:"intervention"` // from 1
 	Reason   string        `json:"reason"`       // one of InterventionReasons
 	Note     string        `json:"note"`
 	By       string        `json:"by"`
-	Attempts int           `json:"attempts"`             // how many there were before it
-	Since    gitstore.ID   `json:"base_sha"`             // where the commits in range begin, exclusive
-	Head     gitstore.ID   `json:"head_sha"`             // where they end
-	Branch   string        `json:"branch,omitempty"`     // of the checkout that they were made in
-	Commits  []gitstore.ID `json:"commits_in_range"`     // made by people since, newest first
-	Files    []string      `json:"files_changed"`        // by those commits and in the run's working tree
-	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // what a person did in the run's working tree, on the run's branch
+	Attempts int           `json:"attempts"`             // the number of attempts before it
+	Since    gitstore.ID   `json:"base_sha"`             // where the range of commits begins, exclusive
+	Head     gitstore.ID   `json:"head_sha"`             // where the range ends
+	Branch   string        `json:"branch,omitempty"`     // of the checkout in which the commits were made
+	Commits  []gitstore.ID `json:"commits_in_range"`     // the commits in the range made by people, newest first
+	Files    []string      `json:"files_changed"`        // in those commits and in the run's working tree
+	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // the commit on the run's branch of what a person did in the run's working tree
 	Tree     gitstore.ID   `json:"tree,omitempty"`       // of Commit
-	Commands []CheckResult `json:"commands"`             // run as part of it; Name is the check's, "" for another command
-	Evidence []Evidence    `json:"evidence,omitempty"`   // that was left for it
+	Commands []CheckResult `json:"commands"`             // commands run as part of it; Name is the check's, or "" for another command
+	Evidence []Evidence    `json:"evidence,omitempty"`   // output of checks that the person left
 	At       time.Time     `json:"at,omitzero"`
 }

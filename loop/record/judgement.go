@@ -10,49 +10,49 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Judgement is what a judge says of what a panel found, with the code at hand.
+// Judgement is what a judge, who has the code, rules on the findings of a panel.
 type Judgement struct {
 	By       string            `json:"by"`
 	Rulings  []Ruling          `json:"rulings"`
 	Commit   gitstore.ID       `json:"commit,omitempty"`
-	Tree     gitstore.ID       `json:"tree,omitempty"` // that it had
+	Tree     gitstore.ID       `json:"tree,omitempty"` // the tree that the judge had
 	Duration duration.Duration `json:"duration_ms,omitzero"`
 	spend.Spent
 	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
-	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"` // the event that records it and keeps the judge's words; filled in by the fold
 }
 
-// Ruling is what a judge says of one finding.
+// Ruling is a judge's decision on one finding.
 type Ruling struct {
 	Finding string     `json:"finding"`
 	Kind    RulingKind `json:"ruling"`
 	Reason  string     `json:"reason,omitempty"`
 }
 
-// RulingKind is how a finding fared before the judge.
+// RulingKind is a judge's or verifier's decision on a finding.
 type RulingKind string
 
 const (
 	Confirmed RulingKind = "confirmed"
-	Refuted   RulingKind = "refuted" // it is answered so, and does not count for the verdict
-	Fixed     RulingKind = "fixed"   // of a verification
-	StillOpen RulingKind = "open"    // of a verification
-	Unsaid    RulingKind = "unsaid"  // nothing is said of it that can be read: it stands
+	Refuted   RulingKind = "refuted" // the finding is answered as refuted and does not count for the verdict
+	Fixed     RulingKind = "fixed"   // from a verification
+	StillOpen RulingKind = "open"    // from a verification
+	Unsaid    RulingKind = "unsaid"  // no readable ruling: the finding counts as before
 )
 
-// JudgeTurn names the turn of the judge called name among those that a review waits for. No
-// agent's name has a colon.
+// JudgeTurn returns the name under which a review waits for the judge called name. It cannot clash with an agent's
+// name, which has no colon.
 func JudgeTurn(name string) string { return judgeMark + name }
 
 const judgeMark = "judge:"
 
-// AgentOf is the agent whose turn is called so, and whether it is to judge.
+// AgentOf returns the agent's name of a turn, and whether the turn is the judge's.
 func AgentOf(turn string) (name string, judge bool) { return strings.CutPrefix(turn, judgeMark) }
 
-// IsAgent reports whether a reviewer of that name is an agent: neither a person nor nobody.
+// IsAgent reports whether name is an agent's: neither "human" nor empty.
 func IsAgent(name string) bool { return name != Human && name != "" }
 
-// Count counts rulings: "1 refuted, 2 confirmed".
+// Count counts the rulings by kind: "1 refuted, 2 confirmed".
 func (j Judgement) Count() string { return countRulings(j.Rulings) }
 
 func countRulings(rulings []Ruling) string {

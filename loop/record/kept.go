@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// keptRun is a run with the fields that its JSON leaves out and that the fold needs to go on.
+// keptRun is a run with the fields that its JSON omits and the fold needs to continue.
 type keptRun struct {
 	Run      Run       `json:"run"`
 	Last     string    `json:"last"`
@@ -16,13 +16,13 @@ type keptRun struct {
 	Times    int       `json:"times"`
 }
 
-// Keep returns the state of the run in the form that RestoreRun reads, so that later events can be folded on
-// without the earlier ones.
+// Keep encodes the run in the form that RestoreRun reads, so that later events can be folded without reading the
+// earlier ones.
 func (r Run) Keep() ([]byte, error) {
 	return json.Marshal(keptRun{r, r.Last, r.news, r.Began, r.sameStops.reason, r.sameStops.progress, r.sameStops.times})
 }
 
-// RestoreRun reads what Run.Keep has written.
+// RestoreRun decodes what Run.Keep wrote.
 func RestoreRun(data []byte) (Run, error) {
 	var kept keptRun
 	err := json.Unmarshal(data, &kept)
@@ -32,10 +32,10 @@ func RestoreRun(data []byte) (Run, error) {
 	return r, err
 }
 
-// Keep returns the state of the review in the form that RestoreReview reads, as Run.Keep does.
+// Keep encodes the review in the form that RestoreReview reads.
 func (r Review) Keep() ([]byte, error) { return json.Marshal(r) }
 
-// RestoreReview reads what Review.Keep has written.
+// RestoreReview decodes what Review.Keep wrote.
 func RestoreReview(data []byte) (r Review, err error) {
 	err = json.Unmarshal(data, &r)
 	r.join()

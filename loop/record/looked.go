@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// Looked says who looked at a change. The built-in reviewer matches rules and reads no code:
-// what it found nothing in is checked, never reviewed and never a pass.
+// Looked says who looked at a change. The built-in reviewer matches rules and reads no code, so a change in which it
+// found nothing is "checked", never reviewed or passed.
 type Looked string
 
 const (
@@ -21,7 +21,7 @@ const (
 // Builtin names the reviewer that matches rules.
 const Builtin = "builtin"
 
-// lookedBy says who a reviewer is, by its name and the format of its report.
+// lookedBy tells the kind of reviewer from its name and the format of its report.
 func lookedBy(reviewer, format string) Looked {
 	switch {
 	case format == reply.FormatHuman:
@@ -32,7 +32,7 @@ func lookedBy(reviewer, format string) Looked {
 	return LookedAgent
 }
 
-// Of is the verdict of who looked: rules that refuse nothing have checked, and passed nothing.
+// Of returns the verdict v as l may give it: a pass by rules is only "checked".
 func (l Looked) Of(v reply.Verdict) reply.Verdict {
 	if l == LookedRules && v.Passed() {
 		return reply.Checked
@@ -40,21 +40,21 @@ func (l Looked) Of(v reply.Verdict) reply.Verdict {
 	return v
 }
 
-// farther returns the one of two that says more.
+// farther returns the one of l and than that says more.
 func (l Looked) farther(than Looked) Looked {
 	ranks := []Looked{"", LookedRules, LookedAgent, LookedPerson}
 	return slices.MaxFunc([]Looked{l, than}, func(a, b Looked) int { return cmp.Compare(slices.Index(ranks, a), slices.Index(ranks, b)) })
 }
 
-// read makes l of a report that was recorded, and names its verdicts by l.
+// read sets l from a recorded report and adjusts the report's verdicts to it.
 func (l *Looked) read(reviewer string, r *reply.Report) {
 	*l = lookedBy(reviewer, r.Format)
 	r.Verdict, r.Effective = l.Of(r.Verdict), l.Of(r.Effective)
 	r.Approved = r.Approved && *l != LookedRules
 }
 
-// Says is what rules, an agent or a person came to, in words: what was said, as Report.Says gives
-// it, and by whom, or that rules alone checked.
+// Says describes a result for people: said, as Report.Says gives it, and by whom. For a check by rules it says that
+// nobody has read the code.
 func Says(by, said string, findings int) string {
 	if said != string(reply.Checked) {
 		return fmt.Sprintf("by %s: %s", by, said)

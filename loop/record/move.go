@@ -7,34 +7,34 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// A commit that is amended, rebased, squashed or merged on a forge is another one than
-// was reviewed. Where the code of a review went is an event of the review, with what was
-// said of the commit before, so that every clone puts the same on the new commit.
+// Amending, rebasing, squashing or merging on a forge replaces the reviewed commit. A Move event records where the
+// code of a review went, together with the notes of the old commit, so that every clone writes the same notes on
+// the new one.
 
 // MoveState is what became of the code that a review saw.
 type MoveState string
 
 const (
-	MoveCarried MoveState = "carried" // the same change of the same content is in another commit
-	MoveStale   MoveState = "stale"   // what took its place has another content: it is to be reviewed again
-	MoveGone    MoveState = "gone"    // no branch has it any more, nor anything in its place
+	MoveCarried MoveState = "carried" // another commit has the same change with the same content
+	MoveStale   MoveState = "stale"   // the replacement has other content and has to be reviewed again
+	MoveGone    MoveState = "gone"    // neither the code nor a replacement is on any branch
 )
 
-// Move says where the code of a review went.
+// Move records where the code of a review went.
 type Move struct {
 	From  gitstore.ID `json:"from"`            // the commit that was reviewed
-	To    gitstore.ID `json:"to,omitempty"`    // the commit that has it now; "" when it is gone
-	Base  gitstore.ID `json:"base,omitempty"`  // what To is compared with
+	To    gitstore.ID `json:"to,omitempty"`    // the commit that has the code now; "" if it is gone
+	Base  gitstore.ID `json:"base,omitempty"`  // the commit that To is compared with
 	State MoveState   `json:"state"`           //
-	How   string      `json:"how,omitempty"`   // what git said: amend, rebase; "" where its content or author told
-	Again string      `json:"again,omitempty"` // the review that looks at To, of what is stale
-	When  time.Time   `json:"when"`            // of To's committer, the same in every clone; of the event when it is gone
-	Said  []Saying    `json:"said,omitempty"`  // what notes said of From, of what is carried
-	// Unseen are of a range that is carried the commits that whoever read it did not see.
+	How   string      `json:"how,omitempty"`   // what git reported: amend, rebase; "" if To was found by content or author
+	Again string      `json:"again,omitempty"` // for stale code: the review of To
+	When  time.Time   `json:"when"`            // To's committer date, the same in every clone; if the code is gone, the event's time
+	Said  []Saying    `json:"said,omitempty"`  // for carried code: the lines of From's note
+	// Unseen lists, for a carried range, the commits that its reviewer did not see.
 	Unseen []gitstore.ID `json:"unseen_commits,omitempty"`
 }
 
-// same reports whether two moves come to the same.
+// same reports whether two moves have the same target and state.
 func (m Move) same(o Move) bool { return m.To == o.To && m.State == o.State }
 
 func (m Move) by() (who ActorPayload, held bool) { return ActorPayload{}, false }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// News is something that somebody said in a review.
+// News is one thing that somebody said in a review.
 type News struct {
 	At      time.Time `json:"at"`
 	By      string    `json:"by"`
@@ -15,7 +15,7 @@ type News struct {
 	Text    string    `json:"text,omitempty"`
 }
 
-// News returns what others than a person said since a time, oldest first, and when that person said something last.
+// News returns what others than person said after since, oldest first, and when person last said something.
 func (r Review) News(person string, since time.Time) (news []News, last time.Time) {
 	add := func(n News) {
 		if samePerson(n.By, person) {

@@ -65,7 +65,7 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 	return round.Commit, head + findingsNote(round.Report.Findings)
 }
 
-// findingsInNote is how many findings or requests a note's line names.
+// findingsInNote is the maximum number of findings or requests that a note's line lists.
 const findingsInNote = 5
 
 func findingsNote(findings []reply.Finding) string {
@@ -76,7 +76,7 @@ func findingsNote(findings []reply.Finding) string {
 	return listNote(items)
 }
 
-// listNote is a list in brackets, of which a note's line names the first few.
+// listNote returns the first few items as a list in parentheses.
 func listNote(items []string) string {
 	if len(items) == 0 {
 		return ""
@@ -92,8 +92,8 @@ func listNote(items []string) string {
 	return text + ")"
 }
 
-// stopNote is the whole diagnosis, so that people who have only the notes know what
-// is unmet and what to type.
+// stopNote writes the whole diagnosis, so that people who have only the notes know what is unmet and what to
+// type.
 func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
 	if p.Round > 0 {
@@ -136,7 +136,7 @@ func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 	return p.Commit, strings.Join(lines, "\n")
 }
 
-// typed is what people are to type or to search for, which is not shortened.
+// typed returns text that people type or search for, which must not be shortened.
 func typed(s string) string { return safetext.Line(s) }
 
 func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
@@ -154,7 +154,7 @@ func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
 	return p.Commit, text + findingsNote(p.Open)
 }
 
-// interventionNote is the note on the run's commit.
+// interventionNote writes the note on the run's commit.
 func interventionNote(e Event, p InterventionPayload) (gitstore.ID, string) {
 	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
 	for _, c := range p.Commands {

@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
-// NotesOf are the lines that an event puts on commits. It looks at nothing but the
-// event, so that the notes do not depend on the order in which events came.
+// NotesOf returns the lines that an event adds to the notes of commits. It depends on the event alone, so that the
+// notes do not depend on the order in which events arrived.
 func NotesOf(e Event) []notes.Line {
 	var lines []notes.Line
 	if commit, text := NoteOf(e); commit != "" {

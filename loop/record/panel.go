@@ -9,23 +9,23 @@ import (
 	"github.com/git-runr/git-runr/loop/track"
 )
 
-// A review that several agents were asked for is a panel. What they found is joined, what
-// they conclude is counted by the quorum of the request, and a judge may look at each
-// finding after them. All of that follows from the events alone: who folds them elsewhere
-// comes to the same.
+// A review by several agents is a panel. Their findings are joined, their conclusions are counted by the quorum
+// of the request, and a judge may rule on each finding. All of that follows from the events alone, so every clone
+// comes to the same result.
 
-// Joined is a finding with those who said it: of a panel all who said the same of one place, with the worst severity.
+// Joined is a finding with everybody who reported it. In a panel, equal findings of several agents are one Joined
+// with the worst severity.
 type Joined struct {
 	reply.Finding
 	SaidBy   []string `json:"said_by"`
-	Same     []string `json:"same,omitempty"`     // its other ids, in the answers of others: an answer to one is to all
-	Similar  []string `json:"similar,omitempty"`  // ids of findings of others that may be the same; each is to be dealt with
-	Disputed bool     `json:"disputed,omitempty"` // fewer than the quorum said or confirmed it, or something similar
-	Judged   *Ruling  `json:"judged,omitempty"`   // what the judge says of it
-	place    track.At // of the words, in the order of submissions
+	Same     []string `json:"same,omitempty"`     // its ids in other submissions; an answer to one of the ids is an answer to all
+	Similar  []string `json:"similar,omitempty"`  // ids of others' findings that may be the same; each needs its own answer
+	Disputed bool     `json:"disputed,omitempty"` // fewer than the quorum reported it or something similar, or confirmed it
+	Judged   *Ruling  `json:"judged,omitempty"`   // the judge's ruling on it
+	place    track.At // the submission and finding that its text comes from
 }
 
-// ruling is what the judge says of a finding; nil where that is nothing yet.
+// ruling returns the judge's ruling on a finding, or nil.
 func (r Review) ruling(finding string) *Ruling {
 	ids := r.sameIDs(finding)
 	for _, j := range r.Judgements {
@@ -38,7 +38,7 @@ func (r Review) ruling(finding string) *Ruling {
 	return nil
 }
 
-// sameIDs are the ids that the finding of an id has.
+// sameIDs returns all ids of the finding that has id.
 func (r Review) sameIDs(id string) []string {
 	for _, group := range r.same {
 		if slices.Contains(group, id) {
@@ -48,8 +48,8 @@ func (r Review) sameIDs(id string) []string {
 	return []string{id}
 }
 
-// join finds out which findings of several agents are the same, and which may be. They are taken in the order
-// in which they were asked, whoever was the quickest.
+// join finds out which findings of several agents are the same, and which may be. It goes through the agents in the
+// order in which they were asked, not in which they answered.
 func (r *Review) join() {
 	r.panel, r.same, r.alike = nil, nil, nil
 	subs := slices.DeleteFunc(r.InOrder(), func(i int) bool {
@@ -84,13 +84,13 @@ func (r *Review) join() {
 	}
 }
 
-// said is the finding at one place in the submissions.
+// said returns the finding at a place in the submissions.
 func (r Review) said(at track.At) reply.Finding {
 	return r.Submissions[at.List].Report.Findings[at.Index]
 }
 
-// askedAt is the place of a reviewer among those who were asked; whoever was not asked by
-// name, as people are not, comes after them.
+// askedAt returns the index of a reviewer among those asked. Reviewers who were not asked by name, such as people,
+// come after them.
 func (r Review) askedAt(reviewer string) int {
 	asked := r.Request.Reviewers()
 	if at := slices.Index(asked, reviewer); at >= 0 {
@@ -99,7 +99,7 @@ func (r Review) askedAt(reviewer string) int {
 	return len(asked)
 }
 
-// InOrder are the places of the submissions in the order in which their reviewers were asked.
+// InOrder returns the indexes of the submissions in the order in which their reviewers were asked.
 func (r Review) InOrder() []int {
 	order := make([]int, len(r.Submissions))
 	for i := range order {
@@ -110,8 +110,8 @@ func (r Review) InOrder() []int {
 	return order
 }
 
-// Joined are the findings of all submissions with the comments of people, in order, what
-// several agents say of one place once.
+// Joined returns the findings of all submissions and the comments of people, in order. A finding that several agents
+// report is listed once.
 func (r Review) Joined() []Joined {
 	joined := make([]Joined, 0, len(r.Submissions))
 	inPanel := map[track.At]bool{}
@@ -146,7 +146,7 @@ func (r Review) Joined() []Joined {
 	return joined
 }
 
-// agree returns those who say a finding or something similar, and the judge that confirms it.
+// agree returns who reported the finding or something similar, and the judge if it confirmed the finding.
 func (r Review) agree(j Joined) []string {
 	who := slices.Clone(j.SaidBy)
 	for _, at := range r.alike[j.place] {
@@ -159,15 +159,15 @@ func (r Review) agree(j Joined) []string {
 	return slices.Compact(who)
 }
 
-// JoinedRequest is what is asked for beside the findings, in the words of who was asked
-// first, with all who ask for it.
+// JoinedRequest is something asked for besides the findings, in the words of the reviewer who was asked first, with
+// all who ask for it.
 type JoinedRequest struct {
 	Text   string   `json:"request"`
 	SaidBy []string `json:"said_by"`
 }
 
-// Requests are what the submissions ask for and no finding says, what means the same once, in
-// the order in which the reviewers were asked.
+// Requests returns what the submissions ask for besides their findings, in the order in which the reviewers were
+// asked. Requests that mean the same are listed once.
 func (r Review) Requests() []JoinedRequest {
 	order, findings := r.InOrder(), r.Findings()
 	lists := make([][]reply.Finding, len(order))
@@ -192,15 +192,15 @@ func (r Review) Requests() []JoinedRequest {
 	return joined
 }
 
-// SaidFirst are the findings that are shown with the submission of that place: of those that
-// several say, those of who was asked first.
+// SaidFirst returns the findings to show with a submission. A finding of several agents belongs to the one who was
+// asked first.
 func (r Review) SaidFirst(submission int) []Joined {
 	return slices.DeleteFunc(r.Joined(), func(j Joined) bool {
 		return j.place.List != submission || j.place.Index >= len(r.Submissions[submission].Report.Findings)
 	})
 }
 
-// joinGroup is one finding of several agents.
+// joinGroup joins the findings of several agents that are the same.
 func (r Review) joinGroup(group []track.At) Joined {
 	j := Joined{Finding: r.said(group[0]), place: group[0]}
 	for _, at := range group {
@@ -221,7 +221,7 @@ func (r Review) joinGroup(group []track.At) Joined {
 	return j
 }
 
-// Finding is that of an id, as it is joined with others; ok is false where there is none.
+// Finding returns the joined finding with an id.
 func (r Review) Finding(id string) (f Joined, ok bool) {
 	for _, j := range r.Joined() {
 		if j.ID == id || slices.Contains(j.Same, id) {
@@ -231,8 +231,8 @@ func (r Review) Finding(id string) (f Joined, ok bool) {
 	return f, false
 }
 
-// Unruled are the findings that the judge is to rule on: those of agents that nobody has
-// answered. That a check fails is not to be judged.
+// Unruled returns the findings that the judge has to rule on: those of agents that nobody has answered. A failing
+// check is a fact and needs no ruling.
 func (r Review) Unruled() []Joined {
 	if r.Request.Judge == "" {
 		return nil

@@ -7,17 +7,16 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// Opinion is what one reviewer concludes, without what the judge refuted.
+// Opinion is what one reviewer concludes, leaving out the findings that the judge refuted.
 type Opinion struct {
 	Reviewer string        `json:"reviewer"`
-	Verdict  reply.Verdict `json:"verdict,omitempty"` // "" of comments alone, and where there was nothing to review
+	Verdict  reply.Verdict `json:"verdict,omitempty"` // "" for comments alone, and if there was nothing to review
 	Outcome  Outcome       `json:"outcome"`
-	Stated   reply.Verdict `json:"stated,omitempty"` // as it was before the judge, where that is another
+	Stated   reply.Verdict `json:"stated,omitempty"` // the verdict before the judge, if that changed it
 	person   bool
 }
 
-// Opinions are what the reviewers whose word stands conclude, in the order in which they were
-// asked.
+// Opinions returns the conclusions of the reviewers whose submissions count, in the order in which they were asked.
 func (r Review) Opinions() []Opinion {
 	var all []Opinion
 	for _, sub := range r.Standing() {
@@ -57,13 +56,14 @@ func (r Review) opinion(sub Submission) Opinion {
 	return o
 }
 
-// Outvoted reports whether agents conclude that the change does not pass, and too few of them for the same reason.
+// Outvoted reports whether agents fail the change, but too few of them for the same reason.
 func (r Review) Outvoted() bool {
 	against := func(o Opinion) bool { return !o.person && o.Outcome == OutcomeFailed }
 	return slices.ContainsFunc(r.Opinions(), against) && !slices.ContainsFunc(r.counted(), against)
 }
 
-// counted returns the opinions that count: that of an agent whose reason too few share is a pass with notes.
+// counted returns the opinions as they count: if too few agents share the reason of a failure, that agent's opinion
+// counts as a pass with notes.
 func (r Review) counted() []Opinion {
 	all := r.Opinions()
 	upheld := r.upheld(all)
@@ -75,9 +75,9 @@ func (r Review) counted() []Opinion {
 	return all
 }
 
-// upheld returns the agents that fail the change for a reason that as many of them as the quorum have: a finding
-// that they all have, or one that is similar; a judge that confirms it is one of them. What an agent asks for in other words than findings is compared with
-// nothing, and so counts as the reason of each of the others.
+// upheld returns the agents whose reason to fail the change is shared by at least as many as the quorum. A reason is
+// the same or a similar finding, and a judge who confirms it counts as one more. Requests that are not findings
+// cannot be compared, so an agent that makes some supports every other agent's reason.
 func (r Review) upheld(opinions []Opinion) map[string]bool {
 	quorum, upheld := r.quorumCounts(), map[string]bool{}
 	failing, vague := []string{JudgeTurn(r.Request.Judge)}, []string(nil)
@@ -120,7 +120,7 @@ func (r Review) upheld(opinions []Opinion) map[string]bool {
 	return upheld
 }
 
-// Outcome is the worst of what counts; "" while nothing was submitted.
+// Outcome returns the worst outcome that counts, or "" before the first submission.
 func (r Review) Outcome() Outcome {
 	worst := Outcome("")
 	for _, o := range r.counted() {
@@ -131,8 +131,8 @@ func (r Review) Outcome() Outcome {
 	return worst
 }
 
-// Verdict is the worst effective verdict that counts, but with a quorum of N the worst that N
-// agents agree is at least due. A person who only commented gave none.
+// Verdict returns the worst effective verdict that counts, or "". With a quorum of N it is the worst verdict that N
+// agents agree on or exceed. A person who only commented gave no verdict.
 func (r Review) Verdict() reply.Verdict {
 	var people, agents []reply.Verdict
 	for _, o := range r.counted() {
@@ -156,14 +156,14 @@ func (r Review) Verdict() reply.Verdict {
 	return slices.MinFunc(all, worstFirst)
 }
 
-// Unreadable reports whether the review's verdict is of answers that nobody could read.
+// Unreadable reports whether the verdict rests only on answers that could not be parsed.
 func (r Review) Unreadable() bool {
 	return r.Verdict() == reply.NeedsFix && !slices.ContainsFunc(r.Verdicts(), func(sub Submission) bool {
 		return !sub.Report.Effective.Passed() && !sub.Report.Unreadable()
 	})
 }
 
-// Disagree reports whether some would let the change pass and others not.
+// Disagree reports whether some reviewers pass the change and others fail it.
 func (r Review) Disagree() bool {
 	passes, fails := false, false
 	for _, o := range r.Opinions() {
@@ -172,7 +172,7 @@ func (r Review) Disagree() bool {
 	return passes && fails
 }
 
-// givenUp reports whether a reviewer could not be run and is not tried again by itself.
+// givenUp reports whether a reviewer could not be run and will not be retried automatically.
 func (r Review) givenUp(turn string) bool {
 	gone := false
 	for _, f := range r.Failures {
@@ -186,8 +186,8 @@ func (r Review) givenUp(turn string) bool {
 	return gone
 }
 
-// Absent are those who could not be run and without whom the review is complete: as many as
-// the quorum have answered. A person asks them again with git runr work --retry.
+// Absent returns the reviewers who could not be run and are not needed to complete the review, because as many as
+// the quorum have answered. A person retries them with git runr work --retry.
 func (r Review) Absent() []string {
 	waiting := r.Waiting()
 	for _, name := range waiting {
@@ -201,17 +201,17 @@ func (r Review) Absent() []string {
 	return waiting
 }
 
-// Complete reports whether everybody has answered who can be waited for.
+// Complete reports whether everybody has answered except those who are absent.
 func (r Review) Complete() bool { return len(r.Waiting()) == len(r.Absent()) }
 
-// Pending are those who are still to answer, and have not failed.
+// Pending returns the reviewers who have neither answered nor failed.
 func (r Review) Pending() []string {
 	return slices.DeleteFunc(r.Waiting(), func(name string) bool {
 		return slices.ContainsFunc(r.Failures, func(f Failure) bool { return f.Reviewer == name })
 	})
 }
 
-// answeredBy are those of the reviewers who have answered.
+// answeredBy returns the requested reviewers who have answered.
 func (r Review) answeredBy() []string {
 	return slices.DeleteFunc(r.Request.Reviewers(), func(name string) bool { return !r.hasAnswered(name) })
 }
@@ -222,13 +222,13 @@ func (r Review) hasAnswered(name string) bool {
 	})
 }
 
-// byPerson reports whether a submission is a person's word, not an agent's remarks.
+// byPerson reports whether a submission comes from a person and is not an agent's remarks.
 func (s Submission) byPerson() bool {
 	return s.Decision != "" && s.Report.Format != reply.FormatRemarks
 }
 
-// awaitsJudge reports whether it is the judge's turn: the agents have answered or failed for
-// good, and there is something to rule on.
+// awaitsJudge reports whether it is the judge's turn: all agents have answered or finally failed, and there is a
+// finding to rule on.
 func (r Review) awaitsJudge() bool {
 	if r.Request.Judge == "" || len(r.Submissions) == 0 {
 		return false

@@ -9,17 +9,17 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// Person is what a person submits: a decision, a message and comments.
+// Person is a person's submission: a decision, a message and comments.
 type Person struct {
 	Actor    string
-	Agent    bool // what is submitted is an agent's word: a person who was asked is still waited for
+	Agent    bool // an agent submits this; a person who was asked still has to answer
 	Decision Decision
 	Message  string
 	Comments []Comment
-	Key      string // the same for the same submission sent again; "": it is sent once
+	Key      string // identifies the submission if it is sent again; "": it is sent once
 }
 
-// Check refuses a submission that says nothing.
+// Check returns an *InputError for an empty or invalid submission.
 func (p Person) Check() error {
 	verdict := p.Decision == Approve || p.Decision == RequestChanges
 	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
@@ -39,7 +39,7 @@ func (p Person) Check() error {
 	return CheckActor(p.Actor)
 }
 
-// Submission is the person's answer in the form that all reviewers' have.
+// Submission converts p to the form that submissions of all reviewers have.
 func (p Person) Submission(review Review) Submission {
 	sub := Submission{
 		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
@@ -69,8 +69,8 @@ func (p Person) Submission(review Review) Submission {
 	return sub
 }
 
-// personRequests are what a person who requests changes asks for beside the
-// comments, which are findings of their own.
+// personRequests returns what a person asks for besides the comments, which are findings: the message, if there is no
+// comment.
 func personRequests(p Person) []string {
 	if len(p.Comments) == 0 && strings.TrimSpace(p.Message) != "" {
 		return []string{strings.TrimSpace(p.Message)}

@@ -18,8 +18,7 @@ const (
 	FamilyTree   Family = "tree"
 )
 
-// Reason is one entry of the registry of stop reasons: the only place that knows
-// what a code means and which exit status it has.
+// Reason is one entry of the registry of stop reasons, which alone defines what a code means and its exit status.
 type Reason struct {
 	Code        string `json:"code"`
 	Title       string `json:"title"`
@@ -27,23 +26,23 @@ type Reason struct {
 	Family      Family `json:"family"`
 	Resumable   bool   `json:"resumable"`
 	Status      int    `json:"exit_status"`
-	Judge       bool   `json:"-"` // the review did not pass: a run that ends in one is reviewing, not stopped
-	// Intervene is the reason that an intervention for such a stop is given, "" where none helps.
+	Judge       bool   `json:"-"` // the review did not pass: such a run has status reviewing, not stopped
+	// Intervene is the reason to give for an intervention after such a stop, or "" if none helps.
 	Intervene string `json:"intervention_reason,omitempty"`
-	// Next are the steps to take, at most three, the one that helps most often first.
+	// Next lists at most three steps to take, the most useful first.
 	Next []NextStep `json:"next_steps"`
 }
 
-// NextStep is a command and what it is good for.
+// NextStep is a command and its purpose.
 type NextStep struct {
-	Command string `json:"command"` // RUN stands for the run's id
+	Command string `json:"command"` // RUN is a placeholder for the run's id
 	What    string `json:"what"`
 }
 
-// For is the command as it is typed for run.
+// For returns the command as typed for run.
 func (n NextStep) For(run string) string { return strings.ReplaceAll(n.Command, "RUN", run) }
 
-// Steps are the commands of the next steps as they are typed for run.
+// Steps returns the commands of the next steps as typed for run.
 func (r Reason) Steps(run string) []string {
 	lines := make([]string, len(r.Next))
 	for i, n := range r.Next {
@@ -52,8 +51,8 @@ func (r Reason) Steps(run string) []string {
 	return lines
 }
 
-// Retry reports whether a run that stopped for it may be taken up again without a
-// person having looked: nothing was refused, and another try may well succeed.
+// Retry reports whether a run that stopped for this reason may be resumed before a person has looked: nothing was
+// refused, and another try may well succeed.
 func (r Reason) Retry() bool {
 	switch r.Code {
 	case ReasonInterrupted, ReasonAgentTimeout, ReasonAgentIdle, ReasonAgentKilled, ReasonAgentFailed, ReasonAgentEmpty, ReasonBudget, ReasonTampered:
@@ -62,7 +61,7 @@ func (r Reason) Retry() bool {
 	return false
 }
 
-// Codes of stop reasons. Those that runr knows too have its names.
+// Codes of stop reasons. Those that runr has too keep runr's names.
 const (
 	ReasonReviewLoop       = "review_loop_detected"
 	ReasonReviewNotPassed  = "review_not_passed"
@@ -95,8 +94,7 @@ const (
 	ReasonObjects          = "objects_missing"
 )
 
-// Reasons of an intervention: what it was that a person stepped in for. The first
-// six are runr's.
+// Reasons of an intervention: why a person stepped in. The first six are runr's.
 const (
 	InterveneReviewLoop   = "review_loop"
 	InterveneStalled      = "stalled_timeout"
@@ -109,7 +107,7 @@ const (
 	InterveneConflict     = "revert_conflict"
 )
 
-// InterventionReasons are all of them, in the order in which they are listed.
+// InterventionReasons returns all of them, in the order of listings.
 func InterventionReasons() []string {
 	return []string{
 		InterveneReviewLoop, InterveneStalled, InterveneVerification, InterveneScope, InterveneManualFix,
@@ -129,15 +127,15 @@ var (
 	stepReport = NextStep{"git runr show --steps RUN", "see what each attempt did and how long it took"}
 )
 
-// stepLarger lets a reviewer be sent more at once.
+// stepLarger raises how much a reviewer is sent at once.
 var stepLarger = NextStep{"git config runr.review.maxBytes 10000000", "send the reviewer up to 10 MB at once"}
 
-// stepIntervene tells the loop what a person did for it.
+// stepIntervene records what a person did for the run.
 func stepIntervene(reason string) NextStep {
 	return NextStep{"git runr intervene RUN --reason " + reason + ` --note "..."`, "record what you did; the next prompt says it"}
 }
 
-// Reasons is the registry, in the order in which help lists it.
+// Reasons returns the registry, in the order in which help lists it.
 func Reasons() []Reason {
 	return slices.Concat(reviewReasons(), agentReasons(), otherReasons())
 }
@@ -188,8 +186,8 @@ func otherReasons() []Reason {
 	}
 }
 
-// ReasonOf is the registry's entry for code. A code of a newer program gets an
-// entry that says no more than the code.
+// ReasonOf returns the registry's entry for code. For an unknown code, from a newer program, it returns an entry
+// that repeats the code.
 func ReasonOf(code string) Reason {
 	for _, r := range Reasons() {
 		if r.Code == code {

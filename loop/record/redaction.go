@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Redaction takes back what was said in a review: every fold shows Redacted in its place. Severities, places, verdicts and
-// the state stay. The events that said it stay in the logs.
+// Redaction withdraws texts of a review: every fold shows Redacted in their place. Severities, places, verdicts and
+// the status remain. The events with the texts remain in the logs.
 type Redaction struct {
-	Texts  []string  `json:"texts"`          // hashes of what was said: see textHash. The texts are not said again here
-	What   string    `json:"what,omitempty"` // the finding, "text" for what has a text in it, "" for the whole review
+	Texts  []string  `json:"texts"`          // hashes of the texts, which are not repeated here: see textHash
+	What   string    `json:"what,omitempty"` // a finding's id, "text" for all that contains a text, "" for the whole review
 	Actor  string    `json:"actor"`
 	Writer string    `json:"writer,omitempty"` // filled in by the fold
 	At     time.Time `json:"at,omitzero"`      // filled in by the fold
 }
 
-// Redacted stands where something was taken back.
+// Redacted replaces a redacted text.
 const Redacted = "[redacted]"
 
-// minQuote is from how many bytes on what has a redacted text in it counts as quoting it.
+// minQuote is the length in bytes from which a text that contains a redacted text counts as quoting it.
 const minQuote = 12
 
 // EventReviewRedacted is allowed in every status.
@@ -37,13 +37,14 @@ func (r *Review) redact(e Event, p Redaction) {
 	r.Redactions = append(r.Redactions, p)
 }
 
-// spokenKeys are the keys of JSON under which reviews and their events have what somebody said.
+// spokenKeys are the JSON keys under which reviews and their events store what somebody wrote.
 var spokenKeys = []string{
 	"message", "summary", "text", "issue", "fix", "comment", "selected_text", "reason", "note", "detail", "requests",
 	"parse_warnings", "kind_prompt",
 }
 
-// eachSpoken replaces what is said in a decoded JSON value. What the commit under review says is no part of it.
+// eachSpoken replaces what somebody wrote in a decoded JSON value. The subject, which comes from the reviewed commit,
+// is left as it is.
 func eachSpoken(value any, said bool, replace func(string) string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -71,13 +72,13 @@ func decodeSpoken(data []byte) (value any, err error) {
 	return value, err
 }
 
-// textHash names a text of a review without saying it.
+// textHash identifies a text of a review without revealing it.
 func textHash(review, text string) string {
 	sum := sha256.Sum256([]byte(review + "\x00" + text))
 	return hex.EncodeToString(sum[:12])
 }
 
-// redactJSON replaces in the JSON of a review or of an event's payload what was taken back.
+// redactJSON replaces the redacted texts in the JSON of a review or of an event's payload.
 func (r Review) redactJSON(data []byte) ([]byte, error) {
 	value, err := decodeSpoken(data)
 	if err != nil {
@@ -97,7 +98,7 @@ func (r Review) redactJSON(data []byte) ([]byte, error) {
 	}))
 }
 
-// redacted is the review without what was taken back.
+// redacted returns the review without the redacted texts.
 func (r Review) redacted() (Review, error) {
 	data, err := r.Keep()
 	if err == nil {
@@ -109,7 +110,7 @@ func (r Review) redacted() (Review, error) {
 	return RestoreReview(data)
 }
 
-// Redact returns an event of the review without what was taken back.
+// Redact returns an event of the review without the redacted texts.
 func (r Review) Redact(e Event) Event {
 	if data, err := r.redactJSON(e.Payload); len(r.Redactions) > 0 && err == nil && len(e.Payload) > 0 {
 		e.Payload = data
@@ -117,8 +118,8 @@ func (r Review) Redact(e Event) Event {
 	return e
 }
 
-// RedactionOf names what is said in the whole review, in the thread of a finding or comment, or in whatever has a text in
-// it. It is an *InputError where nothing is.
+// RedactionOf returns the redaction of the whole review ("" as target), of the thread of a finding or comment, or of
+// all that contains a text. It returns an *InputError if nothing matches.
 func (r Review) RedactionOf(target string) (Redaction, error) {
 	data, err := r.Keep()
 	if err != nil {
@@ -147,7 +148,7 @@ func (r Review) RedactionOf(target string) (Redaction, error) {
 	return p, err
 }
 
-// thread returns what is said of a finding or comment.
+// thread returns the texts about a finding or comment.
 func (r Review) thread(ids []string) (texts []string) {
 	data, _ := r.Keep()
 	value, _ := decodeSpoken(data)

@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// confirms reports whether the word of who answers settles what is said to be fixed or gone: who objected, and
-// who verified it.
+// confirms reports whether the answer's actor can confirm that the finding is fixed or gone: an objector, a verifier,
+// or this program.
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
@@ -21,26 +21,25 @@ func (r Review) confirms(a Answer) bool {
 	return a.Actor == Itself || slices.ContainsFunc(r.Submissions, said) || slices.ContainsFunc(r.Verifications, verified)
 }
 
-// SettledFinding reports whether f was fixed or refuted since.
+// SettledFinding reports whether f has been fixed or refuted.
 func (r Review) SettledFinding(f reply.Finding) bool {
 	answer, _ := r.AnswerTo(f.ID)
 	return answer.Kind != AnswerDeferred && !r.IsOpen(f)
 }
 
-// IsOpen reports whether somebody has to say more of f: nobody answered, it is still there, or it is critical and
-// only claimed to be fixed.
+// IsOpen reports whether f still needs an answer: it has none, it is still there, or it is critical and only claimed
+// fixed.
 func (r Review) IsOpen(f reply.Finding) bool {
 	answer, answered := r.AnswerTo(f.ID)
 	return !answered || answer.Kind == AnswerOpen || answer.Claimed() && f.Severity == reply.Critical
 }
 
-// Claimed are the findings that are fixed or gone by somebody's word alone.
+// Claimed returns the findings that are claimed fixed or gone and not confirmed.
 func (r Review) Claimed() []reply.Finding {
 	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { answer, _ := r.AnswerTo(f.ID); return !answer.Claimed() })
 }
 
-// AnswerTo is the newest answer to a finding or comment, by any of its ids; ok is false
-// without one.
+// AnswerTo returns the newest answer to a finding or comment, by any of its ids.
 func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
 	all := r.AnswersTo(finding)
 	if len(all) == 0 {
@@ -49,18 +48,18 @@ func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
 	return all[len(all)-1], true
 }
 
-// AnswersTo are the answers to a finding or comment, by any of its ids, oldest first.
+// AnswersTo returns the answers to a finding or comment, by any of its ids, oldest first.
 func (r Review) AnswersTo(finding string) []Answer {
 	ids := r.sameIDs(finding)
 	return slices.DeleteFunc(slices.Clone(r.Answers), func(a Answer) bool { return !slices.Contains(ids, a.Finding) })
 }
 
-// Open are the findings and comments without an answer that closes them: see IsOpen.
+// Open returns the findings and comments that are open: see IsOpen.
 func (r Review) Open() []reply.Finding {
 	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { return !r.IsOpen(f) })
 }
 
-// Unanswered are the ids of Open.
+// Unanswered returns the ids of Open.
 func (r Review) Unanswered() []string {
 	ids := []string{}
 	for _, f := range r.Open() {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// FailedTurns are the reviewers that could not be run, oldest failure first.
+// FailedTurns returns the reviewers that could not be run, oldest failure first.
 func (r Review) FailedTurns() []FailedTurn {
 	var turns []FailedTurn
 	for _, f := range r.Failures {
@@ -13,8 +13,7 @@ func (r Review) FailedTurns() []FailedTurn {
 	return turns
 }
 
-// keepFailures keeps those that still matter: once somebody has answered, those of
-// reviewers who have not.
+// keepFailures sets the review's failures. Once somebody has answered, it keeps only those of reviewers who have not.
 func (r *Review) keepFailures(failures []Failure) {
 	if waiting := r.Waiting(); r.Status != ReviewOpen {
 		failures = slices.DeleteFunc(failures, func(f Failure) bool { return !slices.Contains(waiting, f.Reviewer) })

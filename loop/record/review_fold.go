@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// checked begins a review that needs nobody.
+// checked opens a review by rules alone and resolves it.
 func (r *Review) checked(e Event) error {
 	p, err := EventReviewChecked.Payload(e)
 	if err != nil || r.ID != "" {
@@ -23,7 +23,7 @@ func (r *Review) checked(e Event) error {
 	return nil
 }
 
-// judge takes in what the judge of the review says of what nobody has ruled on before.
+// judge records the rulings of the review's judge on findings without an earlier ruling.
 func (r *Review) judge(e Event, j Judgement) {
 	if j.By != r.Request.Judge {
 		return
@@ -40,20 +40,20 @@ func (r *Review) judge(e Event, j Judgement) {
 	r.keepFailures(slices.Clone(r.Failures))
 }
 
-// reviewMove is what an event does to a review.
+// reviewMove describes when events of one type are allowed for a review, and what they do to it.
 type reviewMove struct {
-	from   []ReviewStatus // in which it may happen
-	cannot string         // what cannot be done to a review in any other: "claimed"
-	held   bool           // a claim of somebody else's keeps it from happening
+	from   []ReviewStatus // the statuses that allow it
+	cannot string         // the participle for the error in other statuses: "claimed"
+	held   bool           // another actor's claim prevents it
 	read   func(Event) (payload any, by ActorPayload, err error)
 	fold   func(*Review, Event, any)
 }
 
-// reviewMoves are those of all types of events that a review is folded from, by their names.
+// reviewMoves maps the names of event types to their moves.
 var reviewMoves = map[string]reviewMove{}
 
-// reviewEventType makes a type of events of reviews: its fold takes it in where it may happen,
-// and note is what it says on a commit, nil for nothing.
+// reviewEventType returns a type of review events and registers its move. fold applies an event; note writes its
+// note, nil for no note.
 func reviewEventType[P interface{ by() (ActorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := newEventType(name, fold == nil, note)
 	var empty P
@@ -68,7 +68,7 @@ func reviewEventType[P interface{ by() (ActorPayload, bool) }](name, cannot stri
 	return t
 }
 
-// The events of a review that EventReviewRequested has begun.
+// Events of a review after EventReviewRequested.
 var (
 	EventReviewSubmitted = reviewEventType("review_submitted", "submitted", untilClosed, (*Review).submit, submissionNote)
 	EventReviewFailed    = reviewEventType("review_failed", "reviewed", untilClosed, (*Review).fail, nil) // the reviewer could not be run; the review stays open
@@ -80,17 +80,17 @@ var (
 	EventReviewAnswered  = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
 	EventReviewJudged    = reviewEventType("review_judged", "judged", untilClosed, (*Review).judge, judgementNote)
 	EventReviewVerified  = reviewEventType("review_verified", "verified", always, (*Review).verified, nil)
-	EventReviewMoved     = reviewEventType("review_moved", "moved", always, (*Review).moved, nil) // its commit was rewritten: see Move; its notes are movedNotes
+	EventReviewMoved     = reviewEventType("review_moved", "moved", always, (*Review).moved, nil) // its commit was rewritten: see Move; movedNotes writes its notes
 )
 
-// Statuses in which something may happen to a review.
+// Statuses in which events are allowed.
 var (
 	untilClosed   = []ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}
 	onceSubmitted = []ReviewStatus{ReviewSubmitted, ReviewClaimed}
 	always        = []ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled}
 )
 
-// allow reports, as a *StateError, why an event of type may not happen at now.
+// allow returns a *StateError if an event of eventType is not allowed at now.
 func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 	move := reviewMoves[eventType]
 	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
@@ -106,7 +106,7 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		open && eventType == EventReviewClaimed.Name && !r.mayTake(by.Actor) {
 		return refused
 	}
-	if by.tree != "" && r.answered(by.Actor, by.tree) { // two clones did it, each without knowing of the other
+	if by.tree != "" && r.answered(by.Actor, by.tree) { // two clones answered without knowing of each other
 		refused.Cannot = "answered by " + by.Actor + " twice"
 		return refused
 	}
@@ -118,19 +118,19 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 	return nil
 }
 
-// mayTake reports whether actor may claim a request that nobody has answered: a person, of a review that waits for one. Chats and
-// agents, which have no address, claim what was submitted, to address it; their own turns as reviewers are leases.
+// mayTake reports whether actor may claim a review that nobody has answered: only a person, if it waits for one. Chats
+// and agents have no address; they claim submitted reviews to address them, and use leases for their turns as reviewers.
 func (r Review) mayTake(actor string) bool {
 	return slices.Contains(r.Waiting(), Human) && gitstore.ParseIdentity(actor).Email != ""
 }
 
-// ofReviewer reports whether an event of an open request is a step of whoever reviews it. A claim keeps other reviewers from
-// these; whoever asked may still withdraw the request.
+// ofReviewer reports whether an event of an open review is an act of its reviewer. A claim prevents others from it. The
+// requester may still cancel the review.
 func ofReviewer(eventType string) bool {
 	return eventType == EventReviewClaimed.Name || eventType == EventReviewReleased.Name || eventType == EventReviewGiven.Name
 }
 
-// HolderFor names the holder to actor, who may have the same name.
+// HolderFor names the holder of a claim to actor, who may have the same name.
 func HolderFor(holder, actor string) string {
 	if SameActor(holder, actor) {
 		return holder + " (another claim)"
@@ -138,8 +138,8 @@ func HolderFor(holder, actor string) string {
 	return holder
 }
 
-// fenced reports whether the claim that stands keeps by from an event of type. Who lost
-// a claim has to claim again: what they would do rests on a state that is not there.
+// fenced reports whether the present claim prevents by from an event of eventType. An actor who lost a claim has to
+// claim again, because the actor's decision was based on an outdated state.
 func (r Review) fenced(eventType string, by ActorPayload, now time.Time) bool {
 	switch c := r.Claim; {
 	case by.Claim != "" && !c.Is(by.Claim):
@@ -147,15 +147,14 @@ func (r Review) fenced(eventType string, by ActorPayload, now time.Time) bool {
 	case SameActor(c.By, by.Actor) && c.Writer == by.writer:
 		return false
 	case eventType == EventReviewClaimed.Name:
-		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional one gives way to the remote's
+		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional claim yields to one that the remote granted
 	case SameActor(c.By, by.Actor) || c.Lapsed(now):
 		return r.lost(by)
 	}
 	return true
 }
 
-// lost reports whether the newest claim of an actor in a clone went to somebody else,
-// in the end or at once.
+// lost reports whether the newest claim of an actor in a clone was lost to somebody else, later or at once.
 func (r Review) lost(by ActorPayload) bool {
 	newest := EndedClaim{}
 	for _, e := range r.Ended {
@@ -168,12 +167,12 @@ func (r Review) lost(by ActorPayload) bool {
 	})
 }
 
-// end files a claim that is over.
+// end records a claim that has ended.
 func (r *Review) end(by, writer string, at time.Time, lost bool) {
 	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
 }
 
-// Apply is one step of the fold. An event that is not allowed is kept in Lost.
+// Apply folds e into the review. An event that is not allowed goes to Lost.
 func (r *Review) Apply(e Event) error {
 	switch e.Type {
 	case EventReviewRequested.Name:
@@ -183,7 +182,7 @@ func (r *Review) Apply(e Event) error {
 	}
 	move, known := reviewMoves[e.Type]
 	if !known || r.ID == "" {
-		return nil // of a newer program, of a run, or before its request arrived
+		return nil // from a newer program, of a run, or without its request
 	}
 	payload, by, err := move.read(e)
 	if err != nil && move.held {
@@ -206,7 +205,7 @@ func (r *Review) Apply(e Event) error {
 	return err
 }
 
-// took is as Run.took.
+// took adds usage, as Run.took does.
 func (r *Review) took(agent string, spent spend.Spent) {
 	r.Usage = r.Usage.Add(r.Spending.Add(agent, spent))
 }
@@ -230,7 +229,7 @@ func (r *Review) begin(e Event, request ReviewRequest) {
 }
 
 func (r *Review) cancel(e Event, by ActorPayload) {
-	if r.Status != ReviewCancelled { // as with resolutions
+	if r.Status != ReviewCancelled { // the first cancellation counts
 		r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
 	}
 }
@@ -243,7 +242,7 @@ func (r *Review) release(e Event, by ActorPayload) {
 }
 
 func (r *Review) resolve(e Event, by ActorPayload) {
-	if r.Status != ReviewResolved { // resolving twice is one resolution: the first one counts
+	if r.Status != ReviewResolved { // the first resolution counts
 		r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
 		r.ClosedAt = e.Timestamp
 	}
@@ -256,7 +255,7 @@ func (r *Review) answer(e Event, p FindingAnswer) {
 	r.Answers = append(r.Answers, p.Answer)
 }
 
-// fail keeps why a reviewer could not be run, the newest reason of each in each clone.
+// fail records why a reviewer could not be run, keeping the newest failure per reviewer and clone.
 func (r *Review) fail(e Event, failure Failure) {
 	failure.At, failure.Reviewer, failure.Writer = e.Timestamp, e.Source, e.Writer
 	r.took(failure.took(e))
@@ -264,7 +263,7 @@ func (r *Review) fail(e Event, failure Failure) {
 	r.keepFailures(append(earlier, failure))
 }
 
-// claim takes the review, or renews the holder's claim. A request that nobody has answered stays open: who claims it is
+// claim claims the review, or renews the holder's claim. A review that nobody has answered stays open: its claimant is
 // going to review it, and the claim ends with the answer.
 func (r *Review) claim(e Event, by ActorPayload) {
 	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
@@ -275,7 +274,7 @@ func (r *Review) claim(e Event, by ActorPayload) {
 	}
 	if by.Lease > 0 {
 		claim.Until = e.Timestamp.Add(min(time.Duration(by.Lease), MaxLease))
-		if claim.Until.Year() > 9999 { // JSON knows no later time
+		if claim.Until.Year() > 9999 { // JSON has no later time
 			claim.Until = e.Timestamp
 		}
 	}
@@ -284,8 +283,8 @@ func (r *Review) claim(e Event, by ActorPayload) {
 	}
 }
 
-// takeOver ends a claim that another took the place of. A provisional one that the
-// remote decided against is told of like a step that came too late.
+// takeOver ends a claim that another one replaces. A provisional claim that the remote decided against is listed
+// in Lost.
 func (r *Review) takeOver(old Claim, e Event, by ActorPayload) {
 	r.end(old.By, old.Writer, e.Timestamp, true)
 	if by.Force || old.Lapsed(e.Timestamp) {
@@ -329,11 +328,11 @@ func (r *Review) submit(e Event, submission Submission) {
 	r.keepFailures(slices.Clone(r.Failures))
 }
 
-// FoldReview is the state of one review after events, which are in order. Events
-// that cannot be read are left out and reported.
+// FoldReview folds events, which must be in order, into a review. It skips and reports events that cannot be
+// decoded.
 func FoldReview(events []Event) (Review, []error) { return fold(events, (*Review).Apply) }
 
-// StatusAfter is as Run.statusAfter.
+// StatusAfter returns the status after e, as Run.StatusAfter does.
 func (r Review) StatusAfter(e Event) string {
 	_ = r.Apply(e)
 	return string(r.Status)

@@ -7,14 +7,14 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// moved files where the code went, once.
+// moved records where the code went, once.
 func (r *Review) moved(_ Event, m Move) {
 	if !r.hasMoved(m) {
 		r.Moves = append(slices.Clip(r.Moves), m)
 	}
 }
 
-// hasMoved reports whether m is known. What is gone may come back, and go again.
+// hasMoved reports whether m is recorded already. Code that is gone may come back and go again.
 func (r Review) hasMoved(m Move) bool {
 	if n := len(r.Moves); m.State == MoveGone || n > 0 && r.Moves[n-1].State == MoveGone {
 		return n > 0 && r.Moves[n-1].same(m)
@@ -22,11 +22,10 @@ func (r Review) hasMoved(m Move) bool {
 	return slices.ContainsFunc(r.Moves, m.same)
 }
 
-// Gone reports whether the code of the review is nowhere any more.
+// Gone reports whether the code of the review is on no branch any more.
 func (r Review) Gone() bool { return len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == MoveGone }
 
-// At is the commit that has the code of the review now: the newest that it was carried to,
-// else the one that was reviewed.
+// At returns the commit that has the code of the review now: the newest it was carried to, else the reviewed one.
 func (r Review) At() gitstore.ID {
 	for _, m := range slices.Backward(r.Moves) {
 		if m.State == MoveCarried {
@@ -36,7 +35,7 @@ func (r Review) At() gitstore.ID {
 	return r.Request.Subject.Commit
 }
 
-// Whereabouts says in words, a line each, where the code went.
+// Whereabouts describes where the code went, one line per move.
 func (r Review) Whereabouts() []string {
 	var lines []string
 	for _, m := range r.Moves {

@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// Newest is the newest submission of a reviewer; ok is false without one.
+// Newest returns the newest submission of a reviewer.
 func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 	for _, sub := range slices.Backward(r.Submissions) {
 		if sub.Reviewer == reviewer {
@@ -17,12 +17,12 @@ func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 	return Submission{}, false
 }
 
-// Sent reports whether reviewer's submission of that key is recorded; none is without one.
+// Sent reports whether reviewer's submission with key is recorded. It is false for an empty key.
 func (r Review) Sent(reviewer, key string) bool {
 	return key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == key && s.Reviewer == reviewer })
 }
 
-// Looked is the farthest that anybody has looked who answered; "" while nobody has.
+// Looked returns the most thorough look among the submissions that count, or "".
 func (r Review) Looked() Looked {
 	farthest := Looked("")
 	for _, sub := range r.Standing() {
@@ -33,15 +33,15 @@ func (r Review) Looked() Looked {
 	return farthest
 }
 
-// Approver is somebody whose approval of a review stands.
+// Approver is somebody whose approval of a review counts.
 type Approver struct {
-	By       string      `json:"by"`          // the name under which it was given
+	By       string      `json:"by"`          // the name given
 	Recorder string      `json:"recorded_by"` // the identity that recorded it
-	Writer   string      `json:"writer"`      // whose log it is in
+	Writer   string      `json:"writer"`      // the writer of the log with the approval
 	Event    gitstore.ID `json:"event"`
 }
 
-// approvers are the people whose approval stands.
+// approvers returns the people whose approval counts.
 func (r Review) approvers() []Approver {
 	var all []Approver
 	for _, sub := range r.Standing() {
@@ -52,7 +52,7 @@ func (r Review) approvers() []Approver {
 	return all
 }
 
-// Quorum is how many agents must conclude for the same reason that a change does not pass for that to count.
+// Quorum returns how many agents must fail a change for the same reason for that to count.
 func (r Review) Quorum() int {
 	agents := 0
 	for _, name := range r.Request.Reviewers() {
@@ -63,8 +63,8 @@ func (r Review) Quorum() int {
 	return max(1, min(r.Request.Quorum, agents))
 }
 
-// quorumCounts is the quorum where as many agents have said something, else 1: a few are not
-// outvoted by those who did not answer.
+// quorumCounts returns the quorum if as many agents have answered, else 1: agents that did not answer outvote
+// nobody.
 func (r Review) quorumCounts() int {
 	answered := 0
 	for _, o := range r.Opinions() {
@@ -78,8 +78,8 @@ func (r Review) quorumCounts() int {
 	return 1
 }
 
-// Standing are the submissions that count, oldest first: the newest of each
-// reviewer. Comments alone take no verdict of their reviewer back.
+// Standing returns the submissions that count, oldest first: the newest of each reviewer. Comments alone do not
+// replace a reviewer's verdict.
 func (r Review) Standing() []Submission {
 	var standing []Submission
 	for _, s := range r.Submissions {
@@ -94,7 +94,7 @@ func (r Review) Standing() []Submission {
 	return standing
 }
 
-// Findings are those of all submissions, in order, with the comments of people: see Joined.
+// Findings returns the findings of all submissions and the comments of people, in order: see Joined.
 func (r Review) Findings() []reply.Finding {
 	var all []reply.Finding
 	for _, j := range r.Joined() {
@@ -103,7 +103,7 @@ func (r Review) Findings() []reply.Finding {
 	return all
 }
 
-// Comments are those of all submissions, in order.
+// Comments returns the comments of all submissions, in order.
 func (r Review) Comments() []Comment {
 	var all []Comment
 	for _, s := range r.Submissions {
@@ -117,7 +117,7 @@ func (r Review) answered(agent string, tree gitstore.ID) bool {
 	return slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Decision == "" && s.Reviewer == agent && s.Tree == tree })
 }
 
-// Waiting are the reviewers who were asked and have not answered, and then the judge.
+// Waiting returns the reviewers who were asked and have not answered, followed by the judge if it is its turn.
 func (r Review) Waiting() []string {
 	waiting := slices.DeleteFunc(r.Request.Reviewers(), r.hasAnswered)
 	if r.awaitsJudge() {
@@ -126,7 +126,7 @@ func (r Review) Waiting() []string {
 	return waiting
 }
 
-// Verdicts are the submissions that stand and say more than a comment.
+// Verdicts returns the submissions that count and are more than comments.
 func (r Review) Verdicts() []Submission {
 	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
 }

@@ -20,10 +20,10 @@ type ReviewSummary struct {
 	Outcome      Outcome       `json:"outcome,omitempty"`
 	Looked       Looked        `json:"looked,omitempty"`
 	Approvers    []Approver    `json:"approved_by,omitempty"`
-	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that stands; "" while nobody gave one
-	Unreadable   bool          `json:"unreadable,omitempty"` // that verdict is of answers that nobody could read
+	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that counts; "" until there is one
+	Unreadable   bool          `json:"unreadable,omitempty"` // the verdict rests only on answers that could not be parsed
 	Reviewer     string        `json:"reviewer"`
-	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
+	Run          string        `json:"run_id,omitempty"` // the run that continues with the answer
 	Kind         SubjectKind   `json:"kind"`
 	Spec         string        `json:"spec"`
 	Commit       gitstore.ID   `json:"commit,omitempty"`
@@ -31,62 +31,62 @@ type ReviewSummary struct {
 	Message      string        `json:"message,omitempty"`
 	Source       string        `json:"source"`
 	Writer       string        `json:"writer"`
-	Redacted     bool          `json:"redacted,omitempty"` // something of it was taken back
-	Audience     string        `json:"audience,omitempty"` // as Review has it; filled in by the store
+	Redacted     bool          `json:"redacted,omitempty"` // texts were redacted
+	Audience     string        `json:"audience,omitempty"` // as in Review; filled in by the store
 	RequestedBy  string        `json:"requested_by"`
 	Branch       string        `json:"branch,omitempty"`
-	Author       string        `json:"author,omitempty"` // of the commit
+	Author       string        `json:"author,omitempty"` // author of the commit
 	CommentCount int           `json:"comment_count"`    // findings and comments
-	Critical     int           `json:"critical"`         // of those without an answer, by severity
+	Critical     int           `json:"critical"`         // open findings and comments, by severity
 	Warnings     int           `json:"warnings"`
 	Notes        int           `json:"notes"`
-	Claimed      int           `json:"claimed_fixed,omitempty"` // findings that are fixed or gone by somebody's word alone
-	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"`      // commits in which something of it is said to be fixed or gone
-	Asked        string        `json:"asked,omitempty"`         // the first request of a review without any
+	Claimed      int           `json:"claimed_fixed,omitempty"` // findings claimed fixed or gone and not confirmed
+	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"`      // commits that are said to fix or remove findings
+	Asked        string        `json:"asked,omitempty"`         // the first request, if there are no findings
 	Others       []string      `json:"other_reviewers,omitempty"`
-	People       []string      `json:"people,omitempty"`      // who is asked where a person is; none: anybody
+	People       []string      `json:"people,omitempty"`      // the people asked, if a person is; empty: anybody
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
-	Absent       []string      `json:"absent,omitempty"`      // of them, those without whom it is complete
-	Outvoted     bool          `json:"outvoted,omitempty"`    // agents found that it does not pass, fewer than the quorum
-	ReviewKind   string        `json:"review_kind,omitempty"` // what was looked for; "" for everything
-	Files        []string      `json:"files,omitempty"`       // that were asked about, or commented on
+	Absent       []string      `json:"absent,omitempty"`      // those of them not needed to complete it
+	Outvoted     bool          `json:"outvoted,omitempty"`    // agents failed it, but fewer than the quorum
+	ReviewKind   string        `json:"review_kind,omitempty"` // what reviewers looked for; "" for everything
+	Files        []string      `json:"files,omitempty"`       // the paths asked about or commented on
 	ClaimedBy    string        `json:"claimed_by,omitempty"`
 	ClaimedAt    time.Time     `json:"claimed_at,omitzero"`
 	ClaimedUntil time.Time     `json:"claimed_until,omitzero"`
 	ResolvedBy   string        `json:"resolved_by,omitempty"`
 	ResolvedAt   time.Time     `json:"resolved_at,omitzero"`
 	ClosedAt     time.Time     `json:"closed_at,omitzero"`         // resolved or cancelled
-	Lost         int           `json:"lost,omitempty"`             // steps that the fold did not count
-	Failure      string        `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
-	Failed       []string      `json:"failed_reviewers,omitempty"` // who could not be run
-	// RetryAt is when those of them are tried again by themselves that are.
+	Lost         int           `json:"lost,omitempty"`             // events that the fold skipped
+	Failure      string        `json:"failure,omitempty"`          // stop reason, if a reviewer could not be run
+	Failed       []string      `json:"failed_reviewers,omitempty"` // reviewers who could not be run
+	// RetryAt is when those of them that are retried automatically are retried.
 	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
-	FailedTurns []FailedTurn         `json:"failed_turns,omitempty"` // the same for each clone by itself
-	Clock       uint64               `json:"clock"`                  // as Review has it
+	FailedTurns []FailedTurn         `json:"failed_turns,omitempty"` // the failures for each clone
+	Clock       uint64               `json:"clock"`                  // as in Review
 	CreatedAt   time.Time            `json:"created_at"`
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
-	// What commits the review speaks for: see Cover.
+	// Which commits the review covers: see Cover.
 	Base    gitstore.ID   `json:"base,omitempty"`
-	Paths   bool          `json:"only_paths,omitempty"`     // it looked at some paths only
-	Change  string        `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it; "" while nothing was
-	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as Submission has it
-	Unshown bool          `json:"unshown,omitempty"`        // there is a change, and nothing of it was shown
-	LeftOut int           `json:"left_out,omitempty"`       // files that were left out
-	// RedOnBase are checks that fail without the change too.
+	Paths   bool          `json:"only_paths,omitempty"`     // it looked only at some paths
+	Change  string        `json:"change,omitempty"`         // the change seen, named by gitstore.ChangeIDs; "" if nothing was seen
+	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
+	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
+	LeftOut int           `json:"left_out,omitempty"`       // files left out
+	// RedOnBase lists checks that also fail without the change.
 	RedOnBase []string    `json:"red_on_base,omitempty"`
-	Moves     []Move      `json:"moves,omitempty"` // without what was said
-	Open      int         `json:"open_findings"`   // findings and comments that are neither fixed nor refuted
+	Moves     []Move      `json:"moves,omitempty"` // without notes
+	Open      int         `json:"open_findings"`   // findings and comments neither fixed nor refuted
 	Usage     spend.Usage `json:"usage,omitzero"`
 
 	Spending spend.Spending `json:"usage_by_agent,omitempty"`
 
-	Follows string   `json:"follows,omitempty"`      // as ReviewRequest has it
-	BackTo  []string `json:"back_to,omitempty"`      // as Review.BackTo has it
-	Back    int      `json:"back_claimed,omitempty"` // what those have to look at
+	Follows string   `json:"follows,omitempty"`      // as in ReviewRequest
+	BackTo  []string `json:"back_to,omitempty"`      // as from Review.BackTo
+	Back    int      `json:"back_claimed,omitempty"` // the number of findings that BackTo have to confirm
 }
 
-// Summary is r as one line of the inbox.
+// Summary returns the review as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
@@ -146,7 +146,7 @@ func (r Review) Summary() ReviewSummary {
 	return s
 }
 
-// failures fills in who could not be run, and where.
+// failures fills in which reviewers could not be run, and where.
 func (s *ReviewSummary) failures(turns []FailedTurn) {
 	s.FailedTurns = turns
 	for _, t := range turns {
@@ -163,7 +163,7 @@ func (s *ReviewSummary) failures(turns []FailedTurn) {
 	}
 }
 
-// count counts findings by their severity.
+// count adds findings to the counts by severity.
 func (s *ReviewSummary) count(findings []reply.Finding) {
 	for _, f := range findings {
 		switch f.Severity {
@@ -177,23 +177,23 @@ func (s *ReviewSummary) count(findings []reply.Finding) {
 	}
 }
 
-// Need is what a person has to do with a review: the order of the inbox. The index keeps
-// it, as a byte: a new order wants a new indexMagic.
+// Need is what a review needs from a person, in the order of the inbox. The index stores it as a byte: if the order
+// changes, indexMagic has to change.
 type Need byte
 
 const (
-	NeedCritical Need = iota // critical findings that nobody answered
-	needFix                  // it did not pass, or warnings that nobody answered
+	NeedCritical Need = iota // open critical findings
+	needFix                  // it failed, or has open warnings
 	needRetry                // a reviewer could not be run
-	needPerson               // a person was asked
-	needReading              // not all of it could be reviewed, or somebody commented
-	needNotes                // notes that nobody answered, and what is outvoted
-	needNothing              // it passed, or its findings are answered
-	needReviewer             // an agent was asked, and is at work or waits for its turn
+	needPerson               // it waits for a person
+	needReading              // it could be reviewed only in part, or somebody commented
+	needNotes                // open notes, or outvoted findings
+	needNothing              // it passed, or all findings are answered
+	needReviewer             // an agent is at work or waits for its turn
 	NeedClosed               // resolved or cancelled
 )
 
-// Need is the most pressing thing about a review.
+// Need returns the most pressing need of the review.
 func (s ReviewSummary) Need() Need {
 	waits := func(name string) bool { return slices.Contains(s.Waiting, name) }
 	complete := len(s.Waiting) == len(s.Absent)
@@ -220,9 +220,8 @@ func (s ReviewSummary) Need() Need {
 	return needNothing
 }
 
-// Topic is a hash of the change that a review speaks for, of who speaks and of what kind of word that
-// is. Whoever asks what stands on a commit needs of the reviews of one topic only the newest. The
-// index keeps it: another topic wants a new indexMagic.
+// Topic returns a hash of the change that a review covers, of the reviewer and of the kind of result. For the state of
+// a commit only the newest review of each topic matters. The index stores it: if it changes, indexMagic has to change.
 func (s ReviewSummary) Topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
@@ -234,13 +233,13 @@ func (s ReviewSummary) Topic() uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// At is the commit that has the code now, as Review.At has it.
+// At returns the commit that has the code now, as Review.At does.
 func (s ReviewSummary) At() gitstore.ID {
 	return Review{Moves: s.Moves, Request: ReviewRequest{Subject: Subject{Commit: s.Commit}}}.At()
 }
 
-// Places are the commits that have, or had, the code: the one that was reviewed and those
-// that it was carried to, oldest first.
+// Places returns the commits that have, or had, the code: the reviewed one and those it was carried to, oldest
+// first.
 func (s ReviewSummary) Places() []gitstore.ID {
 	places := []gitstore.ID{s.Commit}
 	for _, m := range s.Moves {
@@ -251,7 +250,7 @@ func (s ReviewSummary) Places() []gitstore.ID {
 	return places
 }
 
-// asked is the first thing that is asked for, and still stands.
+// asked returns the first request that counts, or "".
 func (r Review) asked() string {
 	for _, sub := range r.Standing() {
 		if len(sub.Report.Requests) > 0 {
@@ -261,10 +260,10 @@ func (r Review) asked() string {
 	return ""
 }
 
-// filesInSummary is how many files a line of the inbox names.
+// filesInSummary is the maximum number of files and fixing commits that a summary lists.
 const filesInSummary = 10
 
-// summaryFiles are the paths that the request names, else those of what was found.
+// summaryFiles returns the requested paths, else the files with findings.
 func (r Review) summaryFiles() []string {
 	if len(r.Request.Subject.Paths) > 0 {
 		return r.Request.Subject.Paths[:min(len(r.Request.Subject.Paths), filesInSummary)]
@@ -278,8 +277,8 @@ func (r Review) summaryFiles() []string {
 	return files
 }
 
-// Part reports whether the review looks at a part of its change, as ReviewRequest.Part has it.
+// Part reports whether the review covers only a part of its change, as ReviewRequest.Part does.
 func (s ReviewSummary) Part() bool { return s.Paths || s.ReviewKind != "" }
 
-// SortKey puts what was submitted last first, and what was never submitted by its request.
+// SortKey returns when the review was submitted, or requested if it was not submitted.
 func (s ReviewSummary) SortKey() time.Time { return cmp.Or(s.SubmittedAt, s.CreatedAt) }

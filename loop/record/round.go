@@ -14,26 +14,26 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// afterRead completes a round as it was recorded.
+// afterRead completes a decoded round.
 func (r *RoundPayload) afterRead(Event) { r.Looked.read(r.Reviewer, &r.Report) }
 
-// CheckRun is one turn of a check step.
+// CheckRun is one turn of a check step: the results of its checks.
 type CheckRun struct {
 	Step    string        `json:"step"`
 	Attempt int           `json:"attempt"`
 	Tree    gitstore.ID   `json:"tree"`
 	Results []CheckResult `json:"results"`
-	Failure *Failure      `json:"failure,omitempty"` // nothing counts: a check did more than it has to
+	Failure *Failure      `json:"failure,omitempty"` // the results do not count, because a check changed things that are not its business
 	At      time.Time     `json:"at,omitzero"`
 	Event   gitstore.ID   `json:"event,omitempty"`
 }
 
-// Failures are the results that count against the change.
+// Failures returns the results that count against the change.
 func (c CheckRun) Failures() []CheckResult {
 	return slices.DeleteFunc(slices.Clone(c.Results), func(r CheckResult) bool { return !r.Fails() })
 }
 
-// Failing names the checks that count against the change.
+// Failing returns the names of the checks that count against the change.
 func (c CheckRun) Failing() string {
 	var names []string
 	for _, r := range c.Failures() {
@@ -42,7 +42,7 @@ func (c CheckRun) Failing() string {
 	return strings.Join(names, ", ")
 }
 
-// Title is how each check ended, on one line.
+// Title says on one line how each check ended.
 func (c CheckRun) Title() string {
 	if c.Failure != nil {
 		return "checks: " + c.Failure.Reason
@@ -54,7 +54,7 @@ func (c CheckRun) Title() string {
 	return cmp.Or(strings.Join(parts, ", "), "no checks")
 }
 
-// Failed reports whether any check of it counts against the change.
+// Failed reports whether any check counts against the change.
 func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckResult.Fails) }
 
 // Round is one turn of a reviewer.
@@ -62,8 +62,8 @@ type Round struct {
 	Number   int               `json:"round"`
 	Attempt  int               `json:"attempt"`
 	Reviewer string            `json:"reviewer"`
-	Looked   Looked            `json:"looked,omitempty"`    // who that is; filled in when it is read
-	Review   string            `json:"review_id,omitempty"` // that people answered
+	Looked   Looked            `json:"looked,omitempty"`    // who the reviewer is; filled in when it is decoded
+	Review   string            `json:"review_id,omitempty"` // the review that people answered
 	Commit   gitstore.ID       `json:"commit"`
 	Tree     gitstore.ID       `json:"tree"`
 	Report   reply.Report      `json:"report"`
@@ -77,14 +77,14 @@ type Round struct {
 	Event gitstore.ID `json:"event,omitempty"`
 }
 
-// ChecksFailed reports whether the round's evidence holds a failed check.
+// ChecksFailed reports whether one of the round's checks failed.
 func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
 
-// Said returns what the reviewer came to, and beside it the checks that keep the change from passing:
+// Said returns the reviewer's result, followed by the checks that keep the change from passing:
 // "PASS; check test failed".
 func (r Round) Said() string { return saidBeside(r.Reviewer, r.Report, r.Checks) }
 
-// saidBeside returns what reviewer said in report, and beside it the failing ones of checks.
+// saidBeside returns the result of reviewer's report, followed by the failing checks.
 func saidBeside(reviewer string, report reply.Report, checks []CheckResult) string {
 	failing, looked := CheckRun{Results: checks}.Failing(), lookedBy(reviewer, report.Format)
 	if failing != "" && report.Effective == reply.NeedsFix {
@@ -97,42 +97,42 @@ func saidBeside(reviewer string, report reply.Report, checks []CheckResult) stri
 	return fmt.Sprintf("%s; check %s failed", report.Says(), failing)
 }
 
-// Words are the round in its reviewer's own words.
+// Words returns the round in its reviewer's own words.
 func (r Round) Words() reply.Words {
 	return reply.Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
 }
 
-// RoundPayload is a round and the step of the workflow that it was.
+// RoundPayload is a round and its step of the workflow.
 type RoundPayload struct {
 	Round
 	Step string `json:"step"`
 }
 
-// EmptyReport is that of a reviewer that said nothing, with lists that are empty and not null.
+// EmptyReport returns the report of a reviewer that said nothing. Its lists are empty, not nil.
 func EmptyReport() reply.Report {
 	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
-// RefusedBy reports whether a round came to an answer that somebody can act on and by the policy
-// the answer keeps the change from passing.
+// RefusedBy reports whether the round has a usable answer that keeps the change from passing under the
+// policy.
 func (r Round) RefusedBy(p runplan.Policy) bool {
 	return r.Failure == nil && !r.Report.Unreadable() && !r.Census.Nothing() && p.Blocks(r.Report, r.ChecksFailed())
 }
 
-// RefusedByChecks reports whether it is only checks that keep a round from passing: the
-// reviewer has nothing against the change but that they fail.
+// RefusedByChecks reports whether only failing checks keep the round from passing: the reviewer objects to
+// nothing else.
 func (r Round) RefusedByChecks(p runplan.Policy) bool {
 	report := r.Report
 	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
 	told := len(report.Findings) < len(r.Report.Findings)
 	if told && !reply.HasSeverity(report.Findings, reply.Warning) {
-		report.Verdict = reply.Pass // of a reviewer that reports checks as findings
+		report.Verdict = reply.Pass // the reviewer reported the failing checks as findings
 	}
 	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
 	return r.ChecksFailed() && !p.Blocks(report, false)
 }
 
-// said reports whether the reviewer came to an answer that says something.
+// said reports whether the round has a usable answer.
 func (r Round) said() bool {
 	return r.Failure == nil && r.Report.Format != reply.FormatNone && !r.Report.Unreadable()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// HeadMoved is where HEAD went in all while the run's agents worked in the user's checkout; nil
-// where it is still there.
+// HeadMoved returns the total move of HEAD while the run's agents worked in the user's checkout, or nil if HEAD
+// is where it was.
 func (r Run) HeadMoved() (whole *HeadMove) {
 	for _, a := range r.Attempts {
 		switch {
@@ -31,7 +31,7 @@ func (r Run) HeadMoved() (whole *HeadMove) {
 	return whole
 }
 
-// Looked is the farthest that anybody has looked at what the run comes to; "" where nobody has.
+// Looked returns the most thorough look at the run's head, or "" if nobody looked.
 func (r Run) Looked() Looked {
 	farthest := Looked("")
 	for _, round := range r.Rounds {
@@ -48,36 +48,36 @@ type Run struct {
 	Status   RunStatus    `json:"status"`
 	Result   string       `json:"result,omitempty"` // pass, checked, pass_with_issues, skipped, abort or unreviewed
 	Plan     runplan.Plan `json:"plan"`
-	Position int          `json:"position"` // step of the workflow that comes next
+	Position int          `json:"position"` // index of the next step of the workflow
 	Attempts []Attempt    `json:"attempts"`
 	Checks   []CheckRun   `json:"checks"`
 	Rounds   []Round      `json:"rounds"`
 	Stop     *Stop        `json:"stop,omitempty"`
-	// Interventions are what people did meanwhile, oldest first.
+	// Interventions lists what people did, oldest first.
 	Interventions []Intervention `json:"interventions,omitempty"`
-	Answer        runplan.Choice `json:"answer,omitempty"`      // a person's, for a run that gave up
-	AnsweredBy    string         `json:"answered_by,omitempty"` // whose answer it is
+	Answer        runplan.Choice `json:"answer,omitempty"`      // a person's decision about a run that gave up
+	AnsweredBy    string         `json:"answered_by,omitempty"` // who gave it
 	Landed        *Landed        `json:"landed,omitempty"`
-	Asked         *Asked         `json:"asked,omitempty"` // the review that people were asked for last
-	Since         int            `json:"rounds_before"`   // rounds that no longer count, after a person stepped in
-	ChecksSince   int            `json:"checks_before"`   // the same for check steps
+	Asked         *Asked         `json:"asked,omitempty"` // the newest review that people were asked for
+	Since         int            `json:"rounds_before"`   // rounds that no longer count because a person stepped in
+	ChecksSince   int            `json:"checks_before"`   // likewise, check steps
 	Commit        gitstore.ID    `json:"commit,omitempty"`
 	StartedBy     string         `json:"started_by"`
 	Writer        string         `json:"writer"`
 	CreatedAt     time.Time      `json:"created_at"`
 	UpdatedAt     time.Time      `json:"updated_at"`
 	Lost          []Lost         `json:"lost,omitempty"`
-	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, with those of attempts that were made again
+	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, including repeated attempts
 	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
 
 	Last      string    `json:"-"` // type of the newest event that counted
 	news      int       // interventions that no step has followed yet
-	Began     time.Time `json:"-"` // when the run was started, or last taken up
+	Began     time.Time `json:"-"` // when the run was started or last resumed
 	sameStops stopCount
 }
 
-// LastActivity is when the newest thing happened: what the agent that failed last
-// wrote, where that is known, else the newest event.
+// LastActivity returns when something last happened: when the agent that failed last wrote something, if known, else
+// the time of the newest event.
 func (r Run) LastActivity() time.Time {
 	if failure := r.Failure(); failure != nil && !failure.LastActivity.IsZero() {
 		return failure.LastActivity
@@ -85,28 +85,27 @@ func (r Run) LastActivity() time.Time {
 	return r.UpdatedAt
 }
 
-// News are the interventions that no step has followed yet, oldest first.
+// News returns the interventions that no step has followed yet, oldest first.
 func (r Run) News() []Intervention {
 	return r.Interventions[len(r.Interventions)-r.news:]
 }
 
-// StoppedAlike is how often in a row the run stopped for the same reason without
-// getting on in between.
+// StoppedAlike returns how many times in a row the run stopped for the same reason without progress in between.
 func (r Run) StoppedAlike() int { return r.sameStops.times }
 
-// Name is what the run works on, for people.
+// Name describes for people what the run works on.
 func (r Run) Name() string { return cmp.Or(r.Plan.Entity.Name(), "run "+r.ID) }
 
-// Done reports whether nothing more will happen by itself.
+// Done reports whether the run does nothing more unless somebody acts.
 func (r Run) Done() bool { return r.Status != RunRunning }
 
-// LastAttempt is the newest attempt, nil when there is none.
+// LastAttempt returns the newest attempt, or nil.
 func (r *Run) LastAttempt() *Attempt { return last(r.Attempts) }
 
-// LastRound is the newest round, nil when there is none.
+// LastRound returns the newest round, or nil.
 func (r *Run) LastRound() *Round { return last(r.Rounds) }
 
-// LastChecks is the evidence of the newest check step; nil when there was none.
+// LastChecks returns the results of the newest check step, or nil.
 func (r Run) LastChecks() *CheckRun { return last(r.Checks) }
 
 func last[T any](list []T) *T {
@@ -116,7 +115,7 @@ func last[T any](list []T) *T {
 	return &list[len(list)-1]
 }
 
-// Head is the commit that the run's branch stands on.
+// Head returns the commit that the run's branch points to.
 func (r Run) Head() gitstore.ID {
 	for i := len(r.Attempts) - 1; i >= 0; i-- {
 		if commit := r.ByPeople(i + 1); commit != "" {
@@ -129,7 +128,7 @@ func (r Run) Head() gitstore.ID {
 	return cmp.Or(r.ByPeople(0), r.Plan.Base)
 }
 
-// HeadTree is the tree of Head; "" when that is the run's base.
+// HeadTree returns the tree of Head, or "" if that is the run's base.
 func (r Run) HeadTree() gitstore.ID {
 	head := r.Head()
 	for _, iv := range r.Interventions {
@@ -143,8 +142,7 @@ func (r Run) HeadTree() gitstore.ID {
 	return ""
 }
 
-// ByPeople is what people committed for the run when it had that many attempts; ""
-// when they committed nothing.
+// ByPeople returns the commit that people made for the run after the given number of attempts, or "".
 func (r Run) ByPeople(attempts int) gitstore.ID {
 	for i := len(r.Interventions) - 1; i >= 0; i-- {
 		if iv := r.Interventions[i]; iv.Attempts == attempts && iv.Commit != "" {
@@ -154,7 +152,7 @@ func (r Run) ByPeople(attempts int) gitstore.ID {
 	return ""
 }
 
-// GoodAttempts are those whose work stands, oldest first.
+// GoodAttempts returns the attempts whose work is part of the result, oldest first.
 func (r Run) GoodAttempts() []Attempt {
 	var good []Attempt
 	for _, a := range r.Attempts {
@@ -165,8 +163,8 @@ func (r Run) GoodAttempts() []Attempt {
 	return good
 }
 
-// Files are the paths that differ between the run's base and its head, as far as
-// its attempts changed them, in the order in which they were first changed.
+// Files returns the paths that good attempts and people changed between the run's base and its head, in the order
+// in which they were first changed.
 func (r Run) Files() []string {
 	seen, files := map[string]bool{}, []string{}
 	add := func(paths []string) {
@@ -187,19 +185,19 @@ func (r Run) Files() []string {
 	return files
 }
 
-// Asked is the review that a run has asked people for: an ordinary one, bound to the run.
+// Asked is the review that a run requested from people. It is an ordinary review, linked to the run.
 type Asked struct {
 	Review string      `json:"review_id"`
-	Commit gitstore.ID `json:"commit"` // of the run's branch, that it is of
+	Commit gitstore.ID `json:"commit"` // the commit of the run's branch under review
 	Round  int         `json:"round"`
 }
 
-// Counted reports whether a round was made of the review called id.
+// Counted reports whether the review called id has become a round of the run.
 func (r Run) Counted(id string) bool {
 	return slices.ContainsFunc(r.Rounds, func(round Round) bool { return round.Review == id })
 }
 
-// Outcome is what a run comes to whose steps are all done.
+// Outcome returns the result of a run that has done all its steps.
 func (r Run) Outcome() string {
 	switch round := r.lastSaid(); {
 	case round == nil || round.Commit != r.Head():
@@ -210,13 +208,13 @@ func (r Run) Outcome() string {
 	return ResultPass
 }
 
-// NothingInTheWay reports whether a completed run with that result has nothing left to fix.
+// NothingInTheWay reports whether a run completed with result has nothing left to fix.
 func NothingInTheWay(result string) bool { return result == ResultPass || result == ResultChecked }
 
-// What a run that is completed came to.
+// Results of a completed run.
 const (
 	ResultPass       = "pass"             // an agent or a person passed it
-	ResultChecked    = "checked"          // the built-in reviewer found nothing in its way, and nobody else looked
+	ResultChecked    = "checked"          // the built-in reviewer found nothing, and nobody else looked
 	ResultWithIssues = "pass_with_issues" // a person accepted it
 	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
 )
@@ -224,24 +222,24 @@ const (
 // AnswerPayload is a person's decision on a run that gave up.
 type AnswerPayload struct {
 	Choice runplan.Choice `json:"choice"`
-	By     string         `json:"by,omitempty"` // how it was given: terminal, command line, policy
+	By     string         `json:"by,omitempty"` // how it was given: terminal, command line or policy
 }
 
-// ResumedPayload is what a resumption changes of a run's limits.
+// ResumedPayload holds the changes to a run's limits on resumption.
 type ResumedPayload struct {
-	Limits *runplan.RunLimits `json:"limits,omitempty"` // nil: they stay
+	Limits *runplan.RunLimits `json:"limits,omitempty"` // nil: unchanged
 }
 
-// CompletedPayload ends a run well.
+// CompletedPayload ends a run successfully.
 type CompletedPayload struct {
 	Result   string          `json:"status"` // pass, checked, pass_with_issues or unreviewed
 	Commit   gitstore.ID     `json:"commit"`
 	Open     []reply.Finding `json:"accepted_findings,omitempty"`
-	Requests []string        `json:"accepted_requests,omitempty"` // where there are no findings
-	By       string          `json:"accepted_by,omitempty"`       // who accepted what is open; "" when nobody had to
+	Requests []string        `json:"accepted_requests,omitempty"` // if there are no findings
+	By       string          `json:"accepted_by,omitempty"`       // who accepted the open findings; "" if there were none
 }
 
-// FromPeople is what people said and did since the run began, for prompts.
+// FromPeople returns what people said and did since the run began, for prompts.
 func (r Run) FromPeople() []string {
 	var lines []string
 	for _, iv := range r.Interventions {
@@ -256,8 +254,8 @@ func (r Run) HasTaken(e Evidence) bool {
 	return slices.ContainsFunc(r.Interventions, func(iv Intervention) bool { return slices.ContainsFunc(iv.Evidence, known) })
 }
 
-// Span is the pair of commits that a span of attempts means: "" is from the run's
-// base to its head, "1..2" from what attempt 1 left to what attempt 2 left, 0 the base.
+// Span returns the commits that a span of attempts names. "" is from the run's base to its head. "1..2" is from the
+// result of attempt 1 to the result of attempt 2; 0 is the base.
 func (r Run) Span(span string) (from, to gitstore.ID, err error) {
 	if span == "" {
 		return r.Plan.Base, r.Head(), nil
@@ -289,7 +287,7 @@ func (r Run) after(number int) (gitstore.ID, error) {
 	return "", fmt.Errorf("run %s has %d attempts, not attempt %d", r.ID, len(r.Attempts), number)
 }
 
-// NotProved are the checks that the stop suggested and that nobody has run since.
+// NotProved returns the checks that the stop suggested and nobody has run since.
 func (r Run) NotProved() []runplan.Check {
 	if r.Stop == nil || !ReasonOf(r.Stop.Reason).Judge {
 		return nil
@@ -307,7 +305,7 @@ func (r Run) NotProved() []runplan.Check {
 	return missing
 }
 
-// stopCount is how often in a row a run stopped for one reason without getting on.
+// stopCount counts how many times in a row a run stopped for one reason without progress.
 type stopCount struct {
 	reason   string
 	progress int
@@ -321,8 +319,8 @@ func (c stopCount) after(reason string, progress int) stopCount {
 	return stopCount{reason, progress, 1}
 }
 
-// Elsewhere is another clone's run: what puts back files and refs there is nothing to type
-// here.
+// Elsewhere returns the run for display in another clone: without the commands that restore files and refs, which
+// make sense only in its own clone.
 func (r Run) Elsewhere() Run {
 	if r.Stop != nil {
 		stop := *r.Stop

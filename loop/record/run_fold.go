@@ -11,18 +11,18 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// runMove is what an event does to a run.
+// runMove describes when events of one type are allowed for a run, and what they do to it.
 type runMove struct {
-	from   []RunStatus // in which it may happen
-	cannot string      // what cannot be done to a run in any other: "landed"
+	from   []RunStatus // the statuses that allow it
+	cannot string      // the participle for the error in other statuses: "landed"
 	fold   func(*Run, Event) error
 }
 
-// runMoves are those of all types of events that a run is folded from, by their names.
+// runMoves maps the names of event types to their moves.
 var runMoves = map[string]runMove{}
 
-// runEventType makes a type of events of runs: its fold takes it in when its whole payload was
-// read, and note is what it says on a commit, nil for nothing.
+// runEventType returns a type of run events and registers its move. fold applies an event whose payload could be
+// decoded; note writes its note, nil for no note.
 func runEventType[P any](name, cannot string, from []RunStatus, fold func(*Run, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := newEventType(name, fold == nil, note)
 	runMoves[name] = runMove{from, cannot, func(r *Run, e Event) error {
@@ -35,7 +35,7 @@ func runEventType[P any](name, cannot string, from []RunStatus, fold func(*Run, 
 	return t
 }
 
-// Statuses in which something may happen to a run.
+// Statuses in which events are allowed.
 var (
 	whileItRuns     = []RunStatus{RunRunning}
 	whileUndecided  = []RunStatus{RunRunning, RunReviewing, RunStopped}
@@ -43,7 +43,7 @@ var (
 	onceItSucceeded = []RunStatus{RunCompleted}
 )
 
-// The events of a run.
+// Events of a run.
 var (
 	EventRunStarted         = runEventType("run_started", "started", nil, (*Run).started, nil)
 	EventAttemptStarted     = runEventType("attempt_started", "continued", whileItRuns, (*Run).attemptStarted, nil)
@@ -51,20 +51,20 @@ var (
 	EventAttemptReverted    = runEventType("attempt_reverted", "continued", whileItRuns, (*Run).attemptReverted, nil)
 	EventChecksCompleted    = runEventType("checks_completed", "continued", whileItRuns, (*Run).checksCompleted, nil)
 	EventRoundCompleted     = runEventType("review_completed", "continued", whileItRuns, (*Run).roundCompleted, roundNote)
-	EventReviewLoopDetected = runEventType("review_loop_detected", "continued", whileItRuns, (*Run).stopped, stopNote) // as runr calls it
+	EventReviewLoopDetected = runEventType("review_loop_detected", "continued", whileItRuns, (*Run).stopped, stopNote) // named as in runr
 	EventRunStopped         = runEventType("stop", "continued", whileItRuns, (*Run).stopped, stopNote)
 	EventRunAnswered        = runEventType("run_answered", "answered", whileUndecided, (*Run).answered, nil)
 	EventRunCompleted       = runEventType("run_completed", "completed", whileUndecided, (*Run).completed, completedNote)
 	EventRunLanded          = runEventType("run_landed", "landed", onceItSucceeded, (*Run).landed, landedNote)
-	EventRunUnlanded        = runEventType("run_unlanded", "continued", onceItSucceeded, (*Run).unlanded, unlandedNote) // a landing was taken back
+	EventRunUnlanded        = runEventType("run_unlanded", "continued", onceItSucceeded, (*Run).unlanded, unlandedNote) // a landing was reverted
 	EventRunAborted         = runEventType("run_aborted", "aborted", untilItSucceeds, (*Run).aborted, nil)
 	EventRunResumed         = runEventType("run_resumed", "resumed", whileUndecided, (*Run).resumed, nil)
 	EventRunIntervened      = runEventType("run_intervened", "intervened in", whileUndecided, (*Run).intervened, interventionNote)
 
-	EventReviewRequested = runEventType("review_requested", "continued", whileItRuns, (*Run).asked, nil) // begins a review; a run is told of one of its own
+	EventReviewRequested = runEventType("review_requested", "continued", whileItRuns, (*Run).asked, nil) // begins a review; the fold of a run uses only requests of its own
 )
 
-// Allow reports, as a *StateError, why an event of type may not happen now.
+// Allow returns a *StateError if an event of eventType is not allowed now.
 func (r Run) Allow(eventType string) error {
 	if eventType == EventRunUnlanded.Name && r.Landed == nil {
 		return &StateError{What: "run " + r.ID, Status: "not landed", Cannot: "taken back"}
@@ -78,15 +78,15 @@ func (r Run) Allow(eventType string) error {
 	return nil
 }
 
-// Apply is one step of the fold. An event that the state does not allow is kept in Lost;
-// one that cannot be read is an error and changes nothing.
+// Apply folds e into the run. An event that the state does not allow goes to Lost. One that cannot be decoded is an
+// error and changes nothing.
 func (r *Run) Apply(e Event) error {
 	move, known := runMoves[e.Type]
 	if e.Type == EventRunStarted.Name {
 		return move.fold(r, e)
 	}
 	if !known || r.ID == "" {
-		return nil // of a newer program, of a review, or before its start arrived
+		return nil // from a newer program, of a review, or without its start
 	}
 	if refused := r.Allow(e.Type); refused != nil {
 		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
@@ -96,7 +96,7 @@ func (r *Run) Apply(e Event) error {
 	if err := move.fold(r, e); err != nil {
 		return err
 	}
-	if e.Type != EventReviewRequested.Name { // asking is no step: what comes next is what came next before it
+	if e.Type != EventReviewRequested.Name { // a request is not a step and does not change what comes next
 		r.UpdatedAt, r.Last = e.Timestamp, e.Type
 	}
 	return nil
@@ -104,10 +104,10 @@ func (r *Run) Apply(e Event) error {
 
 func (r *Run) started(e Event, plan runplan.Plan) {
 	if r.ID != "" {
-		return // it starts once
+		return // only the first start counts
 	}
 	plan.Entity.Title = change.CutTitle(plan.Entity.Title)
-	plan.Branch = "runr/" + e.Run // whatever a log says: a run moves no branch but its own
+	plan.Branch = "runr/" + e.Run // whatever the log says: a run moves only its own branch
 	*r = Run{
 		ID: e.Run, Status: RunRunning, Plan: plan, StartedBy: e.Actor, Writer: e.Writer, Last: e.Type,
 		CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Began: e.Timestamp, Commit: plan.Base,
@@ -117,7 +117,7 @@ func (r *Run) started(e Event, plan runplan.Plan) {
 
 func (r *Run) attemptStarted(e Event, attempt Attempt) {
 	attempt.StartedAt, attempt.Event, r.news = e.Timestamp, "", 0
-	if last := r.LastAttempt(); last != nil && last.Number == attempt.Number { // taken up again after a crash
+	if last := r.LastAttempt(); last != nil && last.Number == attempt.Number { // resumed after a crash
 		*last = attempt
 	} else {
 		r.Attempts = append(r.Attempts, attempt)
@@ -159,12 +159,12 @@ func (r *Run) roundCompleted(e Event, round RoundPayload) {
 	r.Position = r.stepAfter(round.Step)
 }
 
-// took counts what was spent where agent was asked, whether what came of it counts or not.
+// took adds the usage of an agent's calls, whether their result counts or not.
 func (r *Run) took(agent string, spent spend.Spent) {
 	r.Usage = r.Usage.Add(r.Spending.Add(agent, spent))
 }
 
-// stepAfter is the position behind the step called name.
+// stepAfter returns the position after the step called name.
 func (r *Run) stepAfter(name string) int {
 	if i := slices.IndexFunc(r.Plan.Policy.Workflow, func(s runplan.WorkStep) bool { return s.Name == name }); i >= 0 {
 		return i + 1
@@ -191,7 +191,7 @@ func (r *Run) answered(e Event, answer AnswerPayload) {
 	}
 }
 
-// PersonName is the name in "Name <email>"; "" where that has none.
+// PersonName returns the name in "Name <email>".
 func PersonName(actor string) string {
 	name, _, _ := strings.Cut(actor, " <")
 	return name
@@ -200,7 +200,7 @@ func PersonName(actor string) string {
 func (r *Run) completed(_ Event, done CompletedPayload) {
 	r.Status, r.Result, r.Stop = RunCompleted, done.Result, nil
 	if r.Result == ResultPass && r.Looked() == LookedRules {
-		r.Result = ResultChecked // recorded before rules were told from reviewers
+		r.Result = ResultChecked // recorded before results of rules were distinguished from reviews
 	}
 }
 
@@ -217,7 +217,7 @@ func (r *Run) aborted(_ Event, _ struct{}) {
 	r.Status, r.Result = RunAborted, "abort"
 }
 
-// resumed starts the counters afresh: a person stepped in.
+// resumed sets the run running again and restarts its counters, because a person stepped in.
 func (r *Run) resumed(e Event, p ResumedPayload) {
 	if p.Limits != nil {
 		r.Plan.SetLimits(*p.Limits)
@@ -226,8 +226,8 @@ func (r *Run) resumed(e Event, p ResumedPayload) {
 	r.Since, r.ChecksSince, r.Began = len(r.Rounds), len(r.Checks), e.Timestamp
 }
 
-// intervened keeps what a person did. The run stays as it stopped: the evidence
-// may be all that somebody wanted to leave.
+// intervened records what a person did. The run remains stopped, since the person may only have wanted to leave
+// evidence.
 func (r *Run) intervened(e Event, p InterventionPayload) {
 	p.Number, p.At = len(r.Interventions)+1, e.Timestamp
 	r.Interventions = append(r.Interventions, p.Intervention)
@@ -236,15 +236,14 @@ func (r *Run) intervened(e Event, p InterventionPayload) {
 	r.Commit = r.Head()
 }
 
-// asked keeps which review was asked for last.
+// asked records the newest review that the run requested.
 func (r *Run) asked(e Event, request ReviewRequest) {
 	if request.Run == r.ID {
 		r.Asked = &Asked{Review: e.Review, Commit: request.Subject.Commit, Round: request.Round}
 	}
 }
 
-// FoldRun is the state of one run after events, which are in order. Events that
-// cannot be read are left out and reported.
+// FoldRun folds events, which must be in order, into a run. It skips and reports events that cannot be decoded.
 func FoldRun(events []Event) (Run, []error) { return fold(events, (*Run).Apply) }
 
 func fold[S any](events []Event, apply func(*S, Event) error) (state S, bad []error) {
@@ -256,8 +255,7 @@ func fold[S any](events []Event, apply func(*S, Event) error) (state S, bad []er
 	return state, bad
 }
 
-// StatusAfter is the status of the run after e, which changes nothing where it cannot
-// be applied.
+// StatusAfter returns the status of the run after e. An event that cannot be applied does not change it.
 func (r Run) StatusAfter(e Event) string {
 	_ = r.Apply(e)
 	return string(r.Status)

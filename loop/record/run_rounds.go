@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/track"
 )
 
-// Tracked returns rounds of the run in the form in which track follows requests. What a revert or a person changed
-// counts as changed between any two of them.
+// Tracked converts rounds of the run for package track, which follows requests over rounds. Files that a revert or a
+// person changed count as changed between any two rounds.
 func (r Run) Tracked(rounds []Round) []track.Round {
 	var people []string
 	for _, iv := range r.Interventions {
@@ -28,8 +28,7 @@ func (r Run) Tracked(rounds []Round) []track.Round {
 	return tracked
 }
 
-// lastSaid is the newest round whose reviewer came to an answer that says something;
-// nil when there is none.
+// lastSaid returns the newest round with a usable answer, or nil.
 func (r *Run) lastSaid() *Round {
 	for i := len(r.Rounds) - 1; i >= 0; i-- {
 		if round := &r.Rounds[i]; round.said() {
@@ -39,7 +38,7 @@ func (r *Run) lastSaid() *Round {
 	return nil
 }
 
-// Open are the findings and requests of the newest review that nobody has met.
+// Open returns the findings and requests of the newest usable review, or else those of the plan.
 func (r Run) Open() ([]reply.Finding, []string) {
 	if round := r.lastSaid(); round != nil {
 		return round.Report.Findings, round.Report.Requests
@@ -47,7 +46,7 @@ func (r Run) Open() ([]reply.Finding, []string) {
 	return r.Plan.Findings, r.Plan.Requests
 }
 
-// Said is the newest review in its reviewer's own words.
+// Said returns the newest usable review in its reviewer's own words, or else the plan's.
 func (r Run) Said() []reply.Words {
 	if round := r.lastSaid(); round != nil {
 		return []reply.Words{round.Words()}
@@ -55,11 +54,10 @@ func (r Run) Said() []reply.Words {
 	return r.Plan.Said
 }
 
-// Requests are what was asked for over the rounds of the run: see track.
+// Requests returns what was asked for over the rounds of the run: see track.
 func (r Run) Requests() []track.Request { return track.Requests(r.Tracked(r.Rounds)) }
 
-// Failure is why the agent that the run waited for last gave no answer, or its checks none
-// that counts; nil when they did.
+// Failure returns why the agent that the run waited for last gave no answer, or why its checks do not count, or nil.
 func (r Run) Failure() *Failure {
 	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted.Name {
 		return a.Failure
@@ -73,7 +71,7 @@ func (r Run) Failure() *Failure {
 	return nil
 }
 
-// Failing are the newest results that count against the run's work.
+// Failing returns the newest check results that count against the run's work.
 func (r Run) Failing() []CheckResult {
 	checks := r.LastChecks()
 	if a := r.LastAttempt(); checks == nil || a != nil && checks.Attempt != a.Number {

@@ -20,13 +20,13 @@ type RunSummary struct {
 	Commit    gitstore.ID    `json:"commit,omitempty"`
 	Attempts  int            `json:"attempts"`
 	Rounds    int            `json:"rounds"`
-	Verdict   reply.Verdict  `json:"verdict,omitempty"` // effective, of the newest round
+	Verdict   reply.Verdict  `json:"verdict,omitempty"` // effective verdict of the newest round
 	Landed    bool           `json:"landed"`
-	LandedAs  *Landed        `json:"landed_as,omitempty"` // where to
-	Base      gitstore.ID    `json:"base,omitempty"`      // what its work began from
-	Reviewer  string         `json:"reviewer,omitempty"`  // of the newest round
-	Looked    Looked         `json:"looked,omitempty"`    // as Run.Looked has it
-	InPlace   bool           `json:"in_place,omitempty"`  // it worked in the checkout: there is nothing to land
+	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
+	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
+	Reviewer  string         `json:"reviewer,omitempty"`  // reviewer of the newest round
+	Looked    Looked         `json:"looked,omitempty"`    // as from Run.Looked
+	InPlace   bool           `json:"in_place,omitempty"`  // it worked in the checkout, so there is nothing to land
 	Usage     spend.Usage    `json:"usage,omitzero"`
 	Spending  spend.Spending `json:"usage_by_agent,omitempty"`
 	Writer    string         `json:"writer"`
@@ -34,7 +34,7 @@ type RunSummary struct {
 	UpdatedAt time.Time      `json:"updated_at"`
 }
 
-// Summary is r as one line of a list.
+// Summary returns the run as one line of a list.
 func (r Run) Summary() RunSummary {
 	s := RunSummary{
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,

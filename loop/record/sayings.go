@@ -9,23 +9,21 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
-// A commit that lands on a branch which moved, or squashed, is another one than was
-// reviewed. What was said of the reviewed one goes along: it stands in the event of the
-// landing, so that every clone puts the same on the commit that landed.
+// A commit that is squashed, or lands on a branch that moved, becomes another commit than the reviewed one. The
+// event of the landing carries the reviewed commit's notes, so that every clone writes them on the landed commit.
 
-// carriedTypes are the events whose notes go along: what became of the work, not what
-// stopped it on the way.
+// carriedTypes are the events whose notes are carried: results of the work, not stops on the way.
 var carriedTypes = []string{
 	EventRoundCompleted.Name, EventRunCompleted.Name, EventRunIntervened.Name, EventReviewSubmitted.Name, EventReviewChecked.Name, EventReviewResolved.Name, EventReviewReopened.Name,
 }
 
-// Limits of what goes along; the newest counts.
+// Limits of carried notes; the newest are kept.
 const (
 	MaxCarried = 200 // commits
-	MaxSayings = 20  // of each
+	MaxSayings = 20  // lines of each commit
 )
 
-// SayingsOf is what events, in order, say of commits that goes along: the newest of it, by commit.
+// SayingsOf returns the newest carried lines of events, which must be in order, by commit.
 func SayingsOf(events []Event) map[gitstore.ID][]Saying {
 	said := map[gitstore.ID][]Saying{}
 	for _, e := range events {
@@ -37,7 +35,7 @@ func SayingsOf(events []Event) map[gitstore.ID][]Saying {
 	return said
 }
 
-// NewestSayings returns what events, in order, say of any commit that goes along: the newest of it.
+// NewestSayings returns the newest carried lines of events, which must be in order, for all commits together.
 func NewestSayings(events []Event) []Saying {
 	var said []Saying
 	for _, e := range events {
@@ -48,7 +46,7 @@ func NewestSayings(events []Event) []Saying {
 
 func newestSayings(said []Saying) []Saying { return said[max(0, len(said)-MaxSayings):] }
 
-// carriedNotes are the lines that a landing puts on the commits that landed.
+// carriedNotes returns the lines that a landing adds to the notes of the landed commits.
 func carriedNotes(e Event, landed Landed) []notes.Line {
 	var lines []notes.Line
 	from := map[gitstore.ID]gitstore.ID{}
@@ -59,14 +57,14 @@ func carriedNotes(e Event, landed Landed) []notes.Line {
 		}
 	}
 	for to, from := range from {
-		if to != landed.Commit { // that one says it already
+		if to != landed.Commit { // landedNote writes this line for landed.Commit
 			lines = append(lines, notes.Line{Commit: to, At: e.Timestamp, Text: landedText(e, landed, from)})
 		}
 	}
 	return lines
 }
 
-// sayingsOf are the lines that an event has in notes that go along.
+// sayingsOf returns the lines of an event's note, if notes of its type are carried.
 func sayingsOf(e Event) []Saying {
 	commit, text := NoteOf(e)
 	if commit == "" || !slices.Contains(carriedTypes, e.Type) {
@@ -79,8 +77,8 @@ func sayingsOf(e Event) []Saying {
 	return said
 }
 
-// movedNotes are the lines that a move puts on commits. They are dated by the code, so
-// that clones that notice the same say it once.
+// movedNotes returns the lines that a move adds to notes. Their time comes from the code, so that clones that notice
+// the same move write the same line.
 func movedNotes(e Event, m Move) []notes.Line {
 	line := func(on gitstore.ID, format string, args ...any) []notes.Line {
 		return []notes.Line{{Commit: on, At: m.When, Text: "review " + e.Review + fmt.Sprintf(format, args...)}}

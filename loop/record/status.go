@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// inboxStatus is what is there to be addressed.
+// inboxStatus reports whether a review with status waits to be addressed.
 func inboxStatus(status string) bool {
 	return status == string(ReviewSubmitted) || status == string(ReviewClaimed)
 }
 
-// WaitingStatus is what waits for somebody: to be reviewed, or to be addressed.
+// WaitingStatus reports whether a review with status waits for somebody, to be reviewed or addressed.
 func WaitingStatus(status string) bool { return status == string(ReviewOpen) || inboxStatus(status) }
 
-// StatusWaiting is the --status of all that waits for somebody: what a person is shown.
+// StatusWaiting is the --status value for all reviews that wait for somebody, the default for people.
 const StatusWaiting = "waiting"
 
-// StatusFilter reads a --status value: inbox (submitted and claimed: what an agent is
-// shown, also for ""), StatusWaiting (open ones too), all, or one status.
+// StatusFilter parses a --status value: inbox or "" (submitted and claimed, the default for agents), StatusWaiting
+// (open ones too), all, or a single status.
 func StatusFilter(name string) (func(string) bool, error) {
 	switch name {
 	case "", "inbox":
@@ -33,7 +33,7 @@ func StatusFilter(name string) (func(string) bool, error) {
 	return nil, fmt.Errorf("status %q is none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled", name)
 }
 
-// ReviewStatus is where a review stands; see the state machine in the package comment.
+// ReviewStatus is the status of a review; see the state machine in the package comment.
 type ReviewStatus string
 
 const (
@@ -44,17 +44,17 @@ const (
 	ReviewCancelled ReviewStatus = "cancelled"
 )
 
-// RunStatus is where a run stands; see the state machine in the comment of package loop.
+// RunStatus is the status of a run; see the state machine in the comment of package loop.
 type RunStatus string
 
 const (
 	RunRunning   RunStatus = "running"
-	RunReviewing RunStatus = "reviewing" // the review did not pass: a person must judge
+	RunReviewing RunStatus = "reviewing" // the review did not pass and a person must decide
 	RunStopped   RunStatus = "stopped"
 	RunCompleted RunStatus = "completed"
 	RunSkipped   RunStatus = "skipped"
 	RunAborted   RunStatus = "aborted"
 )
 
-// Over reports whether a run of that status never goes on again.
+// Over reports whether a run with the status can never go on.
 func (s RunStatus) Over() bool { return s == RunCompleted || s == RunSkipped || s == RunAborted }

@@ -10,52 +10,52 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Stop is why a run ended early: a code of the registry and what is known of it.
-// The round and request fields are those of runr's event.
+// Stop says why a run ended early: a code of the registry and the facts. The fields for rounds and requests are those
+// of runr's event.
 type Stop struct {
 	Reason    string   `json:"reason"`
 	Detail    string   `json:"detail,omitempty"`
 	Round     int      `json:"round,omitempty"`
-	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries: shown as "round 3/2"
+	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries, shown as "round 3/2"
 	Unmet     []string `json:"unmet_requests,omitempty"`
 	Commands  []string `json:"suggested_commands,omitempty"`
-	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
-	// UnmetChecks, Intervention and NextSteps are the diagnosis as far as the note on
-	// the commit tells it: codes, and lines to type.
+	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without an id, that were unmet twice
+	// UnmetChecks, Intervention and NextSteps are the part of the diagnosis that goes into the commit's note: codes,
+	// and commands to type.
 	UnmetChecks  []string `json:"unmet_checks,omitempty"`
 	Intervention string   `json:"suggested_intervention,omitempty"`
 	NextSteps    []string `json:"next_steps,omitempty"`
-	// Review is the id of the review that waits for a person.
+	// Review is the id of the review that waits for a person, if any.
 	Review string `json:"review_id,omitempty"`
 	// FailingChecks are the names of the checks that count against the work.
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
 	Setting *runplan.Setting `json:"setting,omitempty"`
-	// Undo are lines to type that put back what an agent changed outside of its work.
+	// Undo lists commands that restore what an agent changed outside of its work.
 	Undo    []string    `json:"undo,omitempty"`
-	Reached spend.Usage `json:"reached,omitzero"` // what was spent, where Setting bounds that
-	// Said are the words of whoever the run stopped for, bounded: why an implementer did
-	// not finish, or a review that could not be read.
+	Reached spend.Usage `json:"reached,omitzero"` // the usage at that point, if Setting limits usage
+	// Said quotes, truncated, the agent because of which the run stopped: why an implementer did not finish, or a
+	// review that could not be parsed.
 	Said   string    `json:"said,omitempty"`
 	SaidBy string    `json:"said_by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
-	// Tree are the files of the run's own working tree at the stop; "" where it has none. What
-	// differs later is a person's work.
+	// Tree is the content of the run's own working tree at the stop, or "" if it has none. Later differences are a
+	// person's work.
 	Tree gitstore.ID `json:"tree,omitempty"`
-	// LastActivity is when the agent that the run stopped for last wrote something.
+	// LastActivity is when the agent because of which the run stopped last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
-	// ResumeAfter is when what ended the run is over by itself: a quota, a day's budget.
+	// ResumeAfter is when the cause ends by itself, as a quota or a day's budget does.
 	ResumeAfter time.Time `json:"resume_after,omitzero"`
 }
 
-// StopPayload is a stop and the commit that its note goes to.
+// StopPayload is a stop and the commit that gets its note.
 type StopPayload struct {
 	Stop
 	Commit gitstore.ID `json:"commit,omitempty"`
 	otherStop
 }
 
-// otherStop is what runr calls the fields of a stop.
+// otherStop holds the fields of a stop under runr's names.
 type otherStop struct {
 	OtherRounds    int      `json:"review_rounds,omitempty"`
 	OtherMaxRounds int      `json:"max_review_rounds,omitempty"`
@@ -64,8 +64,8 @@ type otherStop struct {
 	OtherError     string   `json:"error,omitempty"`
 }
 
-// afterRead fills in, where our names are absent, what stands under runr's. An event
-// of the type review_loop_detected needs no reason.
+// afterRead copies runr's fields to our own fields that are empty. An event of type review_loop_detected may omit the
+// reason.
 func (p *StopPayload) afterRead(e Event) {
 	p.Round, p.MaxRounds = cmp.Or(p.Round, p.OtherRounds), cmp.Or(p.MaxRounds, p.OtherMaxRounds)
 	p.Detail = cmp.Or(p.Detail, p.OtherError)
@@ -81,14 +81,14 @@ func (p *StopPayload) afterRead(e Event) {
 	p.At = e.Timestamp
 }
 
-// personSteps are what to do about a run that waits for a person's review.
+// personSteps are the next steps for a run that waits for a person's review.
 var personSteps = []NextStep{
 	{"git runr inbox submit REVIEW --approve", "let it pass"},
 	{`git runr inbox submit REVIEW --request-changes -m "..."`, "say what is to be changed"},
 	{"git runr resume RUN", "go on from your verdict"},
 }
 
-// Explained is the registry's entry for the stop, with what to do about this one.
+// Explained returns the registry's entry for the stop, with next steps that fit this stop.
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
 	if s.Reason == ReasonSpent && s.Setting != nil {
@@ -105,7 +105,7 @@ func (s Stop) Explained() Reason {
 	return reason
 }
 
-// raise are the steps that give twice as much where a limit of what is spent ended a run.
+// raise returns the steps that double the usage limit that ended a run.
 func raise(s runplan.Setting, spent spend.Usage) []NextStep {
 	if s.IsLimit() {
 		flag := strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-")

@@ -15,24 +15,24 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// afterRead completes a submission as it was recorded.
+// afterRead completes a decoded submission.
 func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
 
 // Submission is one reviewer's answer to a request.
 type Submission struct {
 	Reviewer  string            `json:"reviewer"`
-	Looked    Looked            `json:"looked,omitempty"`      // who that is; filled in when it is read
+	Looked    Looked            `json:"looked,omitempty"`      // who the reviewer is; filled in when it is decoded
 	Recorder  string            `json:"recorded_by,omitempty"` // the identity that recorded an approval; filled in by the fold
-	Writer    string            `json:"writer,omitempty"`      // whose log has a person's; filled in by the fold
+	Writer    string            `json:"writer,omitempty"`      // the writer of the log with a person's submission; filled in by the fold
 	Report    reply.Report      `json:"report"`
 	Outcome   Outcome           `json:"outcome"`
-	Decision  Decision          `json:"decision,omitempty"` // a person's
-	Key       string            `json:"key,omitempty"`      // by which a submission that is sent twice is one
+	Decision  Decision          `json:"decision,omitempty"` // for a person
+	Key       string            `json:"key,omitempty"`      // identifies the submission if it is sent twice
 	Comments  []Comment         `json:"comments,omitempty"`
 	Commit    gitstore.ID       `json:"commit,omitempty"`
-	Tree      gitstore.ID       `json:"tree,omitempty"`           // the tree that was seen
-	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"` // of a range: commits that did more than is left of it at its end
-	Change    string            `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it
+	Tree      gitstore.ID       `json:"tree,omitempty"`           // the tree that the reviewer saw
+	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"` // for a range: commits with changes that are no longer visible at its end
+	Change    string            `json:"change,omitempty"`         // what was seen, named by gitstore.ChangeIDs
 	Census    Census            `json:"census"`
 	Checks    []CheckResult     `json:"checks,omitempty"`
 	At        time.Time         `json:"at,omitzero"` // filled in by the fold
@@ -40,11 +40,11 @@ type Submission struct {
 	SkippedBy []string          `json:"not_checked,omitempty"` // checks that were not run, and why
 	Told      *Instructions     `json:"instructions,omitempty"`
 	spend.Spent
-	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"` // the event that records it and keeps its attachments; filled in by the fold
 }
 
-// Said returns what the reviewer came to, and beside it the checks that keep the change from passing. Rules weigh
-// their checks themselves.
+// Said returns the reviewer's result, followed by the checks that keep the change from passing. Rules consider
+// checks in their own result.
 func (s Submission) Said() string {
 	if s.Reviewer == Builtin {
 		return s.Report.Says()
@@ -61,7 +61,7 @@ const (
 	CommentOnly    Decision = "comment"
 )
 
-// Words say a decision to people; "" where there is none.
+// Words describes a decision to people.
 func (d Decision) Words() string {
 	switch d {
 	case Approve:
@@ -74,21 +74,21 @@ func (d Decision) Words() string {
 	return ""
 }
 
-// Outcome is what a review came to, for exit statuses and lists.
+// Outcome is the result of a review, for exit statuses and lists.
 type Outcome string
 
 const (
 	OutcomePassed    Outcome = "passed"
 	OutcomeFailed    Outcome = "failed"
-	OutcomeCommented Outcome = "commented" // neither: a person left comments and no verdict
-	OutcomePartial   Outcome = "partial"   // what was shown passed, and a part could not be shown
+	OutcomeCommented Outcome = "commented" // neither: a person commented without a verdict
+	OutcomePartial   Outcome = "partial"   // what was shown passed, but a part could not be shown
 	OutcomeNothing   Outcome = "nothing_to_review"
 )
 
 // outcomeRank orders outcomes from the best to the worst.
 var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4, OutcomeFailed: 5}
 
-// Findings are what the submission found, with its comments.
+// Findings returns the report's findings and the comments.
 func (s Submission) Findings() []reply.Finding {
 	all := slices.Clone(s.Report.Findings)
 	for _, c := range s.Comments {
@@ -97,7 +97,7 @@ func (s Submission) Findings() []reply.Finding {
 	return all
 }
 
-// finding is the comment as something to fix, with the comment's id.
+// findingOf returns the comment as a finding with the comment's id.
 func findingOf(c Comment, d Decision) reply.Finding {
 	unsaid := reply.Warning
 	if d == Approve {
@@ -110,15 +110,14 @@ func findingOf(c Comment, d Decision) reply.Finding {
 	return f
 }
 
-// Words are the submission in its reviewer's own words: an agent's answer, or a
-// person's message and comments.
+// Words returns the submission in its reviewer's own words: an agent's answer, or a person's message and comments.
 func (s Submission) Words() reply.Words {
 	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, comment.Blocks(s.Comments)...)
 	return reply.Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
 }
 
-// Requests are what the submission asks for beside its findings. Whoever only commented
-// and gave no verdict asks for what the message says, once somebody wants it done.
+// Requests returns what the submission asks for besides its findings. For a person who gave a message and neither a
+// verdict nor comments, that is the message.
 func (s Submission) Requests() []string {
 	if s.Outcome == OutcomeCommented && len(s.Comments) == 0 {
 		return slices.Concat(s.Report.Requests, reply.FirstWords(markdown.Split(s.Report.Summary)))

@@ -9,11 +9,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Reply is what somebody says in the thread of a finding or comment, or to a review as a whole. It closes nothing: an
-// Answer does.
+// Reply is what somebody says in the thread of a finding or comment, or about a review as a whole. It closes nothing;
+// an Answer does.
 type Reply struct {
 	ID      gitstore.ID `json:"id,omitempty"`      // the event that records it; filled in by the fold
-	Finding string      `json:"finding,omitempty"` // the id of what it replies to; "": the review as a whole
+	Finding string      `json:"finding,omitempty"` // the id of the finding or comment; "": the review as a whole
 	Text    string      `json:"text"`              // Markdown, at most MaxMessage bytes
 	Actor   string      `json:"actor"`
 	Writer  string      `json:"writer,omitempty"` // the clone in which it was written; filled in by the fold
@@ -30,7 +30,7 @@ func (r *Review) reply(e Event, p Reply) {
 	r.Replies = append(r.Replies, p)
 }
 
-// Check refuses a reply that says nothing, is too long, or comes from nobody.
+// Check returns an *InputError for a reply that is empty, too long, or has no actor.
 func (p Reply) Check() error {
 	switch {
 	case strings.TrimSpace(p.Text) == "":
@@ -41,7 +41,7 @@ func (p Reply) Check() error {
 	return CheckActor(p.Actor)
 }
 
-// RepliesTo returns what was said in the thread of a finding or comment, by any of its ids, oldest first; "" means the
+// RepliesTo returns the replies in the thread of a finding or comment, by any of its ids, oldest first; "" names the
 // review as a whole.
 func (r Review) RepliesTo(finding string) []Reply {
 	ids := []string{""}

@@ -18,19 +18,19 @@ func SubmissionTitle(sub Submission) string {
 	return ReportTitle(sub.Report, sub.Reviewer, sub.By(sub.Reviewer))
 }
 
-// SaysPass reports whether e completes a run whose title calls it a pass. Programs before rules were told from
-// reviewers wrote that of runs at which rules alone had looked, which the event itself does not say.
+// SaysPass reports whether e completes a run and its title calls the result a pass. Older programs wrote that even if
+// only rules had looked, which the event itself does not show.
 func (e Event) SaysPass() bool {
 	return e.Type == EventRunCompleted.Name && strings.HasSuffix(e.Title, ": "+ResultPass)
 }
 
-// WithResult returns e, which SaysPass, with the result that its run came to.
+// WithResult returns e with the actual result of its run in the title. SaysPass must be true of e.
 func (e Event) WithResult(result string) Event {
 	e.Title = strings.TrimSuffix(e.Title, ResultPass) + result
 	return e
 }
 
-// ReportTitle is a report in the subject of the event that records it.
+// ReportTitle summarizes a report for the subject of its event.
 func ReportTitle(r reply.Report, reviewer, by string) string {
 	r.Effective = lookedBy(reviewer, r.Format).Of(r.Effective)
 	return fmt.Sprintf("%s by %s, %s", r.Says(), by, r.Gist())

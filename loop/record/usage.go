@@ -4,15 +4,15 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// eventSpent are what events say that calls took and who was asked, by the names of their types.
+// eventSpent maps the names of event types to functions that return the agent and the usage of its calls.
 var eventSpent = map[string]func(Event) (agent string, spent spend.Spent){}
 
-// spender is the payload of an event that ends calls of agents.
+// spender is the payload of an event that records calls of an agent.
 type spender interface {
 	took(Event) (agent string, spent spend.Spent)
 }
 
-// SpentOn is what e says that calls took, and who was asked.
+// SpentOn returns the agent that e records calls of, and their usage.
 func SpentOn(e Event) (agent string, spent spend.Spent) {
 	if of := eventSpent[e.Type]; of != nil {
 		return of(e)

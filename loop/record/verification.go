@@ -8,23 +8,23 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Verification is what an agent says of findings that nobody had answered: whether the code
-// of now still has them. What it settles are answers beside it.
+// Verification is an agent's decision about open findings: whether the present code still has them.
+// The answers that follow from it are separate events.
 type Verification struct {
 	By      string      `json:"by"`
-	Commit  gitstore.ID `json:"commit"` // that it had
+	Commit  gitstore.ID `json:"commit"` // the commit that the agent had
 	Rulings []Ruling    `json:"rulings,omitempty"`
-	Failure *Failure    `json:"failure,omitempty"` // why it says nothing
+	Failure *Failure    `json:"failure,omitempty"` // why there is no decision
 	spend.Spent
 	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
-	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"` // the event that records it and keeps the agent's words; filled in by the fold
 }
 
 func (v Verification) by() (who ActorPayload, held bool) { return ActorPayload{Actor: v.By}, false }
 
 func (v Verification) took(Event) (string, spend.Spent) { return v.By, v.Spent }
 
-// String is "judge: 1 fixed, 2 open", or why there is no more to tell.
+// String returns "judge: 1 fixed, 2 open", or the failure.
 func (v Verification) String() string {
 	text := countRulings(v.Rulings)
 	if v.Failure != nil {
