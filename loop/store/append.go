@@ -11,8 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// View is what a decision sees: the state as of tips, and what the new event's
-// clock, time and writer will be.
+// View is what a decision about a new event sees: the state at tips, and the event's clock, time and writer.
 type View struct {
 	store  *Store
 	ctx    context.Context
@@ -22,8 +21,8 @@ type View struct {
 	Now    time.Time
 }
 
-// audienceOf returns whom a request is for: s.Asks where that was said, those who see the run that asks or the review that it
-// goes on from, nobody on a private branch, else the elected remote.
+// audienceOf returns the audience of a new review: s.Asks if set, else that of the requesting run or the followed
+// review, else private for a private branch, else the elected remote.
 func (s *Store) audienceOf(ctx context.Context, request record.ReviewRequest) gitstore.Audience {
 	if s.Asks != (gitstore.Audience{}) {
 		return s.Asks
@@ -37,7 +36,7 @@ func (s *Store) audienceOf(ctx context.Context, request record.ReviewRequest) gi
 	return s.audienceOn(request.Subject.Branch)
 }
 
-// audienceOn is audienceOf what is about a branch.
+// audienceOn returns the audience of something about a branch, by the same rules.
 func (s *Store) audienceOn(branch string) gitstore.Audience {
 	switch {
 	case s.Asks != (gitstore.Audience{}):
@@ -48,7 +47,7 @@ func (s *Store) audienceOn(branch string) gitstore.Audience {
 	return s.Repo.Elected()
 }
 
-// seen fills in who sees a review.
+// seen fills in the review's audience.
 func (s *Store) seen(r record.Review) record.Review {
 	if r.Writer != "" && !s.Repo.OneAudience() {
 		r.Audience = s.Repo.Audience(r.Writer).String()
@@ -56,13 +55,13 @@ func (s *Store) seen(r record.Review) record.Review {
 	return r
 }
 
-// appendAbout is Append for an event about what begins in the log of a writer: who sees the one sees the other.
+// appendAbout appends an event to the log with the same audience as the log of writer.
 func (s *Store) appendAbout(ctx context.Context, writer string, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	return s.Append(ctx, s.Repo.Audience(writer), decide)
 }
 
 // Append records one event in this clone's log for an audience. decide runs under the log's lock on the newest state,
-// and again when the race for the ref was lost; it may refuse.
+// and again if the update of the ref lost a race; it may refuse.
 func (s *Store) Append(ctx context.Context, to gitstore.Audience, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	var event record.Event
 	if err := s.takeUp(ctx); err != nil {
@@ -88,7 +87,7 @@ func (s *Store) Append(ctx context.Context, to gitstore.Audience, decide func(*V
 	return event, err
 }
 
-// AppendAgain appends an event once more, as it was but for its writer and clock, in this clone's log for an audience.
+// AppendAgain appends a copy of an event, with new writer and clock, to this clone's log for an audience.
 func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry gitstore.Entry) (record.Event, error) {
 	old, err := record.DecodeEvent(entry)
 	if err != nil {
@@ -101,7 +100,7 @@ func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry git
 	return s.appendCopy(ctx, to, old, entry, attachments, func(*record.Event) error { return nil })
 }
 
-// attachments reads all that goes along with an event.
+// attachments reads all attachments of an event.
 func (s *Store) attachments(ctx context.Context, event gitstore.ID) (map[string][]byte, error) {
 	attachments := map[string][]byte{}
 	roles, err := s.Repo.Attachments(ctx, event)
@@ -113,7 +112,7 @@ func (s *Store) attachments(ctx context.Context, event gitstore.ID) (map[string]
 	return attachments, err
 }
 
-// appendCopy appends an event of an entry once more, with its author and time, as change leaves it.
+// appendCopy appends a copy of an entry's event with the entry's author and time, after change has edited it.
 func (s *Store) appendCopy(ctx context.Context, to gitstore.Audience, old record.Event, entry gitstore.Entry, attachments map[string][]byte, change func(*record.Event) error) (record.Event, error) {
 	recorded, err := s.Repo.AppendFor(ctx, to, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
 		again := old
@@ -132,13 +131,13 @@ func (s *Store) appendCopy(ctx context.Context, to gitstore.Audience, old record
 	return old, err
 }
 
-// nextClock is one more than the highest clock that is believed of any log. The newest
-// event of a log has the highest of that log; one that does not is left to the cache.
+// nextClock returns one more than the highest believed clock of all logs. The newest event of a log normally has that
+// log's highest clock; for a log in which it cannot be read or believed, all is read through the index.
 func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, error) {
 	idx := readManifest(s.indexPath())
 	clock := idx.Clock
 	for writer, tip := range tips {
-		if idx.Tips[writer] == tip && !s.Repo.Owns(writer) { // ours: a newer program may have written it
+		if idx.Tips[writer] == tip && !s.Repo.Owns(writer) { // not for our own logs: a newer program may have written to them
 			continue
 		}
 		c, err := s.clockOf(ctx, writer, tip)
@@ -153,8 +152,8 @@ func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, erro
 	return min(clock+1, record.MaxClock), nil
 }
 
-// clockOf is the clock of a log's newest event, 0 when that cannot be read. A newer
-// program's event in our own log is an error: what we write would not come after it.
+// clockOf returns the clock of a log's newest event, or 0 if it cannot be decoded. In our own log an event of a newer
+// program is an error, because what we write would not come after it.
 func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (uint64, error) {
 	entry, err := s.Repo.Entry(ctx, tip)
 	if err != nil {
@@ -170,7 +169,7 @@ func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (ui
 	return 0, nil
 }
 
-// clockOfAll is nextClock by reading all that is new.
+// clockOfAll returns the next clock by reading all that is new.
 func (s *Store) clockOfAll(ctx context.Context, tips gitstore.Tips) (uint64, error) {
 	idx, err := s.indexAt(ctx, tips)
 	if err != nil {
@@ -224,7 +223,7 @@ func (v *View) record(event record.Event, d record.NewEvent) (gitstore.Record, e
 	return gitstore.Record{Author: author, When: v.Now, Message: message, Attachments: attachments}, nil
 }
 
-// state is that of one run or review as the decision sees it.
+// state returns the state of one run or review as the decision sees it.
 func (v *View) state(of entity) (st state, err error) {
 	err = v.store.retryIndex(func() error {
 		idx, err := v.store.indexAt(v.ctx, v.tips)

@@ -12,9 +12,9 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// Check reads every record of every log with all that is attached to it, and gives the
-// number of events and what cannot be read. What is missing or damaged, sync asks for. With
-// rebuild the cache and the notes are made again, of the same reading.
+// Check reads every record of every log with its attachments, and returns the number of events and what cannot be
+// read. It notes missing or damaged records for sync, which requests them. With rebuild it also rebuilds the cache
+// and the notes from the same reading.
 func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable []error, err error) {
 	tips, err := s.tips(ctx)
 	if err != nil {
@@ -62,13 +62,13 @@ func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable
 	return events, unreadable, errors.Join(idx.save(s), s.project(ctx, true, said.forNotes()))
 }
 
-// Rebuild makes the cache and the notes again from the logs.
+// Rebuild rebuilds the cache and the notes from the logs.
 func (s *Store) Rebuild(ctx context.Context) error {
 	_, _, err := s.Check(ctx, true)
 	return err
 }
 
-// attachments are records of each log by what is attached to them, one for each tree.
+// attachments holds, for each log, one record per attachment tree.
 type attachments map[string]map[gitstore.ID]gitstore.Entry
 
 func (a attachments) add(entry gitstore.Entry) {
@@ -78,8 +78,8 @@ func (a attachments) add(entry gitstore.Entry) {
 	a[entry.Writer][entry.Tree] = gitstore.Entry{ID: entry.ID, Writer: entry.Writer, Tree: entry.Tree}
 }
 
-// check reads what is attached, and notes what is missing or damaged. All logs are looked at
-// together, and each by itself only where something is wrong.
+// check reads the attachments and adds missing or damaged ones to idx. It checks all logs together, and each log by
+// itself only if something is wrong.
 func (a attachments) check(ctx context.Context, s *Store, idx *index) error {
 	var all []gitstore.Entry
 	for _, of := range a {
@@ -101,7 +101,7 @@ func (a attachments) check(ctx context.Context, s *Store, idx *index) error {
 	return nil
 }
 
-// noteDamage puts into the cache what a look at everything has found.
+// noteDamage saves in the cache the damage that a full check has found.
 func (s *Store) noteDamage(ctx context.Context, tips gitstore.Tips, damaged []damagedRecord) error {
 	idx, err := s.indexAt(ctx, tips)
 	if err != nil {

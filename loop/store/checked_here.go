@@ -12,11 +12,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// The file of commits in which rules and checks found nothing, where sync.checked keeps that in the clone: one id a line,
-// oldest first. Any clone can look again, so what is lost of the file is no loss of a record.
+// checkedHerePath returns the file that lists commits in which rules and checks found nothing, if sync.checked keeps
+// that in the clone: one id a line, oldest first. A lost line costs only another check.
 func (s *Store) checkedHerePath() string { return filepath.Join(s.Repo.StateDir(), "checked") }
 
-// KeepChecked notes in this clone alone that rules and checks found nothing in a commit.
+// KeepChecked records in this clone only that rules and checks found nothing in a commit.
 func (s *Store) KeepChecked(commit gitstore.ID) error {
 	file, err := os.OpenFile(s.checkedHerePath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) KeepChecked(commit gitstore.ID) error {
 	return nil
 }
 
-// CheckedHere returns the commits that KeepChecked noted.
+// CheckedHere returns the commits recorded by KeepChecked.
 func (s *Store) CheckedHere() (map[gitstore.ID]bool, error) {
 	data, err := safefile.ReadFile(s.checkedHerePath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

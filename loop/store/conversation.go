@@ -8,11 +8,11 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// maxRounds bounds a conversation: what another clone wrote may follow itself.
+// maxRounds is the maximum length of a conversation: the rounds that another clone wrote may form a cycle.
 const maxRounds = 200
 
-// Conversation returns the rounds of the conversation that a review belongs to, oldest first, as far as they are here. Where
-// several follow one round it goes on with the newest that was not cancelled.
+// Conversation returns the rounds of the conversation that a review belongs to, oldest first, as far as this clone has
+// them. If several reviews follow one round it continues with the newest that was not cancelled.
 func (s *Store) Conversation(ctx context.Context, review record.Review) (record.Conversation, error) {
 	rounds := record.Conversation{review}
 	known := func(id string) bool {
@@ -23,7 +23,7 @@ func (s *Store) Conversation(ctx context.Context, review record.Review) (record.
 		if err := gitstore.IgnoreNotFound(err); err != nil {
 			return nil, err
 		}
-		if err != nil || r.ID != before { // it is not here, or is no id
+		if err != nil || r.ID != before { // it is not here, or the id is invalid
 			break
 		}
 		rounds = slices.Insert(rounds, 0, r)
@@ -41,7 +41,7 @@ func (s *Store) Conversation(ctx context.Context, review record.Review) (record.
 	}
 }
 
-// Carried returns what is carried into a review from the rounds before it.
+// Carried returns the threads carried into a review from earlier rounds.
 func (s *Store) Carried(ctx context.Context, review record.Review) ([]record.Thread, error) {
 	if review.Request.Follows == "" {
 		return nil, nil
@@ -50,7 +50,7 @@ func (s *Store) Carried(ctx context.Context, review record.Review) ([]record.Thr
 	return rounds.Carried(rounds.Place(review.ID)), err
 }
 
-// ThreadOf returns the round that a finding belongs to which is shown in a review: the review itself, or an earlier round.
+// ThreadOf returns the round that a finding shown in review belongs to: review itself, or an earlier round.
 func (s *Store) ThreadOf(ctx context.Context, review record.Review, finding string) (record.Review, error) {
 	if _, found := review.Finding(finding); found || finding == "" || review.Request.Follows == "" {
 		return review, nil
@@ -64,7 +64,7 @@ func (s *Store) ThreadOf(ctx context.Context, review record.Review, finding stri
 	return review, err
 }
 
-// roundAfter returns the newest review that follows another and was not cancelled; "" without one.
+// roundAfter returns the newest review that follows another and was not cancelled, or "".
 func (s *Store) roundAfter(ctx context.Context, id string) (next string, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
@@ -92,18 +92,18 @@ func (s *Store) roundAfter(ctx context.Context, id string) (next string, err err
 	return next, err
 }
 
-// Since is what the author of a change changed from one round to the next, without what only the base brought.
+// Since is what a change's author changed between two rounds, without changes that came only from the base.
 type Since struct {
 	Files   int      `json:"files"`
 	Added   int      `json:"added"`
 	Removed int      `json:"removed"`
-	Clashes []string `json:"clashes"` // paths in which the newer base changed the same lines
+	Clashes []string `json:"clashes"` // paths where the newer base changed the same lines
 
-	From gitstore.ID `json:"from"` // the tree of the earlier round, put on the base of the later one
+	From gitstore.ID `json:"from"` // the tree of the earlier round, transplanted to the base of the later one
 	To   gitstore.ID `json:"to"`
 }
 
-// Since compares two rounds. It is gitstore.ErrNotFound where a commit of them is not here.
+// Since compares two rounds. It returns gitstore.ErrNotFound if one of their commits is not here.
 func (s *Store) Since(ctx context.Context, earlier, later record.Subject) (Since, error) {
 	was, err := s.ComparedWith(ctx, earlier)
 	if err != nil {

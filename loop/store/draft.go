@@ -20,35 +20,35 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Draft is what a person has written of a review and not submitted. It is a file of
-// this clone, written and synced as a whole, so a restart loses nothing of it.
+// Draft is what a person has written for a review and not submitted. It is a file of this clone, written atomically
+// and synced, so that a crash loses nothing.
 type Draft struct {
 	Actor    string           `json:"actor"`
 	Comments []record.Comment `json:"comments"`
 	Message  string           `json:"message,omitempty"`
-	Viewed   []string         `json:"viewed,omitempty"` // files that were looked at
+	Viewed   []string         `json:"viewed,omitempty"` // files that the person has viewed
 
-	taken map[string]bool // ids of comments, these and those that were submitted
+	taken map[string]bool // ids of comments in the draft and in submissions
 }
 
-// maxDraft is how large a draft may grow, in bytes: it must fit into an event.
+// maxDraft is the maximum size of a draft in bytes: it must fit into an event.
 const maxDraft = 200 << 10
 
-// ErrDraftFull refuses a draft that would not fit into an event.
+// ErrDraftFull is the error for a draft that would not fit into an event.
 var ErrDraftFull = errors.New("the draft is full: submit it and go on in a new one")
 
-// draftPath is the file of actor's draft. The actor's name may hold anything.
+// draftPath returns the file of actor's draft. It hashes the actor's name, which may contain anything.
 func (s *Store) draftPath(review, actor string) string {
 	sum := sha256.Sum256([]byte(actor))
 	return filepath.Join(s.Repo.StateDir(), "drafts", review, hex.EncodeToString(sum[:8])+".json")
 }
 
-// TypedDir is where texts are kept that were typed for a review or run and are in no draft yet: in
-// files of which the names begin with its id.
+// TypedDir returns the directory of texts typed for a review or run that are in no draft yet. Their file names begin
+// with its id.
 func (s *Store) TypedDir() string { return filepath.Join(s.Repo.StateDir(), "typed") }
 
-// Draft is what actor has written of a review; an empty one when that is nothing.
-// What was submitted already, by a process that did not live to drop it, is left out.
+// Draft returns what actor has written for a review, or an empty draft. It leaves out what is already submitted, which
+// a killed process may not have removed.
 func (s *Store) Draft(review record.Review, actor string) (Draft, error) {
 	d := Draft{Actor: actor, Comments: []record.Comment{}, taken: comment.IDs(review.Comments())}
 	data, err := safefile.ReadFile(s.draftPath(review.ID, actor))
@@ -69,7 +69,7 @@ func (s *Store) Draft(review record.Review, actor string) (Draft, error) {
 	return d, nil
 }
 
-// setAside keeps a draft that cannot be read where it is in nobody's way.
+// setAside renames an unreadable draft out of the way.
 func (s *Store) setAside(path string) error {
 	aside := path + ".damaged"
 	if err := os.Rename(path, aside); err != nil {
@@ -79,7 +79,7 @@ func (s *Store) setAside(path string) error {
 	return nil
 }
 
-// drafts are what anybody in this clone has written of a review and not submitted.
+// drafts returns all drafts for a review in this clone that are not empty.
 func (s *Store) drafts(review record.Review) ([]Draft, error) {
 	files, err := filepath.Glob(filepath.Join(s.Repo.StateDir(), "drafts", review.ID, "*.json"))
 	if err != nil {
@@ -108,26 +108,26 @@ func (s *Store) drafts(review record.Review) ([]Draft, error) {
 	return drafts, nil
 }
 
-// KeptDraft is what somebody has written of a review that is closed, and not submitted.
+// KeptDraft describes a draft of a closed review that was never submitted.
 type KeptDraft struct {
 	Actor    string `json:"actor"`
 	Comments int    `json:"comments"`
-	List     string `json:"list,omitempty"` // the line that shows it
+	List     string `json:"list,omitempty"` // the command that shows it
 }
 
-// Words say whose it is.
+// Words says whose draft it is.
 func (d KeptDraft) Words() string {
 	return fmt.Sprintf("A draft with %s is kept, by %s", prose.Count(d.Comments, "comment"), safetext.Line(d.Actor))
 }
 
-// HasDraft reports whether somebody has an answer to the review at work in this clone.
+// HasDraft reports whether somebody in this clone has a draft for the review, or drafts cannot be read.
 func (s *Store) HasDraft(review record.Review) bool {
 	drafts, err := s.drafts(review)
 	return err != nil || len(drafts) > 0
 }
 
-// KeptDrafts are those that closing a review leaves without an answer; none while it is
-// not closed. me is who needs not be named to see his own.
+// KeptDrafts returns the drafts that remain of a closed review, and nothing if the review is not closed. me needs no
+// --as to see the own draft.
 func (s *Store) KeptDrafts(review record.Review, me string) ([]KeptDraft, error) {
 	if review.Status != record.ReviewCancelled && review.Status != record.ReviewResolved {
 		return nil, nil
@@ -145,7 +145,7 @@ func (s *Store) KeptDrafts(review record.Review, me string) ([]KeptDraft, error)
 	return kept, err
 }
 
-// EditDraft changes actor's draft of a review, which may still be submitted.
+// EditDraft changes actor's draft of a review that still accepts comments.
 func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draft) error) (Draft, error) {
 	review, unlock, err := s.lockDrafts(ctx, id)
 	if err != nil {
@@ -165,8 +165,8 @@ func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draf
 	return d, s.writeDraft(review.ID, d)
 }
 
-// lockDrafts keeps others from changing and from submitting drafts of a review, which it
-// gives as it is then. The caller calls unlock once.
+// lockDrafts prevents others from changing and submitting drafts of a review, and returns the review as of then. The
+// caller must call unlock once.
 func (s *Store) lockDrafts(ctx context.Context, id string) (review record.Review, unlock func(), err error) {
 	if review, err = s.Review(ctx, id); err != nil {
 		return review, nil, err
@@ -195,7 +195,7 @@ func (s *Store) writeDraft(review string, d Draft) error {
 	return nil
 }
 
-// Add puts a comment at the end of the draft and gives it its id.
+// Add appends a comment to the draft and gives it an id.
 func (d *Draft) Add(c record.Comment) record.Comment {
 	c.ID = ""
 	c.FillIn(d.Actor, d.taken)
@@ -203,7 +203,7 @@ func (d *Draft) Add(c record.Comment) record.Comment {
 	return c
 }
 
-// Comment is the one of that id, a *NotFoundError without one.
+// Comment returns the comment with an id, or a *NotFoundError.
 func (d *Draft) Comment(id string) (*record.Comment, error) {
 	for i := range d.Comments {
 		if d.Comments[i].ID == id {
@@ -222,19 +222,19 @@ func (d *Draft) Set(id, text string) error {
 	return err
 }
 
-// Remove drops a comment.
+// Remove removes a comment.
 func (d *Draft) Remove(id string) error {
 	_, err := d.Comment(id)
 	d.Comments = slices.DeleteFunc(d.Comments, func(c record.Comment) bool { return c.ID == id })
 	return err
 }
 
-// HasViewed reports whether a file was looked at.
+// HasViewed reports whether a file is marked as viewed.
 func (d Draft) HasViewed(file string) bool {
-	return slices.Contains(d.Viewed, string([]rune(file))) // as JSON has names
+	return slices.Contains(d.Viewed, string([]rune(file))) // invalid UTF-8 is replaced as JSON replaces it
 }
 
-// SetViewed says whether a file was looked at.
+// SetViewed marks a file as viewed, or not.
 func (d *Draft) SetViewed(file string, viewed bool) {
 	file = string([]rune(file))
 	d.Viewed = slices.DeleteFunc(d.Viewed, func(name string) bool { return name == file })
@@ -243,8 +243,8 @@ func (d *Draft) SetViewed(file string, viewed bool) {
 	}
 }
 
-// dropDraft forgets what actor has submitted. What was added meanwhile stays. The caller
-// holds the lock of lockDrafts.
+// dropDraft removes from actor's draft what is submitted. Later additions stay. The caller holds the lock of
+// lockDrafts.
 func (s *Store) dropDraft(review record.Review, actor string) error {
 	if _, err := os.Stat(s.draftPath(review.ID, actor)); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -11,9 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// EventsSince are the events that the logs hold beyond tips, in order, and the tips as
-// they are now. Where nothing moved nothing is read; where a log was replaced all
-// events are given, also those that were given before.
+// EventsSince returns the events beyond the tips since, in order, and the present tips. It reads nothing if no log
+// moved. If a log was replaced it returns all events, including those returned before.
 func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]record.Event, gitstore.Tips, error) {
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil {
@@ -22,7 +21,7 @@ func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]record.
 	if since != nil && maps.Equal(tips, since) {
 		return nil, tips, nil
 	}
-	cache, err := s.indexAt(ctx, tips) // knows which clocks are believed
+	cache, err := s.indexAt(ctx, tips) // the index knows which clocks are believed
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// Events are all events of all logs in order, and what could not be read. It holds all of
-// them: what concerns a part of them is asked for otherwise.
+// Events returns all events of all logs in order, and what could not be read. It holds all of them in memory; other
+// methods return a part.
 func (s *Store) Events(ctx context.Context) ([]record.Event, []error, error) {
 	tips, err := s.tips(ctx)
 	if err != nil {
@@ -23,17 +23,17 @@ func (s *Store) Events(ctx context.Context) ([]record.Event, []error, error) {
 	return events, scratch.unreadable(), nil
 }
 
-// EachEvent visits all events of all logs in order, and gives what could not be read. It
-// holds a part of them at a time.
+// EachEvent visits all events of all logs in order, and returns what could not be read. It holds only a part of them in
+// memory at a time.
 func (s *Store) EachEvent(ctx context.Context, visit func(record.Event) error) (unreadable []error, err error) {
 	tips, err := s.tips(ctx)
 	if err != nil {
 		return nil, err
 	}
-	highest := max(readManifest(s.indexPath()).Clock, 1<<20) // so far: where it grew, only the last part is larger
+	highest := max(readManifest(s.indexPath()).Clock, 1<<20) // highest clock so far; if it grew, only the last part becomes larger
 	scratch, width := scratchIndex(), min(highest, record.LateClock)/spill.Count+1
-	var parts groups        // each of a span of clocks
-	var late []record.Event // than all of these
+	var parts groups        // each holds the events of a range of clocks
+	var late []record.Event // events with clocks beyond all parts
 	defer func() { parts.Close() }()
 	err = s.eachNew(ctx, scratch, tips, func() func(record.Event) {
 		parts.Close()
@@ -68,7 +68,7 @@ func eachOf(events []record.Event, visit func(record.Event) error) error {
 	return nil
 }
 
-// CountEvents is how many events Events gives, and what cannot be read, by the index.
+// CountEvents returns the number of events, and what cannot be read, from the index.
 func (s *Store) CountEvents(ctx context.Context) (events int, unreadable []error, err error) {
 	idx, err := s.index(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) CountEvents(ctx context.Context) (events int, unreadable []error
 	return idx.manifest.Events, idx.unreadable(), nil
 }
 
-// Damaged reports whether something of a log is known to be damaged or missing here.
+// Damaged reports whether a log is known to be damaged or incomplete in this clone.
 func (s *Store) Damaged(ctx context.Context) bool {
 	for _, d := range readManifest(s.indexPath()).Damaged {
 		s.Repo.ReportDamage(d.Entry)

@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// EventsAbout are the events that speak of commit, in order, as EventsOfCommit has it, and what
-// cannot be read of any log. The index says in which runs and reviews to look.
+// EventsAbout returns the events about commit, in order, as record.EventsOfCommit selects them, and what cannot be read
+// of any log. The index limits the search to the runs and reviews that name the commit.
 func (s *Store) EventsAbout(ctx context.Context, commit gitstore.ID) (about []record.Event, unreadable []error, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
@@ -38,7 +38,7 @@ func (s *Store) EventsAbout(ctx context.Context, commit gitstore.ID) (about []re
 	return about, unreadable, err
 }
 
-// naming are the events of the runs and reviews that name one of ids, in order.
+// naming returns the events of the runs and reviews that name one of ids, in order.
 func (s *Store) naming(ctx context.Context, idx *index, ids map[string]bool) ([]record.Event, error) {
 	entries, err := idx.marked(ids, kindReview, kindRun)
 	if err != nil {
@@ -47,14 +47,14 @@ func (s *Store) naming(ctx context.Context, idx *index, ids map[string]bool) ([]
 	return s.eventsOfRows(ctx, idx, rowsOf(entries))
 }
 
-// Events are read one by one while they are few, at most eachAlone or a part of all; else all
-// logs are read in one go, which costs less for each.
+// Events are read one by one if there are at most eachAlone, or at most one in alonePartOf of all. Otherwise all logs
+// are read in one pass, which costs less per event.
 const (
 	eachAlone   = 500
 	alonePartOf = 8
 )
 
-// eventsOfRows are the events of some runs and reviews, in order, each once.
+// eventsOfRows returns the events of the given runs and reviews, in order, each once.
 func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all []record.Event, err error) {
 	among, n := map[entity]bool{}, 0
 	for _, r := range rows {
@@ -75,9 +75,8 @@ func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all [
 	return slices.CompactFunc(all, func(a, b record.Event) bool { return a.ID == b.ID }), nil
 }
 
-// RunsAbout are the runs that name one of the commits, or work on something of one of the
-// names, or have one of the ids, in the order in which they were begun; and what cannot be
-// read of any log.
+// RunsAbout returns the runs that name one of the commits, work on something with one of the names, or have one of the
+// ids, in the order in which they began, and what cannot be read of any log.
 func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids []string) (runs []record.Run, unreadable []error, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
@@ -111,7 +110,7 @@ func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids
 	return runs, unreadable, err
 }
 
-// runsOf are the runs among rows, in the order in which they were begun.
+// runsOf returns the runs among rows, in the order in which they began.
 func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]record.Run, error) {
 	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.begun() })
 	slices.SortFunc(rows, begunBefore)
@@ -126,7 +125,7 @@ func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]record.Ru
 	return runs, nil
 }
 
-// EventsOf are the events of all runs and reviews that fit, in order, and the ids of these.
+// EventsOf returns the events of all runs and reviews that match f, in order, and the ids of these.
 func (s *Store) EventsOf(ctx context.Context, f Filter) (events []record.Event, ids map[string]bool, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
@@ -152,7 +151,7 @@ func (s *Store) EventsOf(ctx context.Context, f Filter) (events []record.Event, 
 	return events, ids, err
 }
 
-// eventsAmong reads all logs, and gives the events of some runs and reviews, in order.
+// eventsAmong reads all logs and returns the events of the given runs and reviews, in order.
 func (s *Store) eventsAmong(ctx context.Context, idx *index, among map[entity]bool) (events []record.Event, err error) {
 	scratch := scratchIndex()
 	err = s.eachNew(ctx, scratch, idx.Tips, func() func(record.Event) {

@@ -12,20 +12,19 @@ import (
 )
 
 const (
-	newestReads = 5000 // up to how many events are read one by one: of more, all are read faster
-	newestSpare = 256  // records that may say nothing, on the way
+	newestReads = 5000 // maximum number of events to read one by one; for more, reading all logs is faster
+	newestSpare = 256  // extra reads allowed for unreadable records
 )
 
-// Newest are the last n of Events, in order. Those before them are not read, nor is it
-// said what cannot be read there, unless something on the way cannot be had, or stands in
-// its log where its clock does not put it: then all are read. A log whose clocks do not
-// rise, as none does that we write, is noticed where it is read.
+// Newest returns the last n events, in order. It reads the logs backwards from their ends, and reports only what it
+// cannot read on the way. If a record is missing, or is not where its clock puts it in its log, it reads all logs. In a
+// log whose clocks do not rise, which we never write, it notices that only in the part it reads.
 func (s *Store) Newest(ctx context.Context, n int) (events []record.Event, unreadable []error, err error) {
 	tips, err := s.tips(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if n <= newestReads && !s.Repo.SHA256() { // where each record would be a process
+	if n <= newestReads && !s.Repo.SHA256() { // with SHA-256 each read would start a process
 		b := backward{store: s, reads: len(tips) + n + newestSpare}
 		events, err := b.newest(ctx, tips, n)
 		if err == nil {
@@ -39,18 +38,18 @@ func (s *Store) Newest(ctx context.Context, n int) (events []record.Event, unrea
 	return events[max(0, len(events)-n):], unreadable, err
 }
 
-// errWhole is logs that cannot be read from their ends alone.
+// errWhole means that the ends of the logs alone are not enough.
 var errWhole = errors.New("not in the order of the clocks")
 
 // backward reads logs from their ends.
 type backward struct {
 	store *Store
-	reads int       // that are left
-	ends  []*logEnd // of the logs that have not ended, in the order of events
+	reads int       // how many reads are left
+	ends  []*logEnd // ends of the logs that are not exhausted, in the order of events
 	bad   []badRecord
 }
 
-// logEnd is the newest event of a log that was not given yet, and the record before it.
+// logEnd is the newest event of a log that was not returned yet, and its parent record.
 type logEnd struct {
 	event  record.Event
 	parent gitstore.ID
@@ -80,8 +79,8 @@ func (b *backward) newest(ctx context.Context, tips gitstore.Tips, n int) (event
 	return events, nil
 }
 
-// read goes back from a record to the first that is an event, whose clock is to be below
-// another one.
+// read goes back from record id to the first that is an event, and adds it to the ends. It returns errWhole if the
+// event's clock is not less than below.
 func (b *backward) read(ctx context.Context, writer string, id gitstore.ID, below uint64) error {
 	for id != "" {
 		if b.reads--; b.reads < 0 {
@@ -98,7 +97,7 @@ func (b *backward) read(ctx context.Context, writer string, id gitstore.ID, belo
 			id = entry.Parent
 			continue
 		}
-		if event.Clock >= below { // it may not be believed, or time decides, or others of its log come after it
+		if event.Clock >= below { // it may not be believed, or time decides the order, or later events of its log precede it
 			return errWhole
 		}
 		at, _ := slices.BinarySearchFunc(b.ends, event, func(end *logEnd, e record.Event) int { return end.event.Compare(e) })
@@ -108,7 +107,7 @@ func (b *backward) read(ctx context.Context, writer string, id gitstore.ID, belo
 	return nil
 }
 
-// unreadable tells of the records that say nothing, which were met.
+// unreadable returns the errors of the unreadable records found, and reports them to Warn.
 func (b *backward) unreadable() (errs []error) {
 	for _, bad := range b.bad {
 		errs = append(errs, bad.err)

@@ -4,14 +4,14 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// Glance is what waits for somebody, by the cache as it is.
+// Glance counts what waits for somebody, according to the cache.
 type Glance struct {
-	Critical int `json:"critical"` // findings that nobody answered
-	Waiting  int `json:"waiting"`  // reviews
+	Critical int `json:"critical"` // open critical findings
+	Waiting  int `json:"waiting"`  // waiting reviews
 }
 
-// Glance counts what waits. No log is read, nothing is written, and a cache that is behind,
-// damaged or missing is no error: for a shell's prompt, which is asked for all the time.
+// Glance counts what waits. It reads no log and writes nothing, and an outdated, damaged or missing cache is not an
+// error: shell prompts call it all the time.
 func (s *Store) Glance() Glance {
 	idx := s.cached()
 	defer idx.close()
@@ -24,12 +24,11 @@ func (s *Store) Glance() Glance {
 	return g
 }
 
-// criticalMost is how many of the newest reviews with something critical are looked into:
-// a commit waits for it.
+// criticalMost is how many of the newest reviews with critical findings Critical reads, since a commit waits for it.
 const criticalMost = 20
 
-// Critical are the newest reviews of commits on a branch ("" for a detached HEAD) that found
-// something critical which nobody answered: by the cache, as Glance.
+// Critical returns the newest reviews of commits on a branch ("" for a detached HEAD) with open critical findings,
+// according to the cache, like Glance.
 func (s *Store) Critical(branch string) []record.ReviewSummary {
 	idx := s.cached()
 	defer idx.close()

@@ -16,24 +16,22 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// The index is a cache of the folded state: for each run and review a summary, the ids of
-// its events and, of a long one, the state after some of them, as of the tips of the logs that it
-// has read. It holds nothing that cannot be read again from the logs, and may be deleted at
-// any time.
+// The index is a cache of the folded state. For each run and review it holds a summary, the ids of its events and, for
+// a long one, the state after some of them, all as of the log tips that were read. Everything in it can be read again
+// from the logs, so it may be deleted at any time.
 //
-// Its rows are in a stack of segments, files that are written once. A manifest, replaced as a
-// whole, names the segments and says how far the logs were read: a reader sees one state or
-// the next.
+// Its rows are in a stack of segments, files that are written once. A manifest, which is replaced atomically, names the
+// segments and says how far the logs were read. So a reader sees either the old or the new state.
 const (
-	indexMagic    = "RUNRIDXN" // of the manifest: another form of anything here wants another
+	indexMagic    = "RUNRIDXN" // of the manifest; must change whenever the format of anything in the index changes
 	indexName     = "index"
-	manifestTries = 3 // to open what a manifest names while others replace it
+	manifestTries = 3 // how often to open what a manifest names, since others may replace it meanwhile
 )
 
-// errIndex is a cache that cannot be used: it is made again.
+// errIndex means that the cache is unusable and must be rebuilt.
 var errIndex = segment.ErrDamaged
 
-// eventRef is where an event stands in the order, and its commit.
+// eventRef is an event's position in the order, and its commit.
 type eventRef struct {
 	Clock  uint64      `json:"clock"`
 	Writer string      `json:"writer"`
@@ -43,7 +41,7 @@ type eventRef struct {
 
 func refOf(e record.Event) eventRef { return eventRef{e.Clock, e.Writer, e.ID, e.Late} }
 
-// before reports whether e comes after ref.
+// before reports whether ref comes before e.
 func (ref eventRef) before(e record.Event) bool {
 	return record.Event{Clock: ref.Clock, Writer: ref.Writer, ID: ref.ID, Late: ref.Late}.Compare(e) < 0
 }
@@ -52,17 +50,17 @@ func (ref eventRef) before(e record.Event) bool {
 type index struct {
 	manifest
 	stack segment.Stack
-	info  os.FileInfo // of the manifest as it was read or written last; nil without one
-	store *Store      // that keeps it when it is closed; nil for none
+	info  os.FileInfo // of the manifest when last read or written; nil if there is no file
+	store *Store      // the store that keeps it when it is closed; nil: none
 
-	unsaved bool // it was read on from what is saved
+	unsaved bool // it has read more than is saved
 }
 
-// damagedRecord is one that cannot be read here and may come again.
+// damagedRecord is a record that cannot be read here but may come again.
 type damagedRecord struct {
 	Writer string      `json:"writer"`
 	ID     gitstore.ID `json:"id"`
-	Entry  gitstore.ID `json:"entry"` // that it is, or is attached to
+	Entry  gitstore.ID `json:"entry"` // the entry that is damaged, or has a damaged attachment
 	Why    string      `json:"why"`
 }
 
@@ -74,42 +72,42 @@ func damagedIDs(records []damagedRecord) []gitstore.ID {
 	return ids
 }
 
-// newIndex is a manifest without its segments, whose place is beside path.
+// newIndex returns an index of manifest m whose segments are next to path and not opened yet.
 func newIndex(path string, m manifest) *index {
 	return &index{manifest: m, stack: segment.Stack{Dir: filepath.Dir(path), Name: indexName, Older: hasOlder, Join: joinRow}}
 }
 
-// scratchIndex is one of nothing, that is not saved.
+// scratchIndex returns an empty index that is never saved.
 func scratchIndex() *index {
 	idx := newIndex("", manifest{Tips: gitstore.Tips{}})
-	idx.stack.Dir = "" // which is no place, and not the current directory
+	idx.stack.Dir = "" // nowhere; the current directory would be wrong
 	return idx
 }
 
-// afresh is an index of nothing that takes the place of idx.
+// afresh returns an empty index that replaces idx.
 func (idx *index) afresh() *index {
 	idx.stack.Close()
 	return &index{manifest: manifest{Tips: gitstore.Tips{}, read: idx.read}, stack: idx.stack, store: idx.store}
 }
 
-// close gives the index back to its store, for the next one who asks at the same tips.
+// close returns the index to its store, for the next caller with the same tips.
 func (idx *index) close() {
 	if idx.store == nil || !idx.store.kept.CompareAndSwap(nil, idx) {
 		idx.stack.Close()
 	}
 }
 
-// damage notes a record that cannot be read, once.
+// damage adds a damaged record, once.
 func (idx *index) damage(d *gitstore.DamagedError) {
 	if !slices.Contains(damagedIDs(idx.Damaged), d.ID) {
 		idx.Damaged = append(idx.Damaged, damagedRecord{d.Writer, d.ID, cmp.Or(d.Of, d.ID), d.Error()})
 	}
 }
 
-// unreadable are the records that are not among the events, and why.
+// unreadable returns an error for each record that is not among the events.
 func (idx *index) unreadable() []error {
 	var list []error
-	for _, why := range slices.Sorted(slices.Values(idx.Bad)) { // which are noted as they come
+	for _, why := range slices.Sorted(slices.Values(idx.Bad)) { // Bad is in order of discovery
 		list = append(list, errors.New(why))
 	}
 	for _, d := range idx.Damaged {
@@ -121,8 +119,8 @@ func (idx *index) unreadable() []error {
 	return list
 }
 
-// placed gives an event its place among those of one clock. Events of a log are to be
-// placed oldest first.
+// placed returns the event with Late set, its position among events of one clock. Events of a log have to be placed
+// oldest first.
 func (idx *index) placed(e record.Event) record.Event {
 	if e.Clock <= record.LateClock {
 		return e
@@ -135,9 +133,8 @@ func (idx *index) placed(e record.Event) record.Event {
 	return e
 }
 
-// believe gives the events, in order, whose clocks are at most maxAhead beyond those
-// before them, and notes the others. It depends on nothing but what events there are,
-// so that all clones that have the same believe the same.
+// believe sorts events and returns those whose clocks are at most MaxAhead beyond the ones before; the others are
+// recorded as Ahead. The result depends only on which events exist, so clones with the same events agree.
 func (idx *index) believe(events []record.Event) []record.Event {
 	record.Sort(events)
 	idx.Ahead = nil
@@ -158,8 +155,8 @@ func (idx *index) isAhead(e record.Event) bool {
 	return slices.ContainsFunc(idx.Ahead, func(ref eventRef) bool { return ref.ID == e.ID })
 }
 
-// openIndex reads the manifest and opens its segments. What is missing or damaged of it
-// makes an empty index.
+// openIndex reads the manifest and opens its segments. If anything is missing or damaged it returns an empty
+// index.
 func openIndex(path string) *index {
 	for range manifestTries {
 		info, _ := os.Stat(path)
@@ -170,14 +167,14 @@ func openIndex(path string) *index {
 			return idx
 		}
 		idx.close()
-		if !errors.Is(err, fs.ErrNotExist) { // else somebody has joined it with others meanwhile
+		if !errors.Is(err, fs.ErrNotExist) { // if missing, somebody has merged it with others meanwhile
 			break
 		}
 	}
 	return newIndex(path, manifest{Tips: gitstore.Tips{}, read: readManifest(path).read})
 }
 
-// find is the row of e, nil when there is none.
+// find returns the row of e, or nil.
 func (idx *index) find(e entity) (*row, error) {
 	rows, err := idx.versions(e, 1)
 	if err != nil || len(rows) == 0 {
@@ -186,7 +183,7 @@ func (idx *index) find(e entity) (*row, error) {
 	return &rows[0], nil
 }
 
-// versions are the rows of e in all segments, the newest first, at most so many; all for 0.
+// versions returns the rows of e in all segments, newest first, at most most of them; 0 means all.
 func (idx *index) versions(e entity, most int) ([]row, error) {
 	key, ok := e.key()
 	if !ok {
@@ -196,7 +193,7 @@ func (idx *index) versions(e entity, most int) ([]row, error) {
 	return rowsOf(entries), err
 }
 
-// refs are the events of e in order, the last so many of them; all for 0.
+// refs returns the events of e in order, only the last few if last is not 0.
 func (idx *index) refs(e entity, last int) ([]eventRef, error) {
 	rows, err := idx.versions(e, 0)
 	if err != nil {
@@ -225,7 +222,7 @@ func (idx *index) refs(e entity, last int) ([]eventRef, error) {
 	return refs, nil
 }
 
-// lastLines is the end of text with so many lines; all of it for 0.
+// lastLines returns the last lines of text; 0 means all.
 func lastLines(text string, lines int) string {
 	at := len(text)
 	for ; lines > 0 && at > 0; lines-- {
@@ -263,8 +260,7 @@ func encodeRefs(events []record.Event) []byte {
 	return b
 }
 
-// scan visits the rows of shelves, what is newest first, without their ids. A row is the
-// visitor's until it returns.
+// scan visits the rows on shelves, newest first, without their ids. The row is valid only until visit returns.
 func (idx *index) scan(shelves []byte, visit func(*row) error) error {
 	var r row
 	return idx.stack.Scan(shelves, func(entry segment.Entry) error {

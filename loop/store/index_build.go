@@ -15,16 +15,16 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// build makes the segment of what events change, which are sorted by run and review first.
-// Many go through a file, so that memory does not grow with them.
+// build makes the segment with the changes of new events. It groups the events by run and review, in a file if they
+// are many, so that memory use is bounded.
 type build struct {
 	store  *Store
 	idx    *index
 	groups groups
-	high   []record.Event // whose clocks are far ahead, of one log oldest first
+	high   []record.Event // events whose clocks are far ahead, oldest first within a log
 }
 
-// add takes in an event of a log, in whose log it comes after those that were added.
+// add adds an event. Events of one log must be added in order.
 func (b *build) add(e record.Event) {
 	e = b.idx.placed(e)
 	if e.Clock > b.idx.Clock+record.MaxAhead || e.Late != 0 {
@@ -34,7 +34,7 @@ func (b *build) add(e record.Event) {
 	b.groups.add(e)
 }
 
-// finish folds what was added, and puts it on top of the index.
+// finish folds the added events and puts the segment on top of the index.
 func (b *build) finish(ctx context.Context) error {
 	b.idx.Clock = max(b.idx.Clock, b.groups.clock)
 	defer func() { b.idx.Events += b.groups.taken }()
@@ -47,8 +47,8 @@ func (b *build) finish(ctx context.Context) error {
 	return b.idx.stack.Put(b.groups.Large(), func(w *segment.Writer) error { return b.fold(ctx, w) })
 }
 
-// IndexRead brings the cache up to the logs where some of what they say was collected already.
-// What was collected of a log counts if it is exactly what the cache lacks of it.
+// IndexRead updates the cache, using events that y has collected already. What y has of a log is used only if it is
+// exactly what the cache lacks of it.
 func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
 	if !y.Index || y.spoilt {
 		return nil
@@ -61,7 +61,7 @@ func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
 	defer func() { idx.close() }()
 	rest, fits := y.Lacking(idx.Tips, tips)
 	if !fits || len(idx.Damaged) > 0 || len(idx.Ahead) > 0 {
-		return nil // whoever wants the index reads on by itself
+		return nil // whoever needs the index updates it
 	}
 	var own []record.Event
 	err = s.eachNew(ctx, idx, rest, func() func(record.Event) { own = nil; return func(e record.Event) { own = append(own, e) } })
@@ -77,7 +77,7 @@ func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
 		b.add(e)
 	}
 	if err := b.finish(ctx); errors.Is(err, errIndex) {
-		return nil // as above: who reads it makes it again
+		return nil // as above: the next reader rebuilds it
 	} else if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
 	return nil
 }
 
-// fold folds the groups: those of a new index side by side, for nothing is read for them.
+// fold folds the groups. For a new index, which needs no reading, it does so in parallel.
 func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -130,14 +130,14 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 	return context.Cause(ctx)
 }
 
-// folded is a row as it is to be written.
+// folded is a row to write.
 type folded struct {
 	segment.Row
 	row    *row
-	branch string // that a review was asked for on
+	branch string // the branch that the review was requested on
 }
 
-// foldOn is the row of a run or review after fresh events.
+// foldOn returns the row of a run or review after fresh events.
 func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []record.Event) (folded, error) {
 	record.Sort(fresh)
 	old, err := idx.find(of)
@@ -172,8 +172,8 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []recor
 	return newRow(of, row{seq: all[0].Clock, events: len(all), older: true, whole: true}, &st, all)
 }
 
-// newRow is what is written of a run or review in a state, with refs to events; was says what
-// does not follow from these.
+// newRow returns the row to write for a run or review in state st, with refs to events. was has the fields that do not
+// follow from these.
 func newRow(of entity, was row, st *state, events []record.Event) (folded, error) {
 	r, summary, err := st.row()
 	if err != nil {
@@ -196,8 +196,8 @@ func newRow(of entity, was row, st *state, events []record.Event) (folded, error
 	return out, nil
 }
 
-// marksOf are the marks of all ids that the summary and the events name, of the letters of r's own,
-// and of a run's name, sorted.
+// marksOf returns the sorted marks of a row: of all ids in its summary and events, of its own suffix, of a run's name,
+// and of the review that a review follows.
 func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 {
 	_, suffix, _ := strings.Cut(r.id, "-")
 	marks := marksOfSuffix(suffix)
@@ -223,7 +223,7 @@ func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 
 	return slices.Compact(marks)
 }
 
-// stateOf is the folded state of what r is the newest row of, from the newest that was kept on.
+// stateOf returns the folded state of the run or review whose newest row is r, starting from the newest kept state.
 func (s *Store) stateOf(ctx context.Context, idx *index, r *row) (state, error) {
 	st := state{kind: r.kind}
 	if r.covered > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// save writes what is new of the index, under a lock, unless somebody else has written another
-// one meanwhile. It is only a cache: what cannot be written stays in memory.
+// save writes the changes of the index, under a lock, unless somebody has written another index meanwhile. What cannot
+// be written stays in memory, since it is only a cache.
 func (idx *index) save(s *Store) error {
 	unlock, ok, err := s.Repo.TryLock("index")
 	if err != nil || !ok {
@@ -44,18 +44,18 @@ func (idx *index) save(s *Store) error {
 	return nil
 }
 
-// retryIndex runs read once more, without the cache, when the cache was damaged.
+// retryIndex runs read, and once more without the cache if the cache was damaged.
 func (s *Store) retryIndex(read func() error) error {
 	err := read()
 	if errors.Is(err, errIndex) {
 		s.dropKept()
-		_ = os.Remove(s.indexPath()) // when it cannot be removed, the next try says so
+		_ = os.Remove(s.indexPath()) // if that fails, the next try reports it
 		err = read()
 	}
 	return err
 }
 
-// cached is the index as it is.
+// cached returns the index as saved.
 func (s *Store) cached() *index {
 	idx := openIndex(s.indexPath())
 	if s.Reads != nil {
@@ -64,8 +64,8 @@ func (s *Store) cached() *index {
 	return idx
 }
 
-// takeKept is the index that was read last, if that is of tips, what is cached is still what it was read
-// from, and nobody else has it; else nil.
+// takeKept returns the index that was read last, or nil. It returns nil if that index has other tips, is in use, or
+// its file has changed.
 func (s *Store) takeKept(tips gitstore.Tips) *index {
 	idx := s.kept.Swap(nil)
 	if idx == nil {
@@ -84,14 +84,14 @@ func (s *Store) dropKept() {
 	}
 }
 
-// sameFile reports whether nobody has replaced or changed a file between two looks.
+// sameFile reports whether a file was neither replaced nor changed between two looks.
 func sameFile(a, b os.FileInfo) bool {
 	return b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 func (s *Store) indexPath() string { return filepath.Join(s.Repo.StateDir(), "cache", indexName) }
 
-// index brings the cache up to the logs as they are now.
+// index updates the cache from the present logs and returns it.
 func (s *Store) index(ctx context.Context) (*index, error) {
 	tips, err := s.tips(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) index(ctx context.Context) (*index, error) {
 	return idx, err
 }
 
-// Together begins a step of several events: until end is called the index is not saved after each of them.
+// Together begins a group of several events: the index is saved only once, when the returned function is called.
 func (s *Store) Together() (end func()) {
 	s.steps.Add(1)
 	return func() {
@@ -127,7 +127,7 @@ func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error)
 		idx.store = s
 	}
 	if len(idx.Damaged) > 0 && s.Repo.AnyReadable(ctx, damagedIDs(idx.Damaged)) {
-		idx = idx.afresh() // what was missing is back, and belongs in between
+		idx = idx.afresh() // a missing record is back, and belongs in the middle
 	}
 	if maps.Equal(idx.Tips, tips) {
 		return idx, nil
@@ -142,12 +142,12 @@ func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error)
 		return nil, err
 	}
 	if idx.unsaved = true; s.steps.Load() == 0 {
-		_ = idx.save(s) // only a cache: a read-only repository is still readable
+		_ = idx.save(s) // only a cache: reading must work in a read-only repository
 	}
 	return idx, nil
 }
 
-// readOn takes into idx what the logs hold beyond it.
+// readOn adds to idx what the logs have beyond it.
 func (s *Store) readOn(ctx context.Context, idx *index, tips gitstore.Tips) error {
 	b := &build{store: s, idx: idx}
 	defer func() { b.groups.Close() }()

@@ -13,7 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// markOf is by which rows are found that speak of a commit or of anything else with such an id.
+// markOf returns the mark of a commit or other object: a 64-bit number by which the index finds the rows that name it.
+// ok is false for a text that is not such an id.
 func markOf(id string) (mark uint64, ok bool) {
 	var b [8]byte
 	if len(id) < 2*len(b) {
@@ -23,21 +24,21 @@ func markOf(id string) (mark uint64, ok bool) {
 	return binary.BigEndian.Uint64(b[:]), err == nil
 }
 
-// idLength is the length of the shortest id, in hexadecimal digits.
+// idLength is the length of the shortest object id, in hexadecimal digits.
 const idLength = 40
 
-// markOfText is the mark of what is no id.
+// markOfText returns the mark of a text that is not an object id.
 func markOfText(what, text string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, what+"\x00"+text)
 	return h.Sum64()
 }
 
-// fewestLetters are those of an id's suffix by which it is found.
+// fewestLetters is the minimum number of letters of an id's suffix that find it.
 const fewestLetters = 4
 
-// marksOfSuffix are by which a run or review is found by its id's suffix: by all of it, and by its first
-// and its last letters. A suffix of fewer than fewestLetters has none.
+// marksOfSuffix returns the marks of an id's suffix: of the whole suffix, and of its first and last letters. A suffix
+// shorter than fewestLetters has none.
 func marksOfSuffix(suffix string) []uint64 {
 	if len(suffix) < fewestLetters {
 		return nil
@@ -45,8 +46,8 @@ func marksOfSuffix(suffix string) []uint64 {
 	return []uint64{markOfText("suffix", suffix), markOfText("first", suffix[:fewestLetters]), markOfText("last", suffix[len(suffix)-fewestLetters:])}
 }
 
-// marksOfLetters are those that an id has whose suffix begins or ends with letters. Where the letters
-// are a whole suffix nothing else has the mark, however much ids are alike.
+// marksOfLetters returns the marks to look for if a suffix begins or ends with letters. A whole suffix has a mark of
+// its own, which avoids reading all ids that share some letters.
 func marksOfLetters(letters string) []uint64 {
 	marks := marksOfSuffix(letters)
 	if len(letters) >= record.SuffixLength {
@@ -55,23 +56,23 @@ func marksOfLetters(letters string) []uint64 {
 	return marks[min(len(marks), 1):]
 }
 
-// fitsLetters reports whether letters are the first or the last of an id's suffix, and enough of them.
+// fitsLetters reports whether letters begin or end the id's suffix and are enough.
 func fitsLetters(id, letters string) bool {
 	_, suffix, _ := strings.Cut(id, "-")
 	return len(letters) >= fewestLetters && (strings.HasPrefix(suffix, letters) || strings.HasSuffix(suffix, letters))
 }
 
-// markOfName is by which a run is found that works on something of that name.
+// markOfName returns the mark of runs that work on something with the name.
 func markOfName(name string) uint64 { return markOfText("name", NameForMatch(name)) }
 
-// hexIDs gives each run of hexadecimal digits in text that is as long as an id.
+// hexIDs visits each run of hexadecimal digits in text that is at least as long as an id.
 func hexIDs(text []byte, visit func(id []byte)) {
 	digit := func(i int) bool {
 		c := text[i]
 		return c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
 	}
 	for from := 0; from+idLength <= len(text); {
-		end := from + idLength // of digits, if all from from on are
+		end := from + idLength // of the digits, if all from from on are digits
 		for i := end - 1; i >= from; i-- {
 			if !digit(i) {
 				from, end = i+1, 0
@@ -89,8 +90,8 @@ func hexIDs(text []byte, visit func(id []byte)) {
 	}
 }
 
-// marked are the runs or reviews, or both, that have one of ids, or of which an event names one, the
-// newest first.
+// marked returns the runs or reviews, by kinds, that have one of ids or whose events name one, newest first. Marks may
+// collide, so that some may name none.
 func (idx *index) marked(ids map[string]bool, kinds ...entityKind) ([]segment.Entry, error) {
 	marks := map[uint64]bool{}
 	var keys []segment.Key
@@ -108,7 +109,7 @@ func (idx *index) marked(ids map[string]bool, kinds ...entityKind) ([]segment.En
 	return idx.stack.Newest(marks, keys...)
 }
 
-// mark is a mark as rows of a kind have it: whoever looks for runs comes by no review.
+// mark returns the mark as used for rows of a kind, so that a search for runs does not find reviews.
 func (kind entityKind) mark(mark uint64) uint64 {
 	if kind == kindRun {
 		return ^mark
@@ -116,10 +117,11 @@ func (kind entityKind) mark(mark uint64) uint64 {
 	return mark
 }
 
-// begunBefore is the order in which runs and reviews were begun.
+// begunBefore orders runs and reviews by when they began.
 func begunBefore(a, b row) int { return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.id, b.id)) }
 
-// resolve is the full id of what a person typed: an id, a unique prefix, letters of its suffix or latest.
+// resolve returns the full id for what a person typed: an id, a unique prefix, letters of its suffix or "latest". It
+// returns a *NotFoundError if none or several match.
 func (idx *index) resolve(kind entityKind, typed string, now time.Time) (string, error) {
 	exact, err := idx.find(entity{kind, typed})
 	if err != nil || exact != nil && exact.begun() {
@@ -147,7 +149,7 @@ func (idx *index) resolve(kind entityKind, typed string, now time.Time) (string,
 	return "", refused
 }
 
-// latest is what began last, "" when there is nothing.
+// latest returns the id of what began last, or "".
 func (idx *index) latest(kind entityKind) (string, error) {
 	if newest := idx.Newest[string(kind)]; newest.ID != "" {
 		return newest.ID, nil
@@ -163,8 +165,8 @@ func (idx *index) latest(kind entityKind) (string, error) {
 	return latest.id, err
 }
 
-// fitting are those whose id begins with what was typed, or whose suffix begins or ends with it, the
-// newest first.
+// fitting returns the runs or reviews whose id begins with typed, or whose suffix begins or ends with it, newest
+// first.
 func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	if typed == "" {
 		return nil, nil
@@ -187,7 +189,7 @@ func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	return fits, err
 }
 
-// shelvesOf are those on which all of a kind are that have begun.
+// shelvesOf returns the shelves that hold all rows of a kind that have begun.
 func shelvesOf(kind entityKind) []byte {
 	if kind == kindRun {
 		return []byte{shelfRun}
@@ -195,7 +197,7 @@ func shelvesOf(kind entityKind) []byte {
 	return []byte{shelfWaiting, shelfClosed}
 }
 
-// meant are rows as they are listed where one of them has to be chosen.
+// meant describes rows for a list from which one has to be chosen.
 func meant(rows []row, now time.Time) ([]record.Meant, error) {
 	var among []record.Meant
 	for i := range rows {

@@ -10,13 +10,13 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// groups are events by the runs and reviews that they are of, in parts of which each holds all
-// that there is of some runs and reviews, each event behind its run or review.
+// groups holds events grouped by run and review, in parts. A part holds all events of some runs and reviews, each
+// event prefixed with the id of its run or review.
 type groups struct {
 	spill.Parts
-	clock uint64 // the highest
-	taken int    // how many events there are
-	count bool   // they are counted only
+	clock uint64 // the highest clock
+	taken int    // the number of events
+	count bool   // only count the events
 }
 
 func (g *groups) add(e record.Event) {
@@ -42,7 +42,7 @@ func partOf(of entity) int {
 	return int(h.Sum32() % spill.Count)
 }
 
-// visit visits each run and review of a part. Parts may be visited side by side.
+// visit visits each run and review of a part. Parts may be visited concurrently.
 func (g *groups) visit(number int, visit func(entity, []record.Event) error) error {
 	data, err := g.Read(number)
 	if err != nil {
@@ -67,10 +67,10 @@ func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// appendEvent writes an event for an eventReader of this process.
+// appendEvent encodes an event for an eventReader of this process.
 func appendEvent(b []byte, e record.Event) []byte {
 	var buf [16]byte
-	at, _ := e.Timestamp.AppendBinary(buf[:0]) // whose zone has been read from text
+	at, _ := e.Timestamp.AppendBinary(buf[:0]) // cannot fail: the time was parsed from text
 	plain := uint64(0)
 	if e.Plain {
 		plain = 1
@@ -84,7 +84,7 @@ func appendEvent(b []byte, e record.Event) []byte {
 	return appendText(appendText(b, at), e.Payload)
 }
 
-// eventReader reads what appendEvent has written; text is the same as data.
+// eventReader decodes what appendEvent wrote; text is a copy of data.
 type eventReader struct {
 	data []byte
 	text string

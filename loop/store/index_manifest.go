@@ -15,29 +15,29 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// manifest is what is read of an index at once.
+// manifest is the part of an index that is read in one go.
 type manifest struct {
 	Tips    gitstore.Tips    `json:"tips"`
-	Clock   uint64           `json:"clock"`             // the highest that is believed of any log
-	Late    map[string]int64 `json:"late,omitempty"`    // of the newest event of a writer that has one
+	Clock   uint64           `json:"clock"`             // the highest believed clock of any log
+	Late    map[string]int64 `json:"late,omitempty"`    // Late of each writer's newest event that has one
 	Ahead   []eventRef       `json:"ahead,omitempty"`   // events whose clocks are not believed yet
-	Damaged []damagedRecord  `json:"damaged,omitempty"` // records that are missing or damaged here
-	Bad     []string         `json:"bad,omitempty"`     // why records were read that say nothing
-	Newest  map[string]begun `json:"newest,omitempty"`  // of each kind what began last
-	// Branches that reviews were asked for on, with the clock at which the newest of each began.
+	Damaged []damagedRecord  `json:"damaged,omitempty"` // records missing or damaged here
+	Bad     []string         `json:"bad,omitempty"`     // why records are unreadable
+	Newest  map[string]begun `json:"newest,omitempty"`  // of each kind, what began last
+	// Branches maps the branches that reviews were requested on to the clock at which the newest review began.
 	Branches map[string]uint64 `json:"branches,omitempty"`
-	Events   int               `json:"events"`   // that were taken in: those that Store.Events gives
-	Segments []string          `json:"segments"` // names of files, the newest first
-	read     uint32            // checksum of the file, 0 without one
+	Events   int               `json:"events"`   // the number of events
+	Segments []string          `json:"segments"` // file names, newest first
+	read     uint32            // checksum of the file; 0 without a file
 }
 
-// begun is what began at a clock: one run or review, or "", when the rows have to be asked.
+// begun is the run or review that began at a clock; ID is "" if the rows have to be searched.
 type begun struct {
 	ID    string `json:"id"`
 	Clock uint64 `json:"clock"`
 }
 
-// begins takes in that r began, which may have become earlier than it was.
+// begins records that r began. Late events may make its beginning earlier than it was.
 func (m *manifest) begins(r *row) {
 	kind := string(r.kind)
 	newest, known := m.Newest[kind]
@@ -55,11 +55,11 @@ func (m *manifest) begins(r *row) {
 	m.Newest[kind] = newest
 }
 
-// branchesMost is how many branches the index knows: those of the newest reviews.
+// branchesMost is how many branches the index keeps: those with the newest reviews.
 const branchesMost = 100
 
-// asks takes in that a review of a branch began at a clock. In whatever order it hears of reviews, it
-// comes to the same branches.
+// asks records that a review of a branch began at a clock. The resulting set of branches does not depend on the
+// order of the calls.
 func (m *manifest) asks(branch string, clock uint64) {
 	if branch == "" || clock <= m.Branches[branch] {
 		return
@@ -73,15 +73,15 @@ func (m *manifest) asks(branch string, clock uint64) {
 	}
 }
 
-// newestBranches are the branches, that of the newest review first.
+// newestBranches returns the branches, that of the newest review first.
 func (m *manifest) newestBranches() []string {
 	return slices.SortedFunc(maps.Keys(m.Branches), func(a, b string) int {
 		return cmp.Or(cmp.Compare(m.Branches[b], m.Branches[a]), strings.Compare(a, b))
 	})
 }
 
-// readManifest reads what is in the file. A missing or damaged one is that of an empty index,
-// for everything can be read again.
+// readManifest reads the manifest. For a missing or damaged file it returns an empty one, since all can be read again
+// from the logs.
 func readManifest(path string) manifest {
 	data, err := safefile.ReadFile(path)
 	if err != nil {
@@ -106,7 +106,7 @@ func decodeManifest(data []byte) (m manifest, err error) {
 	return m, nil
 }
 
-// badMost is how many records that say nothing are named by an index that was saved.
+// badMost is how many unreadable records a saved index lists.
 const badMost = 200
 
 func (m manifest) encode() ([]byte, error) {

@@ -13,8 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// NameForMatch is a name, or the subject of a commit, as far as two are compared: a subject
-// may have been cut.
+// NameForMatch shortens a name or a commit's subject for comparison, because a subject may have been truncated.
 func NameForMatch(name string) string {
 	const cut = 190
 	name = prose.OneLine(name)
@@ -28,13 +27,13 @@ const (
 	kindRun    entityKind = 'R'
 )
 
-// entity names a run or a review.
+// entity identifies a run or a review.
 type entity struct {
 	kind entityKind
 	id   string
 }
 
-// key is e's in a segment; ok is false where no row can have it.
+// key returns the entity's key in a segment; ok is false if no row can have it.
 func (e entity) key() (key segment.Key, ok bool) {
 	key[0] = byte(e.kind)
 	return key, copy(key[1:], e.id) == len(e.id) && len(e.id) == segment.KeySize-1
@@ -43,40 +42,40 @@ func (e entity) key() (key segment.Key, ok bool) {
 // Parts of a row.
 const (
 	partSummary = iota
-	partRefs    // one line an event, in order: clock, writer, commit, late
+	partRefs    // one line per event, in order: clock, writer, commit, late
 	partState   // see row.covered
 )
 
-// row is what lists go by of one run or review.
+// row holds the fields of one run or review that lists filter and sort by.
 type row struct {
 	entity
 	status   string
-	sort     int64  // milliseconds since 1970, newest first
-	seq      uint64 // clock of its first event: what began last is the latest
+	sort     int64  // milliseconds since 1970; lists show the highest first
+	seq      uint64 // clock of its first event, which defines what is latest
 	created  int64  // milliseconds since 1970
 	updated  int64
-	closed   int64       // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
-	need     record.Need // of a review
-	critical int         // findings of a review that nobody answered
-	waits    bool        // an agent was asked who has not answered
-	spent    bool        // an agent's tool told what its calls took
-	events   int         // how many it has
-	covered  int         // how many of them, the first ones, are in the newest state that was kept
-	kept     int         // the size of that state in bytes
-	older    bool        // a segment below has a row of it, too
-	whole    bool        // its refs are all; else those of the rows below come before them
-	topic    uint64      // see ReviewSummary.topic
+	closed   int64       // when a review was resolved or cancelled, in milliseconds since 1970; 0 if it is not closed
+	need     record.Need // for a review
+	critical int         // open critical findings of a review
+	waits    bool        // an agent was asked and has not answered
+	spent    bool        // agents' calls reported usage
+	events   int         // the number of its events
+	covered  int         // how many of its first events are in the newest kept state
+	kept     int         // size of that state in bytes
+	older    bool        // a lower segment has a row of it too
+	whole    bool        // its refs are complete; otherwise those of the rows below come before them
+	topic    uint64      // see ReviewSummary.Topic
 
 	entry segment.Entry
 }
 
-// begun reports whether the event that begins r is here. A log that names a run of
-// another log may come first.
+// begun reports whether the event that begins r is here. Events in another log that name a run may arrive
+// before it.
 func (r *row) begun() bool { return r.status != "" }
 
-// Shelves: where rows stand in a segment, so that a list reads those that it may show.
+// Shelves group the rows of a segment, so that a list reads only those that it may show.
 const (
-	shelfNone byte = iota // its beginning is not here yet
+	shelfNone byte = iota // the first event is not here yet
 	shelfRun
 	shelfClosed
 	shelfWaiting
@@ -111,14 +110,14 @@ func (r *row) flags() (flags byte) {
 	return flags
 }
 
-// Where things stand in a head that are looked for in it.
+// Positions of some fields in a head.
 const (
 	statusAt, statusSize   = 17, 13
 	flagsAt                = 39
 	coveredAt, coveredSize = 46, 4
 )
 
-// head is r in its segment.
+// head encodes the row for its segment.
 func (r *row) head() (h [segment.HeadSize]byte) {
 	h[0] = r.shelf()
 	binary.BigEndian.PutUint64(h[1:], uint64(r.sort)^1<<63)
@@ -136,14 +135,14 @@ func (r *row) head() (h [segment.HeadSize]byte) {
 	return h
 }
 
-// rowOf reads the entry of a segment.
+// rowOf decodes an entry of a segment.
 func rowOf(entry segment.Entry) (r row) {
 	r.read(entry)
 	r.name()
 	return r
 }
 
-// rowsOf reads entries.
+// rowsOf decodes entries.
 func rowsOf(entries []segment.Entry) []row {
 	rows := make([]row, len(entries))
 	for i, entry := range entries {
@@ -152,13 +151,13 @@ func rowsOf(entries []segment.Entry) []row {
 	return rows
 }
 
-// name fills in the id, which a scan leaves out: most rows are only counted.
+// name fills in the id. A scan leaves it out because most rows are only counted.
 func (r *row) name() {
 	key := r.entry.Key()
 	r.id = string(key[1:])
 }
 
-// read reads all but the id.
+// read decodes all but the id.
 func (r *row) read(entry segment.Entry) {
 	h := entry.Head()
 	number := func(at int) int { return int(binary.BigEndian.Uint32(h[at:])) }
@@ -174,13 +173,13 @@ func (r *row) read(entry segment.Entry) {
 	}
 }
 
-// statuses are all that a row may have.
+// statuses lists all statuses that a row may have.
 var statuses = []string{
 	string(record.ReviewOpen), string(record.ReviewSubmitted), string(record.ReviewClaimed), string(record.ReviewResolved), string(record.ReviewCancelled),
 	string(record.RunRunning), string(record.RunReviewing), string(record.RunStopped), string(record.RunCompleted), string(record.RunSkipped), string(record.RunAborted),
 }
 
-// statusText is a status without a copy of its own.
+// statusText returns the status b without allocating, if it is known.
 func statusText(b []byte) string {
 	for _, s := range statuses {
 		if string(b) == s {
@@ -190,10 +189,10 @@ func statusText(b []byte) string {
 	return string(b)
 }
 
-// hasOlder reports whether a row with that head has another below it.
+// hasOlder reports whether the row with that head has another row below it.
 func hasOlder(head []byte) bool { return head[flagsAt]&flagOlder != 0 }
 
-// joinRow adds to a row what one below it has beyond it.
+// joinRow merges into a row what an older row below it adds.
 func joinRow(r *segment.Row, older segment.Row) {
 	flags, was := &r.Head[flagsAt], older.Head[flagsAt]
 	if *flags&flagWhole == 0 {
@@ -206,7 +205,7 @@ func joinRow(r *segment.Row, older segment.Row) {
 	*flags = *flags&^flagOlder | was&flagOlder
 }
 
-// loadLine reads the summary of one row.
+// loadLine decodes the summary of a row.
 func loadLine[T any](r *row) (line T, err error) {
 	summary, err := r.entry.Part(partSummary)
 	if err != nil {
