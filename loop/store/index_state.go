@@ -16,8 +16,7 @@ type state struct {
 	run    record.Run
 }
 
-// apply folds events on, which come after those that were folded before. Those that cannot be
-// read are left out.
+// apply folds events that come after those folded before. It skips events that cannot be decoded.
 func (st *state) apply(events []record.Event) {
 	for _, e := range events {
 		if st.kind == kindReview {
@@ -28,7 +27,7 @@ func (st *state) apply(events []record.Event) {
 	}
 }
 
-// encode returns st as decodeState reads it.
+// encode encodes st in the form that decodeState reads.
 func (st *state) encode() ([]byte, error) {
 	if st.kind == kindReview {
 		return st.review.Keep()
@@ -50,7 +49,7 @@ func decodeState(kind entityKind, data []byte) (state, error) {
 	return st, nil
 }
 
-// row is what lists go by, and the summary.
+// row returns the row's fields that follow from the state, and the encoded summary.
 func (st *state) row() (r row, summary []byte, err error) {
 	if st.kind == kindReview {
 		s := st.review.Summary()
@@ -75,16 +74,16 @@ func closedMillis(s record.ReviewSummary) int64 {
 	return s.ClosedAt.UnixMilli()
 }
 
-// When the state of a run or review is kept: from so many events on, when so many came since, or
-// at once when it is small. A large one is kept the more seldom the larger it is.
+// When the state of a run or review is kept in the index: from stateFrom events on, if it is small, or else after
+// stateEvery further events. The larger the state, the more events are needed.
 const (
 	stateFrom   = 16
 	stateEvery  = 64
 	stateSmall  = 16 << 10
-	stateWeight = 64 << 10 // bytes of a kept state that one event more is read for
+	stateWeight = 64 << 10 // a kept state may have this many bytes for each event read after it
 )
 
-// keepsState reports whether the state is to be kept when r, the row as it was, has got events.
+// keepsState reports whether to keep the state when r, the row as it was, has grown to events.
 func (r *row) keepsState(events int) bool {
 	return events > stateFrom && (r.kept <= stateSmall || events-r.covered >= max(stateEvery, r.kept/stateWeight))
 }

@@ -10,39 +10,37 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// Filter chooses lines of a list.
+// Filter selects and limits the lines of a list.
 type Filter struct {
 	Status func(string) bool               // nil: any
-	Skip   int                             // the first ones that fit are only counted
-	Limit  int                             // of those after Skip; 0: all
-	Review func(record.ReviewSummary) bool // nil: any; reads the summary of each review that fits otherwise
-	Run    func(record.RunSummary) bool    // the same of runs
-	// Mention leaves out what has, or names, none of these ids, of commits, changes, runs and reviews; nil: nothing.
+	Skip   int                             // how many matching lines to skip; they still count
+	Limit  int                             // the maximum number of lines after Skip; 0: all
+	Review func(record.ReviewSummary) bool // nil: any; reads the summary of each review that matches otherwise
+	Run    func(record.RunSummary) bool    // likewise for runs
+	// Mention selects what has or names one of these ids of commits, changes, runs and reviews; nil: any.
 	Mention map[string]bool
-	Waiting bool // leaves out reviews that every agent who was asked has answered
-	// Newest leaves out the reviews that say the same of the same change as a newer one that fits: see
-	// ReviewSummary.topic.
+	Waiting bool // selects reviews for which an agent who was asked has not answered
+	// Newest omits a review if a newer one that matches says the same about the same change: see
+	// ReviewSummary.Topic.
 	Newest bool
-	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
-	// leaves out nothing.
+	// ClosedSince omits what was resolved or cancelled before it; the zero Time omits nothing.
 	ClosedSince time.Time
-	// ClosedBefore leaves out what was not resolved or cancelled before it; the zero Time
-	// leaves out nothing.
+	// ClosedBefore selects what was resolved or cancelled before it; the zero Time selects all.
 	ClosedBefore time.Time
-	// CreatedSince and CreatedUntil leave out what was begun before the one, and at the other or
-	// later; zero Times leave out nothing.
+	// CreatedSince and CreatedUntil select what began at the first or later, and before the second; zero Times select
+	// all.
 	CreatedSince, CreatedUntil time.Time
-	UpdatedSince               time.Time // leaves out where nothing happened at it or later; the zero Time leaves out nothing
-	Spent                      bool      // leaves out what took no calls of agents, as far as tools told
-	// ByNeed puts first what needs a person most: see need.
+	UpdatedSince               time.Time // selects what changed at it or later; the zero Time selects all
+	Spent                      bool      // selects what has reported usage of agents' calls
+	// ByNeed lists first what most needs a person: see record.Need.
 	ByNeed bool
-	// Counts is filled in with how many that fit have each status, whatever Status says; nil: not.
+	// Counts, if not nil, is filled in with the number of matches for each status, regardless of Status.
 	Counts map[string]int
-	// Some says that what is beyond Limit need not be counted.
+	// Some allows the count to stop at Limit.
 	Some bool
 }
 
-// Reviews lists reviews, newest submitted first unless the filter says otherwise, and counts all that the filter fits.
+// Reviews lists reviews, newest submitted first unless f says otherwise, and counts all that match f.
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, int, error) {
 	found, total, err := list[record.ReviewSummary](ctx, s, kindReview, f)
 	if s.Repo.OneAudience() {
@@ -54,8 +52,8 @@ func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, 
 	return found, total, err
 }
 
-// ReviewBranches are the branches that reviews were asked for on, that of the newest first: of more than
-// branchesMost the first ones.
+// ReviewBranches returns the branches that reviews were requested on, that of the newest review first, at most
+// branchesMost.
 func (s *Store) ReviewBranches(ctx context.Context) ([]string, error) {
 	idx, err := s.index(ctx)
 	if err != nil {
@@ -65,13 +63,13 @@ func (s *Store) ReviewBranches(ctx context.Context) ([]string, error) {
 	return idx.newestBranches(), nil
 }
 
-// Runs lists runs, newest first, and counts all that the filter fits.
+// Runs lists runs, newest first, and counts all that match f.
 func (s *Store) Runs(ctx context.Context, f Filter) ([]record.RunSummary, int, error) {
 	return list[record.RunSummary](ctx, s, kindRun, f)
 }
 
-// Titled returns an event with a title that says what is known: a run is called a pass only where an agent or a person
-// looked. The index says so; an event whose run is not in it stays as it is.
+// Titled returns an event with a corrected title: a run is called a pass only if an agent or a person looked. If the
+// event's run is not in the index, the event is unchanged.
 func (s *Store) Titled(ctx context.Context, e record.Event) record.Event {
 	if !e.SaysPass() {
 		return e
@@ -132,8 +130,7 @@ func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 	return found, total, err
 }
 
-// visit visits the rows that fit, in the order in which they are listed; nil for one that
-// is only to be counted.
+// visit visits the matching rows in the order of the list. It passes nil for a row that only counts.
 func (f Filter) visit(idx *index, kind entityKind, visit func(*row) error) error {
 	if !f.ByNeed {
 		return f.inOrder(idx, kind, visit)
@@ -162,7 +159,7 @@ func (f Filter) visit(idx *index, kind entityKind, visit func(*row) error) error
 	return err
 }
 
-// inOrder visits the rows that fit, the newest first.
+// inOrder visits the matching rows, newest first.
 func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) error {
 	clear(f.Counts)
 	fits := f.fitting()
@@ -192,7 +189,7 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 	return err
 }
 
-// shelves are those on which something may fit.
+// shelves returns the index shelves that can hold matching rows.
 func (f Filter) shelves(kind entityKind) []byte {
 	shelves := shelvesOf(kind)
 	if kind == kindReview && f.Counts == nil && f.Status != nil && !f.Status(string(record.ReviewResolved)) && !f.Status(string(record.ReviewCancelled)) {
@@ -204,7 +201,7 @@ func (f Filter) shelves(kind entityKind) []byte {
 // errEnough ends a scan.
 var errEnough = errors.New("enough")
 
-// reads reports whether a summary is read to see whether it fits.
+// reads reports whether matching needs the summary.
 func (f Filter) reads() bool { return f.Review != nil || f.Run != nil }
 
 func (f Filter) fitsLine(line any) bool {
@@ -217,7 +214,8 @@ func (f Filter) fitsLine(line any) bool {
 	return true
 }
 
-// fitting goes by what the index knows without reading a summary. It is asked of rows in their order.
+// fitting returns a function that reports whether a row matches, without reading its summary. It must be called in the
+// order of the rows.
 func (f Filter) fitting() func(*row) bool {
 	closedSince, closedBefore := millis(f.ClosedSince, math.MinInt64), millis(roundUp(f.ClosedBefore), math.MaxInt64)
 	createdSince, createdUntil := millis(f.CreatedSince, math.MinInt64), millis(roundUp(f.CreatedUntil), math.MaxInt64)
@@ -247,7 +245,7 @@ func (f Filter) fitting() func(*row) bool {
 	}
 }
 
-// roundUp is at in whole milliseconds, not before it.
+// roundUp rounds at up to whole milliseconds.
 func roundUp(at time.Time) time.Time {
 	if at.IsZero() {
 		return at
@@ -255,7 +253,7 @@ func roundUp(at time.Time) time.Time {
 	return at.Add(time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-// millis are those since 1970 of a time, none those of the zero Time.
+// millis returns at as Unix milliseconds, or none for the zero Time.
 func millis(at time.Time, none int64) int64 {
 	if at.IsZero() {
 		return none
@@ -273,8 +271,7 @@ func (r *row) mentions(ids map[string]bool) (named bool, err error) {
 	return named, err
 }
 
-// OwnReviews are the reviews among ids in which this clone did something, by the index
-// alone.
+// OwnReviews returns the reviews among ids for which this clone wrote an event. It reads only the index.
 func (s *Store) OwnReviews(ctx context.Context, ids map[string]bool) (among []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// takeUp makes sure that this clone's own log is as its writer left it.
+// takeUp repairs this clone's own log if it is not as its writer left it, and reports what it did.
 func (s *Store) takeUp(ctx context.Context) error {
 	done, err := s.Repo.TakeUpLog(ctx, record.IsEntry)
 	switch {
@@ -29,7 +29,7 @@ func (s *Store) takeUp(ctx context.Context) error {
 	return err
 }
 
-// tips are the ends of all logs, this clone's own as its writer left it.
+// tips returns the tips of all logs, after takeUp.
 func (s *Store) tips(ctx context.Context) (gitstore.Tips, error) {
 	if err := s.takeUp(ctx); err != nil {
 		return nil, err
@@ -41,12 +41,11 @@ func (s *Store) tips(ctx context.Context) (gitstore.Tips, error) {
 	return tips, nil
 }
 
-// errAfresh is a log that does not go on where it was read to, or is damaged there: a
-// reader starts from nothing.
+// errAfresh means that a log does not continue from where it was read, or is damaged there. The reader has to start
+// from nothing.
 var errAfresh = errors.New("read the logs afresh")
 
-// newEvents reads what the logs hold beyond the tips that idx has read, and notes what
-// cannot be read.
+// newEvents reads the events beyond the tips that idx has read, and notes in idx what cannot be read.
 func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) (fresh []record.Event, err error) {
 	err = s.eachNew(ctx, idx, tips, func() func(record.Event) {
 		fresh = nil
@@ -55,14 +54,14 @@ func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) (
 	return fresh, err
 }
 
-// eachNew visits what newEvents gives, in no order but that those of one log whose clocks are
-// beyond lateClock come oldest first. begin gives the visitor: again, when what was visited
-// does not count, for the logs have to be read one by one.
+// eachNew visits the events that newEvents returns. Their order is undefined, except that events of one log with clocks
+// beyond LateClock come oldest first. begin returns the visitor. It is called again if the logs have to be read one by
+// one; what was visited before then does not count.
 func (s *Store) eachNew(ctx context.Context, idx *index, tips gitstore.Tips, begin func() func(record.Event)) error {
 	return s.eachRecord(ctx, idx, tips, func() (func(record.Event), func(gitstore.Entry)) { return begin(), func(gitstore.Entry) {} })
 }
 
-// eachRecord is eachNew that visits all records as well, with those that say nothing.
+// eachRecord is eachNew which also visits all records, including unreadable ones.
 func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, begin func() (func(record.Event), func(gitstore.Entry))) error {
 	for writer := range idx.Tips {
 		if _, still := tips[writer]; !still {
@@ -96,8 +95,7 @@ func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, 
 	return s.eachNewByLog(ctx, idx, tips, visit, entryOf)
 }
 
-// eachNewByLog reads one log after the other, each from its beginning to its end, and what is
-// left of one that has lost something.
+// eachNewByLog reads one log after the other, each from its beginning to its end, and of a damaged log what is left.
 func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips, visit func(record.Event), record func(gitstore.Entry)) error {
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		if idx.Tips[writer] == tips[writer] {
@@ -116,7 +114,7 @@ func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips
 	return nil
 }
 
-// event is DecodeEvent that is counted.
+// event decodes an event and counts the read.
 func (s *Store) event(entry gitstore.Entry) (record.Event, error) {
 	if s.Reads != nil {
 		s.Reads.Events.Add(1)
@@ -124,7 +122,7 @@ func (s *Store) event(entry gitstore.Entry) (record.Event, error) {
 	return record.DecodeEvent(entry)
 }
 
-// decode gives the event of a record; one that says nothing is noted.
+// decode decodes the event of a record; an unreadable record is noted in idx and reported to Warn.
 func (s *Store) decode(idx *index, entry gitstore.Entry) (record.Event, bool) {
 	event, err := s.event(entry)
 	if err == nil {
@@ -137,8 +135,8 @@ func (s *Store) decode(idx *index, entry gitstore.Entry) (record.Event, bool) {
 	return event, false
 }
 
-// readLog visits the records of one log beyond what idx has read of it. Where records
-// are lost or damaged it visits the rest, and notes them.
+// readLog visits the records of one log beyond what idx has read. If records are lost or damaged it visits the rest and
+// notes them in idx.
 func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gitstore.ID, visit func(gitstore.Entry)) error {
 	known, visited := idx.Tips[writer], gitstore.ID("")
 	took := func(entry gitstore.Entry) error { visited = entry.ID; visit(entry); return nil }
@@ -163,7 +161,7 @@ func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gits
 	return err
 }
 
-// readRow reads the events of a run or review, in order, and notes those that are lost.
+// readRow reads the events of a run or review, in order, and notes lost ones in idx.
 func (s *Store) readRow(ctx context.Context, idx *index, of entity) ([]record.Event, error) {
 	refs, err := idx.refs(of, 0)
 	if err != nil {
@@ -177,7 +175,7 @@ func (s *Store) readRow(ctx context.Context, idx *index, of entity) ([]record.Ev
 	return events, err
 }
 
-// readRefs reads events, and names those that are missing or damaged.
+// readRefs reads events, and returns those that are missing or damaged as lost.
 func (s *Store) readRefs(ctx context.Context, refs []eventRef) (events []record.Event, lost []*gitstore.DamagedError, err error) {
 	events = make([]record.Event, 0, len(refs))
 	for _, ref := range refs {

@@ -12,12 +12,12 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// lookPath is the file that says when a review was looked at here. It never leaves the clone.
+// lookPath returns the file that holds when a review was last looked at in this clone. It is never shared.
 func (s *Store) lookPath(review string) string {
 	return filepath.Join(s.Repo.StateDir(), "looks", review+".json")
 }
 
-// Look notes that a review is looked at in this clone.
+// Look records that a review was looked at now in this clone.
 func (s *Store) Look(review record.Review) error {
 	data, err := json.Marshal(s.Now())
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) Look(review record.Review) error {
 	return safefile.WriteFile(path, data, 0o644)
 }
 
-// Looked returns when a review was last looked at in this clone; the zero Time where it was not, as far as is known.
+// Looked returns when a review was last looked at in this clone, or the zero Time.
 func (s *Store) Looked(review string) (at time.Time, err error) {
 	data, err := safefile.ReadFile(s.lookPath(review))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// named is the state of the run or review that was typed. What is no id may be a commit.
+// named returns the state of the run or review that typed names. If it names none, it may be a commit.
 func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state, error) {
 	st, err := s.entityState(ctx, kind, typed)
 	missing := new(record.NotFoundError)
@@ -28,7 +28,7 @@ func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state
 	return s.entityState(ctx, kind, s.inForce(typed, of))
 }
 
-// inForce returns the id of what a commit means, and names the others, when there are any.
+// inForce chooses the run or review that a commit means, and tells the user about the others.
 func (s *Store) inForce(typed string, of []record.Meant) string {
 	chosen := newestInForce(of)
 	var others []string
@@ -43,8 +43,8 @@ func (s *Store) inForce(typed string, of []record.Meant) string {
 	return chosen.ID
 }
 
-// newestInForce returns the newest that waits for somebody, or where none does the newest that was
-// not withdrawn. of is not empty, and the newest comes first.
+// newestInForce returns the newest review that waits for somebody, else the newest entry that was not cancelled, else
+// the newest. of must not be empty; the newest comes first.
 func newestInForce(of []record.Meant) record.Meant {
 	for _, m := range of {
 		if m.What == "review" && record.WaitingStatus(m.Status) {
@@ -59,8 +59,8 @@ func newestInForce(of []record.Meant) record.Meant {
 	return of[0]
 }
 
-// resolve is the full id of what was typed, as the index finds it. What is letters of a suffix and a
-// commit or a branch as well, which may be called main, is that.
+// resolve returns the full id that typed names in the index. If typed could be letters of a suffix and is also a commit
+// or a branch, such as main, the commit is meant and resolve returns a *NotFoundError.
 func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed string) (string, error) {
 	id, err := idx.resolve(kind, typed, s.Now())
 	missing := new(record.NotFoundError)
@@ -76,15 +76,15 @@ func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed 
 	return id, err
 }
 
-// ofCommit are the reviews of a commit and the runs whose work it is or that landed as it, the newest
-// first. What is no commit here has none, nor has an id.
+// ofCommit returns the reviews of a commit, and the runs with it as result or as landed commit, newest first. It returns
+// none if typed is not a commit here or looks like an id.
 func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, err error) {
 	if typed == "" || looksLikeID(typed) {
 		return nil, nil
 	}
 	commit, err := s.Repo.Resolve(ctx, typed)
 	if err != nil {
-		return nil, nil // a word that is nothing here is told of as such
+		return nil, nil // not an error: the caller reports an unknown name
 	}
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
@@ -102,13 +102,13 @@ func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, 
 	return of, err
 }
 
-// looksLikeID reports whether something begins like an id, so that it need not be looked for elsewhere.
+// looksLikeID reports whether typed begins like an id, so that it cannot be anything else.
 func looksLikeID(typed string) bool {
 	stamp, _, found := strings.Cut(typed, "-")
 	return found && len(stamp) == len("20060102150405") && strings.Trim(stamp, "0123456789") == ""
 }
 
-// isOf reports whether commit is what a review is of or a run came to.
+// isOf reports whether commit is a review's commit, or a run's result or landed commit.
 func isOf(r *row, commit gitstore.ID) bool {
 	if r.kind == kindReview {
 		line, err := loadLine[record.ReviewSummary](r)
@@ -118,7 +118,7 @@ func isOf(r *row, commit gitstore.ID) bool {
 	return err == nil && (line.Commit == commit || line.LandedAs != nil && line.LandedAs.Commit == commit)
 }
 
-// ShortIDs are the ends of ids by which each is found alone, of those that have one.
+// ShortIDs returns the unique suffixes of ids that have one.
 func (s *Store) ShortIDs(ids []string) (short map[string]string) {
 	err := s.retryIndex(func() error {
 		idx, err := s.index(context.Background())
@@ -130,7 +130,7 @@ func (s *Store) ShortIDs(ids []string) (short map[string]string) {
 		return err
 	})
 	if err != nil {
-		return nil // a cache that fails costs the short form alone
+		return nil // only the short form is lost
 	}
 	return short
 }
@@ -151,8 +151,8 @@ func (idx *index) short(ids []string) (map[string]string, error) {
 	return short, nil
 }
 
-// RunOrReview is what was typed: a run, of which latest is one where there is any, else a review;
-// one of them is nil.
+// RunOrReview returns the run or the review that typed names; the other is nil. "latest" names a run if there is
+// any.
 func (s *Store) RunOrReview(ctx context.Context, typed string) (*record.Run, *record.Review, error) {
 	run, err := s.RunByID(ctx, typed)
 	if err == nil {
@@ -176,7 +176,7 @@ func (s *Store) RunOrReview(ctx context.Context, typed string) (*record.Run, *re
 	return s.RunOrReview(ctx, s.inForce(typed, of))
 }
 
-// RunsOf are the ids of the runs that address a review.
+// RunsOf returns the ids of the runs that address a review.
 func (s *Store) RunsOf(ctx context.Context, review string) (map[string]bool, error) {
 	events, err := s.ReviewEvents(ctx, review)
 	ids := map[string]bool{}

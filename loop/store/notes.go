@@ -12,13 +12,13 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// NotesRef carries readable lines on the commits that events speak of: see package notes.
+// NotesRef is the ref of readable notes on the commits that events are about: see package notes.
 const NotesRef = "refs/notes/runr"
 
-// Project brings the notes up to the logs.
+// Project updates the notes from the logs.
 func (s *Store) Project(ctx context.Context) error { return s.project(ctx, false, nil) }
 
-// ProjectRead is Project where some of what the logs say was collected already.
+// ProjectRead updates the notes, using what y has collected already.
 func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
 	return s.project(ctx, false, y.forNotes())
 }
@@ -30,7 +30,8 @@ func (s *Store) project(ctx context.Context, afresh bool, heard *notes.Heard) er
 	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.notedTips, Read: s.readSaid, Tell: s.tell}.Project(ctx, afresh, heard)
 }
 
-// notedTips returns the logs that notes are made of: those that everybody at the elected remote may see, for notes are pushed there.
+// notedTips returns the tips of the logs that notes are made of: those that everybody at the elected remote may see,
+// because the notes are pushed there.
 func (s *Store) notedTips(ctx context.Context) (gitstore.Tips, error) {
 	tips, err := s.tips(ctx)
 	if err != nil || s.Repo.OneAudience() {
@@ -40,9 +41,9 @@ func (s *Store) notedTips(ctx context.Context) (gitstore.Tips, error) {
 	return tips, nil
 }
 
-// readSaid adds to said what the logs say beyond known, and names those that have lost something.
+// readSaid adds to said what the logs say beyond known, and returns the logs that have lost records.
 func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *notes.Said) (lost []string, err error) {
-	var redacted []string // reviews
+	var redacted []string // ids of reviews
 	scratch, fresh := &index{manifest: manifest{Tips: known}}, &notes.Said{}
 	err = s.eachNew(ctx, scratch, tips, func() func(record.Event) {
 		fresh = &notes.Said{}
@@ -69,7 +70,7 @@ func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *n
 	return lost, err
 }
 
-// dropNotes takes back what the notes say of a review that was redacted, and says the rest.
+// dropNotes removes the redacted texts of a review from the notes and keeps the rest.
 func (s *Store) dropNotes(ctx context.Context, id string, said *notes.Said) error {
 	review, err := s.ReviewByID(ctx, id)
 	if errors.As(err, new(*record.NotFoundError)) {
@@ -89,7 +90,7 @@ func (s *Store) dropNotes(ctx context.Context, id string, said *notes.Said) erro
 	return err
 }
 
-// WithoutRedacted returns events without what was taken back since.
+// WithoutRedacted returns events without texts that were redacted since.
 func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
 	lines, _, err := s.Reviews(ctx, Filter{Review: func(r record.ReviewSummary) bool { return r.Redacted }})
 	for _, line := range lines {
@@ -106,7 +107,8 @@ func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]r
 	return events, err
 }
 
-// RedactReview takes back what was said in a review: all of it, a finding's thread, or what has a text in it.
+// RedactReview redacts texts of a review: all of them, a finding's thread, or those that contain a text. See
+// record.Review.RedactionOf.
 func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
@@ -123,7 +125,8 @@ func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (rec
 	return s.reviewEvent(ctx, review.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, p))
 }
 
-// forNotes returns what was heard, nil where some of it takes back what other events said: the logs are read for that.
+// forNotes returns what was collected for notes. It returns nil after a redaction, which changes notes of older events:
+// then the logs have to be read.
 func (y *Heard) forNotes() *notes.Heard {
 	if y.redacts {
 		return nil
@@ -131,8 +134,7 @@ func (y *Heard) forNotes() *notes.Heard {
 	return &y.Heard
 }
 
-// BeginNotes makes the notes where there are none: git warns of a ref that it is to
-// show and does not find.
+// BeginNotes creates the notes ref if it does not exist, because git warns about a missing ref that it should display.
 func (s *Store) BeginNotes(ctx context.Context) error {
 	if tip, err := s.Repo.Ref(ctx, NotesRef); err != nil || tip != "" {
 		return err
@@ -140,8 +142,7 @@ func (s *Store) BeginNotes(ctx context.Context) error {
 	return s.RebuildNotes(ctx)
 }
 
-// Note is the text of a commit's note, "" when there is none. It is brought up to no
-// log: a clone may have the notes and not the logs.
+// Note returns a commit's note, or "". It does not update the notes first: a clone may have the notes and not the logs.
 func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
 	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
 	if err != nil {
@@ -154,38 +155,37 @@ func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
 	return string(text), nil
 }
 
-// Heard is what events say in notes, by the log that they are in, and with Index what the
-// index wants of them. Whoever reads new events anyway collects it, so that notes and index
-// need not read them again. The zero Heard is empty.
+// Heard collects from events what the notes need, by log, and with Index also what the index needs. Whoever reads new
+// events anyway fills it in, so that notes and index need not read them again. The zero Heard is empty.
 type Heard struct {
 	Index bool
 	notes.Heard
 
 	groups  groups
-	redacts bool     // notes that were made before may have to go
-	bad     []string // why records were read that say nothing
-	spoilt  bool     // the index cannot go by it
+	redacts bool     // there was a redaction, so existing notes may have to go
+	bad     []string // why records are unreadable
+	spoilt  bool     // the index cannot use it
 }
 
-// Add notes what an event says.
+// Add collects from an event.
 func (y *Heard) Add(e record.Event) {
 	y.Heard.Add(e.Writer, e.Timestamp, record.NotesOf(e))
 	y.redacts = y.redacts || e.Type == record.EventReviewRedacted.Name
 	switch {
-	case e.Clock > record.LateClock: // its place depends on those before it in its log
+	case e.Clock > record.LateClock: // its position depends on the events before it in its log
 		y.spoilt = true
 	case y.Index:
 		y.groups.add(e)
 	}
 }
 
-// Spoil says that something was added twice: the index has to read by itself.
+// Spoil records that something was added twice, so that the index cannot use it.
 func (y *Heard) Spoil() { y.spoilt = true }
 
-// AddBad notes why a record says nothing.
+// AddBad records why a record is unreadable.
 func (y *Heard) AddBad(err error) { y.bad = append(y.bad, err.Error()) }
 
-// Close drops what was collected.
+// Close discards what was collected.
 func (y *Heard) Close() {
 	y.groups.Close()
 	*y = Heard{Index: y.Index}

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// redactJSON takes secrets out of every string value of one JSON document.
+// redactJSON removes secrets from every string value of one JSON document.
 func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -20,8 +20,8 @@ func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
 	return json.Marshal(redactValue(doc, redact))
 }
 
-// isID reports whether s is an id of ours or of git's: no free text, and what looks
-// into free text is slow to start.
+// isID reports whether s is an id of ours or of git's. Ids contain no secrets, and skipping them avoids the slow start
+// of the secret scanner.
 func isID(s string) bool {
 	hex := (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 	return hex || record.ValidID(s) || record.ValidID(strings.TrimPrefix(s, "runr/"))
@@ -46,7 +46,7 @@ func redactValue(v any, redact func(string) string) any {
 	return v
 }
 
-// redacted is free text as it will be recorded.
+// redacted returns free text as it will be recorded.
 func (s *Store) redacted(text string) string {
 	if s.Redact != nil {
 		text = s.Redact(text)
@@ -59,7 +59,7 @@ func (s *Store) redacted(text string) string {
 
 func (s *Store) redacts() bool { return s.Redact != nil || s.masked.Load() != nil }
 
-// Mask has texts redacted from now on wherever they would stand in a record: they were copied out of the user's files.
+// Mask redacts texts from now on wherever they occur in a record. They were copied from the user's files.
 func (s *Store) Mask(texts []string) {
 	if len(texts) == 0 {
 		return

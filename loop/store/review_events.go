@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// RecordChecked records a submission for which FoundNothing is true as one event.
+// RecordChecked records request and sub, for which record.FoundNothing must be true, as one event.
 func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest, sub record.Submission, source string) (record.Review, error) {
 	whole := sub.Checks
 	p := record.NewChecked(request, sub)
@@ -37,11 +37,11 @@ func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest,
 	return s.seen(review), errors.Join(bad...)
 }
 
-// RequestReview records a request and returns at once: nobody is asked yet.
-// source is who made it: cli, hook, mcp.
+// RequestReview records a request and returns at once; no reviewer is started. source says where it comes from: cli,
+// hook or mcp.
 func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest, source string) (record.Review, error) {
 	request.Subject.Title = change.CutTitle(request.Subject.Title)
-	if request.Run == "" { // a run's commits say which attempt they are
+	if request.Run == "" { // a run's commit messages name the attempt
 		s.AddMessages(ctx, &request.Subject)
 	}
 	event, err := s.Append(ctx, s.audienceOf(ctx, request), func(v *View) (record.NewEvent, error) {
@@ -57,8 +57,8 @@ func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest,
 	return s.seen(review), errors.Join(bad...)
 }
 
-// SubmitReview records one reviewer's answer. raw is the answer as it came. It is a
-// *StateError when an agent has answered on that tree before, here or in another clone.
+// SubmitReview records one reviewer's answer. raw is the unparsed answer. It returns a *StateError if an agent has
+// answered on the tree before, here or in another clone.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub record.Submission, raw string) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
@@ -77,9 +77,8 @@ func (s *Store) submit(ctx context.Context, review record.Review, sub record.Sub
 	return s.reviewEvent(ctx, review.ID, event.Attach("review.md", raw).AttachChecks(whole))
 }
 
-// SubmitPerson records a person's answer. One that is sent again under its key, or that says
-// no more than the newest of this person, is recorded once; a comment is, by its id. It
-// drops the drafts that it was made of.
+// SubmitPerson records a person's answer and drops the drafts that it was made from. It records an answer once, even if
+// it is sent again under its key or repeats the person's newest one, and each comment once by its id.
 func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (record.Review, error) {
 	review, unlock, err := s.lockDrafts(ctx, id)
 	if err != nil {
@@ -100,8 +99,7 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (r
 	return review, s.dropDraft(review, p.Actor)
 }
 
-// unsaid are the comments of p without those that another submission of the same draft has
-// handed in meanwhile.
+// unsaid returns the comments of p that no other submission of the same draft has recorded meanwhile.
 func (s *Store) unsaid(review record.Review, p record.Person) (rest []record.Comment) {
 	said := map[string]string{}
 	for _, sub := range review.Submissions {
@@ -119,27 +117,26 @@ func (s *Store) unsaid(review record.Review, p record.Person) (rest []record.Com
 	return rest
 }
 
-// repeats reports whether p, whose comments are all new, says of the same code what this
-// person's newest submission says, which still stands.
+// repeats reports whether p, after unsaid, adds nothing to the person's newest submission, which is about the same code
+// and still counts.
 func (s *Store) repeats(review record.Review, p record.Person) bool {
 	newest, ok := review.Newest(p.Actor)
 	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) && (p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
 	return ok && same && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
 }
 
-// ClaimReview takes a submitted review for by.Actor, or renews the claim that it
-// has. It is a *StateError with a Holder when somebody else has it.
+// ClaimReview claims a submitted review for by.Actor, or renews the actor's claim. It returns a *StateError with a
+// Holder if somebody else holds it.
 func (s *Store) ClaimReview(ctx context.Context, id string, by record.Hold) (record.Review, error) {
 	return s.actorEvent(ctx, id, record.EventReviewClaimed, by.Payload())
 }
 
-// ReleaseReview gives a claim back.
+// ReleaseReview releases a claim.
 func (s *Store) ReleaseReview(ctx context.Context, id string, by record.Hold) (record.Review, error) {
 	return s.actorEvent(ctx, id, record.EventReviewReleased, record.ActorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
 }
 
-// ResolveReview closes a submitted review as dealt with. Doing it twice is doing it
-// once.
+// ResolveReview closes a submitted review as dealt with. A second resolution changes nothing.
 func (s *Store) ResolveReview(ctx context.Context, id string, by record.Hold, note string) (record.Review, error) {
 	return s.actorEvent(ctx, id, record.EventReviewResolved, record.ActorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim, Quiet: by.Quiet})
 }
@@ -149,13 +146,13 @@ func (s *Store) CancelReview(ctx context.Context, id, actor, note string) (recor
 	return s.actorEvent(ctx, id, record.EventReviewCancelled, record.ActorPayload{Actor: actor, Note: note})
 }
 
-// ReopenReview takes a resolution or a cancellation back.
+// ReopenReview reverses a resolution or a cancellation.
 func (s *Store) ReopenReview(ctx context.Context, id, actor string) (record.Review, error) {
 	return s.actorEvent(ctx, id, record.EventReviewReopened, record.ActorPayload{Actor: actor})
 }
 
-// AnswerFinding records what became of one finding or comment. It is a
-// *NotFoundError when the review has none of that id.
+// AnswerFinding records an answer to one finding or comment. It returns a *NotFoundError if the review has none with
+// that id.
 func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answer, force bool) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
@@ -174,7 +171,8 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answ
 	return s.reviewEvent(ctx, review.ID, event)
 }
 
-// checkFix refuses a fix that was there before what it is to mend, where both are here.
+// checkFix returns an *InputError if the fixing commit is not later than the reviewed one. It checks nothing if one of
+// them is not here.
 func (s *Store) checkFix(ctx context.Context, review record.Review, answer record.Answer) error {
 	reviewed := review.Request.Subject.Commit
 	if answer.Kind != record.AnswerFixed || reviewed == "" {
@@ -192,7 +190,7 @@ func (s *Store) checkFix(ctx context.Context, review record.Review, answer recor
 	return err
 }
 
-// actorEvent records what an actor does with a review.
+// actorEvent records what an actor does to a review.
 func (s *Store) actorEvent(ctx context.Context, id string, t record.EventType[record.ActorPayload], by record.ActorPayload) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
@@ -201,7 +199,7 @@ func (s *Store) actorEvent(ctx context.Context, id string, t record.EventType[re
 	if err := record.CheckActor(by.Actor); err != nil {
 		return review, err
 	}
-	by.Actor = s.redacted(by.Actor) // as it will be recorded, for that is what a claim is compared with
+	by.Actor = s.redacted(by.Actor) // as it will be recorded, since claims are compared by that
 	if (t == record.EventReviewResolved || t == record.EventReviewReopened) && !by.Quiet {
 		by.Commit = review.At()
 	}
@@ -211,12 +209,12 @@ func (s *Store) actorEvent(ctx context.Context, id string, t record.EventType[re
 // errSettled ends a decision that has nothing to record.
 var errSettled = errors.New("nothing to record")
 
-// JudgeReview records what the judge says of what was found. raw is its answer as it came.
+// JudgeReview records the judge's rulings. raw is its unparsed answer.
 func (s *Store) JudgeReview(ctx context.Context, id string, j record.Judgement, raw string) (record.Review, error) {
 	return s.reviewEvent(ctx, id, record.EventReviewJudged.New(record.JudgeTurn(j.By), fmt.Sprintf("by %s, %s", j.By, j.Count()), j).Attach("review.md", raw))
 }
 
-// PinReview keeps what is under review from git's gc, in this clone.
+// PinReview protects the reviewed content from git's gc in this clone.
 func (s *Store) PinReview(ctx context.Context, review record.Review) error {
 	return s.Repo.Pin(ctx, "review "+review.ID, review.Request.Subject.Tree)
 }
@@ -226,7 +224,7 @@ func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure rec
 	return s.reviewEvent(ctx, id, record.EventReviewFailed.New(reviewer, failure.Reason+" "+failure.Detail, failure))
 }
 
-// beganBy returns the writer in whose log a review begins; "" where all logs have one audience, and need not be told apart.
+// beganBy returns the writer in whose log a review begins, or "" if all logs have the same audience.
 func (s *Store) beganBy(ctx context.Context, id string) (string, error) {
 	if s.Repo.OneAudience() {
 		return "", nil
@@ -235,7 +233,7 @@ func (s *Store) beganBy(ctx context.Context, id string) (string, error) {
 	return review.Writer, err
 }
 
-// reviewEvent records d about a review if its newest state allows it.
+// reviewEvent records d for a review if the review's newest state allows it.
 func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (record.Review, error) {
 	var before record.Review
 	writer, err := s.beganBy(ctx, id)
@@ -268,18 +266,17 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (
 	return s.seen(before), err
 }
 
-// Attachment reads what an event left behind, by its role: review.md, checks/test.log.
+// Attachment reads an event's attachment by its role: review.md, checks/test.log.
 func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) ([]byte, error) {
 	return s.Repo.Attachment(ctx, event, role)
 }
 
-// MoveReview records where the code of a review went. What is known already is not
-// recorded again.
+// MoveReview records where the code of a review went, unless that is recorded already.
 func (s *Store) MoveReview(ctx context.Context, id string, m record.Move) (record.Review, error) {
 	return s.reviewEvent(ctx, id, record.EventReviewMoved.New("follow", m.Title(), m))
 }
 
-// SaidOf is what the notes of a review say, for what is carried: the newest of it.
+// SaidOf returns the newest lines of a review's notes, to carry to another commit.
 func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, error) {
 	events, err := s.ReviewEvents(ctx, review)
 	if now, failed := s.ReviewByID(ctx, review); failed == nil && len(now.Redactions) > 0 {
@@ -290,7 +287,7 @@ func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, err
 	return record.NewestSayings(events), err
 }
 
-// VerifyReview records what came of a verification. raw is the agent's answer as it came.
+// VerifyReview records the result of a verification. raw is the agent's unparsed answer.
 func (s *Store) VerifyReview(ctx context.Context, id string, v record.Verification, raw string) (record.Review, error) {
 	return s.reviewEvent(ctx, id, record.EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md", raw))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// BeginRun records that a run of plan begins. when tells, of the time that it is now, the
-// time in the run's id and that of its beginning.
+// BeginRun records the beginning of a run of plan. when returns, for the present time, the time in the run's id and the
+// time of its beginning.
 func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan.Plan, when func(now time.Time) (id, at time.Time)) (record.Run, error) {
 	branch, err := s.Branch(ctx)
 	if err != nil {
@@ -32,8 +32,8 @@ func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan
 	return run, errors.Join(bad...)
 }
 
-// RunEvent records d about a run, and gives the run after it. Somebody else may have
-// ended the run meanwhile: the newest state decides.
+// RunEvent records d for a run, and returns the run after it. The newest state decides, since somebody else may have
+// ended the run meanwhile.
 func (s *Store) RunEvent(ctx context.Context, run record.Run, d record.NewEvent) (record.Run, error) {
 	return s.runEvent(ctx, run, d, func(v *View) (record.Run, error) {
 		st, err := v.state(entity{kindRun, run.ID})
@@ -41,8 +41,8 @@ func (s *Store) RunEvent(ctx context.Context, run record.Run, d record.NewEvent)
 	})
 }
 
-// NextRunEvent is RunEvent for a run that nobody else knows of or may touch: it is not
-// read again, so that the cost of many events does not grow.
+// NextRunEvent is RunEvent for a run that nobody else knows or may change. It does not read the run again, so that
+// each of many events costs the same.
 func (s *Store) NextRunEvent(ctx context.Context, run record.Run, d record.NewEvent) (record.Run, error) {
 	return s.runEvent(ctx, run, d, func(*View) (record.Run, error) { return run, nil })
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// notShared are the events of a private review that mean nothing elsewhere.
+// notShared lists the events of a private review that mean nothing elsewhere.
 var notShared = []string{record.EventReviewClaimed.Name, record.EventReviewReleased.Name, record.EventReviewRedacted.Name}
 
-// ShareReview copies a private review into the log for an audience: what was asked, said and answered, without what was
-// redacted. The copy has an id of its own. It returns the copy, and closes the private review.
+// ShareReview copies a private review into the log for an audience: requests, answers and replies, without redacted
+// texts. It returns the copy, which has its own id, and closes the private review.
 func (s *Store) ShareReview(ctx context.Context, id string, to gitstore.Audience, actor string) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) ShareReview(ctx context.Context, id string, to gitstore.Audience
 	return s.ReviewByID(ctx, copied)
 }
 
-// shareEvent copies an event of a private review under the id of the copy, which the first event makes.
+// shareEvent copies one event of a private review. The first call, with an empty id, makes the copy's id.
 func (s *Store) shareEvent(ctx context.Context, to gitstore.Audience, review record.Review, e record.Event, id string) (string, error) {
 	entry, err := s.Repo.Entry(ctx, e.ID)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// begun is the row of a run or review; a *NotFoundError where its beginning is not here.
+// begun returns the row of a run or review, or a *NotFoundError if its beginning is not here.
 func (idx *index) begun(of entity) (*row, error) {
 	r, err := idx.find(of)
 	if err == nil && (r == nil || !r.begun()) {
@@ -16,7 +16,7 @@ func (idx *index) begun(of entity) (*row, error) {
 	return r, err
 }
 
-// told runs read and names the records that it found lost.
+// told runs read and reports the records that it found lost.
 func (s *Store) told(idx *index, read func() error) error {
 	known := len(idx.Damaged)
 	err := read()
@@ -28,8 +28,8 @@ func notFound(kind entityKind, id string) *record.NotFoundError {
 	return &record.NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
 }
 
-// mayBeOlder reports whether what has an id, which begins with its time, or the end of one,
-// may be in the archives that were not fetched.
+// mayBeOlder reports whether id may be in archives that were not fetched: an id begins with its time, and the end of an
+// id fits any.
 func (s *Store) mayBeOlder(ctx context.Context, id string) bool {
 	left, err := s.Repo.Unfetched(ctx, "")
 	if err != nil || len(left) == 0 || id == record.Latest {
@@ -39,14 +39,14 @@ func (s *Store) mayBeOlder(ctx context.Context, id string) bool {
 	return err != nil || at.Format("2006-01") <= left[len(left)-1]
 }
 
-// Review is the review that was typed: its id, a unique prefix or the end of one, latest, or a
-// commit or branch that one review is of; of several the one that waits for somebody.
+// Review returns the review that typed names: by its id, a unique prefix or the end of one, "latest", or a commit or
+// branch under review. If several fit a commit, the one that waits for somebody is preferred.
 func (s *Store) Review(ctx context.Context, typed string) (record.Review, error) {
 	st, err := s.named(ctx, kindReview, typed)
 	return s.seen(st.review), err
 }
 
-// Run is the run that was typed, as for Review: a commit is what its work came to, or landed as.
+// Run returns the run that typed names, as for Review; a commit names the run with that result or landing.
 func (s *Store) Run(ctx context.Context, typed string) (record.Run, error) {
 	st, err := s.named(ctx, kindRun, typed)
 	return st.run, err
@@ -64,7 +64,7 @@ func (s *Store) RunByID(ctx context.Context, id string) (record.Run, error) {
 	return st.run, err
 }
 
-// ofTyped reads from an index what concerns the run or review that was typed.
+// ofTyped calls read with the index and the row of the run or review that typed names.
 func (s *Store) ofTyped(ctx context.Context, kind entityKind, typed string, read func(*index, *row) error) error {
 	return s.retryIndex(func() error {
 		idx, err := s.index(ctx)
@@ -100,12 +100,12 @@ func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string)
 	return events, err
 }
 
-// RunEvents are the events of one run in order.
+// RunEvents returns the events of one run in order.
 func (s *Store) RunEvents(ctx context.Context, id string) ([]record.Event, error) {
 	return s.entityEvents(ctx, kindRun, id)
 }
 
-// ReviewEvents are the events of one review in order.
+// ReviewEvents returns the events of one review in order.
 func (s *Store) ReviewEvents(ctx context.Context, id string) ([]record.Event, error) {
 	return s.entityEvents(ctx, kindReview, id)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// Reply records what somebody says in a thread of a review, in whatever status it is. It is a *record.NotFoundError when the
-// review has no such finding.
+// Reply records a reply in a thread of a review of any status. It returns a *record.NotFoundError if the review has no
+// such finding.
 func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (recor
 	return s.reviewEvent(ctx, review.ID, event)
 }
 
-// GiveReview asks other people for a review that nobody has answered yet. It is a *record.StateError when it was answered, or
+// GiveReview hands an unanswered review to other people. It returns a *record.StateError if the review was answered or
 // somebody else has claimed it.
 func (s *Store) GiveReview(ctx context.Context, id string, given record.Given) (record.Review, error) {
 	review, err := s.Review(ctx, id)

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// spenders returns the runs and reviews that fit f for which agents were called.
+// spenders returns the runs and reviews that match f and for which agents were called.
 func (s *Store) spenders(ctx context.Context, f Filter) ([]record.RunSummary, []record.ReviewSummary, error) {
 	f.Spent = true
 	runs, _, err := s.Runs(ctx, f)
@@ -24,7 +24,7 @@ func (s *Store) spenders(ctx context.Context, f Filter) ([]record.RunSummary, []
 	return runs, reviews, nil
 }
 
-// Spent returns what all calls for runs and reviews took so far, in whichever clone, by agent. It reads no event.
+// Spent returns the usage of all calls for runs and reviews so far, in all clones, by agent. It reads no event.
 func (s *Store) Spent(ctx context.Context) (spending spend.Spending, err error) {
 	runs, reviews, err := s.spenders(ctx, Filter{})
 	for _, r := range runs {
@@ -36,7 +36,7 @@ func (s *Store) Spent(ctx context.Context) (spending spend.Spending, err error) 
 	return spending, err
 }
 
-// SpentSince returns what the calls took that ended in this clone at since or later, by agent.
+// SpentSince returns the usage of calls that ended in this clone at since or later, by agent.
 func (s *Store) SpentSince(ctx context.Context, since time.Time) (spending spend.Spending, err error) {
 	runs, reviews, err := s.spenders(ctx, Filter{UpdatedSince: since.Truncate(time.Millisecond)})
 	if err != nil {
