@@ -15,71 +15,70 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// CoverState says whether a commit was reviewed.
+// CoverState says whether and how a commit was reviewed.
 type CoverState string
 
 const (
-	CoverReviewed   CoverState = "reviewed"   // this very commit was looked at: Covered.Level says how far
-	CoverChecked    CoverState = "checked"    // the same, by rules alone: what Coverage makes of such a CoverReviewed
-	CoverCarried    CoverState = "carried"    // the same change of the same content was, in another commit
-	CoverNothing    CoverState = "nothing"    // there is nothing in it: empty, or a merge as git makes it
-	CoverUnshown    CoverState = "unshown"    // it was asked for, and nothing of it was shown: files are left out, or have no lines
-	CoverStale      CoverState = "stale"      // what it took the place of was, with another content
-	CoverPending    CoverState = "pending"    // a review of it is asked for
+	CoverReviewed   CoverState = "reviewed"   // this very commit was looked at: see Covered.Level
+	CoverChecked    CoverState = "checked"    // likewise, but only by rules; Coverage turns CoverReviewed into it
+	CoverCarried    CoverState = "carried"    // the same change with the same content was looked at, in another commit
+	CoverNothing    CoverState = "nothing"    // it contains no change: it is empty, or a merge as git makes it
+	CoverUnshown    CoverState = "unshown"    // a review was requested, but nothing was shown: files are left out, or have no lines
+	CoverStale      CoverState = "stale"      // a predecessor with other content was looked at
+	CoverPending    CoverState = "pending"    // a review of it is requested
 	CoverUnreviewed CoverState = "unreviewed" // nobody looked at it
 )
 
-// Level says how far a change was looked at. That something found stands in its way is another
-// question: see Covered.Refused.
+// Level says how thoroughly a change was looked at. It does not say whether findings stand in the way: see
+// Covered.Refused.
 type Level string
 
 const (
-	LevelChecked  Level = "checked"  // rules looked, or somebody at a part of it
+	LevelChecked  Level = "checked"  // rules looked at it, or somebody at a part of it
 	LevelReviewed Level = "reviewed" // an agent or a person answered for all of it
-	LevelApproved Level = "approved" // a person approved it who is none of its authors
+	LevelApproved Level = "approved" // a person who is not among its authors approved it
 )
 
-// Levels are all levels, each with what the one before it asks for.
+// Levels lists all levels; each includes the one before it.
 var Levels = []Level{LevelChecked, LevelReviewed, LevelApproved}
 
-// Covered is a commit and what stands on it: of what each reviewer said of one change the
-// newest word, of those the worst.
+// Covered is a commit and the state of its review. For each reviewer of one change the newest verdict counts; of these,
+// the worst.
 type Covered struct {
 	Commit    gitstore.ID    `json:"commit"`
 	Title     string         `json:"title"`
 	State     CoverState     `json:"state"`
 	Level     Level          `json:"level,omitempty"`     // "" while nobody looked
-	Refused   bool           `json:"refused,omitempty"`   // a NEEDS_FIX or CRITICAL stands that nobody answered
-	Review    string         `json:"review_id,omitempty"` // that says the worst, is stale or is asked for
-	Run       string         `json:"run_id,omitempty"`    // whose review it is
-	From      gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
+	Refused   bool           `json:"refused,omitempty"`   // an unanswered NEEDS_FIX or CRITICAL counts
+	Review    string         `json:"review_id,omitempty"` // the review with the worst verdict, or the stale or pending one
+	Run       string         `json:"run_id,omitempty"`    // the run that the verdict comes from
+	From      gitstore.ID    `json:"from,omitempty"`      // for carried or stale: the commit that was reviewed
 	Outcome   record.Outcome `json:"outcome,omitempty"`
 	Verdict   reply.Verdict  `json:"verdict,omitempty"`
-	Open      int            `json:"open_findings,omitempty"`     // that are neither fixed nor refuted
-	Claimed   int            `json:"claimed_fixed,omitempty"`     // findings that are fixed or gone by somebody's word alone
-	LeftOut   int            `json:"left_out_files,omitempty"`    // that the reviewer was not shown
-	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that fail without the change too
-	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // what settled it is in another line of history
-	// ByAuthor says that an author or co-author approved the commit, and nobody else did: it is reviewed, not approved.
+	Open      int            `json:"open_findings,omitempty"`     // findings neither fixed nor refuted
+	Claimed   int            `json:"claimed_fixed,omitempty"`     // findings claimed fixed or gone and not confirmed
+	LeftOut   int            `json:"left_out_files,omitempty"`    // files that the reviewer was not shown
+	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that also fail without the change
+	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
+	// ByAuthor says that only authors or co-authors approved the commit, which makes it reviewed and not approved.
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
-	Approvals *Approvals `json:"approvals,omitempty"` // that stand; nil where nobody approved
+	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
 	reviewer  string
-	Passed    bool `json:"passed"` // nothing that was found is in the way
+	Passed    bool `json:"passed"` // no finding is in the way
 }
 
-// Seen reports whether rules or somebody have looked at what the commit does, or there is
-// nothing to look at.
+// Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
 func (c Covered) Seen() bool { return c.Level != "" || c.State == CoverNothing }
 
-// Meets reports whether the commit was looked at as far as level, and nothing refuses it.
+// Meets reports whether the commit has at least level, and nothing refuses it.
 func (c Covered) Meets(level Level) bool {
 	return !c.Refused && (c.State == CoverNothing || slices.Index(Levels, c.Level) >= slices.Index(Levels, level))
 }
 
-// AwaitsPerson reports whether a person was asked to look, and has not answered.
+// AwaitsPerson reports whether a person was asked and has not answered.
 func (c Covered) AwaitsPerson() bool { return c.State == CoverPending && c.reviewer == record.Human }
 
-// Words are how the commit stands, in a word or three.
+// Words describes the state in one to three words.
 func (c Covered) Words() string {
 	switch {
 	case c.Refused:
@@ -92,7 +91,7 @@ func (c Covered) Words() string {
 	return string(c.State)
 }
 
-// Missing says which of level and an open refusal keeps the commit from meeting level.
+// Missing says why the commit does not meet level: it is refused, or has a lower level.
 func (c Covered) Missing(level Level) string {
 	if c.Refused {
 		return "refused"
@@ -100,12 +99,12 @@ func (c Covered) Missing(level Level) string {
 	return "not " + string(level)
 }
 
-// CoverCounts are commits by state.
+// CoverCounts counts commits by state.
 type CoverCounts struct {
 	Checked    int `json:"checked"`
 	Reviewed   int `json:"reviewed"`
 	Approved   int `json:"approved"`
-	Refused    int `json:"refused"` // of all these
+	Refused    int `json:"refused"` // included in the other counts too
 	Carried    int `json:"carried"`
 	Nothing    int `json:"nothing"`
 	Unshown    int `json:"unshown"`
@@ -139,29 +138,28 @@ func CountCovered(covered []Covered) CoverCounts {
 	return n
 }
 
-// cover is a change that a review or a run speaks for.
+// cover is a change that a review or a run covers, with the verdict.
 type cover struct {
 	Covered
 	span      gitstore.Span     // as recorded
-	ranged    bool              // it speaks for each commit in between as well, but for those in unseen
-	unseen    []gitstore.ID     // of the range, those that whoever read it did not see
-	part      bool              // it speaks for a part of the change: that nobody else has to look it does not say
-	kind      string            // of fault that was looked for; "" for all
-	change    string            // as gitstore.ChangeIDs names it; "" where that is not known
-	approvers []record.Approver // as ReviewSummary has them
-	settled   []gitstore.ID     // commits in which what it found is fixed or gone
-	at        time.Time         // when it was said; the zero Time: git says so, now
+	ranged    bool              // it covers each commit of the range too, except those in unseen
+	unseen    []gitstore.ID     // commits of the range that the reviewer did not see
+	part      bool              // it covers only a part of the change, so its pass does not make the change reviewed
+	kind      string            // the kind of fault looked for; "" for all
+	change    string            // named by gitstore.ChangeIDs; "" if unknown
+	approvers []record.Approver // as in ReviewSummary
+	settled   []gitstore.ID     // commits that fix or remove its findings
+	at        time.Time         // when the verdict was given; the zero Time: derived from git now
 }
 
-// Coverage says of each commit what stands on it, in the order given. A review counts for
-// a commit that it was of, or that does exactly the same to the same content: for no
-// other. It reads the index, and the trees of those commits that it does not name. A commit
-// is approved when one person approved it who is none of its authors.
+// Coverage returns the state of each commit, in the order given. A review counts for the commit that it was of, and for
+// a commit that makes exactly the same change to the same content, and for no other. Coverage reads the index, and the
+// trees of commits that no review names. A commit is approved if a person who is not among its authors approved it.
 func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
 	return CoverageBy(ctx, s, commits, Bar{})
 }
 
-// CoverageBy is Coverage where a commit is approved when its approvals are what bar asks for.
+// CoverageBy is Coverage with bar as the condition for approval.
 func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar Bar) ([]Covered, error) {
 	ids := map[string]bool{}
 	for _, c := range commits {
@@ -196,7 +194,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	return covered, nil
 }
 
-// addCheckedHere adds to by what this clone alone knows to be checked, for commits of which nobody said anything.
+// addCheckedHere adds to by the commits that only this clone knows to be checked, if nobody said anything about them.
 func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	here, err := s.CheckedHere()
 	if err != nil {
@@ -212,8 +210,8 @@ func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gits
 	return nil
 }
 
-// refuseElsewhere has a review refuse again where what settled it is on another line of history than the newest of
-// commits, and a file that it speaks of is there as it was reviewed: a fix does not go along with what it fixed.
+// refuseElsewhere makes a review refuse again if what settled it is on another line of history than the newest of
+// commits, and a file with a finding is unchanged there: a fix on another branch does not fix this one.
 func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	inView := map[gitstore.ID]bool{}
 	for _, c := range commits {
@@ -241,7 +239,7 @@ func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.Log
 		return err
 	}
 	for _, id := range settled {
-		if _, err := s.Repo.ReadCommit(ctx, id); errors.Is(err, gitstore.ErrNotFound) { // of a branch that is not here
+		if _, err := s.Repo.ReadCommit(ctx, id); errors.Is(err, gitstore.ErrNotFound) { // on a branch that is not here
 			apart = append(apart, id)
 		}
 	}
@@ -257,7 +255,7 @@ func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.Log
 	return nil
 }
 
-// stillThere counts the findings that only commits of apart settle, and whose files are in tip as in the commit of c.
+// stillThere counts the findings settled only by commits in apart whose files are the same in tip as in c's commit.
 func stillThere(ctx context.Context, s *store.Store, c cover, apart []gitstore.ID, tip gitstore.ID) (n int, err error) {
 	if !slices.ContainsFunc(c.settled, func(id gitstore.ID) bool { return slices.Contains(apart, id) }) {
 		return 0, nil
@@ -280,8 +278,8 @@ func stillThere(ctx context.Context, s *store.Store, c cover, apart []gitstore.I
 	return n, nil
 }
 
-// Known is the review that speaks already for what a hook asked the same reviewer about;
-// "" without one, and where somebody asked.
+// Known returns the review that already covers what a hook asked the same reviewer about. It returns "" if there is
+// none, or if a person asked.
 func Known(ctx context.Context, s *store.Store, review record.Review) (string, error) {
 	subject := review.Request.Subject
 	if !AskedByItself(review) {
@@ -298,22 +296,22 @@ func Known(ctx context.Context, s *store.Store, review record.Review) (string, e
 	return covered[0].Review, nil
 }
 
-// AskedByItself reports whether a hook asked one reviewer, who has not answered, to look at
-// a commit.
+// AskedByItself reports whether the review was requested automatically, of one commit from one reviewer, and is
+// unanswered.
 func AskedByItself(review record.Review) bool {
 	return asksByItself(review.Source) && review.Request.Subject.Kind == record.SubjectCommit && review.Request.Kind == "" && len(review.Request.Reviewers()) == 1 && len(review.Submissions) == 0
 }
 
-// asksByItself reports whether a request of that source was made without a person.
+// asksByItself reports whether requests from that source are made automatically.
 func asksByItself(source string) bool {
 	return source == "hook" || source == "follow" || source == "scan"
 }
 
-// branchShown is how many commits of a branch are looked at that left nothing.
+// branchShown is how many commits to look at on a branch that has no base.
 const branchShown = 20
 
-// BranchCommits lists the commits of the branch at HEAD, newest first: those since it left
-// against, or where it left nothing ("") the newest few.
+// BranchCommits returns the commits of the branch at HEAD, newest first: those since it forked from against, or the
+// newest few if it has no base ("").
 func BranchCommits(ctx context.Context, s *store.Store) (commits []gitstore.LoggedCommit, against string, err error) {
 	head, err := s.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
@@ -334,8 +332,8 @@ func BranchCommits(ctx context.Context, s *store.Store) (commits []gitstore.Logg
 	return commits, against, err
 }
 
-// coversOf are those of the reviews and runs that name one of ids. Of reviews that say the same of the
-// same change it reads the newest alone, which is all that standing goes by.
+// coversOf returns the covers of the reviews and runs that name one of ids. Of reviews that say the same about the same
+// change it reads only the newest, since standing needs no other.
 func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover, error) {
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
 	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true})
@@ -357,7 +355,7 @@ func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover
 	return covers, err
 }
 
-// refuseCarried has a round refuse that would pass, while something that refuses is carried into it from earlier rounds.
+// refuseCarried makes a passing round refuse if a refusing thread of an earlier round is carried into it.
 func refuseCarried(ctx context.Context, s *store.Store, r record.ReviewSummary, covers []cover) error {
 	if r.Follows == "" || len(covers) == 0 || !covers[0].Passed {
 		return nil
@@ -376,7 +374,7 @@ func refuseCarried(ctx context.Context, s *store.Store, r record.ReviewSummary, 
 	return err
 }
 
-// reviewCovers are what a review speaks for: what it was of, and where that went.
+// reviewCovers returns what a review covers: its commit or range, and where that moved.
 func reviewCovers(r record.ReviewSummary) []cover {
 	c := cover{
 		Covered: Covered{
@@ -399,7 +397,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 			c.State, c.Passed = CoverUnshown, false
 		}
 	}
-	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) { // of a part only what is wrong counts, until the same kind passes
+	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) { // a review of a part counts only if it refuses, or passes for its kind
 		return nil
 	}
 	c.Refused = r.Outcome == record.OutcomeFailed && !c.Passed
@@ -420,8 +418,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	return covers
 }
 
-// runCovers are what a run speaks for: its work as its last review saw it, and as it
-// landed where that is the same change.
+// runCovers returns what a run covers: its work as its last review saw it, and the landed commits. These are stale if
+// they make another change.
 func runCovers(r record.RunSummary) []cover {
 	if r.Status != record.RunCompleted || r.Commit == "" || r.Verdict == "" {
 		return nil
@@ -433,7 +431,7 @@ func runCovers(r record.RunSummary) []cover {
 	if c.Passed {
 		c.Outcome = record.OutcomePassed
 	}
-	c.Level = levelOf(r.Looked, c.Outcome) // what a person accepted is answered
+	c.Level = levelOf(r.Looked, c.Outcome) // findings that a person accepted are answered
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
 		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}
@@ -445,7 +443,7 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
-// byCommit sorts covers by those of commits that they name.
+// byCommit groups covers by the commits of commits that they cover.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, covers []cover) (map[gitstore.ID][]cover, error) {
 	inView := map[gitstore.ID]bool{}
 	for _, c := range commits {
@@ -476,8 +474,8 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 // maxCovered is how many commits of a range are looked at.
 const maxCovered = 10_000
 
-// addSameChanges adds to by what was said of the same change elsewhere, for commits of
-// which nobody said anything.
+// addSameChanges adds to by the covers of the same change in other commits, for commits without a review of their
+// own.
 func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	var open []gitstore.LoggedCommit
 	for _, c := range commits {
@@ -521,8 +519,8 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 	return nil
 }
 
-// changesOf names what each commit does, as gitstore.ChangeIDs does: a merge, what it does
-// beyond what git makes of its parents; "" where that cannot be read here.
+// changesOf names the change of each commit, as gitstore.ChangeIDs does. For a merge that is what it changes beyond the
+// merge that git would make. The name is "" if it cannot be computed here.
 func changesOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]string, error) {
 	var merges []gitstore.ID
 	for _, c := range commits {
@@ -544,15 +542,15 @@ func changesOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCom
 			spans[i].From = c.Parents[0]
 		case len(c.Parents) > 1:
 			if spans[i].From, err = s.Repo.Remerge(ctx, c.ID); err != nil {
-				spans[i].To = "?" // nothing that can be read
+				spans[i].To = "?" // names nothing, so that ChangeIDs returns ""
 			}
 		}
 	}
 	return s.Repo.ChangeIDs(ctx, spans)
 }
 
-// levelOf is how far a change was looked at by whom, with that outcome. Neither comments alone
-// nor a look at a part say that all of it was seen.
+// levelOf returns the level of a look with an outcome. Comments alone, or a look at a part, do not mean that all was
+// seen.
 func levelOf(looked record.Looked, outcome record.Outcome) Level {
 	switch {
 	case looked == "":
@@ -563,8 +561,8 @@ func levelOf(looked record.Looked, outcome record.Outcome) Level {
 	return LevelReviewed
 }
 
-// levelIn returns the farthest that those who said something have looked at commit, and the approvals that stand. A person who
-// asks for changes takes back the approvals before that: what was said since, of the same content, counts.
+// levelIn returns the highest level among said for commit, and the approvals that count. A person who requests changes
+// cancels earlier approvals of the same content.
 func levelIn(said []cover, commit gitstore.LoggedCommit, a approvals) (Level, *Approvals) {
 	level, changes := Level(""), (*cover)(nil)
 	for i, c := range said {
@@ -591,10 +589,10 @@ func levelIn(said []cover, commit gitstore.LoggedCommit, a approvals) (Level, *A
 	return level, approved
 }
 
-// standing is what stands on commit where these were said.
+// standing computes the state of commit from the covers said.
 func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 	type word struct{ reviewer, change, kind string }
-	newest := map[word]*cover{} // one commit may be made of several, each with a review of its own
+	newest := map[word]*cover{} // one commit may combine several, each with its own review
 	var pending, stale, nothing *cover
 	whole := false
 	for i, c := range said {
@@ -637,7 +635,7 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 	return Covered{State: CoverUnreviewed}
 }
 
-// newer returns the newer of c and another one, which may be nil.
+// newer returns the newer of c and than; than may be nil.
 func (c *cover) newer(than *cover) *cover {
 	if than == nil || c.at.IsZero() {
 		return c
@@ -648,13 +646,13 @@ func (c *cover) newer(than *cover) *cover {
 	return c
 }
 
-// speaksFor reports whether it is what reviewer said of this very commit as a whole: that
-// takes the place of what the same reviewer said before of parts of it.
+// speaksFor reports whether c is reviewer's verdict on this very commit as a whole. It replaces the same reviewer's
+// earlier verdicts that include the commit.
 func (c *cover) speaksFor(reviewer string) bool {
 	return c.State == CoverReviewed && !c.ranged && !c.part && c.reviewer == reviewer
 }
 
-// worse orders what reviewers said: what did not pass comes last.
+// worse orders covers by verdict: those that did not pass come last.
 func worse(a, b *cover) int {
 	rank := func(c *cover) int {
 		if c.Passed {

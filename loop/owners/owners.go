@@ -1,9 +1,9 @@
-// Package owners reads CODEOWNERS files: who owns a path, and whose approval a change of it needs.
+// Package owners reads CODEOWNERS files: who owns a path, and whose approval a change to it needs.
 //
-// It follows GitHub's rules, and GitLab's where the file has sections or lies below .gitlab: see
+// It follows GitHub's rules, or GitLab's if the file has sections or is below .gitlab: see
 // https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
-// and https://docs.gitlab.com/user/project/codeowners/reference/. In both the last line that matches a path counts;
-// in GitLab's the last of each section.
+// and https://docs.gitlab.com/user/project/codeowners/reference/. In both, the last line that matches a path counts;
+// in GitLab's, the last one of each section.
 package owners
 
 import (
@@ -16,44 +16,44 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Places are the files that may name owners, in the order in which they are looked for. The first one counts.
+// Places lists the files that may name owners, in order of precedence. Only the first that exists counts.
 var Places = []string{".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}
 
 // Rules are the lines of a CODEOWNERS file.
 type Rules struct {
 	sections []section
-	// Skipped names the lines that no forge would read, with the reason.
+	// Skipped lists the lines that a forge would ignore too, with the reason.
 	Skipped []string
 }
 
-// section is a group of lines of which the last match counts. A file of GitHub's is one section without a name.
+// section is a group of lines in which the last match counts. A file by GitHub's rules is one unnamed section.
 type section struct {
 	name     string
-	need     int // approvals; 0: optional
+	need     int // required approvals; 0: optional
 	defaults []string
 	lines    []line
 }
 
-// line says who owns what a pattern matches. Without owners it says that nobody does.
+// line gives the owners of what a pattern matches. A line without owners removes the owners.
 type line struct {
 	match    gitstore.Globs
 	owners   []string
 	excluded bool // GitLab's "!pattern": the section has no owner for it, whatever other lines say
 }
 
-// Group is a set of owners, any Need of whom have to approve. Owners are as they are written: @user, @org/team, an email
-// address.
+// Group is a set of owners, any Need of whom have to approve. Owners are written as in the file: @user, @org/team or an
+// email address.
 type Group struct {
 	Section string   `json:"section,omitempty"`
 	Owners  []string `json:"owners"`
-	Need    int      `json:"need"` // approvals; 0: their approval is optional
+	Need    int      `json:"need"` // required approvals; 0: approval is optional
 }
 
-// header is a section of GitLab's: "[Name]", "^[Name]" for an optional one, "[Name][2]" for two approvals, and
-// the owners of lines that name none.
+// header matches the first line of a GitLab section: "[Name]", "^[Name]" for an optional one, "[Name][2]" for two
+// approvals, followed by the default owners.
 var header = regexp.MustCompile(`^(\^?)\[([^\]]+)\](?:\[(\d{1,3})\])?(?:\s+(.*))?$`)
 
-// Parse reads a CODEOWNERS file. place is its path in the repository.
+// Parse parses a CODEOWNERS file. place is its path in the repository.
 func Parse(place, text string) Rules {
 	var r Rules
 	gitlab := strings.HasPrefix(place, ".gitlab/") || !strings.HasPrefix(place, ".github/") && hasSections(text)
@@ -86,7 +86,7 @@ func hasSections(text string) bool {
 	return false
 }
 
-// begin starts the section of a header, or goes on with one of the same name: GitLab joins them, whatever their case.
+// begin starts the section of a header, or continues one of the same name: GitLab merges them, ignoring case.
 func (r *Rules) begin(parts []string) int {
 	need := 1
 	if n, err := strconv.Atoi(parts[3]); err == nil && n > 0 {
@@ -100,7 +100,7 @@ func (r *Rules) begin(parts []string) int {
 	return at
 }
 
-// section returns the place of the section of a name, which it makes where there is none.
+// section returns the index of the section called name, and adds it if it is missing.
 func (r *Rules) section(name string, need int) int {
 	for i, s := range r.sections {
 		if strings.EqualFold(s.name, name) {
@@ -142,7 +142,7 @@ func (r *Rules) skip(number int, why string) {
 	r.Skipped = append(r.Skipped, fmt.Sprintf("line %d: %s", number, why))
 }
 
-// fieldsOf splits a line at blanks, of which a backslash keeps one, up to a comment.
+// fieldsOf splits a line at blanks, up to a comment. A backslash escapes a blank.
 func fieldsOf(text string) ([]string, error) {
 	var fields []string
 	var field strings.Builder
@@ -180,7 +180,7 @@ func fieldsOf(text string) ([]string, error) {
 	return fields, nil
 }
 
-// Of returns the groups that own a path, in the order of the file. It is empty where nobody does.
+// Of returns the groups that own a path, in the order of the file.
 func (r Rules) Of(path string) []Group {
 	var groups []Group
 	for _, s := range r.sections {

@@ -1,5 +1,5 @@
-// Package people finds the people that a review asks, and tells one person from another. A person is known by the address of
-// an email, in the form that .mailmap gives it; names alone only help to find one.
+// Package people finds the people whom a review asks, and tells people apart. A person is identified by an email
+// address, as mapped by .mailmap; names only help to find one.
 package people
 
 import (
@@ -10,22 +10,22 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Person is somebody who writes or reviews. Email is as .mailmap has it.
+// Person is somebody who writes or reviews. Email is the address after .mailmap.
 type Person = gitstore.Identity
 
-// Same reports whether two people are one: by their addresses, whatever their case.
+// Same reports whether a and b are one person: whether they have the same address, ignoring case.
 func Same(a, b Person) bool { return a.Email != "" && strings.EqualFold(a.Email, b.Email) }
 
-// Directory is who is known in a repository.
+// Directory holds the people known in a repository.
 type Directory struct {
-	// Contributors are those who wrote its history, who wrote most recently first.
+	// Contributors are the authors of its history, most recent first.
 	Contributors []Person
-	// Teams are names and the people or other teams that they stand for: "core", or "@ada" for a name of a forge. A member is
-	// an address, "Name <address>", or the name of a team.
+	// Teams maps names to people or other teams: "core", or "@ada" for a name on a forge. A member is an address,
+	// "Name <address>", or the name of a team.
 	Teams map[string][]string
 }
 
-// UnknownError says that a name is nobody's, or that of several people.
+// UnknownError reports a name that fits nobody or several people.
 type UnknownError struct {
 	Name       string
 	Candidates []Person // empty: nobody
@@ -42,11 +42,12 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%q may be %s: give the email address", e.Name, strings.Join(who, " or "))
 }
 
-// Find returns the people whom a name means: a team, an address, "Name <address>", a full name, a first name or the part of an
-// address before the @. It is an *UnknownError where that is nobody or several people. An address need not be known.
+// Find returns the people that a name means: a team, an address, "Name <address>", a full name, a first name or the
+// part of an address before the @. It returns an *UnknownError for nobody or several people. Unknown addresses are
+// accepted.
 func (d Directory) Find(name string) ([]Person, error) { return d.find(name, nil) }
 
-// find is Find within the teams of a path, which a team must not contain again.
+// find is Find inside the teams within, which a team must not contain again.
 func (d Directory) find(name string, within []string) ([]Person, error) {
 	if members, ok := d.team(name); ok && !slices.Contains(within, strings.ToLower(name)) {
 		var all []Person
@@ -90,7 +91,7 @@ func (d Directory) team(name string) ([]string, bool) {
 	return nil, false
 }
 
-// known returns the contributor with the address of p, or p, whose name is then what stands before the @ at least.
+// known returns the contributor with the address of p, else p with a name derived from the address if it has none.
 func (d Directory) known(p Person) Person {
 	for _, c := range d.Contributors {
 		if Same(c, p) {
@@ -111,7 +112,7 @@ func byPart(p Person, name string) bool {
 	return strings.EqualFold(first, name) || strings.EqualFold(local, name)
 }
 
-// addPeople appends those who are not in all yet.
+// addPeople appends the people who are not in all yet.
 func addPeople(all, more []Person) []Person {
 	for _, p := range more {
 		if !slices.ContainsFunc(all, func(o Person) bool { return Same(o, p) }) {
@@ -121,7 +122,7 @@ func addPeople(all, more []Person) []Person {
 	return all
 }
 
-// CoAuthors returns whom the Co-authored-by trailers of a commit message name.
+// CoAuthors returns the people in the Co-authored-by trailers of a commit message.
 func CoAuthors(message string) []Person {
 	var all []Person
 	for line := range strings.Lines(message) {

@@ -15,14 +15,14 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// claimRefs are on the shared remote only: who made refs/runr/claims/<review> holds
-// the review, whatever other clones record meanwhile.
+// claimRefs are refs on the shared remote only. Whoever created refs/runr/claims/<review> holds the review, whatever
+// other clones record meanwhile.
 const claimRefs = "refs/runr/claims/"
 
-// claimTimeout bounds what a claim waits for a remote.
+// claimTimeout bounds how long a claim waits for a remote.
 const claimTimeout = 10 * time.Second
 
-// sharedClaim is the message of the commit that a claim's ref names.
+// sharedClaim is the message of the commit that a claim's or lease's ref names.
 type sharedClaim struct {
 	V      int       `json:"v"`
 	Review string    `json:"review"`
@@ -32,9 +32,9 @@ type sharedClaim struct {
 	Until  time.Time `json:"until,omitzero"`
 }
 
-// Claim claims a review where all clones decide it: on remote. provisional
-// says why the claim counts in this clone only; "" when the remote has it. It is a
-// *record.StateError with a Holder when somebody else has the review, here or elsewhere.
+// Claim claims a review on remote, which decides for all clones, and records the claim. provisional says why the claim
+// holds in this clone only; it is "" if the remote granted the claim. Claim returns a *record.StateError with a Holder
+// if somebody else holds the review, here or elsewhere.
 func Claim(ctx context.Context, s *store.Store, remote, id string, by record.Hold) (review record.Review, provisional string, err error) {
 	if review, err = s.Review(ctx, id); err != nil {
 		return review, "", err
@@ -53,21 +53,20 @@ func Claim(ctx context.Context, s *store.Store, remote, id string, by record.Hol
 	}
 	by.Shared = claim != ""
 	review, err = s.ClaimReview(ctx, review.ID, by)
-	if err != nil && claim != "" { // somebody in this clone was quicker
+	if err != nil && claim != "" { // somebody in this clone was faster
 		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
 	}
 	return review, provisional, err
 }
 
-// outOfReach reports whether err, of asking a remote within a time of its own below
-// ctx, means that the remote has not decided. That time may also pass when it has.
+// outOfReach reports whether err, from asking a remote under a timeout of its own below ctx, means that the remote did
+// not decide. After a timeout it may have decided nevertheless.
 func outOfReach(ctx context.Context, err error) bool {
 	return errors.Is(err, gitstore.ErrRemote) || ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 }
 
-// RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as
-// well unless that is "". It looks first: a claim that was released or taken away is
-// not taken again, which is a *record.StateError.
+// RenewClaim restarts the lease of a claim that by.Actor holds, on remote as well unless that is "". It does not take
+// again a claim that was released or taken away: then it returns a *record.StateError.
 func RenewClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold) error {
 	review, err := s.Review(ctx, id)
 	if err != nil {
@@ -89,7 +88,7 @@ func RenewClaim(ctx context.Context, s *store.Store, remote, id string, by recor
 	return err
 }
 
-// takeShared makes the review's ref on the remote ours, and gives the commit that it names.
+// takeShared makes the review's ref on the remote name a claim of ours, and returns the claim's commit.
 func takeShared(ctx context.Context, s *store.Store, remote string, review record.Review, by record.Hold) (gitstore.ID, error) {
 	claim, err := claimCommit(ctx, s, "claim", review.ID, by)
 	if err != nil {
@@ -98,8 +97,8 @@ func takeShared(ctx context.Context, s *store.Store, remote string, review recor
 	return claim, takeRef(ctx, s, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error { return heldBy(ctx, s, review, held, by) })
 }
 
-// takeRef makes a ref of the remote name claim, where it does not exist, or where free
-// has no objection to taking the place of the claim that it names.
+// takeRef makes a ref on the remote name claim if the ref does not exist, or if free returns nil for the claim that it
+// names now.
 func takeRef(ctx context.Context, s *store.Store, remote, ref string, claim gitstore.ID, free func(held gitstore.ID) error) error {
 	err := s.Repo.SwapShared(ctx, remote, ref, claim, "")
 	if !errors.Is(err, gitstore.ErrLostRace) {
@@ -115,9 +114,9 @@ func takeRef(ctx context.Context, s *store.Store, remote, ref string, claim gits
 	return s.Repo.SwapShared(ctx, remote, ref, claim, held)
 }
 
-// CheckClaim is a *record.StateError with a Holder, and the review, when the remote says that
-// somebody but by has it, which this clone may not have heard of. Where the remote
-// is not to be asked, or cannot be, what it said last counts.
+// CheckClaim returns the review, and a *record.StateError with a Holder if according to the remote somebody other than
+// by holds it, which this clone may not know. If ask is false or the remote is unreachable, its last known answer
+// counts.
 func CheckClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold, ask bool) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil || !review.ClosedAt.IsZero() {
@@ -138,8 +137,8 @@ func CheckClaim(ctx context.Context, s *store.Store, remote, id string, by recor
 	return review, heldBy(ctx, s, review, held, by)
 }
 
-// heldBy is a *record.StateError when the commit held, "" for none, is a claim that keeps by
-// from the review: not one that has run out, or that is known to be over.
+// heldBy returns a *record.StateError if the commit held is a claim that keeps by from the review. held may be "". A
+// claim that has lapsed, or is known to be over, keeps nobody.
 func heldBy(ctx context.Context, s *store.Store, review record.Review, held gitstore.ID, by record.Hold) error {
 	if held == "" || by.Force {
 		return nil
@@ -159,8 +158,7 @@ func heldBy(ctx context.Context, s *store.Store, review record.Review, held gits
 	return &record.StateError{What: "review " + review.ID, Status: string(record.ReviewClaimed), Cannot: "claimed", Holder: record.HolderFor(holder.Actor, by.Actor)}
 }
 
-// claimCommit is a commit without files that says who claims a review; what is "claim" or
-// "lease", for people.
+// claimCommit writes a commit without files that says who claims a review. what is "claim" or "lease", for people.
 func claimCommit(ctx context.Context, s *store.Store, what, review string, by record.Hold) (gitstore.ID, error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
@@ -170,7 +168,7 @@ func claimCommit(ctx context.Context, s *store.Store, what, review string, by re
 	if err != nil {
 		return "", err
 	}
-	writer, err := s.Repo.EnsureWriter(ctx) // a clone that never wrote would be every other that never did
+	writer, err := s.Repo.EnsureWriter(ctx) // otherwise all clones that never wrote would be the same claimant
 	if err != nil {
 		return "", err
 	}
@@ -189,8 +187,8 @@ func claimCommit(ctx context.Context, s *store.Store, what, review string, by re
 	})
 }
 
-// readClaim reads who holds a review. A claim that cannot be read is one of a newer
-// program's, or nobody's: either way it is not ours to break without force.
+// readClaim returns who holds a review. It attributes a claim that it cannot decode, perhaps of a newer program, to the
+// commit's author; such a claim is not ours to break without force.
 func readClaim(ctx context.Context, s *store.Store, id gitstore.ID) (sharedClaim, error) {
 	commit, err := s.Repo.ReadCommit(ctx, id)
 	if err != nil {
@@ -202,7 +200,7 @@ func readClaim(ctx context.Context, s *store.Store, id gitstore.ID) (sharedClaim
 	return sharedClaim{Actor: commit.Author.String()}, nil
 }
 
-// decodeClaim reads the message of a claim's commit; the zero value is none.
+// decodeClaim decodes the message of a claim's commit. It returns the zero value for an invalid one.
 func decodeClaim(message string) sharedClaim {
 	_, body, _ := strings.Cut(message, "\n\n")
 	var read sharedClaim
@@ -212,8 +210,8 @@ func decodeClaim(message string) sharedClaim {
 	return read
 }
 
-// DropClaim gives a review's claim on the remote back, where by.Actor holds it or
-// forces it. A remote that cannot be reached keeps it until it lapses.
+// DropClaim releases a review's claim on the remote, if by.Actor holds or forces it. On an unreachable remote the claim
+// stays until it lapses.
 func DropClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()

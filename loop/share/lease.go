@@ -15,17 +15,16 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// leaseRefs are on the shared remote only: who made refs/runr/leases/<review> is doing
-// the review, until that lapses or is given back. Unlike a claim it is no step of the
-// review: it only keeps two clones from doing the same.
+// leaseRefs are refs on the shared remote only. The clone that created refs/runr/leases/<review> is doing the review,
+// until the lease lapses or is dropped. Unlike a claim, a lease is no event of the review: it only keeps two clones
+// from doing the same work.
 const leaseRefs = "refs/runr/leases/"
 
-// ownLeases name the leases that this clone has, from before they are pushed until they
-// are given back: those of a process that was killed are found by them.
+// ownLeases are local refs of the leases that this clone has, from before they are pushed until they are dropped. They
+// make it possible to find the leases of a killed process.
 const ownLeases = "refs/runr-local/leases/"
 
-// A lease lasts LeaseTime, and whoever works renews it. It counts a little longer, for
-// clocks that differ.
+// A lease lasts LeaseTime and is renewed during the work. It counts for leaseSkew longer, because clocks differ.
 const (
 	LeaseTime = 10 * time.Minute
 	leaseSkew = 2 * time.Minute
@@ -35,30 +34,28 @@ const (
 type Lease struct {
 	Review string
 	remote string
-	id     gitstore.ID // of the commit that the remote's ref names
+	id     gitstore.ID // the commit that the remote's ref names
 }
 
-// LeasedError is that another clone is doing a review.
+// LeasedError reports that another clone is doing a review.
 type LeasedError struct {
 	Review string
-	By     string    // whose clone it is
-	Until  time.Time // when it lapses unless it is renewed
+	By     string    // the person whose clone it is
+	Until  time.Time // when the lease lapses unless it is renewed
 }
 
 func (e *LeasedError) Error() string {
 	return fmt.Sprintf("review %s is being done by %s, until %s or longer", e.Review, e.By, e.Until.UTC().Format(time.DateTime+"Z"))
 }
 
-// TakeLease says on remote that this clone does a review, which it must keep from being
-// done by two processes itself. It is a *LeasedError when another clone does it, and
-// ErrRemote when the remote cannot be asked.
+// TakeLease takes a lease on remote for a review. It does not exclude other processes of this clone. It returns a
+// *LeasedError if another clone has the lease, and gitstore.ErrRemote if the remote cannot be asked.
 func TakeLease(ctx context.Context, s *store.Store, remote, review string) (*Lease, error) {
 	l := &Lease{Review: review, remote: remote}
 	return l, holdLease(ctx, s, l, func(held gitstore.ID) error { return leasedBy(ctx, s, review, held) })
 }
 
-// RenewLease makes the time of a lease begin again. It is ErrLostRace when it is not this
-// clone's any more.
+// RenewLease restarts the time of a lease. It returns gitstore.ErrLostRace if this clone no longer has the lease.
 func RenewLease(ctx context.Context, s *store.Store, l *Lease) error {
 	return holdLease(ctx, s, l, func(held gitstore.ID) error {
 		if held != l.id {
@@ -91,13 +88,13 @@ func holdLease(ctx context.Context, s *store.Store, l *Lease, free func(held git
 		l.id = next
 		return nil
 	}
-	if !errors.Is(err, gitstore.ErrRemote) && ctx.Err() == nil { // it was decided: the remote's is not this one
+	if !errors.Is(err, gitstore.ErrRemote) && ctx.Err() == nil { // the remote decided against this lease
 		err = errors.Join(err, s.Repo.SwapRef(ctx, own, before, next))
 	}
 	return err
 }
 
-// DropLease gives a lease back, if it is still this clone's.
+// DropLease drops a lease, if this clone still has it.
 func DropLease(ctx context.Context, s *store.Store, l *Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
@@ -117,7 +114,7 @@ func DropLease(ctx context.Context, s *store.Store, l *Lease) error {
 	return s.Repo.SwapRef(ctx, own, "", noted)
 }
 
-// OwnLeases are the leases of remote that this clone has or that its killed processes left.
+// OwnLeases returns the leases of remote that this clone has, or that its killed processes left.
 func OwnLeases(ctx context.Context, s *store.Store, remote string) ([]*Lease, error) {
 	refs, err := s.Repo.Refs(ctx, ownLeases)
 	var own []*Lease
@@ -128,12 +125,12 @@ func OwnLeases(ctx context.Context, s *store.Store, remote string) ([]*Lease, er
 	return own, err
 }
 
-// FetchLeases asks remote who does which review, for Leases.
+// FetchLeases fetches the leases of remote, for Leases.
 func FetchLeases(ctx context.Context, s *store.Store, remote string) error {
 	return s.Repo.FetchShared(ctx, remote, leaseRefs)
 }
 
-// Leases are those of other clones that counted when the remote was asked last, by review.
+// Leases returns the valid leases of other clones as of the last fetch, by review.
 func Leases(ctx context.Context, s *store.Store, remote string) (map[string]*LeasedError, error) {
 	prefix := "refs/runr-remotes/" + remote + "/leases/"
 	refs, err := s.Repo.Refs(ctx, prefix)
@@ -147,9 +144,8 @@ func Leases(ctx context.Context, s *store.Store, remote string) (map[string]*Lea
 	return leases, err
 }
 
-// leasedBy is a *LeasedError when the commit held, "" for none, is a lease of another
-// clone's that counts. One that cannot be read keeps nobody from working: at the worst
-// the same is done twice, and counted once.
+// leasedBy returns a *LeasedError if the commit held is a valid lease of another clone. held may be "". An unreadable
+// lease stops nobody: at worst two clones do the same review, and one result counts.
 func leasedBy(ctx context.Context, s *store.Store, review string, held gitstore.ID) error {
 	if held == "" {
 		return nil
@@ -161,7 +157,7 @@ func leasedBy(ctx context.Context, s *store.Store, review string, held gitstore.
 	return &LeasedError{Review: review, By: lease.Actor, Until: lease.Until}
 }
 
-// lease reads a lease; one that cannot be read is the zero value, which counts for nothing.
+// lease reads a lease. It returns the zero value, which is never valid, if the lease cannot be read.
 func lease(ctx context.Context, s *store.Store, id gitstore.ID) sharedClaim {
 	commit, err := s.Repo.ReadCommit(ctx, id)
 	if err != nil {
@@ -170,14 +166,14 @@ func lease(ctx context.Context, s *store.Store, id gitstore.ID) sharedClaim {
 	return decodeClaim(commit.Message)
 }
 
-// counts reports whether the lease is one of review, and has not lapsed. One that would
-// last longer than leases do is of a clock that is far ahead, or nobody's.
+// counts reports whether c is a lease of review that is valid at now. A lease that would last too long is ignored: the
+// clock that made it is far ahead.
 func (c sharedClaim) counts(review string, now time.Time) bool {
 	return c.Review == review && now.Before(c.Until.Add(leaseSkew)) && !c.Until.After(now.Add(LeaseTime+leaseSkew))
 }
 
-// Published reports whether remote had the request of this clone's own review by the last
-// exchange, so that another clone may do it.
+// Published reports whether remote had the request of this clone's own review at the last exchange, so that another
+// clone may do the review.
 func Published(ctx context.Context, s *store.Store, remote, review string) (bool, error) {
 	there, err := s.Repo.SharedTip(ctx, remote, s.Repo.WriterFor(s.Repo.AudienceOf(remote)))
 	if err != nil || there == "" {

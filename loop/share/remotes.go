@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Remotes returns the remotes with which a clone exchanges where none is named: the elected one, the one that what was
-// recorded before belongs to, and each other one of which this clone has asked or answered something.
+// Remotes returns the remotes to exchange logs with by default: the elected one, the one that earlier records belong
+// to, and every other remote that this clone has asked or answered something on.
 func Remotes(ctx context.Context, s *store.Store, elected string) ([]string, error) {
 	remotes := []string{elected}
 	tips, err := s.Repo.Tips(ctx)
@@ -22,7 +22,7 @@ func Remotes(ctx context.Context, s *store.Store, elected string) ([]string, err
 	return remotes, err
 }
 
-// SyncAll is Sync with each of Remotes. It ends with the first that cannot be reached.
+// SyncAll calls Sync for each of Remotes, until one cannot be reached.
 func SyncAll(ctx context.Context, s *store.Store, elected string, terms Terms) (all []Synced, err error) {
 	remotes, err := Remotes(ctx, s, elected)
 	for _, remote := range remotes {
@@ -35,7 +35,7 @@ func SyncAll(ctx context.Context, s *store.Store, elected string, terms Terms) (
 	return all, err
 }
 
-// Kept counts the events that stay in this clone: those of private logs, and of own logs whose remote is gone.
+// Kept counts the events that stay in this clone: those of private logs, and of logs whose remote was removed.
 func Kept(ctx context.Context, s *store.Store) (kept int, err error) {
 	tips, err := s.Repo.Tips(ctx)
 	for writer, tip := range tips {

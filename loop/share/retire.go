@@ -11,24 +11,23 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Retirement says which logs of a remote are retired: those of writers that come and go.
+// Retirement says which logs of a remote to retire: those of writers that come and go.
 type Retirement struct {
-	After time.Duration // since the newest event of a log; 0 is never
-	Asked bool          // now, and however few they are
-	Terms Terms         // of a Sync when somebody else is at it
+	After time.Duration // age of a log's newest event; 0 means never
+	Asked bool          // a person asked: do it now, even for few logs
+	Terms Terms         // for a Sync in case another clone interferes
 }
 
-// Limits of what is retired without being asked: below so many logs nothing is gained, and
-// each look reads the end of every log.
+// Limits for retiring logs automatically: retiring few logs gains nothing, and each attempt reads the end of every log.
 const (
 	retireMany   = 64
-	retireSome   = 512 // at once: git takes 5 s for so many where there are 10,000 refs
+	retireSome   = 512 // at once: with 10,000 refs git needs 5 s for so many
 	retireAgain  = time.Hour
-	retireDenied = 24 * time.Hour // after which a remote is asked again that did not let us
+	retireDenied = 24 * time.Hour // how long to wait after a remote has refused
 )
 
-// Retire puts logs that have not moved for long into the remote's archive, after a Sync.
-// The remote's no is in what it gives.
+// Retire moves logs that have not changed for long into the remote's archive. Call it after a Sync. If the remote
+// refuses, the result says so and there is no error.
 func Retire(ctx context.Context, s *store.Store, remote string, r Retirement) (gitstore.Retired, error) {
 	var done gitstore.Retired
 	rule := gitstore.RetireRule{Before: s.EventTime().Add(-r.After)}
@@ -51,7 +50,7 @@ func Retire(ctx context.Context, s *store.Store, remote string, r Retirement) (g
 		case !errors.Is(err, gitstore.ErrLostRace) || try == syncRetries:
 			return done, err
 		}
-		if _, err := Sync(ctx, s, remote, Terms{Since: r.Terms.Since}); err != nil { // somebody else is at it
+		if _, err := Sync(ctx, s, remote, Terms{Since: r.Terms.Since}); err != nil { // another clone interfered
 			return done, err
 		}
 	}
@@ -66,8 +65,7 @@ func retireOnce(ctx context.Context, s *store.Store, remote string, rule gitstor
 	return s.Repo.Retire(ctx, remote, rule)
 }
 
-// retirePath is the file that says when to look for logs to retire again. It can be deleted
-// at any time.
+// retirePath returns the file that holds when to look again for logs to retire. It can be deleted at any time.
 func retirePath(s *store.Store) string {
 	return filepath.Join(s.Repo.StateDir(), "cache", "retire-after")
 }

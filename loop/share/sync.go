@@ -1,7 +1,6 @@
-// Package share is what clones of a repository do through a remote: they exchange their logs
-// (Sync), and have it decide who holds a review (Claim) and which of them does one (TakeLease).
-// The logs and the notes are pushed; refs of claims and leases are on the remote alone, and
-// move there by compare-and-swap.
+// Package share is for what clones of a repository do through a remote: they exchange their logs (Sync), and let the
+// remote decide who holds a review (Claim) and which clone does one (TakeLease). Logs and notes are pushed. The refs of
+// claims and leases exist only on the remote and change there by compare-and-swap.
 package share
 
 import (
@@ -26,48 +25,48 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Synced is what an exchange with a remote did.
+// Synced is the result of an exchange with a remote.
 type Synced struct {
 	Remote   string               `json:"remote"`
 	Taken    int                  `json:"taken"`   // events of others, new here
-	Writers  []string             `json:"writers"` // whose events they are
+	Writers  []string             `json:"writers"` // the writers of these events
 	Pushed   int                  `json:"pushed"`  // own events that the remote did not have
 	Rejected []gitstore.Rejection `json:"rejected"`
-	// Unreadable are records that came and say nothing here: each with its log, and why.
+	// Unreadable lists records that arrived and cannot be decoded: each with its log, and why.
 	Unreadable []gitstore.Rejection `json:"unreadable"`
-	Lost       []string             `json:"lost"` // own steps that the fold of all logs does not count since this sync
+	Lost       []string             `json:"lost"` // own events that the fold does not count because of this sync
 	Renewed    bool                 `json:"renewed_writer"`
-	Notes      bool                 `json:"notes"`                    // whether the remote has the notes as they are here
-	NotesWhy   string               `json:"notes_why,omitempty"`      // why it has not
-	Replaced   gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
-	// Recovered is what was wrong in this clone and was put right.
+	Notes      bool                 `json:"notes"`                    // the remote has the notes as they are here
+	NotesWhy   string               `json:"notes_why,omitempty"`      // why it does not have them
+	Replaced   gitstore.ID          `json:"notes_replaced,omitempty"` // a notes commit, not made by git-runr, that was replaced and is now in the history of the remote's notes
+	// Recovered lists what was damaged in this clone and has been repaired.
 	Recovered []string               `json:"recovered"`
-	Retired   int                    `json:"retired,omitempty"`     // logs that went into the remote's archive
-	RetireWhy string                 `json:"retired_why,omitempty"` // why it has their refs still, or why none went
-	Missing   []gitstore.Rejection   `json:"missing"`               // logs that have lost something which the remote does not have either
-	Refused   *gitstore.RefusedError `json:"refused,omitempty"`     // the remote's no to this clone's log
+	Retired   int                    `json:"retired,omitempty"`     // logs moved into the remote's archive
+	RetireWhy string                 `json:"retired_why,omitempty"` // why the remote still has their refs, or why none were moved
+	Missing   []gitstore.Rejection   `json:"missing"`               // logs that lost records which the remote does not have either
+	Refused   *gitstore.RefusedError `json:"refused,omitempty"`     // the remote's refusal of this clone's log
 }
 
-// syncRetries bounds the attempts to push what others pushed at the same time, logRetries
-// those for a log that several clones share: each time one of them gets through.
+// syncRetries bounds the attempts to push while others push, and logRetries those for a log that several clones share.
+// Each time somebody succeeds.
 const (
 	syncRetries = 5
 	logRetries  = 20
 )
 
-// Terms say what is exchanged beside the logs that are in use.
+// Terms say what to exchange besides the logs in use.
 type Terms struct {
-	Notes bool          // whether to push the notes, which never stops a sync
-	Since time.Duration // archives of months that ended longer ago are not brought; 0: all are
+	Notes bool          // push the notes; that never fails a sync
+	Since time.Duration // do not fetch archives of months that ended longer ago; 0: fetch all
 }
 
-// Sync exchanges logs with a remote: afterwards this clone folds the union of
-// both, and the remote has this clone's log, unless it refuses it.
+// Sync exchanges logs with a remote. Afterwards this clone folds the union of both, and the remote has this clone's
+// log, unless it refused it.
 func Sync(ctx context.Context, s *store.Store, remote string, terms Terms) (Synced, error) {
 	x := &exchange{Store: s, audience: s.Repo.AudienceOf(remote), fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
-	x.notes = terms.Notes && x.audience == gitstore.Audience{} // they are made of what the elected remote may see
-	x.says.Index = len(s.Repo.Own()) > 0                       // lostBy asks it of who has recorded something
+	x.notes = terms.Notes && x.audience == gitstore.Audience{} // notes are made only of what everybody at the elected remote may see
+	x.says.Index = len(s.Repo.Own()) > 0                       // lostBy needs it in a clone that has recorded something
 	if terms.Since > 0 {
 		x.since = s.EventTime().Add(-terms.Since)
 	}
@@ -86,7 +85,7 @@ func Sync(ctx context.Context, s *store.Store, remote string, terms Terms) (Sync
 	return x.done, err
 }
 
-// metPath names the file that says what of the remote the last sync could not do; there is none after one that did all.
+// metPath returns the file that holds why the last sync with the remote was incomplete. It is absent if all was done.
 func metPath(s *store.Store, remote string) string {
 	return filepath.Join(s.Repo.StateDir(), "sync-met-"+url.PathEscape(remote))
 }
@@ -104,28 +103,28 @@ func noteMet(s *store.Store, remote string, err error, refused *gitstore.Refused
 	return nil
 }
 
-// Met returns why the last sync with a remote did not do all, "" where it did.
+// Met returns why the last sync with a remote was incomplete, or "".
 func Met(s *store.Store, remote string) string {
 	text, _ := safefile.ReadFile(metPath(s, remote))
 	return string(text)
 }
 
-// exchange is one Sync at work.
+// exchange is one Sync in progress.
 type exchange struct {
 	*store.Store
 	done  Synced
 	notes bool
-	since time.Time // 0: everything
-	// audience is who is at the remote.
+	since time.Time // zero: everything
+	// audience is the audience that the remote belongs to.
 	audience gitstore.Audience
-	fresh    map[gitstore.ID]bool // events that came
-	unread   map[gitstore.ID]bool // records that say nothing
-	touched  map[string]bool      // reviews that they are of
-	says     store.Heard          // what they say in notes
+	fresh    map[gitstore.ID]bool // events that arrived
+	unread   map[gitstore.ID]bool // records that cannot be decoded
+	touched  map[string]bool      // reviews of these events
+	says     store.Heard          // what the events contribute to notes and index
 }
 
-// run exchanges until nothing is left that somebody else was quicker with. What is
-// damaged here is brought again first, and once more when it shows on the way.
+// run exchanges logs until no other clone interferes. It fetches damaged objects again first, and once more if damage
+// shows up on the way.
 func (x *exchange) run(ctx context.Context) error {
 	if x.Damaged(ctx) {
 		if _, err := x.refetch(ctx); err != nil {
@@ -155,7 +154,7 @@ func (x *exchange) rounds(ctx context.Context) error {
 			return nil
 		case try == logRetries, try == syncRetries && errors.As(pushed.Log, new(*gitstore.RemoteLockError)):
 			return pushed.Log
-		case try >= syncRetries && !raced: // the notes go with the next sync
+		case try >= syncRetries && !raced: // the next sync pushes the notes
 			return nil
 		}
 		if err := duration.Sleep(ctx, time.Duration(min(try, syncRetries))*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
@@ -164,7 +163,7 @@ func (x *exchange) rounds(ctx context.Context) error {
 	}
 }
 
-// round is one exchange.
+// round makes one attempt of the exchange.
 func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err := x.take(ctx); err != nil {
 		return gitstore.Pushed{}, err
@@ -190,7 +189,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	}
 	pushed, err := x.Repo.Push(ctx, x.done.Remote, store.NotesRef, view)
 	var refused *gitstore.RefusedError
-	if errors.As(err, &refused) && own > 0 { // who may only read has got what there is to read
+	if errors.As(err, &refused) && own > 0 { // a user who may only read has fetched all
 		pushed, err = gitstore.Pushed{Log: refused}, nil
 	}
 	if err == nil {
@@ -200,13 +199,13 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 		return pushed, err
 	}
 	if renewed, failed := x.renewDamaged(ctx); renewed || failed != nil {
-		pushed.Notes = gitstore.ErrLostRace // pushed again
+		pushed.Notes = gitstore.ErrLostRace // so that they are pushed again
 		return pushed, failed
 	}
 	return pushed, err
 }
 
-// renewDamaged makes the notes again where the reason that they were not pushed is here: something of them cannot be read.
+// renewDamaged rebuilds the notes if part of them cannot be read here, which may be why they were not pushed.
 func (x *exchange) renewDamaged(ctx context.Context) (renewed bool, err error) {
 	damaged, err := x.Repo.NotesDamage(ctx, store.NotesRef)
 	if err != nil || len(damaged) == 0 {
@@ -215,7 +214,7 @@ func (x *exchange) renewDamaged(ctx context.Context) (renewed bool, err error) {
 	return true, x.RebuildNotes(ctx)
 }
 
-// answered notes what the remote said to a push.
+// answered records the remote's answer to a push.
 func (x *exchange) answered(own int, pushed gitstore.Pushed) {
 	x.done.Refused = nil
 	if pushed.Log == nil {
@@ -229,7 +228,7 @@ func (x *exchange) answered(own int, pushed gitstore.Pushed) {
 	x.done.Notes = x.notes && x.done.NotesWhy == ""
 }
 
-// take brings what the remote has, and takes over what is sound of it.
+// take fetches what the remote has, and adopts what is sound of it.
 func (x *exchange) take(ctx context.Context) error {
 	ref := ""
 	if x.notes {
@@ -250,7 +249,7 @@ func (x *exchange) take(ctx context.Context) error {
 		return fmt.Errorf("take over logs: %w", err)
 	}
 	x.done.Taken += adopted.Events
-	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool { // the log as a whole is named
+	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool { // the log as a whole is listed as rejected
 		return slices.ContainsFunc(adopted.Rejected, func(log gitstore.Rejection) bool { return log.Writer == r.Writer })
 	})
 	for _, log := range adopted.Moved {
@@ -275,14 +274,14 @@ func (x *exchange) take(ctx context.Context) error {
 	return x.recordDiverged(ctx)
 }
 
-// check looks at an event that came, and remembers it.
+// check decodes an event that arrived, and remembers it.
 func (x *exchange) check(entry gitstore.Entry) error {
 	event, err := record.DecodeEvent(entry)
 	if errors.Is(err, gitstore.ErrNewerFormat) {
 		return err
 	}
 	if err == nil {
-		if x.fresh[event.ID] { // logs are read again, one by one
+		if x.fresh[event.ID] { // the logs are being read again, one by one
 			x.says.Spoil()
 		}
 		x.heard(event)
@@ -292,10 +291,10 @@ func (x *exchange) check(entry gitstore.Entry) error {
 		x.says.AddBad(err)
 		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
 	}
-	return nil // a record that cannot be read is kept, and reported by log and fsck, too
+	return nil // an unreadable record is kept, and reported by log and fsck too
 }
 
-// Left is what a sync with a remote did not take over, as far as that is known without asking it.
+// Left returns the logs that syncs with a remote did not adopt, as far as this is known without asking the remote.
 func Left(ctx context.Context, s *store.Store, remote string) ([]gitstore.Rejection, error) {
 	return s.Repo.LeftLogs(ctx, remote, func(entry gitstore.Entry) error {
 		if _, err := record.DecodeEvent(entry); errors.Is(err, gitstore.ErrNewerFormat) {
@@ -315,9 +314,9 @@ func (x *exchange) heard(event record.Event) {
 	}
 }
 
-// notesToPush puts the tree that the notes have here on the commit that the remote's are at, so that
-// only what differs travels and every push of it is a fast-forward. It returns that commit, or ""
-// when there is nothing to push; why says when the remote's are left as they are though they differ.
+// notesToPush puts the tree of the local notes on top of the remote's notes commit, so that only the difference travels
+// and every push is a fast-forward. It returns the new commit, or "" if there is nothing to push. why says why the
+// remote's notes are left alone although they differ.
 func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why string, err error) {
 	tip, err := x.Repo.Ref(ctx, store.NotesRef)
 	if err != nil || tip == "" {
@@ -357,8 +356,8 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	return x.rebaseNotes(ctx, tip, mine, theirs)
 }
 
-// rebaseNotes moves the notes here, which are mine at tip, onto those of the remote, and returns their commit
-// where the trees differ.
+// rebaseNotes moves the local notes, commit mine at tip, onto those of the remote. It returns the new commit if the
+// trees differ.
 func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
 	view = theirs.ID
 	if theirs.Tree != mine.Tree || theirs.Message != mine.Message {
@@ -367,7 +366,7 @@ func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, their
 	if err == nil && view != tip {
 		err = x.Repo.SwapRef(ctx, store.NotesRef, view, tip)
 	}
-	if errors.Is(err, gitstore.ErrLostRace) { // something was recorded meanwhile: the next sync moves them
+	if errors.Is(err, gitstore.ErrLostRace) { // something was recorded meanwhile: the next sync moves the notes
 		err = nil
 	}
 	if theirs.Tree == mine.Tree {
@@ -376,22 +375,21 @@ func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, their
 	return view, "", err
 }
 
-// knowMore reports whether notes were made by a clone that reads a log which this one
-// could not take over: a newer program's may not be replaced by an older one's.
+// knowMore reports whether notes were made by a clone that reads a log which this one could not adopt. An older program
+// must not replace the notes of a newer one.
 func (x *exchange) knowMore(message string) bool {
 	known, _ := notes.ReadMessage(message)
 	return slices.ContainsFunc(x.done.Rejected, func(r gitstore.Rejection) bool { return known[r.Writer] != "" })
 }
 
-// isDamage reports whether err may come of an object that a log needs and that cannot
-// be read.
+// isDamage reports whether err may come from an unreadable object that a log needs.
 func isDamage(err error) bool {
 	return !errors.Is(err, gitstore.ErrRemote) &&
 		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) || errors.As(err, new(*gitstore.GitError)))
 }
 
-// refetch brings again what logs have lost here, and makes what is derived from them
-// again. It reports whether anything could be brought.
+// refetch fetches again what logs have lost here, and rebuilds what is derived from them. It reports whether it could
+// fetch anything.
 func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
 	brought, err := x.Repo.Refetch(ctx, x.done.Remote)
 	x.done.Missing = append(x.done.Missing[:0], brought.Missing...)
@@ -420,13 +418,12 @@ func Unpushed(ctx context.Context, s *store.Store, remote string) (int, error) {
 	return count, err
 }
 
-// divergedRefs hold what a clone that was copied with its configuration recorded
-// under the id that it shared: refs/runr-local/diverged/<old id>/<tip>.
+// divergedRefs hold the events of a clone that was copied with its configuration, recorded under the shared id:
+// refs/runr-local/diverged/<old id>/<tip>.
 const divergedRefs = "refs/runr-local/diverged/"
 
-// recordDiverged records under this clone's new id, or again in a log that several clones
-// share, what only it knows. It is done
-// at every sync, so that a process that was killed in the middle loses nothing.
+// recordDiverged records again what only this clone knows, under its new id or in the log that several clones share. It
+// runs at every sync, so that a killed process loses nothing.
 func (x *exchange) recordDiverged(ctx context.Context) error {
 	refs, err := x.Repo.Refs(ctx, divergedRefs)
 	if err != nil {
@@ -444,8 +441,8 @@ func (x *exchange) recordDiverged(ctx context.Context) error {
 	return nil
 }
 
-// recordOnlyHere records the entries up to tip that the log of the shared id does
-// not have, and that were not recorded again before.
+// recordOnlyHere records again the entries up to tip that the log of the shared id lacks and that were not recorded
+// again before.
 func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitstore.ID) error {
 	tips, err := x.Repo.Tips(ctx)
 	if err != nil {
@@ -478,7 +475,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 	})
 }
 
-// likeness is what an event and its copy under another id have in common.
+// likeness returns a string that is equal for an event and its copy under another id.
 func likeness(entry gitstore.Entry) string {
 	e, err := record.DecodeEvent(gitstore.Entry{Message: entry.Message})
 	if err != nil {
@@ -487,10 +484,10 @@ func likeness(entry gitstore.Entry) string {
 	return fmt.Sprintf("%s %s %s %s %s", e.Timestamp, e.Type, e.Run, e.Review, e.Payload)
 }
 
-// lostBy tells of this clone's own steps in reviews that the fold counted before the
-// fresh events came, and of those in reviews that still wait for somebody.
+// lostBy describes this clone's own events that the fold counted before the fresh ones arrived and does not count now,
+// and all its uncounted events in reviews that still wait for somebody.
 func lostBy(ctx context.Context, s *store.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
-	if len(s.Repo.Own()) == 0 || len(touched) == 0 { // who has recorded nothing has nothing to lose
+	if len(s.Repo.Own()) == 0 || len(touched) == 0 { // a clone that recorded nothing has nothing to lose
 		return nil, nil
 	}
 	ids, err := s.OwnReviews(ctx, touched)

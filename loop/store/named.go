@@ -76,8 +76,8 @@ func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed 
 	return id, err
 }
 
-// ofCommit returns the reviews of a commit, and the runs with it as result or as landed commit, newest first. It returns
-// none if typed is not a commit here or looks like an id.
+// ofCommit returns the reviews of a commit, and the runs with it as result or as landed commit, newest first. It
+// returns none if typed is not a commit here or looks like an id.
 func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, err error) {
 	if typed == "" || looksLikeID(typed) {
 		return nil, nil

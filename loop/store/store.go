@@ -17,8 +17,8 @@ type Reads struct {
 	Events        atomic.Int64 // decoded events
 }
 
-// Store holds the runs and reviews of a repository: events appended to this clone's logs, and state folded from the logs
-// of all clones.
+// Store holds the runs and reviews of a repository: events appended to this clone's logs, and state folded from the
+// logs of all clones.
 type Store struct {
 	change.Source
 	Redact  func(string) string              // removes secrets from free text; nil: text is stored as it is
