@@ -17,17 +17,17 @@ import (
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
-// Audience says who may see what a log records. A log cannot be sent in parts, so this clone keeps one for each audience, each
-// under a writer's id of its own. The zero Audience is everybody who shares the elected remote.
+// Audience says who may see what a log records. A log can only be sent as a whole, so this clone keeps one log for each
+// audience, each under its own writer id. The zero Audience is everybody who shares the elected remote.
 type Audience struct {
-	Remote  string // another remote than the elected one
+	Remote  string // a remote other than the elected one
 	Private bool   // nobody: the log never leaves this clone
 }
 
-// privatePrefix is where the log is that never leaves the clone.
+// privatePrefix is the prefix of the refs of private logs.
 const privatePrefix = "refs/runr-local/private/"
 
-// String names the audience: "" for the elected remote, "private", or the name of a remote.
+// String returns the audience's name: "" for the elected remote, "private", or the name of a remote.
 func (a Audience) String() string {
 	if a.Private {
 		return "private"
@@ -35,7 +35,7 @@ func (a Audience) String() string {
 	return a.Remote
 }
 
-// key is the configuration key of this clone's writer for the audience.
+// key returns the configuration key of this clone's writer for the audience.
 func (a Audience) key() string {
 	switch {
 	case a.Private:
@@ -46,7 +46,7 @@ func (a Audience) key() string {
 	return writerKey
 }
 
-// AudienceOf returns the audience that a remote is.
+// AudienceOf returns the audience of logs that are pushed to remote.
 func (s *Store) AudienceOf(remote string) Audience {
 	if home := s.origins().home; home == "" || remote != home {
 		return Audience{Remote: remote}
@@ -54,10 +54,10 @@ func (s *Store) AudienceOf(remote string) Audience {
 	return Audience{}
 }
 
-// Elects makes a remote the one that is elected where the command line names none: that of the configuration's files.
+// Elects sets the elected remote for calls that name none, as configuration files do.
 func (s *Store) Elects(remote string) { s.elects.Store(&remote) }
 
-// Elected returns the audience of the elected remote: whom a request is for that names nobody.
+// Elected returns the audience of the elected remote, the default audience of requests.
 func (s *Store) Elected() Audience {
 	remote, err := s.ElectRemote("")
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) Elected() Audience {
 	return s.AudienceOf(remote)
 }
 
-// RemoteOf returns the remote at which an audience is; "" for nobody, and where the home remote is gone.
+// RemoteOf returns the remote of an audience. It is "" for the private one, and if the home remote is gone.
 func (s *Store) RemoteOf(a Audience) string {
 	switch {
 	case a.Private:
@@ -77,8 +77,8 @@ func (s *Store) RemoteOf(a Audience) string {
 	return s.origins().home
 }
 
-// others are the audiences beside the elected remote for which this clone has an id, by what was configured when it was opened
-// and what this process has made since. They are asked for each event of long lists.
+// others returns the audiences besides the elected remote for which this clone has a writer id: those configured when
+// the store was opened, and those added by this process. They are cached because long lists ask for every event.
 func (s *Store) others() []Audience {
 	configured := s.configured.Load()
 	if configured == nil {
@@ -104,13 +104,13 @@ func (s *Store) others() []Audience {
 	return all
 }
 
-// OneAudience reports whether all logs here are those of the elected remote.
+// OneAudience reports whether all logs here belong to the elected remote.
 func (s *Store) OneAudience() bool {
 	own := s.Own()
 	return (len(own) == 0 || len(own) == 1 && own[0] == s.Writer()) && len(s.origins().of) == 0 && s.Elected() == Audience{}
 }
 
-// Owns reports whether a log is one of this clone's own.
+// Owns reports whether writer's log is this clone's own.
 func (s *Store) Owns(writer string) bool {
 	if writer == "" || writer == s.Writer() {
 		return writer != ""
@@ -118,7 +118,7 @@ func (s *Store) Owns(writer string) bool {
 	return slices.ContainsFunc(s.others(), func(a Audience) bool { return s.WriterFor(a) == writer })
 }
 
-// Own returns the ids under which this clone has written, that for the elected remote first.
+// Own returns this clone's writer ids, the one for the elected remote first.
 func (s *Store) Own() []string {
 	var own []string
 	for _, a := range append([]Audience{{}}, s.others()...) {
@@ -129,8 +129,8 @@ func (s *Store) Own() []string {
 	return own
 }
 
-// Audience returns the audience of a log. One of somebody else's that came from several remotes is that of the elected one, if
-// that is among them. Where the remote that it came from was removed, what is said of it stays here.
+// Audience returns the audience of a log. Another clone's log that came from several remotes belongs to the elected one
+// if that is among them. If the remote that it came from was removed, events about it stay here.
 func (s *Store) Audience(writer string) Audience {
 	for _, a := range s.others() {
 		if writer != "" && s.WriterFor(a) == writer {
@@ -153,8 +153,8 @@ func (s *Store) Audience(writer string) Audience {
 	return Audience{}
 }
 
-// goers returns what reports whether a log may be pushed to a remote: one of our own to that of its audience, and somebody
-// else's to where it came from.
+// goers returns a function that reports whether a log may be pushed to remote. Our own log goes to the remote of its
+// audience, another clone's log only to where it came from.
 func (s *Store) goers(ctx context.Context, remote string) (func(writer string) bool, error) {
 	to, from := s.AudienceOf(remote), s.origins()
 	private, err := s.refs.Refs(ctx, privatePrefix)
@@ -174,7 +174,7 @@ func (s *Store) goers(ctx context.Context, remote string) (func(writer string) b
 	}, err
 }
 
-// logRef is where a log is.
+// logRef returns the ref of a log.
 func (s *Store) logRef(writer string) string {
 	if writer != "" && s.WriterFor(Audience{Private: true}) == writer {
 		return privatePrefix + writer
@@ -182,7 +182,7 @@ func (s *Store) logRef(writer string) string {
 	return logPrefix + writer
 }
 
-// addPrivate adds the logs that never leave this clone.
+// addPrivate adds the tips of private logs.
 func (s *Store) addPrivate(ctx context.Context, tips Tips) error {
 	private, err := s.refs.Refs(ctx, privatePrefix)
 	for ref, tip := range private {
@@ -191,21 +191,22 @@ func (s *Store) addPrivate(ctx context.Context, tips Tips) error {
 	return err
 }
 
-// origins is where logs came from, as a file in the clone records it: a line "WRITER REMOTE" for each log that does not
-// belong to the home remote alone, and "* REMOTE" for the home remote. That is the one that was elected when the clone
-// exchanged logs first: another one that is elected later does not get what was said among others. REMOTE is a hash of
-// its URL and its name, so that a renamed remote is known, and another one of the same name is not taken for it.
+// origins records where logs came from. It is stored in a file of the clone: a line "WRITER REMOTE" for each log that
+// does not belong to the home remote alone, and "* REMOTE" for the home remote. The home remote is the one that was
+// elected when the clone first exchanged logs; if another is elected later, it does not receive what was said among
+// others. REMOTE is a hash of the remote's URL, and its name: a renamed remote is recognized, and a new remote of the
+// same name is not.
 type origins struct {
-	home string                // the remote to which the zero Audience goes; "": none
-	set  bool                  // whether the file names home
-	of   map[string][]Audience // none: the remote is gone
-	size int64                 // of the file, and when it was written
+	home string                // the remote of the zero Audience; "": none
+	set  bool                  // home is known for good, not only elected now
+	of   map[string][]Audience // empty slice: the remote is gone
+	size int64                 // size of the file, with at, its modification time, to notice changes
 	at   time.Time
 }
 
 func (s *Store) originsPath() string { return filepath.Join(s.dir.StateDir(), "log-origins") }
 
-// origins reads the file. What it does not name, and all where it is missing, belongs to the home remote.
+// origins reads the file. Logs that it does not list belong to the home remote.
 func (s *Store) origins() *origins {
 	from := &origins{of: map[string][]Audience{}}
 	if info, err := os.Stat(s.originsPath()); err == nil {
@@ -241,13 +242,13 @@ func (s *Store) origins() *origins {
 		}
 		from.of[l.writer] = of
 	}
-	if from.set { // else another one may be elected yet
+	if from.set { // otherwise another remote may still be elected
 		s.cameFrom.Store(from)
 	}
 	return from
 }
 
-// origin is a line of the file.
+// origin is one line of the file.
 type origin struct{ writer, url, name string }
 
 func parseOrigins(text string) (lines []origin) {
@@ -259,8 +260,8 @@ func parseOrigins(text string) (lines []origin) {
 	return lines
 }
 
-// remoteOf returns the remote that a line means: the one with its URL, or, where its URL was changed, the one of its name,
-// unless that is another remote that the file knows. It is "" for one that is gone.
+// remoteOf returns the remote that a line means: the one with its URL, or, if its URL was changed, the one with its
+// name, unless the file knows that as another remote. It returns "" if the remote is gone.
 func (s *Store) remoteOf(l origin, all []origin) string {
 	for _, remote := range s.dir.Remotes() {
 		if s.urlOf(remote) == l.url {
@@ -275,13 +276,13 @@ func (s *Store) remoteOf(l origin, all []origin) string {
 	return l.name
 }
 
-// urlOf returns a hash of a remote's URL, which may have a password in it.
+// urlOf returns a hash of a remote's URL; the URL itself may contain a password.
 func (s *Store) urlOf(remote string) string {
 	sum := sha256.Sum256([]byte(s.dir.Config.Get("remote." + remote + ".url")))
 	return hex.EncodeToString(sum[:8])
 }
 
-// noteHome records which remote is elected now, before logs are exchanged with one.
+// noteHome records the home remote before the first exchange of logs.
 func (s *Store) noteHome(remote string) error {
 	from := s.origins()
 	if from.set {
@@ -290,8 +291,8 @@ func (s *Store) noteHome(remote string) error {
 	return s.addOrigin("*", cmp.Or(from.home, remote))
 }
 
-// noteOrigin records, before a log is taken over, that it came from a remote. Of a log that has been here longer it also
-// records the home remote, to which it belonged until now.
+// noteOrigin records, before a log is adopted, that it came from remote. If the log was known before, it also records
+// the home remote, to which the log belonged until now.
 func (s *Store) noteOrigin(writer, remote string, known bool) error {
 	from, noted := s.origins().of[writer]
 	to := s.AudienceOf(remote)

@@ -1,6 +1,6 @@
-// Package shown is the model of a review and of its remarks as every face shows them: the page, the terminal
-// screen, text, and the tools of agents. A face adds how it looks; what was said, where its lines are and
-// what became of it is decided here.
+// Package shown is the model of a review and its remarks as every face shows them: the page, the terminal screen, text,
+// and the tools of agents. It decides what was said, where it is in the code and what became of it; a face adds only
+// how that looks.
 package shown
 
 import (
@@ -20,19 +20,19 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Review is a review with the draft of whoever reads it.
+// Review is a review together with its reader's draft.
 type Review struct {
 	record.Review
 	Draft   store.Draft
-	Remarks []*Remark // by submission in their order, then those of the draft
-	from    []int     // where the remarks of each submission begin in Remarks, and where the draft's do
+	Remarks []*Remark // of submissions, in order, then of the draft
+	from    []int     // index in Remarks where each submission's remarks begin, and last, where the draft's begin
 }
 
-// Remark is one thing that was said: a finding, a person's comment, or a comment of a draft.
+// Remark is a finding, a person's comment, or a comment of a draft.
 type Remark struct {
 	ID        string
 	Draft     bool
-	Author    string // all who said it, with commas between; of a draft, its owner
+	Author    string // all who said it, separated by commas; for a draft, its owner
 	At        time.Time
 	Severity  reply.Severity
 	Rule      string
@@ -42,27 +42,27 @@ type Remark struct {
 	End       int
 	Text      string // Markdown
 	Fix       string
-	Quote     []string // lines that it is about, as they were
+	Quote     []string // the lines that it is about, as they were
 	Answers   []record.Answer
 	Replies   []record.Reply // oldest first
-	Open      bool           // as record.Review.IsOpen has it
-	Outdated  bool           // its lines are not in the change that is shown
+	Open      bool           // as from record.Review.IsOpen
+	Outdated  bool           // its lines are not in the shown change
 	Why       string
-	Was       string         // where it was made, if that is not where it is shown
-	Now       *locate.Placed // where it is at HEAD; nil where that is not known
-	Disputed  bool           // fewer reviewers than the quorum said it or something similar
-	Similar   []string       // ids
+	Was       string         // where it was made, if it is shown elsewhere
+	Now       *locate.Placed // where it is at HEAD; nil if unknown
+	Disputed  bool           // fewer reviewers than the quorum reported it or something similar
+	Similar   []string       // ids of similar findings
 	Ruling    record.RulingKind
 	RulingBy  string // the judge
 	RulingWhy string
 
-	Made record.Comment // as it was made
+	Made record.Comment // the comment as it was made
 
-	Round   int  // from 1, of what is carried from an earlier round; else 0
-	Refuses bool // of what is carried: the review is no pass before it is settled
+	Round   int  // for a remark carried from an earlier round: that round, from 1; else 0
+	Refuses bool // for a carried remark: the review does not pass until it is settled
 }
 
-// New returns a review as its reader sees it. Settle and AtHead find where the remarks are by now.
+// New returns a review as its reader sees it. Call Settle and AtHead to find where the remarks are now.
 func New(r record.Review, draft store.Draft) *Review {
 	v := &Review{Review: r, Draft: draft}
 	for i, sub := range r.Submissions {
@@ -83,19 +83,19 @@ func New(r record.Review, draft store.Draft) *Review {
 	return v
 }
 
-// add appends a submitted remark with what became of it.
+// add appends a submitted remark with its answers and replies.
 func (v *Review) add(r *Remark) {
 	r.Replies = v.RepliesTo(r.ID)
 	r.Answers, r.Open = v.AnswersTo(r.ID), v.IsOpen(reply.Finding{ID: r.ID, Severity: r.Severity})
 	v.Remarks = append(v.Remarks, r)
 }
 
-// Of returns the remarks of a submission, by its index.
+// Of returns the remarks of a submission by its index.
 func (v *Review) Of(submission int) []*Remark {
 	return v.Remarks[v.from[submission]:v.from[submission+1]]
 }
 
-// Unsettled returns how many submitted remarks are open.
+// Unsettled returns the number of open submitted remarks.
 func (v *Review) Unsettled() (open int) {
 	for _, r := range v.Remarks {
 		if r.Stands() == Open {
@@ -105,7 +105,7 @@ func (v *Review) Unsettled() (open int) {
 	return open
 }
 
-// Title is what a review is of: a commit's title, or what was typed for it.
+// Title returns the title of the reviewed commit, or what was typed to request the review.
 func Title(r record.Review) string { return cmp.Or(r.Request.Subject.Title, r.Request.Subject.Spec) }
 
 func finding(r record.Review, sub record.Submission, j record.Joined) *Remark {
@@ -130,7 +130,7 @@ func comment(c record.Comment, by string, at time.Time) *Remark {
 	}
 }
 
-// SideOf returns the side of a comment: the new one unless it says otherwise.
+// SideOf returns the side of a comment; the default is the new side.
 func SideOf(c record.Comment) record.Side { return cmp.Or(c.Side, record.SideNew) }
 
 // QuoteOf returns the lines that a comment quotes.
@@ -141,12 +141,12 @@ func QuoteOf(c record.Comment) []string {
 	return strings.Split(strings.TrimSuffix(c.SelectedText, "\n"), "\n")
 }
 
-// Place is where the remark is, as people write it; "" for the whole review.
+// Place returns the remark's file and lines as people write them; "" for the whole review.
 func (r Remark) Place() string {
 	return reply.Finding{File: safetext.Line(r.File), Line: r.Start, EndLine: r.End}.Place()
 }
 
-// Last is what became of the remark last.
+// Last returns the newest answer to the remark.
 func (r Remark) Last() (answer record.Answer, ok bool) {
 	if len(r.Answers) == 0 {
 		return answer, false
@@ -154,7 +154,7 @@ func (r Remark) Last() (answer record.Answer, ok bool) {
 	return r.Answers[len(r.Answers)-1], true
 }
 
-// State is the word for Last: fixed, claimed fixed, refuted, deferred or open; "" while nobody answered.
+// State returns the newest answer in words, such as fixed or claimed fixed; "" without an answer.
 func (r Remark) State() string {
 	if last, ok := r.Last(); ok {
 		return last.Word()
@@ -162,20 +162,20 @@ func (r Remark) State() string {
 	return ""
 }
 
-// Refuted reports whether the judge refuted it: every face folds it away.
+// Refuted reports whether the judge refuted the remark. Every face folds such remarks.
 func (r Remark) Refuted() bool { return r.Ruling == record.Refuted }
 
-// Standing is where a remark is on its way.
+// Standing is how far a remark has been dealt with.
 type Standing string
 
 const (
 	Pending  Standing = "pending"  // in a draft
-	Open     Standing = "open"     // nobody answered
+	Open     Standing = "open"     // needs an answer: see record.Review.IsOpen
 	Answered Standing = "answered" // deferred: somebody will look again
 	Resolved Standing = "resolved" // fixed, gone or refuted
 )
 
-// Stands returns where the remark is on its way.
+// Stands returns how far the remark has been dealt with.
 func (r Remark) Stands() Standing {
 	switch {
 	case r.Draft:
@@ -190,14 +190,14 @@ func (r Remark) Stands() Standing {
 	return Resolved
 }
 
-// Settle finds where remarks that were made on another version are in the change that the review is of.
-// gitstore.ErrNotFound says that the change is not in this clone; the remarks then stay where they
-// were made.
+// Settle finds where remarks made on another version are in the reviewed change. It returns gitstore.ErrNotFound if the
+// change is not in this clone; the remarks then keep the place where they were made.
 func (v *Review) Settle(ctx context.Context, store *store.Store) error {
 	return settle(ctx, store, v.Remarks, v.Request.Subject)
 }
 
-// Carried returns what is carried into the round at an index of a conversation, where its lines are there: see Settle.
+// Carried returns the remarks that are carried into round at of a conversation, at their place in that round's change:
+// see Settle.
 func Carried(ctx context.Context, store *store.Store, rounds record.Conversation, at int) ([]*Remark, error) {
 	var carried []*Remark
 	for _, t := range rounds.Carried(at) {
@@ -241,10 +241,10 @@ func settle(ctx context.Context, store *store.Store, remarks []*Remark, subject 
 	return nil
 }
 
-// maxPlaced is how many remarks of a review are looked for at HEAD.
+// maxPlaced is the maximum number of remarks to look for at HEAD.
 const maxPlaced = 200
 
-// AtHead finds where the remarks are at HEAD. Those on the old side and on no file have no place there.
+// AtHead finds where the remarks are at HEAD. Remarks on the old side, or without a file, have no place there.
 func (v *Review) AtHead(ctx context.Context, store *store.Store) error {
 	var wanted []*Remark
 	var made []record.Comment
@@ -260,7 +260,7 @@ func (v *Review) AtHead(ctx context.Context, store *store.Store) error {
 	return err
 }
 
-// AtHead returns where comments on the new side are at HEAD, in their order; nothing while HEAD is unborn.
+// AtHead returns where comments on the new side are at HEAD, in their order; nil while HEAD is unborn.
 func AtHead(ctx context.Context, store *store.Store, made []record.Comment) ([]locate.Placed, error) {
 	head, err := store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) || len(made) == 0 {
@@ -272,7 +272,7 @@ func AtHead(ctx context.Context, store *store.Store, made []record.Comment) ([]l
 	return locate.Places(ctx, store, made, head)
 }
 
-// Later says where something is at HEAD if that is elsewhere: "now at FILE:LINE" or "outdated: WHY"; else "".
+// Later says where something is at HEAD if it moved: "now at FILE:LINE" or "outdated: WHY"; else "".
 func Later(at *locate.Placed) string {
 	switch {
 	case at == nil:
@@ -285,13 +285,13 @@ func Later(at *locate.Placed) string {
 	return ""
 }
 
-// Line is a line of one side of a file, from 1; 0 is the file.
+// Line is a line on one side of a file, from 1; 0 stands for the file.
 type Line struct {
 	Side record.Side
 	Line int
 }
 
-// Line returns the line below which the remark is shown: its last one, or the file where it is outdated.
+// Line returns the line below which to show the remark: its last one, or the file if it is outdated.
 func (r Remark) Line() Line {
 	if r.Outdated {
 		return Line{r.Side, 0}
@@ -299,13 +299,13 @@ func (r Remark) Line() Line {
 	return Line{r.Side, r.End}
 }
 
-// saying is a Remark, or what a face makes of one by embedding it.
+// saying is a Remark or a type of a face that embeds one.
 type saying interface{ said() *Remark }
 
 func (r *Remark) said() *Remark { return r }
 
-// ByFile binds remarks to the files and lines of a change. index returns the place of a file in the change,
-// false for a file that it does not have. Remarks on the whole and on such files are left out.
+// ByFile groups remarks by files and lines of a change. index returns the index of a file in the change, or false.
+// Remarks without a file, and on files outside the change, are omitted.
 func ByFile[R saying](remarks []R, index func(name string) (int, bool)) map[int]map[Line][]R {
 	bound := map[int]map[Line][]R{}
 	for _, r := range remarks {
@@ -321,15 +321,15 @@ func ByFile[R saying](remarks []R, index func(name string) (int, bool)) map[int]
 	return bound
 }
 
-// Lines returns the lines that remarks of a file are bound to, from the top.
+// Lines returns the lines that have remarks, from the top.
 func Lines[R any](bound map[Line][]R) []Line {
 	return slices.SortedFunc(maps.Keys(bound), func(a, b Line) int {
 		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Side, b.Side))
 	})
 }
 
-// InOrder returns remarks as the change of so many files goes: those on the whole first, those on files that
-// it does not have last, drafts after what was submitted on the same line.
+// InOrder sorts remarks in the order of a change with the given number of files: those without a file first, those on
+// files outside the change last, and drafts after submitted remarks on the same line.
 func InOrder[R saying](remarks []R, index func(name string) (int, bool), files int) []R {
 	at := func(r *Remark) int {
 		if r.File == "" {
