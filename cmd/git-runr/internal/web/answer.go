@@ -20,11 +20,11 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// requestError is a request that cannot be carried out as it was sent.
+// requestError is the error for a request that cannot be carried out as sent.
 type requestError struct {
 	status  int
 	message string
-	hint    []string // what to type, each with what it does behind three blanks
+	hint    []string // commands to type, each followed by three blanks and its purpose
 }
 
 func (e *requestError) Error() string { return e.message }
@@ -33,7 +33,7 @@ func badRequest(format string, args ...any) error {
 	return &requestError{status: http.StatusBadRequest, message: fmt.Sprintf(format, args...)}
 }
 
-// errorStatuses are the answers to errors of other packages. The first that fits counts.
+// errorStatuses maps errors of other packages to HTTP statuses. The first match counts.
 var errorStatuses = []struct {
 	is     error
 	status int
@@ -55,7 +55,7 @@ var errorStatuses = []struct {
 	{context.Canceled, http.StatusServiceUnavailable},
 }
 
-// errorStatus is the status that says what err means; 500 is a mistake of ours.
+// errorStatus returns the HTTP status for err; 500 means a bug of ours.
 func errorStatus(err error) int {
 	var request *requestError
 	var state *record.StateError
@@ -79,7 +79,7 @@ func errorStatus(err error) int {
 	return http.StatusInternalServerError
 }
 
-// statusWriter remembers what was answered.
+// statusWriter remembers the status of the response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -98,21 +98,21 @@ func (w *statusWriter) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// fault answers what is our own mistake. What it was goes into the log.
+// fault answers an internal error, and writes it to the log.
 func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
 	s.log("%s %s: %v", r.Method, safetext.Line(r.URL.Path), err)
 	if answer, ok := w.(*statusWriter); ok && answer.status != 0 {
-		return // too late to say so
+		return // the response has begun
 	}
 	refuse(w, r, http.StatusInternalServerError, "an error that nobody foresaw; the server's log says more")
 }
 
 type errorJSON struct {
 	Error     string `json:"error"`
-	ClaimedBy string `json:"claimedBy,omitempty"` // who is in the way
+	ClaimedBy string `json:"claimedBy,omitempty"` // the holder of a claim that prevents the request
 }
 
-// fail answers err to a program or, as a page, to a person.
+// fail answers err as JSON to a program, or as a page to a person.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := errorStatus(err)
 	if status == http.StatusInternalServerError {
@@ -139,12 +139,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // a client that has gone cannot be told
+	_ = json.NewEncoder(w).Encode(body) // fails if the client has disconnected
 }
 
 func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
-// refuse answers before any handler: as JSON to programs, as a page to people.
+// refuse answers an error that needs no handler: as JSON to programs, as a page to people.
 func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
 	if isAPI(r) {
 		writeJSON(w, status, errorJSON{Error: message})
@@ -153,7 +153,7 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, message string) 
 	refusePage(w, status, http.StatusText(status), message)
 }
 
-// refusePage is a page that needs nothing else of the server.
+// refusePage writes an error page that needs nothing of the repository.
 func refusePage(w http.ResponseWriter, status int, title, message string, commands ...string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(message))
@@ -161,13 +161,13 @@ func refusePage(w http.ResponseWriter, status int, title, message string, comman
 		fmt.Fprintf(&b, "<p><span class=\"cmd\"><code>%s</code></span></p>\n", html.EscapeString(command))
 	}
 	if status == http.StatusUnauthorized {
-		// From a link on another site the browser sends no strict cookie; from here it does.
+		// The browser sends no strict cookie after a link on another site. After a link on this page it does.
 		b.WriteString("<p>Did you follow a link? <a href=\"\">Try again</a></p>\n")
 	}
 	writePage(w, status, title, "", b.String())
 }
 
-// writePage looks like the others, with nothing of the repository in it.
+// writePage writes a page in the style of the others that contains nothing of the repository.
 func writePage(w http.ResponseWriter, status int, title, head, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)

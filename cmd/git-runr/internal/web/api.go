@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// answered writes what do gives, or what its error means.
+// answered returns a handler that writes the result of do, or its error.
 func (s *Server) answered(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := s.mayChange(r); err != nil {
@@ -34,7 +34,7 @@ func (s *Server) answered(do func(*http.Request) (any, error)) http.HandlerFunc 
 	}
 }
 
-// mayChange refuses a request that would change something while git is not to be run here.
+// mayChange refuses a write while git must not be run in this repository.
 func (s *Server) mayChange(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
@@ -42,13 +42,13 @@ func (s *Server) mayChange(r *http.Request) error {
 	return s.repo.Altered(r.Context())
 }
 
-// counted is a list of which there are more than are shown.
+// counted is a part of a list, with the length of the whole list.
 type counted struct {
 	items any
 	total int
 }
 
-// readBody reads the body of a write, without blanks around it.
+// readBody reads the body of a write and trims white space around it.
 func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -60,14 +60,13 @@ func readBody(r *http.Request) ([]byte, error) {
 	return bytes.TrimSpace(body), nil
 }
 
-// withBody makes an endpoint of do, which is given the body of the request: one object
-// with no keys but those of T.
+// withBody returns an endpoint that decodes the body of the request and calls do. The body must be one object with only
+// the keys of T.
 func withBody[T any](do func(*http.Request, T) (any, error)) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) { return given(r, do, false) }
 }
 
-// withStep is withBody for a step that may say nothing beside its address: without a
-// body T is its zero value.
+// withStep is withBody for a request whose body may be empty; T is then its zero value.
 func withStep[T any](do func(*http.Request, T) (any, error)) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) { return given(r, do, true) }
 }
@@ -105,7 +104,7 @@ func decodeBody[T any](body []byte) (v T, err error) {
 	return v, nil
 }
 
-// millis is a time as the API gives it; nil where it has not come.
+// millis returns t as Unix milliseconds, or nil for the zero Time.
 func millis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -114,7 +113,7 @@ func millis(t time.Time) *int64 {
 	return &ms
 }
 
-// text is s, or null for nothing.
+// text returns s, or nil, which is null in JSON, for "".
 func text(s string) *string {
 	if s == "" {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// commentJSON is a comment: the five names that existing clients know, then ours. Commit and blob are
-// read from the code whatever is sent; selectedText must be what stands there.
+// commentJSON is a comment: first the five names that existing clients know, then ours. Commit and blob are ignored in
+// requests and taken from the code; selectedText must match the code.
 type commentJSON struct {
 	File         string `json:"file"`      // "" for the review as a whole
 	StartLine    int    `json:"startLine"` // from 1; 0 for a whole file
@@ -25,7 +25,7 @@ type commentJSON struct {
 	Comment      string `json:"comment"` // Markdown
 
 	ID       string `json:"id"`
-	Side     string `json:"side,omitempty"` // old, or new where it is left out
+	Side     string `json:"side,omitempty"` // old or new; omitted means new
 	Severity string `json:"severity,omitempty"`
 	Commit   string `json:"commit,omitempty"`
 	Blob     string `json:"blob,omitempty"`
@@ -38,7 +38,7 @@ func comment(c record.Comment) commentJSON {
 	}
 }
 
-// findingComment is an agent's finding as a comment.
+// findingComment returns an agent's finding in the form of a comment.
 func findingComment(f reply.Finding) commentJSON {
 	text := f.Issue
 	if f.Fix != "" {
@@ -47,7 +47,7 @@ func findingComment(f reply.Finding) commentJSON {
 	return commentJSON{File: f.File, StartLine: f.Line, EndLine: max(f.Line, f.EndLine), Comment: text, ID: f.ID, Severity: string(f.Severity)}
 }
 
-// draftJSON is what the person at the browser has written and not submitted.
+// draftJSON is the draft of the person at the browser.
 type draftJSON struct {
 	Reviewer string        `json:"reviewer"`
 	Comments []commentJSON `json:"comments"`
@@ -111,8 +111,9 @@ func (s *Server) setDraftComment(r *http.Request, in struct {
 	})
 }
 
-// joinedText returns what a draft's text becomes when a writer who saw was sends text. What another page made of it
-// meanwhile is kept before the text, unless one of both holds the other. A writer who does not say what he saw replaces it.
+// joinedText returns the new text of a draft after a writer who saw was sends text. If another page has changed the
+// draft meanwhile, its text is kept before the new one, unless one contains the other. If was is nil, text replaces the
+// draft.
 func joinedText(now string, was *string, text string) string {
 	trimmed := strings.TrimSpace(now)
 	switch {
@@ -167,8 +168,7 @@ func (s *Server) editDraft(r *http.Request, edit func(*store.Draft) error) (any,
 	return draft(d), nil
 }
 
-// place makes a comment of what was sent: where it says it is, there are such lines,
-// and the text of them is taken from the code.
+// place makes a comment from a request. It checks that the lines exist, and takes their text from the code.
 func (s *Server) place(ctx context.Context, review record.Review, in commentJSON) (record.Comment, error) {
 	severity := reply.Severity(in.Severity)
 	switch {
@@ -191,15 +191,15 @@ func (s *Server) place(ctx context.Context, review record.Review, in commentJSON
 
 // submitJSON is a person's answer to a request.
 type submitJSON struct {
-	Verdict  string        `json:"verdict"`  // approve, request_changes or comment, in any case; left out: comment
-	Decision string        `json:"decision"` // the same, by the name that existing clients know
-	Message  *string       `json:"message"`  // left out: the draft's
-	Comments []commentJSON `json:"comments"` // beside the draft's
-	Key      string        `json:"key"`      // sent again with the same key, it is one submission
-	Reviewer string        `json:"reviewer"` // left out: the person at the browser, with the draft
+	Verdict  string        `json:"verdict"`  // approve, request_changes or comment, in any case; omitted: comment
+	Decision string        `json:"decision"` // the same, under the name that existing clients know
+	Message  *string       `json:"message"`  // omitted: the draft's
+	Comments []commentJSON `json:"comments"` // in addition to the draft's
+	Key      string        `json:"key"`      // sent again with the same key, it counts once
+	Reviewer string        `json:"reviewer"` // omitted: the person at the browser, with the draft
 }
 
-// maxSubmission is how much text one submission may hold, in bytes.
+// maxSubmission is the maximum size in bytes of the text of one submission.
 const maxSubmission = 200 << 10
 
 // submit records a decision with the comments of the draft and those sent with it.
@@ -212,13 +212,13 @@ func (s *Server) submit(r *http.Request, in submitJSON) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if review.Sent(person.Actor, person.Key) { // the draft that it was made of is gone
+	if review.Sent(person.Actor, person.Key) { // the draft that it was made from is gone
 		return summary(review.Summary()), nil
 	}
 	return s.moved(s.Submit(r.Context(), review.ID, person))
 }
 
-// person is what in submits: with the draft, unless it is in somebody else's name.
+// person returns the submission in in. It includes the draft unless it is in somebody else's name.
 func (s *Server) person(ctx context.Context, review record.Review, in submitJSON) (record.Person, error) {
 	if in.Verdict != "" && in.Decision != "" && !strings.EqualFold(in.Verdict, in.Decision) {
 		return record.Person{}, badRequest("verdict and decision differ: send one of them")

@@ -19,7 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// sessionJSON is a request that is still open. Its token is given to nobody but who may answer.
+// sessionJSON is an open request. It contains no token, which only those who may answer get.
 type sessionJSON struct {
 	summaryJSON
 	Done      bool `json:"done"`
@@ -28,19 +28,19 @@ type sessionJSON struct {
 
 type createdJSON struct {
 	ID       string `json:"id"`
-	Token    string `json:"token"` // opens this review
+	Token    string `json:"token"` // opens only this review
 	URL      string `json:"url"`
 	Status   string `json:"status"`
 	Reviewer string `json:"reviewer"`
 }
 
-// createSession asks for a review and returns at once.
+// createSession requests a review and returns at once.
 func (s *Server) createSession(r *http.Request, in struct {
 	Files    []string `json:"files"`
 	Revision string   `json:"revision"`
 	Message  string   `json:"message"`
-	Reviewer string   `json:"reviewer"` // one, or several with commas between
-	Kind     string   `json:"kind"`     // of the review; "" for everything
+	Reviewer string   `json:"reviewer"` // one name, or several separated by commas
+	Kind     string   `json:"kind"`     // kind of review; "" for everything
 }) (any, error) {
 	request, err := s.Ask(named(in.Reviewer), in.Kind)
 	if err != nil {
@@ -56,14 +56,14 @@ func (s *Server) createSession(r *http.Request, in struct {
 	}
 	if s.Requested != nil {
 		if err := s.Requested(r.Context(), made); err != nil {
-			s.log("review %s: %v", made.ID, err) // it is recorded; what did not start can be started later
+			s.log("review %s: %v", made.ID, err) // it is recorded, and its reviewer can be started later
 		}
 	}
 	address := Address{Port: s.Port}
 	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status), request.Reviewer}, nil
 }
 
-// named is a name as a list, empty for none.
+// named returns a list with the name, or nil for "".
 func named(reviewer string) []string {
 	if reviewer == "" {
 		return nil
@@ -71,8 +71,7 @@ func named(reviewer string) []string {
 	return []string{reviewer}
 }
 
-// subject is what is to be reviewed: a revision, some files of one, or, without one,
-// the files as they are in the working tree.
+// subject returns what to review: a revision, or some files of it, or without a revision, files of the working tree.
 func (s *Server) subject(ctx context.Context, revision string, files []string) (record.Subject, error) {
 	paths, err := s.topPaths(files)
 	if err != nil {
@@ -92,8 +91,8 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 	return subject, intake.CheckSubject(ctx, s.Store, subject)
 }
 
-// fileSubject is what the working tree changed in paths, else what the last commit
-// did; where both are nothing, the files as a whole.
+// fileSubject returns the changes of the working tree in paths, or else those of the last commit, or else the whole
+// files.
 func (s *Server) fileSubject(ctx context.Context, paths []string) (record.Subject, error) {
 	subject, err := s.Store.ChooseSubject(ctx, func(subject *record.Subject) (bool, error) {
 		subject.Paths = paths
@@ -109,7 +108,7 @@ func (s *Server) fileSubject(ctx context.Context, paths []string) (record.Subjec
 	return subject, err
 }
 
-// topPaths are paths as they are from the top of the working tree.
+// topPaths returns files as paths relative to the top of the working tree.
 func (s *Server) topPaths(files []string) ([]string, error) {
 	var paths []string
 	for _, file := range files {
@@ -140,7 +139,7 @@ func (s *Server) listSessions(r *http.Request) (any, error) {
 	return list, nil
 }
 
-// maxListed is how many reviews one answer lists at most; existing clients count on it.
+// maxListed is the maximum number of reviews in one answer; existing clients rely on it.
 const maxListed = 200
 
 func (s *Server) listSubmissions(r *http.Request) (any, error) {
@@ -176,17 +175,17 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	return counted{list, total}, nil
 }
 
-// recordJSON is one review as a whole.
+// recordJSON is one review with all its details.
 type recordJSON struct {
 	summaryJSON
 	CancelledAt   *int64          `json:"cancelledAt"`
 	Request       requestJSON     `json:"request"`
-	Submission    *submissionJSON `json:"submission"` // null while nobody has answered
+	Submission    *submissionJSON `json:"submission"` // null until somebody has answered
 	ResultSummary resultJSON      `json:"resultSummary"`
 	Submissions   []personsAnswer `json:"submissions"`
 	Answers       []record.Answer `json:"answers"`
 	Note          string          `json:"note,omitempty"`
-	Lost          []record.Lost   `json:"lost,omitempty"` // steps that came too late
+	Lost          []record.Lost   `json:"lost,omitempty"` // events that the fold skipped
 }
 
 type requestJSON struct {
@@ -207,7 +206,7 @@ type resultJSON struct {
 	CommentCount int `json:"commentCount"`
 }
 
-// personsAnswer is what one reviewer answered; agents have no decision.
+// personsAnswer is one reviewer's answer; agents have no decision.
 type personsAnswer struct {
 	Reviewer string `json:"reviewer"`
 	Decision string `json:"decision,omitempty"`
@@ -250,7 +249,7 @@ func reviewRecord(r record.Review) recordJSON {
 	return doc
 }
 
-// allComments are what all reviewers, people and agents, remarked.
+// allComments returns the findings and comments of all reviewers, people and agents.
 func allComments(r record.Review) []commentJSON {
 	all := []commentJSON{}
 	for i, sub := range r.Submissions {
@@ -264,8 +263,8 @@ func allComments(r record.Review) []commentJSON {
 	return all
 }
 
-// actor is who acts: whoever the request names; else the person at the browser, and
-// for a program a name that nobody else has, so that two never are one.
+// actor returns the name of who acts: the one in the request, else the person at the browser, else a new random name,
+// so that two programs never count as one actor.
 func (s *Server) actor(r *http.Request, named string) string {
 	if named = strings.TrimSpace(named); named != "" {
 		return named
@@ -278,11 +277,10 @@ func (s *Server) actor(r *http.Request, named string) string {
 	return "http-" + hex.EncodeToString(random)
 }
 
-// claimedJSON is a review that was claimed. Provisional says why that counts in this
-// clone only, for now.
+// claimedJSON is a claimed review. Provisional says why the claim holds only in this clone for now.
 type claimedJSON struct {
 	summaryJSON
-	Claim       string `json:"claim"` // its id, by which a later step can be held to it
+	Claim       string `json:"claim"` // the claim's id, which later requests can name to act only under this claim
 	Provisional string `json:"provisional,omitempty"`
 }
 
@@ -300,7 +298,7 @@ func (s *Server) claim(r *http.Request, in struct {
 
 func (s *Server) release(r *http.Request, in struct {
 	ClaimedBy string      `json:"claimedBy"`
-	Claim     gitstore.ID `json:"claim"` // only while it stands
+	Claim     gitstore.ID `json:"claim"` // act only while this claim is held
 	Force     bool        `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
@@ -310,7 +308,7 @@ func (s *Server) release(r *http.Request, in struct {
 func (s *Server) resolve(r *http.Request, in struct {
 	ResolvedBy string      `json:"resolvedBy"`
 	Note       string      `json:"note"`
-	Claim      gitstore.ID `json:"claim"` // only while it stands
+	Claim      gitstore.ID `json:"claim"` // act only while this claim is held
 	Force      bool        `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ResolvedBy)
@@ -343,10 +341,10 @@ func (s *Server) deleteSession(r *http.Request) (any, error) {
 
 type okJSON struct {
 	OK     bool              `json:"ok"`
-	Drafts []store.KeptDraft `json:"drafts,omitempty"` // that stay
+	Drafts []store.KeptDraft `json:"drafts,omitempty"` // drafts that remain
 }
 
-// answer records what became of one finding or comment.
+// answer records an answer to one finding or comment.
 func (s *Server) answer(r *http.Request, in struct {
 	Finding    string `json:"finding"`
 	Answer     string `json:"answer"` // fixed, refuted or deferred

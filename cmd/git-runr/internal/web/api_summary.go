@@ -5,7 +5,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// movedJSON is a review after a step, with the drafts that closing it left.
+// movedJSON is a review after a change of its state, with the drafts that remain if it was closed.
 type movedJSON struct {
 	summaryJSON
 	Drafts []store.KeptDraft `json:"drafts,omitempty"`
@@ -18,8 +18,7 @@ func (s *Server) moved(review record.Review, err error) (any, error) {
 	return movedJSON{summary(review.Summary()), s.keptDrafts(review)}, nil
 }
 
-// keptDrafts are those of a review that is closed already: what cannot be read is no
-// failure of that.
+// keptDrafts returns the drafts that remain of a closed review. It only logs an error, because closing has succeeded.
 func (s *Server) keptDrafts(review record.Review) []store.KeptDraft {
 	kept, err := s.Store.KeptDrafts(review, s.Actor)
 	if err != nil {
@@ -28,7 +27,7 @@ func (s *Server) keptDrafts(review record.Review) []store.KeptDraft {
 	return kept
 }
 
-// summaryJSON is a review in a list: the names that existing clients know, then ours.
+// summaryJSON is a review in a list: first the names that existing clients know, then ours.
 type summaryJSON struct {
 	ID           string   `json:"id"`
 	Status       string   `json:"status"`
@@ -44,7 +43,7 @@ type summaryJSON struct {
 	Message      string   `json:"message"`
 	CommentCount int      `json:"commentCount"`
 
-	ClaimedUntil *int64   `json:"claimedUntil"` // null: until it is released
+	ClaimedUntil *int64   `json:"claimedUntil"` // null: until released
 	Reviewer     string   `json:"reviewer"`
 	WaitingFor   []string `json:"waitingFor,omitempty"`
 	RequestedBy  string   `json:"requestedBy"`
@@ -55,7 +54,7 @@ type summaryJSON struct {
 	Title        string   `json:"title,omitempty"`
 	Outcome      string   `json:"outcome,omitempty"`
 	Verdict      string   `json:"verdict,omitempty"`
-	Failure      string   `json:"failure,omitempty"` // stop reason, when the reviewer could not be run
+	Failure      string   `json:"failure,omitempty"` // stop reason, if the reviewer could not be run
 }
 
 func summary(r record.ReviewSummary) summaryJSON {

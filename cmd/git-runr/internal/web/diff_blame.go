@@ -41,7 +41,7 @@ type blameView struct {
 	Again       bool // the same as for the line above
 }
 
-// blameIn is the cell of a page with the author of a line, empty if that is nil.
+// blameIn is the page's table cell for the author of a line; Blame may be nil.
 type blameIn struct {
 	page
 	Blame *blameView

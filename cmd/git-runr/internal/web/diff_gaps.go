@@ -30,11 +30,11 @@ func (g gapView) Step() int {
 	return gapStep
 }
 
-// gapIn is a gap with what its row needs of the file: All is where the whole file is shown,
-// Lines the address of a part of the gap, without which one.
+// gapIn is a gap with what its row needs from the file. All is the address of the whole file, Lines the address of a
+// part of the gap; either may be "".
 type gapIn struct {
 	gapView
-	Rest       string // the function that the lines behind it are in
+	Rest       string // the function that contains the lines after the gap
 	Columns    int
 	All, Lines string
 }

@@ -35,9 +35,9 @@ func (v fileView) Swipes() bool {
 // maxImage is the size in bytes of the largest image that is shown.
 const maxImage = 8 << 20
 
-// rasterTypes are the images that are shown with every change, as net/http tells them by their
-// content. SVG is text that can hold scripts: it is shown where that is asked for, in an element and
-// under a policy by each of which a browser runs none and loads nothing.
+// rasterTypes are the image types that are shown with every change, detected by content as net/http does. SVG is text
+// that may contain scripts. It is shown only on request, in an element and under a policy that each prevent browsers
+// from running scripts and loading anything.
 var rasterTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // isImage reports by its name whether the file is an image and not text.

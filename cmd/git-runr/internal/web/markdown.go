@@ -34,7 +34,7 @@ type quotedLines struct {
 	file  string
 	start int
 	lines []string
-	// commit is where a link of a commit leads, "" for what is none; nil: commits are no links.
+	// commit returns the target of a link for a commit's id, or "" if it is not a commit; nil: no links for commits.
 	commit func(id string) string
 }
 

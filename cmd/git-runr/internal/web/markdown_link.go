@@ -13,22 +13,22 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// bareLinks makes links of addresses and ids of commits that stand in the text.
+// bareLinks turns addresses and commit ids in the text into links.
 type bareLinks struct{}
 
-// attrOwn marks a link to a page of ours: no text can ask for one.
+// attrOwn marks a link to one of our own pages. Markdown text cannot set it.
 const attrOwn = "own"
 
-// linksKey is where the context of a parser has quotedLines.commit.
+// linksKey is the key of quotedLines.commit in a parser's context.
 var linksKey = parser.NewContextKey()
 
-// commitID is what the id of a commit looks like, which people shorten.
+// commitID returns a pattern for commit ids, which people abbreviate.
 var commitID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{7,64}\b`) })
 
-// maxCommits is how many ids one text is asked for: what is beyond them stays text.
+// maxCommits is the maximum number of ids to look up in one text; further ids remain text.
 const maxCommits = 50
 
-// Transform is called once, for the whole document.
+// Transform inserts the links. It is called once per document.
 func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, pc parser.Context) {
 	commit, _ := pc.Get(linksKey).(func(string) string)
 	asked := 0
@@ -68,7 +68,7 @@ func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, pc parser.Co
 	}
 }
 
-// isContinued reports whether text goes on where the one before it ends.
+// isContinued reports whether text directly continues the node before it.
 func isContinued(text *ast.Text) bool {
 	before, ok := text.PreviousSibling().(*ast.Text)
 	return ok && goesOn(before, text)
@@ -78,7 +78,8 @@ func goesOn(a, b *ast.Text) bool {
 	return a.Segment.Stop == b.Segment.Start && !a.SoftLineBreak() && !a.HardLineBreak() && a.Segment.Padding == 0 && b.Segment.Padding == 0
 }
 
-// joinTexts takes in what goes on behind text: marks of emphasis that are none divide it.
+// joinTexts merges the nodes that continue text into it. The parser splits text at marks that turn out not to be
+// emphasis.
 func joinTexts(text *ast.Text) {
 	for {
 		next, ok := text.NextSibling().(*ast.Text)
@@ -92,8 +93,7 @@ func joinTexts(text *ast.Text) {
 	}
 }
 
-// linkFirst makes a link of the first thing in text that find finds, and returns the text behind
-// it; nil when there is none.
+// linkFirst turns the first match of find in text into a link. It returns the text after it, or nil without a match.
 func linkFirst(text *ast.Text, source []byte, find func(string) (from, to int, url string)) *ast.Text {
 	value := string(text.Segment.Value(source))
 	from, to, url := find(value)
@@ -118,8 +118,7 @@ func linkFirst(text *ast.Text, source []byte, find func(string) (from, to int, u
 	return rest
 }
 
-// findAddress finds the first http or https address in s, without the punctuation of
-// the sentence behind it; -1 for none.
+// findAddress returns the position of the first http or https address in s, without the punctuation after it, or -1.
 func findAddress(s string) (from, to int) {
 	for at := 0; ; {
 		i := strings.Index(s[at:], "http")
@@ -138,7 +137,7 @@ func findAddress(s string) (from, to int) {
 	}
 }
 
-// addressEnd is where an address ends whose part behind the slashes s begins with.
+// addressEnd returns where an address ends. s is the part of it after the slashes.
 func addressEnd(s string) int {
 	end := strings.IndexAny(s, " \t\n<>\"`{}|\\^")
 	if end < 0 {

@@ -29,22 +29,21 @@ import (
 //go:embed templates/*.html assets
 var files embed.FS
 
-// The script and the style sheet are what stands in these files of assets/script and
-// assets/style, one behind the other: one request each, and nothing is built.
+// scripts and styles name the files in assets/script and assets/style that are concatenated into the script and the
+// style sheet. Each needs one request, and no build step.
 var (
 	scripts = []string{"base", "files", "lines", "cursor", "show", "write", "message", "keep", "copy", "tree", "threads", "live", "run", "click", "keys", "begin"}
 	styles  = []string{"base", "lists", "review", "code", "show", "comments", "threads", "run", "small", "forced"}
 )
 
-// pages serves what people read. It keeps nothing but what was computed from trees,
-// which never change.
+// pages serves the HTML pages. It caches only results computed from trees, which never change.
 type pages struct {
 	*Server
 }
 
 var errNoPage = errors.New("there is no such page")
 
-// handle shows a handler's error as a page, or as text where a script asked.
+// handle returns a handler that shows errors of do as a page, or as text if a script asked.
 func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := p.mayChange(r)
@@ -67,7 +66,7 @@ func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.H
 			page
 			Status   int
 			Message  string
-			Commands []string // to type in the repository
+			Commands []string // commands to type in the repository
 		}{p.page(r, http.StatusText(status), ""), status, err.Error(), whatToType(err)}
 		if shown := p.show(w, status, "error.html", view); shown != nil {
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
@@ -75,7 +74,7 @@ func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.H
 	}
 }
 
-// whatToType are the commands that help with an error.
+// whatToType returns the commands that help with an error.
 func whatToType(err error) []string {
 	var missing *record.NotFoundError
 	var state *record.StateError
@@ -99,8 +98,8 @@ func whatToType(err error) []string {
 	return nil
 }
 
-// pageStatus is the HTTP status of an error: that of a program's request, but for what the
-// state of a review does not allow.
+// pageStatus returns the HTTP status of an error, as errorStatus does, except for operations that a review's state does
+// not allow.
 func pageStatus(err error) int {
 	switch {
 	case errors.Is(err, errNoPage):
@@ -111,46 +110,46 @@ func pageStatus(err error) int {
 	return errorStatus(err)
 }
 
-// page is what every page has.
+// page holds what every page needs.
 type page struct {
 	Title    string
-	Tab      string // inbox, runs or metrics, "" for neither
+	Tab      string // inbox, runs or metrics; "" for none
 	Actor    string
-	Repo     string // its name
-	Place    string // where it lies
-	Branch   string // that is checked out, "" for none
+	Repo     string // the repository's name
+	Place    string // its directory
+	Branch   string // the current branch, or ""
 	Theme    string // dark, light, or "" for the system's
 	Tint     string // strong, blind, or "" for soft
 	Density  string // dense, wide, or ""
 	Wrap     string // off, or "" for lines that wrap
 	Images   string // swipe, full, or "" for side by side
 	Split    bool   // diffs side by side
-	NoSpace  bool   // changes of white space alone are not shown
-	Token    string // of forms
+	NoSpace  bool   // hide changes of white space only
+	Token    string // for forms
 	Path     string // of this page, for links to its other views
 	Watched  string // the review or run that the page is about, for live updates
-	Unshared int    // events of this clone that a remote does not have by what is known here
+	Unshared int    // events of this clone that a remote does not have, as far as known
 	now      time.Time
-	look     viewOptions // of diffs, as the address and the browser have them
+	look     viewOptions // diff options from the address and the browser's cookies
 	short    map[string]string
 }
 
-// paged is any page, for the parts that it is made of.
+// paged is any page, for the templates of its parts.
 type paged interface{ common() page }
 
 func (p page) common() page { return p }
 
-// ShortID is an id as a person types it, with the whole of it to point at.
+// ShortID shows an id in the short form that a person types, with the full id as tooltip.
 func (p page) ShortID(id string) template.HTML {
 	return template.HTML(`<code title="` + template.HTMLEscapeString(id) + `">` + template.HTMLEscapeString(cmp.Or(p.short[id], id)) + `</code>`)
 }
 
-// When is a time as a person reads it, with the time itself to point at.
+// When shows a time relative to now, with the exact time as tooltip.
 func (p page) When(t time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + at(t) + `" title="` + at(t) + `">` + ago(p.now, t) + `</time>`)
 }
 
-// Left is how long a claim still holds.
+// Left shows how long a claim lasts.
 func (p page) Left(until time.Time) template.HTML {
 	text := "lapsed"
 	if d := until.Sub(p.now); d > 0 {
@@ -159,16 +158,16 @@ func (p page) Left(until time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + at(until) + `" title="` + at(until) + `">` + text + `</time>`)
 }
 
-// ReviewPath is the address of the review that the page is about.
+// ReviewPath returns the address of the review that the page is about.
 func (p page) ReviewPath() string { return "/review/" + p.Watched }
 
 func (p *pages) page(r *http.Request, title, tab string) page {
-	branch, _ := p.repo.Branch(r.Context()) // a heading that cannot be read is none
+	branch, _ := p.repo.Branch(r.Context()) // on error the heading shows no branch
 	place := cmp.Or(p.repo.WorkTree, p.repo.CommonDir)
 	look := viewOptions{split: wanted(r, "view", "split"), noSpace: wanted(r, "space", "ignore"), space: r.FormValue("space")}
 	unshared := 0
 	if p.Unshared != nil && p.Do != nil {
-		unshared, _ = p.Unshared(r.Context()) // what cannot be counted is not offered
+		unshared, _ = p.Unshared(r.Context()) // on error nothing is offered
 	}
 	return page{
 		Unshared: unshared, Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
@@ -178,7 +177,7 @@ func (p *pages) page(r *http.Request, title, tab string) page {
 	}
 }
 
-// preference is a setting that the browser remembers in a cookie, "" for none of known.
+// preference returns a setting from the browser's cookie, or "" if its value is not in known.
 func preference(r *http.Request, name string, known ...string) string {
 	cookie, err := r.Cookie("runr-" + name)
 	if err != nil || !slices.Contains(known, cookie.Value) {
@@ -187,7 +186,7 @@ func preference(r *http.Request, name string, known ...string) string {
 	return cookie.Value
 }
 
-// wanted reports whether a setting is value: by the address, else as the browser remembers.
+// wanted reports whether a setting has value, according to the address or else the browser's cookie.
 func wanted(r *http.Request, name, value string) bool {
 	if asked := r.FormValue(name); asked != "" {
 		return asked == value
@@ -195,7 +194,7 @@ func wanted(r *http.Request, name, value string) bool {
 	return preference(r, name, value) != ""
 }
 
-// show renders a template as a whole page; nothing is sent when it goes wrong.
+// show renders a template as a whole page. If that fails it sends nothing and returns the error.
 func (p *pages) show(w http.ResponseWriter, status int, name string, view any) error {
 	var out bytes.Buffer
 	if err := templates().ExecuteTemplate(&out, name, view); err != nil {
@@ -204,14 +203,14 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, view any) e
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	html := out.Bytes()
-	if !utf8.Valid(html) { // in names of files: browsers would not agree how many U+FFFD that is
+	if !utf8.Valid(html) { // file names; browsers disagree on how many U+FFFD to show
 		html = []byte(string([]rune(out.String())))
 	}
-	_, _ = w.Write(html) // the browser went away
+	_, _ = w.Write(html) // fails if the browser has disconnected
 	return nil
 }
 
-// templates are parsed on first use.
+// templates parses the templates on first use.
 var templates = sync.OnceValue(func() *template.Template {
 	return makeSafe(template.Must(template.New("").Funcs(template.FuncMap{
 		"asset": func(name string) string { return assets().urls[name] },
@@ -230,10 +229,10 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).ParseFS(files, "templates/*.html")))
 })
 
-// assetFiles are the assets by the names under which they are served.
+// assetFiles are the served assets.
 type assetFiles struct {
 	urls    map[string]string // file name → URL with the hash of its content
-	content map[string][]byte // by the last part of the URL
+	content map[string][]byte // last part of the URL → content
 }
 
 var assets = sync.OnceValue(func() assetFiles {
@@ -244,7 +243,7 @@ var assets = sync.OnceValue(func() assetFiles {
 	return a
 })
 
-// add serves data under a name with the hash of it.
+// add adds an asset, served under a name that contains its hash.
 func (a assetFiles) add(file string, data []byte) {
 	sum := sha256.Sum256(data)
 	base, ext, _ := strings.Cut(file, ".")
@@ -252,7 +251,7 @@ func (a assetFiles) add(file string, data []byte) {
 	a.urls[file], a.content[name] = "/assets/"+name, data
 }
 
-// joined are the files of those names in one.
+// joined concatenates embedded files.
 func joined(dir string, names []string, ext string) []byte {
 	var all []byte
 	for _, name := range names {
@@ -261,7 +260,7 @@ func joined(dir string, names []string, ext string) []byte {
 	return all
 }
 
-// asset is an embedded file: it is there.
+// asset returns an embedded file, which must exist.
 func asset(name string) []byte {
 	data, err := fs.ReadFile(files, "assets/"+name)
 	if err != nil {
@@ -270,7 +269,7 @@ func asset(name string) []byte {
 	return data
 }
 
-// serveAsset serves what never changes under its name.
+// serveAsset serves an asset. Its name contains its hash, so browsers may cache it for ever.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	data, ok := assets().content[r.PathValue("name")]
 	if !ok {

@@ -17,24 +17,24 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// runAct is what can be done with a run, and the command that does it.
+// runAct is an action on a run, and the command that does it.
 type runAct struct {
-	Name    string // the last part of its address
+	Name    string // last part of its address
 	Label   string
-	Command string   // as it is typed
-	GivesUp string   // what is confirmed first, "" for nothing
-	Note    bool     // it wants to be told what was done
-	Reason  string   // and why, as the line beside it says
-	Here    string   // the branch that a result lands on, "" for a detached HEAD
-	Onto    []string // other branches that it can land on
+	Command string   // as typed
+	GivesUp string   // text to confirm first; "" if no confirmation is needed
+	Note    bool     // it needs a note about what was done
+	Reason  string   // for a note: its reason, taken from the diagnosis
+	Here    string   // the branch to land on by default; "" for a detached HEAD
+	Onto    []string // other branches to land on
 	Run     string
 	Token   string // of its form
 	args    []string
-	shown   bool // beside a line of the diagnosis
+	shown   bool // next to a line of the diagnosis
 }
 
-// actsOf are the acts whose commands would be accepted now. What they want beyond the state of
-// the run they say themselves.
+// actsOf returns the actions whose commands would be accepted in the present state of the run. The commands themselves
+// check their other conditions.
 func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 	if p.Do == nil || run.Status == "" || workspace.Live(p.Store, run.ID) {
 		return nil, nil
@@ -74,7 +74,7 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 	return acts, nil
 }
 
-// branches are the one that is checked out, "" for none, and the others but for those of runs.
+// branches returns the current branch, or "", and the others except those of runs.
 func (p *pages) branches(ctx context.Context) (here string, others []string, err error) {
 	if here, err = p.repo.Branch(ctx); err != nil {
 		return "", nil, err
@@ -88,7 +88,7 @@ func (p *pages) branches(ctx context.Context) (here string, others []string, err
 	return strings.TrimPrefix(here, "refs/heads/"), others, err
 }
 
-// Act is the act that a line of the diagnosis stands for, nil for none.
+// Act returns the action for a command in the diagnosis, or nil.
 func (v *runView) Act(command string) *runAct {
 	for _, act := range v.acts {
 		if command == act.Command || act.Note && strings.HasPrefix(command, "git runr intervene ") {
@@ -102,12 +102,12 @@ func (v *runView) Act(command string) *runAct {
 	return nil
 }
 
-// MoreActs are those that stand beside no line yet.
+// MoreActs returns the actions that are not shown next to a line of the diagnosis.
 func (v *runView) MoreActs() []*runAct {
 	return slices.DeleteFunc(slices.Clone(v.acts), func(act *runAct) bool { return act.shown })
 }
 
-// postAct carries out the command line of an act, as if it were typed in the repository.
+// postAct runs the command of an action as if it were typed in the repository.
 func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 	ctx, name := r.Context(), r.PathValue("act")
 	run, err := p.Store.Run(ctx, r.PathValue("id"))
@@ -133,7 +133,7 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		args = append(args, "--detached") // an agent outlives the request
+		args = append(args, "--detached") // an agent runs longer than the request
 		target.RawQuery = "resumed=" + strconv.Itoa(len(events))
 	case name == "land":
 		args = append(args, landingOptions(r.PostForm)...)
@@ -145,7 +145,7 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// postSync exchanges with the remote, and goes back to where that was asked for.
+// postSync syncs with the remote and returns to the page that asked for it.
 func (p *pages) postSync(w http.ResponseWriter, r *http.Request) error {
 	if p.Do == nil {
 		return errNoPage
@@ -158,7 +158,7 @@ func (p *pages) postSync(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// landingOptions are the options that a form chose.
+// landingOptions returns the options chosen in the form.
 func landingOptions(form url.Values) []string {
 	var options []string
 	for _, flag := range []string{"squash", "allow-deletions"} {
@@ -172,8 +172,8 @@ func landingOptions(form url.Values) []string {
 	return options
 }
 
-// refusal is what a command line of ours refused, nil where it did what it was to do: a status
-// without a problem is its result.
+// refusal returns the error in a command's output, or nil if it succeeded. A non-zero status without an error message
+// is the command's result.
 func refusal(out string, status int) error {
 	_, problem, refused := strings.Cut("\n"+out, "\ngit-runr: ")
 	if !refused || status == int(exit.OK) {
@@ -184,7 +184,7 @@ func refusal(out string, status int) error {
 	what := ""
 	for _, line := range lines[1:] {
 		said := strings.TrimSpace(line)
-		if strings.HasSuffix(said, ":") { // what the next line is for
+		if strings.HasSuffix(said, ":") { // it introduces the next line
 			what = "   " + strings.TrimSuffix(said, ":")
 			continue
 		}

@@ -11,9 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// forAgent is the text that an agent is given: what git runr show prints, with what
-// the reader has written and not submitted yet. The form value comment narrows it to one
-// comment or finding, decision says what the reader is about to conclude.
+// forAgent serves the text for an agent: the output of git runr show, including the reader's draft. The form value
+// comment restricts it to one comment or finding; decision is the decision that the reader is about to make.
 func (p *pages) forAgent(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	draft, err := p.Store.Draft(review, p.Actor)
 	if err != nil {
@@ -42,7 +41,7 @@ func (p *pages) forAgent(w http.ResponseWriter, r *http.Request, review record.R
 	return err
 }
 
-// onlyRemark is what was said in the comment or finding of that id alone.
+// onlyRemark reduces submissions to the comment or finding with an id.
 func onlyRemark(all []record.Submission, id string) []record.Submission {
 	for _, sub := range all {
 		sub.Comments = slices.DeleteFunc(slices.Clone(sub.Comments), func(c record.Comment) bool { return c.ID != id })

@@ -10,12 +10,12 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// wholeView is the page of a whole file, on one side of a change.
+// wholeView is the page of a whole file on one side of a change.
 type wholeView struct {
 	page
 	Name    string
 	Side    record.Side
-	Other   string // the other side, "" when it has none
+	Other   string // the other side, or ""
 	Note    string
 	Rows    []rowView
 	Notes   []*remark // on the whole file
@@ -34,7 +34,7 @@ func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request, review record
 	return p.showWhole(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
 }
 
-// showWhole shows the file that the request names, on the side that it names.
+// showWhole shows the file and side named in the request.
 func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known {
@@ -57,7 +57,7 @@ func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, 
 	return p.show(w, http.StatusOK, "file.html", v)
 }
 
-// wholeRows fills in the lines of the file, as many as one page shows.
+// wholeRows adds the lines of the file, as many as one page shows.
 func (p *pages) wholeRows(r *http.Request, v *wholeView, tree gitstore.ID, notes remarksAt, c comparison) error {
 	sizes, err := p.repo.FileSizes(r.Context(), tree, []string{v.Name})
 	if err != nil {

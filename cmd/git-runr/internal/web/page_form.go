@@ -17,14 +17,13 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// The forms of the pages work without scripts. A script sends drafts to the API
-// instead, and leaves the page where it is.
+// The forms work without scripts. With scripts, drafts are sent to the API and the page stays as it is.
 
 // composeView is the form for a comment.
 type composeView struct {
 	page
 	Review   string
-	ID       string // of the draft comment that is edited, "" for a new one
+	ID       string // of the draft comment to edit, "" for a new one
 	File     string
 	Side     record.Side
 	Start    string
@@ -34,7 +33,7 @@ type composeView struct {
 	Severity reply.Severity
 }
 
-// commentForm is the form for a comment on path, or the draft comment edit.
+// commentForm shows the form for a comment on the file path, or for the draft comment edit.
 func (p *pages) commentForm(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	v := composeView{
 		page: p.page(r, "Comment", "inbox"), Review: review.ID, File: r.FormValue("path"), Side: record.SideNew,
@@ -55,7 +54,7 @@ func (p *pages) commentForm(w http.ResponseWriter, r *http.Request, review recor
 	return p.show(w, http.StatusOK, "comment.html", v)
 }
 
-// reviewURL is the page of a review, at a file where one is named.
+// reviewURL returns the address of a review's page, at the given file if any.
 func reviewURL(id, file string) string {
 	u := url.URL{Path: "/review/" + id}
 	if file != "" {
@@ -72,7 +71,7 @@ func (p *pages) draftComment(review record.Review, id string) (*record.Comment, 
 	return d.Comment(id)
 }
 
-// postComment adds a comment to the draft, or changes or drops the one with an id.
+// postComment adds a comment to the draft, or changes or removes the one with the given id.
 func (p *pages) postComment(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	id := r.PostForm.Get("id")
 	var err error
@@ -115,7 +114,7 @@ func (p *pages) addComment(r *http.Request, review record.Review) error {
 	})
 }
 
-// commentFields reads a comment out of a form.
+// commentFields reads a comment from a form.
 func commentFields(r *http.Request) (commentJSON, error) {
 	in := commentJSON{
 		File: strings.ReplaceAll(r.PostForm.Get("file"), "\r\n", "\n"), Side: r.PostForm.Get("side"), Severity: r.PostForm.Get("severity"),
@@ -135,7 +134,7 @@ func commentFields(r *http.Request) (commentJSON, error) {
 	return in, nil
 }
 
-// preview shows a comment as it will look.
+// preview renders a comment as it will be shown.
 func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 	in, err := commentFields(r)
 	if err != nil {
@@ -156,7 +155,7 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, http.StatusOK, "preview", markdownHTML(in.Comment, quoted))
 }
 
-// remarkFragment is one comment or finding, for a script that has just changed it.
+// remarkFragment serves one comment or finding, for a script that has just changed it.
 func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	v, id := reviewView{page: p.page(r, "", ""), Review: review}, r.FormValue("comment")
 	remarks, err := p.remarks(r.Context(), &v)
@@ -170,14 +169,14 @@ func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request, review re
 	return p.show(w, http.StatusOK, "remark", remarkView{remarks[at], v.page, ""})
 }
 
-// remarkView is a remark with what its forms and times need.
+// remarkView is a remark with the page that its forms and times need.
 type remarkView struct {
 	*remark
 	Page page
-	Show string // what the panel shows that it is in, "" elsewhere
+	Show string // what the panel that contains it shows; "" elsewhere
 }
 
-// postSubmit records the reader's answer with the draft.
+// postSubmit submits the reader's answer with the draft.
 func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	message := strings.ReplaceAll(r.PostForm.Get("message"), "\r\n", "\n")
 	person, err := p.person(r.Context(), review, submitJSON{
@@ -195,10 +194,10 @@ func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request, review record
 	return nil
 }
 
-// newKey is what makes one submission of a form that is sent twice.
+// newKey returns a key by which a form that is sent twice counts once.
 func newKey() string { return rand.Text() }
 
-// postViewed marks a file as looked at, or takes the mark away.
+// postViewed marks a file as viewed, or removes the mark.
 func (p *pages) postViewed(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	file, err := p.fileOf(r.Context(), review, r.PostForm.Get("file"))
 	if err != nil {
@@ -215,7 +214,7 @@ func (p *pages) postViewed(w http.ResponseWriter, r *http.Request, review record
 	return nil
 }
 
-// postState moves a review on: the last part of the path says how.
+// postState changes a review's state; the last part of the path says how.
 func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
 	ctx, id, note := r.Context(), r.PathValue("id"), strings.TrimSpace(r.PostForm.Get("note"))
 	hold := record.Hold{Actor: p.Actor, Lease: p.Lease, Force: r.PostForm.Get("force") != ""}
@@ -240,7 +239,7 @@ func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// postReply records what the reader says in a thread.
+// postReply records the reader's reply in a thread.
 func (p *pages) postReply(w http.ResponseWriter, r *http.Request) error {
 	said := record.Reply{Finding: r.PostForm.Get("finding"), Text: strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"), Actor: p.Actor}
 	review, err := p.Store.Reply(r.Context(), r.PathValue("id"), said)
@@ -250,7 +249,7 @@ func (p *pages) postReply(w http.ResponseWriter, r *http.Request) error {
 	return p.toThread(w, r, review.ID, said.Finding)
 }
 
-// postAnswer records what became of one finding or comment.
+// postAnswer records an answer to one finding or comment.
 func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
 	a := record.Answer{
 		Finding: r.PostForm.Get("finding"), Kind: record.AnswerKind(r.PostForm.Get("answer")),

@@ -1,6 +1,5 @@
-// Package web serves the inbox of one repository on loopback: endpoints as JSON, and a
-// page that reads without JavaScript. It takes the same steps as the command line and
-// keeps no state of its own but who is logged in.
+// Package web serves the inbox of one repository on loopback: JSON endpoints, and pages that work without JavaScript.
+// It acts through the same functions as the command line, and keeps no state of its own except who is logged in.
 package web
 
 import (
@@ -17,33 +16,33 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// Config is what a server works with.
+// Config configures a server.
 type Config struct {
 	steps.Taker
 	Now func() time.Time // required
-	// Checks are the checks that may be offered as commands: configured and trusted here.
+	// Checks lists the checks that may be offered as commands: configured and trusted here.
 	Checks []runplan.Check
-	// Actor is who the person at the browser is: "Name <email>" of the repository.
+	// Actor is the person at the browser: "Name <email>" from the repository's configuration.
 	Actor string
-	// Lease is how long a claim that is made here lasts; 0: until it is released.
+	// Lease is how long a claim made here lasts; 0: until released.
 	Lease  time.Duration
-	Secret Secret // kept in the repository's state directory: tokens are made of it
-	Port   int    // of the loopback address that the server listens on
-	// Ask is a request to those who are named, or to the configured ones, to look for what a
-	// kind says; an error where a name is nobody's.
+	Secret Secret // source of all tokens, kept in the repository's state directory
+	Port   int    // port on the loopback address
+	// Ask returns a request to the named reviewers, or the configured ones, to look for what kind says. It fails for
+	// an unknown name.
 	Ask func(reviewers []string, kind string) (record.ReviewRequest, error)
-	// Requested does what a request made here needs beside its event, such as starting
-	// its reviewer; nil: nothing.
+	// Requested does what a new request needs besides its event, such as starting its reviewer; nil: nothing.
 	Requested func(context.Context, record.Review) error
-	// Measure is what the runs and reviews of a period came to.
+	// Measure returns the statistics of runs and reviews of a period.
 	Measure func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error)
-	// Do carries out a command line of ours in the repository, such as abort RUN, and gives what it
-	// wrote and its exit status; nil: nothing can be done with runs from here.
+	// Do runs a command of this program in the repository, such as abort RUN, and returns its output and exit status;
+	// nil: the pages offer no actions that run commands.
 	Do func(ctx context.Context, args ...string) (out string, status int)
-	// Unshared counts the events of this clone that the elected remote did not have at the last exchange; nil: no remote.
+	// Unshared counts the events of this clone that the elected remote did not have at the last exchange; nil: no
+	// remote.
 	Unshared    func(context.Context) (int, error)
-	Log         func(line string) // hears of faults, without tokens, from several goroutines; nil: nobody
-	LogRequests bool              // Log hears of each request, too
+	Log         func(line string) // receives errors, without tokens, from several goroutines; nil: nobody
+	LogRequests bool              // Log also receives each request
 }
 
 // Server answers the requests of one repository.
@@ -57,14 +56,14 @@ type Server struct {
 	codes codes
 }
 
-// activity knows when somebody last asked for something.
+// activity tracks when the server was last used.
 type activity struct {
 	mu     sync.Mutex
 	active int
 	last   time.Time
 }
 
-// begin notes that a request has begun; the result, that it has ended.
+// begin records that a request has begun; end records that it has ended.
 func (a *activity) begin() (end func()) {
 	a.add(1)
 	return func() { a.add(-1) }
@@ -77,7 +76,7 @@ func (a *activity) add(n int) {
 	a.last = time.Now()
 }
 
-// idleFor is how long nobody has asked for anything.
+// idleFor returns how long there has been no request.
 func (a *activity) idleFor() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,7 +97,7 @@ const (
 	pollEvery    = 500 * time.Millisecond
 )
 
-// tipsCache spares listeners who look at the same time from reading the refs each.
+// tipsCache lets concurrent listeners share one read of the refs.
 type tipsCache struct {
 	mu        sync.Mutex
 	at        time.Time
@@ -119,7 +118,7 @@ func (c *tipsCache) read(ctx context.Context, repo *gitstore.Repo) (gitstore.Tip
 	return tips, err
 }
 
-// join counts a listener; false when there are too many.
+// join adds a listener. It returns false if there are too many.
 func (c *tipsCache) join() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
