@@ -22,20 +22,20 @@ type inboxView struct {
 	Tabs       []tab
 	Reviews    []record.ReviewSummary
 	Total      int
-	From, To   int // of those shown, from 1
+	From, To   int // positions of the shown ones, from 1
 	Prev, Next string
-	Passed     []record.ReviewSummary // of those shown, what passed and waits for nobody in particular
+	Passed     []record.ReviewSummary // shown reviews that passed and wait for nobody in particular
 	EmptyAtAll bool                   // there is no review of any status
 	search
 }
 
-// inboxLine is a review in the list with what its times need.
+// inboxLine is a review in the list with the page that its times need.
 type inboxLine struct {
 	record.ReviewSummary
 	Page page
 }
 
-// Wanted is the first line of what the reviewers were asked to look at, "" for nothing.
+// Wanted returns the first line of the request's message.
 func (l inboxLine) Wanted() string { return firstLine(l.Message) }
 
 // tab is one status of the inbox.
@@ -45,7 +45,7 @@ type tab struct {
 	Current          bool
 }
 
-// inboxTabs are the statuses in the order of the work.
+// inboxTabs lists the statuses in the order of the work.
 var inboxTabs = []struct{ name, label string }{
 	{record.StatusWaiting, "Inbox"}, {"open", "Open"}, {"submitted", "Submitted"}, {"claimed", "Claimed"},
 	{"resolved", "Resolved"}, {"cancelled", "Cancelled"}, {"all", "All"},
@@ -91,7 +91,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	v.From, v.To = shownOf(len(reviews), number)
 	v.Prev, v.Next = neighbours("/review", v.Status, v.values(), number, total)
 	for _, t := range inboxTabs {
-		fits, _ := record.StatusFilter(t.name) // of our own list
+		fits, _ := record.StatusFilter(t.name) // cannot fail: the names are our own
 		shown := tab{Name: t.name, Label: t.label, URL: listURL("/review", t.name, v.values(), 1), Current: t.name == v.Status}
 		for status, n := range counts {
 			if fits(status) {
@@ -104,7 +104,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, http.StatusOK, "inbox.html", v)
 }
 
-// pageNumber is the page that is asked for, from 1.
+// pageNumber returns the requested page, from 1.
 func pageNumber(r *http.Request) int {
 	n, err := strconv.Atoi(r.FormValue("page"))
 	if err != nil {
@@ -113,7 +113,7 @@ func pageNumber(r *http.Request) int {
 	return min(max(n, 1), 1_000_000)
 }
 
-// shownOf is which items of a list a page of n shows.
+// shownOf returns the positions of the first and last item on a page with n items.
 func shownOf(n, number int) (from, to int) {
 	if n == 0 {
 		return 0, 0
@@ -121,7 +121,7 @@ func shownOf(n, number int) (from, to int) {
 	return (number-1)*aPage + 1, (number-1)*aPage + n
 }
 
-// neighbours are the pages before and after, "" where there is none.
+// neighbours returns the addresses of the previous and next page, or "".
 func neighbours(path, status string, q url.Values, number, total int) (prev, next string) {
 	if number > 1 {
 		prev = listURL(path, status, q, number-1)
@@ -132,7 +132,7 @@ func neighbours(path, status string, q url.Values, number, total int) (prev, nex
 	return prev, next
 }
 
-// listURL is a page of a list that is narrowed by q.
+// listURL returns the address of a page of a list that is filtered by q.
 func listURL(path, status string, q url.Values, number int) string {
 	q = maps.Clone(q)
 	if status != "" && status != record.StatusWaiting {

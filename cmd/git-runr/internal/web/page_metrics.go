@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// metricsView is the page of what runs and reviews came to.
+// metricsView is the page with statistics of runs and reviews.
 type metricsView struct {
 	page
 	Days    int
@@ -22,7 +22,7 @@ type metricsView struct {
 	Weeks   weekChart
 }
 
-// chart is a table whose counts are bars as well.
+// chart is a table whose counts are also shown as bars.
 type chart struct {
 	Title, Note string
 	Bars        []bar
@@ -31,17 +31,17 @@ type chart struct {
 type bar struct {
 	Name, Class string
 	Count       int
-	Width       float64 // of the longest, in percent
+	Width       float64 // in percent of the longest
 }
 
 const (
-	barsShown  = 10 // of one chart
-	weekHeight = 32 // of the columns of a week's row, in pixels
-	weekTop    = 14 // above them, for the numbers
-	weekNumber = 14 // how many weeks can have numbers above their columns
+	barsShown  = 10 // per chart
+	weekHeight = 32 // of the columns in a week chart's row, in pixels
+	weekTop    = 14 // space above the columns for the numbers, in pixels
+	weekNumber = 14 // up to how many weeks have numbers above their columns
 )
 
-// newChart draws tallies; those of nothing are left out.
+// newChart makes a chart of tallies, omitting those that are 0.
 func newChart(title, class string, tallies []diagnose.Tally) chart {
 	return chart{Title: title, Bars: bars(class, slices.DeleteFunc(slices.Clone(tallies), func(t diagnose.Tally) bool { return t.Count == 0 }))}
 }
@@ -57,7 +57,7 @@ func bars(class string, tallies []diagnose.Tally) (bars []bar) {
 	return bars
 }
 
-// passedIn is the histogram of rounds to pass. Those beyond what is shown are its last bar.
+// passedIn returns the histogram of the rounds that runs needed to pass. The last bar includes all higher numbers.
 func passedIn(m diagnose.RunMetrics) chart {
 	if m.Rounds.Count == 0 {
 		return chart{}
@@ -75,9 +75,9 @@ func passedIn(m diagnose.RunMetrics) chart {
 	return chart{"Rounds to pass", note, bars("good", tallies)}
 }
 
-// weekChart is a table of findings with a column a week, drawn in one cell.
+// weekChart is a table of findings with one column per week, drawn inside a single cell.
 type weekChart struct {
-	First, Last time.Time // weeks
+	First, Last time.Time // the first and last week
 	Rows        []weekRow
 }
 
@@ -87,7 +87,7 @@ type weekRow struct {
 	Columns []weekColumn
 }
 
-// weekColumn is a week; X and Width are percent of the cell, Y and Height pixels.
+// weekColumn is one week. X and Width are in percent of the cell, Y and Height in pixels.
 type weekColumn struct {
 	Week     time.Time
 	Count    int
@@ -97,10 +97,11 @@ type weekColumn struct {
 	Numbered bool
 }
 
-// LabelX is the middle of the column.
+// LabelX returns the middle of the column.
 func (c weekColumn) LabelX() float64 { return c.X + c.Width/2 }
 
-// newWeekChart draws all findings, and those by the rules that most name, from the week of since to that of until.
+// newWeekChart draws the findings from the week of since to the week of until: all of them, and those of the most
+// frequent rules.
 func newWeekChart(m diagnose.Metrics, since, until time.Time) weekChart {
 	if len(m.Findings.Weeks) == 0 {
 		return weekChart{}

@@ -16,31 +16,31 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// nowView is the step that a run is at while it is carried out here.
+// nowView is the step that a run executes in this clone at the moment.
 type nowView struct {
 	page
 	What  string
-	By    string // the agent, "" for checks
+	By    string // the agent; "" for checks
 	Since time.Time
-	Said  string // the last lines of what the agent writes
+	Said  string // the last lines of the agent's output
 }
 
-// nowSaid is how much of it is shown, in lines, and in bytes of a line.
+// Limits for the shown output: lines, and bytes per line.
 const (
 	nowSaid = 12
 	nowLine = 400
 )
 
-// For is how long the step has taken so far.
+// For returns how long the step has taken so far.
 func (v nowView) For() string {
 	return took(duration.Duration(max(0, v.now.Sub(v.Since).Round(time.Second))))
 }
 
-// Began and Clock are when the step began, for machines and for people.
+// Began and Clock return when the step began, for machines and for people.
 func (v nowView) Began() string { return v.Since.UTC().Format("2006-01-02T15:04:05.000Z") }
 func (v nowView) Clock() string { return v.Since.UTC().Format("15:04:05Z") }
 
-// nowOf is the step that run is at; nil where nobody carries it out here.
+// nowOf returns the step that run is executing, or nil if no process of this clone executes it.
 func (p *pages) nowOf(common page, run record.Run) *nowView {
 	if run.Status != record.RunRunning || !workspace.Live(p.Store, run.ID) {
 		return nil
@@ -69,7 +69,7 @@ func (p *pages) nowOf(common page, run record.Run) *nowView {
 	return v
 }
 
-// lastLines are the last lines of a file that was written to since then, as text to show; "" for none.
+// lastLines returns the last lines of a file as text, or "" if it was not written to since then.
 func lastLines(path string, since time.Time) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func lastLines(path string, since time.Time) string {
 	data, _ := io.ReadAll(io.NewSectionReader(file, from, info.Size()-from))
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	if from > 0 && len(lines) > 1 {
-		lines = lines[1:] // it begins somewhere in it
+		lines = lines[1:] // the first line is incomplete
 	}
 	lines = lines[max(0, len(lines)-nowSaid):]
 	for i, line := range lines {
@@ -95,7 +95,7 @@ func lastLines(path string, since time.Time) string {
 	return strings.Join(lines, "\n")
 }
 
-// runNow is the step that a run is at, for a page that shows it; without content where it is at none.
+// runNow serves the current step of a run for its page, or status 204 if there is none.
 func (p *pages) runNow(w http.ResponseWriter, r *http.Request) error {
 	run, err := p.Store.Run(r.Context(), r.PathValue("id"))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// picture is a run's timeline as shapes: what took long is wide, and what took no time
-// is a mark. Along it they are in percent, for any width, across it in pixels.
+// picture is a run's timeline as shapes: bars whose width is a duration, and marks for what took no time. Horizontal
+// positions are in percent, so that any width works; vertical ones are in pixels.
 type picture struct {
 	Height int
 	Lanes  []lane
@@ -18,25 +18,25 @@ type picture struct {
 	Ticks  []tick
 }
 
-// lane is a row of the picture with its name.
+// lane is a named row of the picture.
 type lane struct {
 	Name string
-	Y    int // of its middle
+	Y    int // its middle
 }
 
-// shape is a bar, or a mark where Width is 0.
+// shape is a bar, or a mark if Width is 0.
 type shape struct {
 	Class string // good, bad, quiet, work or stop
 	X     float64
 	Y     int
 	Width float64
-	Label string // short, within a bar that is wide enough, else behind it
-	Out   bool   // the label is behind the bar
-	Title string // what it stands for
-	Entry int    // index of the timeline's line
+	Label string // short; inside the bar if that is wide enough, else after it
+	Out   bool   // the label is after the bar
+	Title string // what the shape represents
+	Entry int    // index in the timeline
 }
 
-// End is where the shape ends.
+// End returns the right end of the shape.
 func (s shape) End() float64 { return s.X + s.Width }
 
 type tick struct {
@@ -47,13 +47,13 @@ type tick struct {
 const (
 	laneHeight = 34
 	pictureTop = 10
-	lastMark   = 97  // where the last mark is, in percent: its label has room behind it
-	minBar     = 0.7 // the narrowest bar
-	labelWidth = 3.7 // the narrowest bar with its label within, as on a picture of 900 pixels
-	tickApart  = 10  // of their labels
+	lastMark   = 97  // position of the last mark, in percent, which leaves room for its label
+	minBar     = 0.7 // the minimum width of a bar, in percent
+	labelWidth = 3.7 // the minimum width of a bar with its label inside, in percent of a 900-pixel picture
+	tickApart  = 10  // the minimum distance between ticks, in percent, so that labels do not overlap
 )
 
-// lanes are the rows by the kinds of entries that stand in them.
+// lanes lists the rows with the kinds of entries that they show.
 var lanes = []struct {
 	name  string
 	kinds []string
@@ -64,8 +64,8 @@ var lanes = []struct {
 	{"run", []string{"started", "stopped", "resumed", "answered", "completed", "landed", "unlanded", "aborted"}},
 }
 
-// newPicture draws the entries of a timeline. Long waits between them are cut short,
-// so that a night in which nothing happened does not push all else together.
+// newPicture draws the entries of a timeline. It shortens long waits, so that a night without events does not squeeze
+// all else together.
 func newPicture(entries []diagnose.ReportEntry) picture {
 	p := picture{Height: pictureTop + laneHeight*len(lanes) + 24}
 	laneOf := map[string]int{}
@@ -92,11 +92,11 @@ func newPicture(entries []diagnose.ReportEntry) picture {
 	return p
 }
 
-// timeScale turns offsets into places. Waits count for at most a tenth of the rest.
+// timeScale maps offsets to positions. A wait counts for at most a tenth of the total work time.
 type timeScale struct {
-	busy  []span // times in which something was done, in order, joined
+	busy  []span // busy periods, in order and merged
 	total float64
-	gap   float64 // what a wait counts for at most
+	gap   float64 // the maximum that a wait counts for
 }
 
 type span struct{ from, to float64 }
@@ -122,7 +122,7 @@ func newScale(entries []diagnose.ReportEntry) timeScale {
 	return s
 }
 
-// along is how far from the start an offset is, with the waits cut short.
+// along returns how far from the start an offset is, with waits shortened.
 func (s timeScale) along(offset float64) float64 {
 	sum := 0.0
 	for i, b := range s.busy {
@@ -145,7 +145,7 @@ func (s timeScale) x(offset duration.Duration) float64 {
 	return s.along(float64(offset)) / s.total * lastMark
 }
 
-// ticks are some of the entries' times, as far apart as their labels need.
+// ticks returns some of the entries' times, far enough apart for their labels.
 func (s timeScale) ticks(entries []diagnose.ReportEntry) []tick {
 	var ticks []tick
 	last := -100.0
@@ -158,7 +158,7 @@ func (s timeScale) ticks(entries []diagnose.ReportEntry) []tick {
 	return ticks
 }
 
-// entryClass is the colour of an entry.
+// entryClass returns the CSS class for the colour of an entry.
 func entryClass(e diagnose.ReportEntry) string {
 	switch {
 	case e.Kind == "stopped" || e.Kind == "aborted":
@@ -190,7 +190,7 @@ func checksClass(checks []diagnose.ReportCheck) string {
 	return "good"
 }
 
-// entryLabel is what stands in an entry's bar.
+// entryLabel returns the label of an entry's bar.
 func entryLabel(e diagnose.ReportEntry) string {
 	switch {
 	case e.Attempt != nil:

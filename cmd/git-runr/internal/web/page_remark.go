@@ -12,26 +12,26 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// remark is a finding, a comment or a draft of one, as the page shows it.
+// remark is a finding, a comment or a draft comment as the page shows it.
 type remark struct {
 	*shown.Remark
 	Body, Fix template.HTML
-	Elsewhere bool // its lines are not among those that the page shows
+	Elsewhere bool // its lines are not among the shown ones
 	Review    string
 	CanAnswer bool
-	CanHand   bool       // to a run
-	Proposals []proposal // other lines that it suggests
+	CanHand   bool       // it can be handed to a run
+	Proposals []proposal // changes that it suggests
 	Runs      []record.RunSummary
 	Replies   []replyView
 }
 
-// replyView is something said in a thread.
+// replyView is a reply in a thread.
 type replyView struct {
 	record.Reply
 	Body template.HTML
 }
 
-// replies are what was said in the thread of a finding, or with "" to the review as a whole.
+// replies returns the replies in the thread of a finding, or for "" those to the review as a whole.
 func (p *pages) replies(ctx context.Context, review record.Review, finding string) (views []replyView) {
 	for _, said := range review.RepliesTo(finding) {
 		views = append(views, replyView{said, markdownHTML(said.Text, quotedLines{commit: p.commits(ctx)})})
@@ -39,15 +39,15 @@ func (p *pages) replies(ctx context.Context, review record.Review, finding strin
 	return views
 }
 
-// Version changes with everything that is said of the remark.
+// Version returns a text that changes whenever the remark's thread does.
 func (r remark) Version() string {
 	return fmt.Sprintf("%d-%d-%d-%s-%s", len(r.Replies), len(r.Answers), len(r.Runs), r.State(), r.Applied())
 }
 
-// First is the first line, for lists.
+// First returns the first line, for lists.
 func (r remark) First() string { return firstLine(r.Text) }
 
-// Later says where its lines are in the newest commit if that is elsewhere.
+// Later says where its lines are in the newest commit, if they moved.
 func (r remark) Later() string { return shown.Later(r.Now) }
 
 func newRemark(review record.Review, said *shown.Remark, commit func(string) string) *remark {
@@ -64,12 +64,12 @@ func newRemark(review record.Review, said *shown.Remark, commit func(string) str
 type submissionView struct {
 	record.Submission
 	Summary template.HTML
-	Words   template.HTML // the answer itself, where it says more
+	Words   template.HTML // the answer itself, if it says more
 	Remarks []*remark
-	Above   int // findings that are shown with a reviewer who said them before
+	Above   int // findings that are shown with a reviewer who reported them first
 }
 
-// Badge is the word for what the reviewer concluded, Class its colour.
+// Badge describes the reviewer's result.
 func (s submissionView) Badge() string {
 	if words := s.Decision.Words(); words != "" {
 		return words
@@ -87,7 +87,7 @@ func (s submissionView) Badge() string {
 	return badge
 }
 
-// Class is quiet where only rules looked.
+// Class returns the CSS class for the result; "quiet" if only rules looked.
 func (s submissionView) Class() string {
 	if s.Report.Effective == reply.Checked {
 		return "quiet"
@@ -105,7 +105,7 @@ func outcomeClass(o record.Outcome) string {
 	return "quiet"
 }
 
-// submissions are the answers of a review with their remarks: remarks are those of said.
+// submissions returns the answers of a review with their remarks. remarks must correspond to said.Remarks.
 func submissions(said *shown.Review, remarks []*remark, commit func(string) string) []submissionView {
 	views := make([]submissionView, len(said.Submissions))
 	for i, sub := range said.Submissions {
@@ -121,7 +121,7 @@ func submissions(said *shown.Review, remarks []*remark, commit func(string) stri
 	return views
 }
 
-// firstLine is the start of a text, for a list.
+// firstLine returns the beginning of a text, for a list.
 func firstLine(s string) string {
 	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
 	if strings.HasPrefix(line, "```") {

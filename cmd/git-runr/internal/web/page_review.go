@@ -27,7 +27,7 @@ type reviewView struct {
 	page
 	Review      record.Review
 	Message     template.HTML
-	SoFar       []string // what the reviewers at work have said
+	SoFar       []string // what the reviewers at work have written so far
 	Submissions []submissionView
 	Missing     string // why there is no diff
 	Files       []changedFile
@@ -38,20 +38,20 @@ type reviewView struct {
 	Prev, Next  string // other pages of files
 	From        int
 	PerFile     map[string]int // remarks by path
-	Elsewhere   []*remark      // on files that the change does not have
-	General     []*remark      // of the draft, on the whole
+	Elsewhere   []*remark      // remarks on files outside the change
+	General     []*remark      // draft comments on the review as a whole
 	Draft       store.Draft
-	Kept        []store.KeptDraft // of a review that is closed
+	Kept        []store.KeptDraft // drafts of a closed review
 	Viewed      map[string]bool
-	Runs        []string    // that go back to this review
+	Runs        []string    // runs that address this review
 	Replies     []replyView // to the review as a whole
-	Sent        bool        // it was submitted just now
+	Sent        bool        // the reader has just submitted
 	Mine        bool        // the claim is the reader's
 	Lapsed      bool        // the claim has run out
 	said        *shown.Review
 }
 
-// Panel is the review where several reviewers or a judge spoke; nil elsewhere.
+// Panel returns the review if several reviewers or a judge have answered, else nil.
 func (v reviewView) Panel() *record.Review {
 	if len(v.Review.Opinions()) < 2 && len(v.Review.Judgements) == 0 {
 		return nil
@@ -59,10 +59,10 @@ func (v reviewView) Panel() *record.Review {
 	return &v.Review
 }
 
-// standing is what came of a review so far, as a word and its colour.
+// standing is the result of a review so far, in words, and the CSS class of its colour.
 type standing struct{ Words, Class string }
 
-// Standing is nil while nobody has answered.
+// Standing returns the result so far, or nil if nobody has answered.
 func (v reviewView) Standing() *standing {
 	switch n := len(v.Submissions); {
 	case n == 0:
@@ -74,8 +74,8 @@ func (v reviewView) Standing() *standing {
 	return &standing{cmp.Or(words, string(v.Review.Outcome())), outcomeClass(v.Review.Outcome())}
 }
 
-// Handed is the reader's own last answer while there is nothing behind it that waits to be
-// sent; nil otherwise.
+// Handed returns the reader's own last answer, or nil. It also returns nil if there is a draft, or the review takes no
+// comments any more.
 func (v reviewView) Handed() *record.Submission {
 	if len(v.Draft.Comments) > 0 || strings.TrimSpace(v.Draft.Message) != "" || !v.CanComment() {
 		return nil
@@ -88,11 +88,11 @@ func (v reviewView) Handed() *record.Submission {
 	return nil
 }
 
-// Asked is the first line of what the reviewers were asked to look at, "" for nothing.
+// Asked returns the first line of the request's message.
 func (v reviewView) Asked() string { return firstLine(v.Review.Request.Message) }
 
-// CameBack returns what others answered to a reader who asked for the review: it stands above the change.
-// It is empty once the review is closed.
+// CameBack returns the answers of others to the reader who requested the review, which are shown above the change. It
+// returns none for a closed review.
 func (v reviewView) CameBack() []submissionView {
 	if v.Review.RequestedBy != v.Actor || !v.Review.ClosedAt.IsZero() {
 		return nil
@@ -100,12 +100,12 @@ func (v reviewView) CameBack() []submissionView {
 	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return s.Reviewer == v.Actor })
 }
 
-// OpenRemarks are the remarks of a submission on lines and files that nobody settled yet.
+// OpenRemarks returns the open remarks of a submission that are about files.
 func (s submissionView) OpenRemarks() []*remark {
 	return slices.DeleteFunc(slices.Clone(s.Remarks), func(r *remark) bool { return r.File == "" || r.Stands() != shown.Open })
 }
 
-// Said is how many have said something, "" while nobody has.
+// Said counts the answers and replies in words, or returns "" if there is nothing.
 func (v reviewView) Said() string {
 	said := prose.Count(len(v.Submissions), "answer")
 	switch n := len(v.Replies); {
@@ -119,7 +119,7 @@ func (v reviewView) Said() string {
 	return said
 }
 
-// Can report what may be done now.
+// The Can methods report which actions are allowed now.
 func (v reviewView) CanComment() bool {
 	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed
 }
@@ -133,7 +133,7 @@ func (v reviewView) CanReopen() bool {
 	return v.Review.Status == record.ReviewResolved || v.Review.Status == record.ReviewCancelled
 }
 
-// ofReview makes a page of do, which is given the review that the request names.
+// ofReview returns a handler that calls do with the review named in the request.
 func (p *pages) ofReview(do func(http.ResponseWriter, *http.Request, record.Review) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		review, err := p.Store.Review(r.Context(), r.PathValue("id"))
@@ -144,7 +144,7 @@ func (p *pages) ofReview(do func(http.ResponseWriter, *http.Request, record.Revi
 	}
 }
 
-// review is the page of one review.
+// review shows the page of one review.
 func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	ctx := r.Context()
 	v := reviewView{page: p.page(r, shown.Title(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
@@ -170,8 +170,8 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 	return p.show(w, http.StatusOK, "review.html", v)
 }
 
-// remarks are all that was said of lines and files, and what is in the draft. They
-// are filled into v, and returned in order.
+// remarks returns all remarks of submissions and of the draft, in order, and fills in the fields of v that come from
+// them.
 func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	var err error
 	if v.Draft, err = p.Store.Draft(v.Review, p.Actor); err != nil {
@@ -181,7 +181,7 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	if err = v.said.Settle(ctx, p.Store); err == nil {
 		err = v.said.AtHead(ctx, p.Store)
 	}
-	if err != nil && !errors.Is(err, gitstore.ErrNotFound) { // else they stay where they were made
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) { // if the change is not here, remarks stay where they were made
 		return nil, err
 	}
 	quotes, commits := p.quotes(ctx, v.Review), p.commits(ctx)
@@ -197,7 +197,7 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	return all, p.propose(ctx, v.Review, all)
 }
 
-// reviewFiles fills in the files of the change with their remarks.
+// reviewFiles adds the files of the change with their remarks to v.
 func (p *pages) reviewFiles(r *http.Request, v *reviewView, remarks []*remark) error {
 	c, err := p.reviewComparison(r.Context(), v.Review)
 	if err != nil {
@@ -219,7 +219,7 @@ func (p *pages) reviewFiles(r *http.Request, v *reviewView, remarks []*remark) e
 	return err
 }
 
-// options are how the files of the review are shown, with the remarks put to them.
+// options returns how to show the files of the review, including their remarks.
 func (v *reviewView) options(list *fileList, remarks []*remark) viewOptions {
 	o := v.look
 	v.Viewed = map[string]bool{}
@@ -232,7 +232,7 @@ func (v *reviewView) options(list *fileList, remarks []*remark) viewOptions {
 	return o
 }
 
-// page is the part of the files that begins with the one at index from.
+// page returns the files of one page, beginning with index from.
 func (l *fileList) page(from string) ([]changedFile, int) {
 	n, err := strconv.Atoi(from)
 	if err != nil || n < 0 || n >= len(l.files) {
@@ -241,7 +241,7 @@ func (l *fileList) page(from string) ([]changedFile, int) {
 	return l.files[n:min(len(l.files), n+filesAPage)], n
 }
 
-// sortRemarks puts the remarks to their files.
+// sortRemarks groups the remarks by file.
 func (v *reviewView) sortRemarks(list *fileList, remarks []*remark) map[int]remarksAt {
 	v.PerFile = map[string]int{}
 	for _, r := range remarks {
@@ -260,7 +260,7 @@ func (v *reviewView) sortRemarks(list *fileList, remarks []*remark) map[int]rema
 	return shown.ByFile(remarks, list.index)
 }
 
-// runsOf are the runs that go back to a review.
+// runsOf returns the ids of the runs that address a review.
 func (p *pages) runsOf(ctx context.Context, review record.Review) ([]string, error) {
 	events, err := p.Store.ReviewEvents(ctx, review.ID)
 	if err != nil {
@@ -275,7 +275,7 @@ func (p *pages) runsOf(ctx context.Context, review record.Review) ([]string, err
 	return runs, nil
 }
 
-// opened is a review with its change and what was said of it.
+// opened is a review with its change and remarks.
 type opened struct {
 	reviewView
 	change  comparison
@@ -283,7 +283,7 @@ type opened struct {
 	remarks []*remark
 }
 
-// open reads what a page of one file of a review shows.
+// open loads what a page of one file of a review shows.
 func (p *pages) open(r *http.Request, review record.Review) (o opened, err error) {
 	ctx := r.Context()
 	o.reviewView = reviewView{page: p.page(r, shown.Title(review), "inbox"), Review: review}
@@ -298,8 +298,7 @@ func (p *pages) open(r *http.Request, review record.Review) (o opened, err error
 	return o, err
 }
 
-// reviewDiff is the diff of one file: a part of the page for scripts, a page of its
-// own without them.
+// reviewDiff serves the diff of one file: as a part of the page for scripts, else as a page of its own.
 func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	o, err := p.open(r, review)
 	if err != nil {
@@ -314,7 +313,7 @@ type diffView struct {
 	File fileView
 }
 
-// showDiff shows the file that the request names.
+// showDiff shows the diff of the file named in the request.
 func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known {

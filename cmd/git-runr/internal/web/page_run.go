@@ -34,15 +34,15 @@ type runView struct {
 	Report    diagnose.Report
 	Task      template.HTML
 	Diagnosis *diagnose.Diagnosis
-	Tree      string // command that goes to the run's working tree, "" where it has none here
+	Tree      string // command that changes to the run's working tree; "" if it has none here
 	Picture   picture
 	Entries   []entryView
-	Steps     []stepTree // whose trees can be compared
-	From, To  int        // of the comparison shown
+	Steps     []stepTree // states whose trees can be compared
+	From, To  int        // of the shown comparison
 	Missing   string
-	Resumed   bool     // it was, from here, and has not begun
-	Wrote     string   // what it had to say for that
-	Now       *nowView // what goes on, nil for nothing
+	Resumed   bool     // it was resumed from this page, and has not begun to work
+	Wrote     string   // output of the resume command
+	Now       *nowView // the current step, or nil
 	Views     []fileView
 	Total     int
 	Added     int
@@ -50,20 +50,20 @@ type runView struct {
 	acts      []*runAct
 }
 
-// entryView is a line of the timeline with where what it left behind can be read.
+// entryView is a line of the timeline, with links to the attachments of its event.
 type entryView struct {
 	diagnose.ReportEntry
 	Left []leftView
 }
 
-// Asked are the requests of a review beside those that its findings say in the same words.
+// Asked returns the requests of a review, except those that repeat the words of a finding.
 func (e entryView) Asked() []string {
 	return slices.DeleteFunc(slices.Clone(e.Review.Requests), func(asked string) bool {
 		return slices.ContainsFunc(e.Review.Findings, func(f reply.Finding) bool { return strings.Contains(asked, f.Issue) })
 	})
 }
 
-// Asked are the requests of all rounds; those in the same words are one, in the state of the last.
+// Asked returns the requests of all rounds. Requests with the same text are merged, in the state of the last.
 func (v *runView) Asked() (all []track.Request) {
 	for _, r := range v.Diagnosis.Requests {
 		i := slices.IndexFunc(all, func(a track.Request) bool { return a.Text == r.Text })
@@ -77,12 +77,12 @@ func (v *runView) Asked() (all []track.Request) {
 	return all
 }
 
-// Repeats reports whether an action to edit a file says only what stands among the requests.
+// Repeats reports whether an action to edit a file only repeats a request.
 func (v *runView) Repeats(a diagnose.Action) bool {
 	return a.Edit != "" && slices.ContainsFunc(v.Diagnosis.Requests, func(r track.Request) bool { return strings.Contains(r.Text, a.Description) })
 }
 
-// Spent is what calls of agents took for the entry.
+// Spent returns the usage of agents' calls for the entry.
 func (e entryView) Spent() spend.Spent {
 	switch {
 	case e.Attempt != nil:
@@ -95,12 +95,12 @@ func (e entryView) Spent() spend.Spent {
 
 type leftView struct{ Name, URL string }
 
-// stepTree is a state of the run's work: its base, or what an attempt made of it.
+// stepTree is a state of the run's work: its base, or the result of an attempt.
 type stepTree struct {
 	Number int // of the attempt, 0 for the base
 	Label  string
 	tree   gitstore.ID
-	commit gitstore.ID // that has it, "" for none
+	commit gitstore.ID // the commit with the tree, or ""
 }
 
 func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
@@ -110,7 +110,7 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	run, _ := record.FoldRun(events)
-	if run.ID == "" && len(events) > 0 { // its start has not arrived here
+	if run.ID == "" && len(events) > 0 { // the start of the run has not arrived here
 		run.ID = events[0].Run
 	}
 	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
@@ -145,8 +145,8 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, http.StatusOK, "run.html", &v)
 }
 
-// tell has the timeline in the page's words: which attempt of how many a stop came after, and an attempt
-// that is being made as one that has taken until now, not as one that was killed.
+// tell rewrites titles of the timeline for the page. A stop says after which attempt of how many it came. An attempt in
+// progress is shown as such with its duration so far, and not as a killed one.
 func (v *runView) tell() {
 	for i, e := range v.Report.Timeline {
 		entry := &v.Report.Timeline[i]
@@ -165,7 +165,7 @@ func (v *runView) tell() {
 	}
 }
 
-// leftBehind are the files of an entry's event.
+// leftBehind returns links to the attachments of an entry's event.
 func leftBehind(run string, entry diagnose.ReportEntry) []leftView {
 	var left []leftView
 	for _, name := range entry.Attachments {
@@ -175,8 +175,8 @@ func leftBehind(run string, entry diagnose.ReportEntry) []leftView {
 	return left
 }
 
-// diagnosis says why the run stopped. Commands of checks are offered where they are
-// trusted here, or this clone wrote the run.
+// diagnosis adds why the run stopped. It offers commands of checks only if this clone wrote the run, or they are
+// trusted here.
 func (p *pages) diagnosis(v *runView) {
 	if v.Run.Stop == nil {
 		return
@@ -198,7 +198,7 @@ func (p *pages) diagnosis(v *runView) {
 	}
 }
 
-// stepTrees are the states of a run's work that are in this clone by its own account.
+// stepTrees returns the states of a run's work that the run has recorded.
 func stepTrees(run record.Run) []stepTree {
 	steps := []stepTree{{0, "base", run.Plan.Base, run.Plan.Base}}
 	for _, a := range run.Attempts {
@@ -209,8 +209,8 @@ func stepTrees(run record.Run) []stepTree {
 	return steps
 }
 
-// interdiff fills in what differs between two attempts: from the one before the last
-// to the last, unless the request says otherwise.
+// interdiff adds the comparison of two states of the run: from its base to its last attempt, unless the request names
+// others.
 func (p *pages) interdiff(r *http.Request, v *runView) error {
 	v.Steps = stepTrees(v.Run)
 	if len(v.Steps) < 2 || v.Run.Plan.Base == "" {
@@ -232,12 +232,12 @@ func (p *pages) interdiff(r *http.Request, v *runView) error {
 	return err
 }
 
-// gone reports whether err says that objects are not here.
+// gone reports whether err means that objects are not here.
 func gone(err error) bool {
 	return errors.Is(err, gitstore.ErrNotFound) || errors.As(err, new(*gitstore.GitError))
 }
 
-// runComparison is the comparison of two steps that the request asks for.
+// runComparison returns the comparison of the two steps named in the request.
 func runComparison(r *http.Request, run record.Run, steps []stepTree) (c comparison, from, to int) {
 	pick := func(name string, fallback stepTree) stepTree {
 		n, err := strconv.Atoi(r.FormValue(name))
@@ -254,7 +254,7 @@ func runComparison(r *http.Request, run record.Run, steps []stepTree) (c compari
 	return c, a.Number, b.Number
 }
 
-// compared is what a part of a run's page compares.
+// compared returns the comparison for a part of a run's page.
 func (p *pages) compared(ctx context.Context, r *http.Request) (comparison, *fileList, error) {
 	run, err := p.Store.Run(ctx, r.PathValue("id"))
 	if err != nil {
@@ -294,10 +294,10 @@ func (p *pages) runRaw(w http.ResponseWriter, r *http.Request) error {
 	return p.raw(w, r, c)
 }
 
-// leftShown is how much of what an event left behind is shown, in bytes.
+// leftShown is the maximum number of bytes of an attachment that is shown.
 const leftShown = 1 << 20
 
-// runLeft shows a file that an event of a run left behind, as text.
+// runLeft shows an attachment of a run's event as text.
 func (p *pages) runLeft(w http.ResponseWriter, r *http.Request) error {
 	events, err := p.Store.RunEvents(r.Context(), r.PathValue("id"))
 	if err != nil {

@@ -24,8 +24,8 @@ func makeSafe(t *template.Template) *template.Template {
 	return t
 }
 
-// marker follows the HTML of a template up to each of its values. The branches of a
-// condition end where they began: html/template refuses any other.
+// marker tracks the HTML of a template before each of its values. Branches of a condition end in the same context,
+// since html/template rejects any others.
 type marker struct {
 	before      string
 	inAttribute *regexp.Regexp // matches the HTML before a value in an attribute; the group is its name

@@ -15,11 +15,11 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// search is what the list of reviews is narrowed to, as its form says it.
+// search holds the filters of the list of reviews, as entered in its form.
 type search struct {
 	Query, Verdict, OnBranch string
-	Verdicts                 []string // that there are to choose from
-	Branches                 []string // that there are to choose from
+	Verdicts                 []string // to choose from
+	Branches                 []string // to choose from
 }
 
 func newSearch(r *http.Request, store *store.Store) (search, error) {
@@ -34,10 +34,10 @@ func newSearch(r *http.Request, store *store.Store) (search, error) {
 	return s, err
 }
 
-// Narrows reports whether anything is asked for.
+// Narrows reports whether any filter is set.
 func (s search) Narrows() bool { return s.Query+s.Verdict+s.OnBranch != "" }
 
-// values are those of an address that asks for the same.
+// values returns the query parameters of the same search.
 func (s search) values() url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"q": s.Query, "verdict": s.Verdict, "branch": s.OnBranch} {
@@ -48,7 +48,8 @@ func (s search) values() url.Values {
 	return q
 }
 
-// test is whether a review is wanted; nil where all are, for then no summary is read but those that are shown.
+// test returns a function that reports whether a review matches, or nil if all do; then only the summaries of shown
+// reviews are read.
 func (s search) test(ctx context.Context, store *store.Store, me string) (func(record.ReviewSummary) bool, error) {
 	tests, wish, err := s.words(me)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s search) test(ctx context.Context, store *store.Store, me string) (func(r
 	}, nil
 }
 
-// split cuts the query at its spaces, but not within double quotes. phrase is for a word that begins with one.
+// split splits the query at spaces outside double quotes. phrase says for each word whether it begins with a quote.
 func (s search) split() (words []string, phrase []bool) {
 	open := false
 	for _, word := range strings.FieldsFunc(s.Query, func(c rune) bool {
@@ -78,11 +79,11 @@ func (s search) split() (words []string, phrase []bool) {
 	return words, phrase
 }
 
-// minID is how many characters of an id mean it.
+// minID is the minimum number of characters of an id to match.
 const minID = 4
 
-// holds reports whether title or message of a review hold some words, or its id, its commit or a part of what was
-// typed for it begins with them.
+// holds reports whether the title or message of a review contains words, or its id, its commit or a part of its
+// revision begins with words.
 func holds(r record.ReviewSummary, words string) bool {
 	if strings.Contains(strings.ToLower(r.Title+"\n"+r.Message), words) {
 		return true
@@ -95,7 +96,8 @@ func holds(r record.ReviewSummary, words string) bool {
 	})
 }
 
-// words reads the query: NAME:VALUE, or words and quoted phrases that title or message must hold, or an id.
+// words parses the query. It consists of NAME:VALUE, of words and quoted phrases that title or message must contain,
+// and of ids.
 func (s search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, error) {
 	wish := pick.Wish{Verdict: s.Verdict, Branch: s.OnBranch}
 	plain := map[string]*string{"reviewer": &wish.Reviewer, "claimed": &wish.ClaimedBy, "verdict": &wish.Verdict, "branch": &wish.Branch, "since": &wish.Since, "author": &wish.Author, "file": &wish.File}
@@ -153,11 +155,10 @@ func hasSeverity(value string) func(record.ReviewSummary) bool {
 	return func(r record.ReviewSummary) bool { return count(r) > 0 }
 }
 
-// maxBulk is how many reviews one form may move.
+// maxBulk is how many reviews one form may change.
 const maxBulk = aPage
 
-// postBulk does the same to all reviews that were ticked. What does not allow it is told,
-// and keeps nothing from the others.
+// postBulk does the same to all selected reviews. Those that do not allow it are reported and do not stop the others.
 func (p *pages) postBulk(w http.ResponseWriter, r *http.Request) error {
 	ids, do := r.PostForm["id"], r.PostForm.Get("do")
 	if len(ids) == 0 || len(ids) > maxBulk {

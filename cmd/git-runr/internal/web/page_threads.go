@@ -13,19 +13,19 @@ import (
 	"github.com/git-runr/git-runr/loop/suggest"
 )
 
-// The panel of comments lists all that was said of a review in the order of the change. Without a
-// script it is a page of its own.
+// The panel of comments lists all remarks of a review in the order of the change. Without scripts it is a separate
+// page.
 
-// What the panel can show beside the standings of a remark.
+// What the panel can show in addition to the values of shown.Standing.
 const (
 	showAll  = "all"
 	showMine = "mine"
 )
 
-// Settled reports whether the remark is folded to a line.
+// Settled reports whether the remark is folded to one line.
 func (r remark) Settled() bool { return r.Stands() == shown.Resolved && !r.Refuted() }
 
-// fits reports whether the remark is among those that show names.
+// fits reports whether the remark is included in show.
 func (r remark) fits(show, actor string) bool {
 	switch show {
 	case showAll:
@@ -45,33 +45,33 @@ type threadsView struct {
 	Whole   replyForm
 }
 
-// replyForm is what was said in a thread, and the form to reply there. Finding "" is the review as a whole.
+// replyForm is the replies of a thread, and the form to add one. Finding "" is the review as a whole.
 type replyForm struct {
 	Page                  page
 	Review, Finding, Show string
 	Replies               []replyView
 }
 
-// Thread is the thread of the remark, but of a draft's.
+// Thread returns the thread of the remark, which must not be a draft.
 func (r remarkView) Thread() replyForm {
 	return replyForm{r.Page, r.Review, r.ID, r.Show, r.Replies}
 }
 
-// Whole is the thread of the review as a whole.
+// Whole returns the thread of the review as a whole.
 func (v reviewView) Whole() replyForm { return replyForm{v.page, v.Review.ID, "", "", v.Replies} }
 
-// threadChoice is something that the panel can show.
+// threadChoice is one of the selections that the panel offers.
 type threadChoice struct {
 	Show  string
 	Count int
 }
 
-// URL is where the panel shows that.
+// URL returns the address of the panel that shows show.
 func (v threadsView) URL(show string) string {
 	return v.ReviewPath() + "/comments?show=" + url.QueryEscape(show)
 }
 
-// URL leads to the remark in the change: without a script to its file alone.
+// URL returns the address of the remark in the change: the page of its file, for use without scripts.
 func (r remark) URL() string {
 	u := url.URL{Path: "/review/" + r.Review, Fragment: r.ID}
 	if r.File != "" {
@@ -81,8 +81,8 @@ func (r remark) URL() string {
 	return u.String()
 }
 
-// newThreads is the panel with those remarks that show names: without a word for it those that are
-// open, where there are any.
+// newThreads returns the panel with the remarks in show. If show is unknown, it shows the open ones, or all if none is
+// open.
 func newThreads(common page, remarks []*remark, show string) threadsView {
 	v := threadsView{page: common, Show: show}
 	for _, choice := range []string{string(shown.Open), string(shown.Answered), string(shown.Resolved), showAll, showMine} {
@@ -108,7 +108,7 @@ func newThreads(common page, remarks []*remark, show string) threadsView {
 	return v
 }
 
-// threads is the panel, or with the form value fragment what a script puts into it.
+// threads serves the panel, or with the form value fragment only its content for a script.
 func (p *pages) threads(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	o, err := p.open(r, review)
 	if err != nil && !gone(err) {
@@ -128,28 +128,28 @@ func (p *pages) threads(w http.ResponseWriter, r *http.Request, review record.Re
 	return p.show(w, http.StatusOK, name, v)
 }
 
-// Talked is how much the panel holds.
+// Talked counts the remarks in the panel.
 func (v reviewView) Talked() (counts struct{ All, Open int }) {
 	counts.All, counts.Open = len(v.said.Remarks), v.said.Unsettled()+len(v.Draft.Comments)
 	return counts
 }
 
-// proposal is what a remark suggests, and what became of that.
+// proposal is a change that a remark suggests, and its state.
 type proposal struct {
 	ID      string
 	Review  string
 	Branch  string
-	Commit  string // that applied it, "" for none
-	Several bool   // its comment suggests more
+	Commit  string // the commit that applied it, or ""
+	Several bool   // its comment suggests several changes
 }
 
-// Command is the line that applies it.
+// Command returns the command that applies the change.
 func (s proposal) Command() string { return "git runr inbox apply " + s.Review + " " + s.ID }
 
-// Merge is the line that takes it over.
+// Merge returns the command that merges the applied changes.
 func (s proposal) Merge() string { return "git merge " + s.Branch }
 
-// Applied is a commit that applied what the remark suggests, "" for none.
+// Applied returns the commit that applied a suggestion of the remark, or "".
 func (r remark) Applied() string {
 	for _, s := range r.Proposals {
 		if s.Commit != "" {
@@ -159,7 +159,7 @@ func (r remark) Applied() string {
 	return ""
 }
 
-// propose gives the remarks of a review what can be done with what they suggest.
+// propose adds to the remarks of a review their suggestions and the runs that they were handed to.
 func (p *pages) propose(ctx context.Context, review record.Review, remarks []*remark) error {
 	all := suggest.Of(review)
 	if p.Do == nil || len(all) == 0 && review.Request.Subject.Commit == "" {
@@ -190,7 +190,7 @@ func (p *pages) propose(ctx context.Context, review record.Review, remarks []*re
 	return nil
 }
 
-// handed are the runs to which findings of a review were handed, by the ids of those.
+// handed returns the runs that findings of a review were handed to, by finding id.
 func (p *pages) handed(ctx context.Context, review record.Review) (map[string][]record.RunSummary, error) {
 	ids, err := p.runsOf(ctx, review)
 	if err != nil {
@@ -212,12 +212,12 @@ func (p *pages) handed(ctx context.Context, review record.Review) (map[string][]
 	return handed, nil
 }
 
-// HandCommand is the line that hands the remark to a run.
+// HandCommand returns the command that hands the remark to a run.
 func (r remark) HandCommand() string {
 	return "git runr run --review " + r.Review + " --finding " + r.ID
 }
 
-// postThread carries out a line that stands beside a remark.
+// postThread runs a command that is offered next to a remark.
 func (p *pages) postThread(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	finding := r.PostForm.Get("finding")
 	args := map[string][]string{
@@ -236,7 +236,8 @@ func (p *pages) postThread(w http.ResponseWriter, r *http.Request, review record
 	return p.toThread(w, r, review.ID, finding)
 }
 
-// commits returns what gives the link to what is recorded of a commit of this clone, by its id or the first digits of it.
+// commits returns a function that maps a commit's id, or its first digits, to the address of the reviews of that
+// commit, or to "" if the commit is not in this clone.
 func (p *pages) commits(ctx context.Context) func(id string) string {
 	return func(id string) string {
 		commit, err := p.repo.Resolve(ctx, id)
@@ -247,7 +248,7 @@ func (p *pages) commits(ctx context.Context) func(id string) string {
 	}
 }
 
-// toThread goes back to where a form of a remark was.
+// toThread redirects to the thread that a form was part of.
 func (p *pages) toThread(w http.ResponseWriter, r *http.Request, review, finding string) error {
 	finding, _, _ = strings.Cut(finding, ".")
 	u := url.URL{Path: "/review/" + review, Fragment: cmp.Or(finding, "talk")}
@@ -260,8 +261,8 @@ func (p *pages) toThread(w http.ResponseWriter, r *http.Request, review, finding
 	return nil
 }
 
-// quotes are the lines that findings speak of which suggest others, by the ids of the findings:
-// agents give numbers. What cannot be read is left out.
+// quotes returns the quoted lines of findings that suggest changes, by finding id: agents give only line numbers. Lines
+// that cannot be read are omitted.
 func (p *pages) quotes(ctx context.Context, review record.Review) map[string][]string {
 	quotes := map[string][]string{}
 	for _, c := range suggest.Of(review) {

@@ -2,17 +2,17 @@ package web
 
 import "strings"
 
-// treeNode is a line in the list of files: a file, or a directory with what is in it. A
-// directory that has nothing in it but another one stands on the line of that.
+// treeNode is a line in the tree of files: a file, or a directory with its items. A directory that contains only
+// another directory shares its line.
 type treeNode struct {
 	Name     string
-	File     *changedFile // nil of a directory
+	File     *changedFile // nil for a directory
 	Viewed   bool
 	Comments int
 	Items    []*treeNode
 }
 
-// Tree is the list of files, in their order, each directory once.
+// Tree returns the files as a tree, in their order, each directory once.
 func (v reviewView) Tree() []*treeNode {
 	root := &treeNode{}
 	dirs := map[string]*treeNode{"": root}
@@ -25,7 +25,7 @@ func (v reviewView) Tree() []*treeNode {
 	return root.Items
 }
 
-// dirNode is the node of a directory, such as "a/b/", made where it is not there yet.
+// dirNode returns the node of a directory, such as "a/b/", and creates it if it is missing.
 func dirNode(dirs map[string]*treeNode, dir string) *treeNode {
 	if node := dirs[dir]; node != nil {
 		return node
@@ -38,7 +38,7 @@ func dirNode(dirs map[string]*treeNode, dir string) *treeNode {
 	return node
 }
 
-// join puts directories that stand alone in another one on its line.
+// join merges each directory with the directory that is its only item.
 func (n *treeNode) join() {
 	for i, item := range n.Items {
 		for item.File == nil && len(item.Items) == 1 && item.Items[0].File == nil {
