@@ -47,7 +47,7 @@ type Attempt struct {
 	Moved        *HeadMove            `json:"head_moved,omitempty"`      // in place: how HEAD moved while it worked
 	Unchanged    []string             `json:"unchanged,omitempty"`       // reported but not changed
 	Tampered     string               `json:"tampered,omitempty"`        // for an attempt kept after the run stopped as tampered: what changed, and what became known since
-	Meanwhile    []string             `json:"meanwhile,omitempty"`       // refs and settings that somebody unknown changed, with the commands that put them back
+	Meanwhile    []string             `json:"meanwhile,omitempty"`       // changes to the repository by an unknown hand, with the commands that undo them
 	NotCarried   []NotCarried         `json:"not_carried,omitempty"`     // files written into submodules; not in Files
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what the agent was not allowed to do

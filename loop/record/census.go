@@ -54,7 +54,7 @@ const (
 	LeftGenerated = "generated"
 	LeftVendored  = "vendored"
 	LeftBinary    = "binary"
-	LeftText      = "text_taken_for_binary" // contains NUL bytes or is UTF-16: git shows no lines of it, yet other programs read it as text
+	LeftText      = "text_taken_for_binary" // contains NUL bytes or is UTF-16: git shows no lines of it, but what runs the file reads them
 	LeftSubmodule = "in_submodule"          // Path is the submodule's, with a trailing slash; its files are in no tree of ours
 	LeftTooLarge  = "too_large"
 )

@@ -75,9 +75,9 @@ func (r Review) counted() []Opinion {
 	return all
 }
 
-// upheld returns the agents whose reason to fail the change is shared by at least as many as the quorum. A reason is
-// the same or a similar finding, and a judge who confirms it counts as one more. Requests that are not findings
-// cannot be compared, so an agent that makes some supports every other agent's reason.
+// upheld returns the agents whose reason to fail the change is shared by at least a quorum of agents. Agents share a
+// reason if they report the same or a similar finding; a judge who confirms it counts as one more. Requests that are
+// not findings cannot be compared, so an agent that makes one supports every other agent's reason.
 func (r Review) upheld(opinions []Opinion) map[string]bool {
 	quorum, upheld := r.quorumCounts(), map[string]bool{}
 	failing, vague := []string{JudgeTurn(r.Request.Judge)}, []string(nil)

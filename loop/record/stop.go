@@ -34,8 +34,8 @@ type Stop struct {
 	// Undo lists commands that restore what an agent changed outside of its work.
 	Undo    []string    `json:"undo,omitempty"`
 	Reached spend.Usage `json:"reached,omitzero"` // the usage at that point, if Setting limits usage
-	// Said quotes, truncated, the agent because of which the run stopped: why an implementer did not finish, or a
-	// review that could not be parsed.
+	// Said quotes, truncated, what the run stopped for: an implementer's reason not to finish, a review that could not
+	// be parsed, the output of setup. SaidBy names the source.
 	Said   string    `json:"said,omitempty"`
 	SaidBy string    `json:"said_by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
