@@ -55,7 +55,7 @@ func (s *Store) seen(r record.Review) record.Review {
 	return r
 }
 
-// appendAbout appends an event to the log with the same audience as the log of writer.
+// appendAbout appends an event to this clone's log for the audience of the log of writer.
 func (s *Store) appendAbout(ctx context.Context, writer string, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	return s.Append(ctx, s.Repo.Audience(writer), decide)
 }

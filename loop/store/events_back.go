@@ -17,8 +17,8 @@ const (
 )
 
 // Newest returns the last n events, in order. It reads the logs backwards from their ends, and reports only what it
-// cannot read on the way. If a record is missing, or is not where its clock puts it in its log, it reads all logs. In a
-// log whose clocks do not rise, which we never write, it notices that only in the part it reads.
+// cannot read on the way. If a record is missing, or is not where its clock puts it in its log, it reads all logs. It
+// notices clocks that do not rise within a log, which we never write, only in the part that it reads.
 func (s *Store) Newest(ctx context.Context, n int) (events []record.Event, unreadable []error, err error) {
 	tips, err := s.tips(ctx)
 	if err != nil {

@@ -117,8 +117,8 @@ func (s *Store) unsaid(review record.Review, p record.Person) (rest []record.Com
 	return rest
 }
 
-// repeats reports whether p, after unsaid, adds nothing to the person's newest submission, which is about the same code
-// and still counts.
+// repeats reports whether p, after unsaid, adds nothing to the person's newest submission on the same code, in a review
+// that is not closed.
 func (s *Store) repeats(review record.Review, p record.Person) bool {
 	newest, ok := review.Newest(p.Actor)
 	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) && (p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
