@@ -27,8 +27,8 @@ const (
 )
 
 // prePush is the gate before a push. It returns exit.NotPassed without a message if it refuses the push, and prints
-// the reason on standard output, which the hook redirects to standard error. If the gate fails it refuses too,
-// because the pushed commits may have caused the failure.
+// the reason on standard output, which the hook redirects to standard error. If the gate itself fails it refuses as
+// well, unless hooks.pre_push is warn: the pushed commits may have caused the failure.
 func (s *session) prePush(store *store.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
 }
 
 // isPrivate reports whether a ref must not leave this clone. Git has no setting that excludes such refs from push
-// --mirror, and git gc drops what only refs outside of refs/ name.
+// --mirror, and outside of refs/ git gc would remove what they name.
 func isPrivate(ref string) bool {
 	return strings.HasPrefix(ref, "refs/runr-local/") || strings.HasPrefix(ref, "refs/runr-remotes/")
 }
