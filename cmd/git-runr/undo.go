@@ -68,7 +68,7 @@ type undoneJSON struct {
 	Took      *operationJSON  `json:"undone,omitempty"`
 	Restored  []string        `json:"restored"`
 	Conflicts []string        `json:"conflicts"`          // changed since, so left alone
-	Finished  []operationJSON `json:"finished,omitempty"` // operations of killed processes; if there are any, nothing else was undone
+	Finished  []operationJSON `json:"finished,omitempty"` // operations that killed processes began; no other was undone
 	Undo      string          `json:"undo,omitempty"`
 }
 

@@ -224,7 +224,7 @@ func (c *console) hears(store *store.Store, conf *config.Config) func(context.Co
 		}
 		said := notify.Of(line, cmp.Or(store.Repo.WorkTree, store.Repo.GitDir))
 		if err := said.Command(ctx, conf.Notify()); err != nil {
-			safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // also when quiet: people look for it in the worker's log
+			safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // even if quiet: it goes to the worker's log
 		}
 		if !conf.Hooks.Desktop {
 			return

@@ -31,7 +31,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Reviewer is the reviewer called name, or why it cannot be run.
+// Reviewer returns the reviewer called name, or why it cannot run.
 func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
 	if name == role.Builtin {
 		return builtin.Reviewer{Repo: c.repo}, nil
@@ -43,7 +43,7 @@ func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
 	return caller.Reviewer(), nil
 }
 
-// Implementer is the implementer called name, or why it cannot be run.
+// Implementer returns the implementer called name, or why it cannot run.
 func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
 	caller, failure := c.caller(name, agent.Implementer)
 	if failure != nil {
@@ -52,8 +52,8 @@ func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
 	return caller.Implementer(), nil
 }
 
-// caller is the agent called name, or why it cannot be run as what. One that only the
-// repository's file defines needs trust, and its program must be there.
+// caller returns the agent called name, or why it cannot run as what. Its program must be installed. An agent that
+// only the repository's file defines requires trust.
 func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Failure) {
 	if name == record.Human {
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
@@ -74,9 +74,8 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 	return caller, caller.Ready(what, os.Environ())
 }
 
-// agent is how the agent called name, or NAME@MODEL, is run: as configured, or a preset.
-// What it runs may be the repository's word and then needs trust. A person and the
-// built-in reviewer are not agents.
+// agent returns how to run the agent called name or NAME@MODEL, as configured or by its preset. fromRepository means
+// that its command requires trust. known is false for people and the built-in reviewer, which are not agents.
 func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool) {
 	name, model, chosen := strings.Cut(name, "@")
 	if chosen && !isModel(model) {
@@ -88,8 +87,8 @@ func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool
 	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
 }
 
-// WithModel is the agent called name with model in place of the configured one, "" for none.
-// A model that name brings along stays; who is no agent takes none.
+// WithModel returns name with model, unless model is "" or name has a model already. It returns an error for people
+// and the built-in reviewer.
 func WithModel(name, model string) (string, error) {
 	switch {
 	case model == "" || strings.Contains(name, "@"):
@@ -100,7 +99,7 @@ func WithModel(name, model string) (string, error) {
 	return name + "@" + model, nil
 }
 
-// CheckModel refuses what cannot be the name of a model.
+// CheckModel returns an error if model cannot be the name of a model.
 func CheckModel(flag, model string) error {
 	if model == "" || isModel(model) {
 		return nil
@@ -108,7 +107,8 @@ func CheckModel(flag, model string) error {
 	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", flag, modelKind.wants, describe(model))
 }
 
-// KnownAgent refuses a name that is no agent, or a model of one that takes none; what says what the name is for.
+// KnownAgent returns an error unless name is an agent, builtin or human, or if it has a model and its agent accepts
+// none. what says in the message what the name is for.
 func (c *Config) KnownAgent(what, name string) error {
 	spec, _, known := c.agent(name)
 	if _, _, chosen := strings.Cut(name, "@"); known && chosen && !spec.TakesModel() {
@@ -126,7 +126,7 @@ func (c *Config) KnownAgent(what, name string) error {
 	return unknown.WithHint("agents are "+strings.Join(all, ", "), "git runr help config")
 }
 
-// Checks are the configured checks that may be run, and why others may not.
+// Checks returns the configured checks that may run, and why others may not.
 func (c *Config) Checks() (run []runplan.Check, not []string) {
 	for _, check := range c.checks {
 		if check.fromRepository && !c.trusted() {
@@ -138,7 +138,8 @@ func (c *Config) Checks() (run []runplan.Check, not []string) {
 	return run, not
 }
 
-// Worktree is what worktrees are given; nothing, and why, where the repository's file says some of it and is not trusted.
+// Worktree returns the settings for worktrees. If some are from the repository's file and that is not trusted, it
+// returns none, and the reason.
 func (c *Config) Worktree() (given runplan.Worktree, not []string) {
 	if c.executed["worktree"] != nil && !c.trusted() {
 		return given, []string{"[worktree]: .runr.toml is not trusted; type: git runr trust"}
@@ -146,7 +147,7 @@ func (c *Config) Worktree() (given runplan.Worktree, not []string) {
 	return c.worktree, nil
 }
 
-// Notify is the command that hears of reviews, none where it needs trust that it has not.
+// Notify returns the command that is notified of reviews, or nil if it requires trust and is not trusted.
 func (c *Config) Notify() []string {
 	if c.origin("hooks.notify") == FileName && !c.trusted() {
 		return nil
@@ -159,8 +160,8 @@ func (c *Config) HasCheck(command string) bool {
 	return slices.ContainsFunc(c.checks, func(known checkTable) bool { return known.Command == command })
 }
 
-// Trust is what the user has said about the repository's commands as they are now; news
-// are what is new or changed since, a line each.
+// Trust returns the user's decision on the repository's commands as they are now. news lists what is new or changed
+// since that decision, one line each.
 func (c *Config) Trust() (state TrustState, news []string) {
 	state, approved := c.trust.status(c.repo.CommonDir, c.commands())
 	return state, trustDiff(approved, c.executables())
@@ -171,7 +172,7 @@ func (c *Config) trusted() bool {
 	return state == Trusted
 }
 
-// Approve trusts the repository's commands as they are now, and its standard checks, on the code that is checked out.
+// Approve trusts the repository's commands as they are now and its standard checks, on the code that is checked out.
 func (c *Config) Approve(ctx context.Context, now time.Time) error {
 	consent := c.Consent(ctx)
 	consent.Standard, consent.Declined = true, false
@@ -182,7 +183,7 @@ func (c *Config) Approve(ctx context.Context, now time.Time) error {
 	return c.trust.approve(c.repo.CommonDir, c.commands(), consent, now)
 }
 
-// commands are executables, or none.
+// commands returns executables, or an empty object without any.
 func (c *Config) commands() []byte {
 	if commands := c.executables(); commands != nil {
 		return commands
@@ -190,15 +191,13 @@ func (c *Config) commands() []byte {
 	return []byte("{}")
 }
 
-// Revoke takes back what was approved.
+// Revoke removes the approval of the repository's commands.
 func (c *Config) Revoke() error { return c.trust.revoke(c.repo.CommonDir) }
 
-// Executes reports whether the repository's file names commands.
 func (c *Config) Executes() bool { return len(c.executed) > 0 }
 
-// executables is the canonical JSON of what the repository's file wants to run,
-// nil when it runs nothing: table, then key. It is what trust approves, so the
-// same commands give the same bytes however the file is laid out.
+// executables returns what the repository's file runs as canonical JSON, table to key to value, or nil if it runs
+// nothing. This is what the user approves. Equal commands give equal bytes, however the file is formatted.
 func (c *Config) executables() []byte {
 	if len(c.executed) == 0 {
 		return nil
@@ -212,14 +211,13 @@ func (c *Config) executables() []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// approvals keeps which commands of which repository the user has approved. It
-// lies outside every repository, one file a repository, and nothing else takes
-// part in the decision: no variable, key or ref can grant trust.
+// approvals stores which commands of which repository the user has approved, one file per repository outside of all
+// repositories. Nothing else can grant trust: no variable, key or ref.
 type approvals struct {
-	Dir string // "" when there is no home: nothing is trusted then
+	Dir string // "" without a home directory: then nothing is trusted
 }
 
-// TrustState is what the user has said about a repository's commands.
+// TrustState is the user's decision on a repository's commands.
 type TrustState string
 
 const (
@@ -228,8 +226,8 @@ const (
 	changed   TrustState = "changed"   // other commands were approved
 )
 
-// trustRecord is the file: what was approved, in the open so that a change of it
-// can be shown, bound by the hash to the repository.
+// trustRecord is the content of such a file. It has the approved commands as text, so that a change of them can be
+// shown, and a hash that binds them to the repository.
 type trustRecord struct {
 	V          int             `json:"v"`
 	Repository string          `json:"repository"`
@@ -239,15 +237,14 @@ type trustRecord struct {
 	Consent
 }
 
-// newApprovals is the store under XDG_STATE_HOME, else ~/.local/state.
+// newApprovals returns the approvals under XDG_STATE_HOME, else ~/.local/state.
 func newApprovals(getenv func(string) string) approvals {
 	return approvals{Dir: UnderHome(getenv, "XDG_STATE_HOME", filepath.FromSlash(".local/state"), "git-runr/trust")}
 }
 
-// status says whether canonical (see config.executables) is approved for the
-// repository whose common git directory is identity; its worktrees share that,
-// another clone has its own. approved is what was approved before, nil for
-// nothing. A record that cannot be read is no approval.
+// status reports whether canonical, the result of Config.executables, is approved for a repository. identity is its
+// common git directory, which its worktrees share and other clones do not. approved is what was last approved, or
+// nil. An unreadable record counts as no approval.
 func (t approvals) status(identity string, canonical []byte) (state TrustState, approved []byte) {
 	record, err := t.read(identity)
 	switch {
@@ -259,7 +256,7 @@ func (t approvals) status(identity string, canonical []byte) (state TrustState, 
 	return changed, record.Approved
 }
 
-// approve records canonical as approved and whose code may run, in place of what was.
+// approve replaces the record of a repository: canonical is approved, and consent says whose code may run.
 func (t approvals) approve(identity string, canonical []byte, consent Consent, now time.Time) error {
 	if t.Dir == "" {
 		return exit.Problemf(exit.Untrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
@@ -270,7 +267,7 @@ func (t approvals) approve(identity string, canonical []byte, consent Consent, n
 	}
 	var record bytes.Buffer
 	enc := json.NewEncoder(&record)
-	enc.SetEscapeHTML(false) // what was approved must stay the bytes that were hashed
+	enc.SetEscapeHTML(false) // the record must have the bytes that were hashed
 	err := enc.Encode(trustRecord{
 		V: 1, Repository: realPath(identity), Approved: canonical,
 		SHA256: trustHash(identity, canonical), At: now.UTC().Truncate(time.Second),
@@ -288,7 +285,7 @@ func (t approvals) approve(identity string, canonical []byte, consent Consent, n
 	return nil
 }
 
-// revoke forgets what was approved.
+// revoke deletes the record of a repository.
 func (t approvals) revoke(identity string) error {
 	if t.Dir == "" {
 		return nil
@@ -325,8 +322,8 @@ func (t approvals) read(identity string) (trustRecord, error) {
 	return record, nil
 }
 
-// Outside are the files that say what is obeyed and lie outside of the repository: the
-// user's own configuration and what was approved.
+// Outside returns the files outside of the repository that determine what runs: the user's configuration and the
+// approvals. They are watched while an agent works.
 func Outside(getenv func(string) string, commonDir string) (files []string) {
 	for _, path := range []string{userPath(getenv), newApprovals(getenv).file(commonDir)} {
 		if filepath.IsAbs(path) {
@@ -336,13 +333,13 @@ func Outside(getenv func(string) string, commonDir string) (files []string) {
 	return files
 }
 
-// file is named by the repository, so that a new approval replaces the old one.
+// file returns the path of the record of a repository. A new approval replaces the old one.
 func (t approvals) file(identity string) string {
 	return filepath.Join(t.Dir, safefile.Hash([]byte(realPath(identity)))+".json")
 }
 
-// trustHash binds the commands to the repository. A path holds no NUL, so the two
-// cannot be mistaken for each other.
+// trustHash returns the hash of the commands and the repository. The NUL separates them, because a path contains
+// none.
 func trustHash(identity string, canonical []byte) string {
 	h := sha256.New()
 	h.Write([]byte(realPath(identity) + "\x00"))
@@ -358,9 +355,8 @@ func realPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// trustDiff shows what changed between two approvals, one line a key: "- KEY =
-// VALUE" for what goes, "+ KEY = VALUE" for what comes, in the order of keys. With
-// no old one it lists everything.
+// trustDiff returns the difference between two approvals, in the order of keys: "- KEY = VALUE" for a removed value,
+// "+ KEY
 func trustDiff(old, new []byte) []string {
 	before, after := trustLines(old), trustLines(new)
 	keys := maps.Clone(before)
