@@ -378,7 +378,7 @@ func trustDiff(old, new []byte) []string {
 	return lines
 }
 
-// trustLines flattens canonical JSON to key and value; what is not that is empty.
+// trustLines converts canonical JSON to a map from key to value. The map is empty for invalid JSON.
 func trustLines(canonical []byte) map[string]string {
 	var tables map[string]map[string]json.RawMessage
 	if json.Unmarshal(canonical, &tables) != nil {
@@ -393,11 +393,11 @@ func trustLines(canonical []byte) map[string]string {
 	return lines
 }
 
-// maxTrustFile is the most bytes of a record.
+// maxTrustFile is the maximum size of a record in bytes.
 const maxTrustFile = 2 << 20
 
-// UnderHome is rest under the directory that the XDG variable names, or else under
-// other in the home directory; relative values do not count, "" without either.
+// UnderHome returns rest below the directory in the variable xdg, or else below other in the home directory. It
+// ignores relative paths, and returns "" if it has neither.
 func UnderHome(getenv func(string) string, xdg, other, rest string) string {
 	if dir := getenv(xdg); filepath.IsAbs(dir) {
 		return filepath.Join(dir, filepath.FromSlash(rest))
@@ -408,24 +408,26 @@ func UnderHome(getenv func(string) string, xdg, other, rest string) string {
 	return ""
 }
 
-// Consent is what the user has said about running a repository's code, beside its commands: a trusted command
-// such as "sh check.sh" runs whatever the commit has there.
+// Consent is what the user has allowed to run besides the commands themselves: whose code. A trusted command such as
+// "sh check.sh" runs whatever a commit has there.
 type Consent struct {
-	// Standard lets the checks run that are found in the project; Declined is a no on the terminal.
+	// Standard allows the checks that are detected in the project. Declined means that the user refused them at a
+	// terminal.
 	Standard bool `json:"standard_checks,omitempty"`
 	Declined bool `json:"declined,omitempty"`
-	// Known are the commits that were checked out when the user trusted: they and all before them may run.
+	// Known are the commits that were checked out when the user trusted the repository. They and their ancestors may
+	// run.
 	Known []gitstore.ID `json:"known,omitempty"`
-	// CodeOf are names or addresses of others whose commits may run, as commits claim them, or all.
+	// CodeOf are names or addresses of other people, as commits claim them, whose commits may run; or "all".
 	CodeOf []string `json:"code_of,omitempty"`
 }
 
-// all is everybody, for CodeOf.
+// all means everybody in CodeOf.
 const all = "all"
 
 const (
-	maxKnown    = 16   // commits from which on the history is known; older ones are most often among their ancestors
-	maxWritings = 5000 // commits whose writers are looked at
+	maxKnown    = 16   // maximum length of Known; older ones are mostly ancestors
+	maxWritings = 5000 // maximum number of commits whose authors are examined
 )
 
 func (c Consent) named(who gitstore.Identity) bool {
@@ -434,8 +436,8 @@ func (c Consent) named(who gitstore.Identity) bool {
 	})
 }
 
-// Consent is what the user has said, nothing where what was known then is not in this repository: another one may
-// lie where the first was.
+// Consent returns the user's consent. It is empty if none of the Known commits is in this repository, because then
+// another repository has taken the path of the approved one.
 func (c *Config) Consent(ctx context.Context) Consent {
 	trusted, err := c.trust.read(c.repo.CommonDir)
 	if err != nil || len(trusted.Known) > 0 && len(c.here(ctx, trusted.Known)) == 0 {
@@ -444,7 +446,7 @@ func (c *Config) Consent(ctx context.Context) Consent {
 	return trusted.Consent
 }
 
-// here returns those of ids that this repository has.
+// here returns the ids of commits that this repository has.
 func (c *Config) here(ctx context.Context, ids []gitstore.ID) []gitstore.ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id gitstore.ID) bool {
 		_, err := c.repo.ReadCommit(ctx, id)
@@ -452,7 +454,7 @@ func (c *Config) here(ctx context.Context, ids []gitstore.ID) []gitstore.ID {
 	})
 }
 
-// SetCodeOf adds names to those whose code may run, or takes them away.
+// SetCodeOf adds names to the people whose code may run, or with away removes them.
 func (c *Config) SetCodeOf(ctx context.Context, names []string, away bool, now time.Time) error {
 	consent := c.Consent(ctx)
 	consent.CodeOf = slices.DeleteFunc(slices.Clone(consent.CodeOf), func(name string) bool { return slices.Contains(names, name) })
@@ -464,7 +466,7 @@ func (c *Config) SetCodeOf(ctx context.Context, names []string, away bool, now t
 	return c.trust.approve(c.repo.CommonDir, c.approved(), consent, now)
 }
 
-// approved are the commands that were approved, be they those of now or not.
+// approved returns the commands that were approved last, even if they have changed since.
 func (c *Config) approved() []byte {
 	if was, err := c.trust.read(c.repo.CommonDir); err == nil {
 		return was.Approved
@@ -472,15 +474,15 @@ func (c *Config) approved() []byte {
 	return []byte("{}")
 }
 
-// Decline records that the user does not want the standard checks to run.
+// Decline records that the user refused the standard checks.
 func (c *Config) Decline(ctx context.Context, now time.Time) error {
 	consent := c.Consent(ctx)
 	consent.Declined = true
 	return c.trust.approve(c.repo.CommonDir, c.approved(), consent, now)
 }
 
-// Stranger says why the code of some commits does not run here, and what to type; "" where it may: all that they have
-// is known, was made here by this clone's user, or is of somebody whose code may run.
+// Stranger returns why the code of tips must not run here, and what to type, or "" if it may. It may if each of their
+// commits is known, was made in this clone by its user, or is by somebody in CodeOf.
 func (c *Config) Stranger(ctx context.Context, tips ...gitstore.ID) (string, error) {
 	for _, tip := range tips {
 		if _, err := c.repo.ReadCommit(ctx, tip); err != nil {
@@ -519,8 +521,8 @@ func (c *Config) Stranger(ctx context.Context, tips ...gitstore.ID) (string, err
 	return "", nil
 }
 
-// tellStrangers names who wrote what does not run. Where nobody has trusted anything and it is what is checked
-// out, trust is what changes that.
+// tellStrangers returns the message that names the authors of code that does not run. The command to type is git runr
+// trust alone if the code is checked out and nothing has been trusted yet.
 func (c *Config) tellStrangers(ctx context.Context, strangers []gitstore.Identity, checkedOut bool) string {
 	slices.SortFunc(strangers, func(a, b gitstore.Identity) int { return cmp.Compare(a.String(), b.String()) })
 	user, _ := c.repo.Identity(ctx)
@@ -543,8 +545,8 @@ func (c *Config) tellStrangers(ctx context.Context, strangers []gitstore.Identit
 	return fmt.Sprintf("code of %s is not trusted here; type: %s", prose.FirstNames(names, shown), line)
 }
 
-// Vouch gives what a landing is told to: what a run of this clone came to runs here, where the run's work and the
-// branch do. No reflog has the commits that a landing makes.
+// Vouch returns a function to call after the landing of run. It records the landed commit as known, because no reflog
+// shows who made it. It does so only if run is of this clone and its work and the branch may run here.
 func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed) {
 	why, err := "", error(nil)
 	if run.Commit != "" {
@@ -560,7 +562,7 @@ func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed
 	}
 }
 
-// MayRun are those of some checks that may run on the code of some commits, and why others do not.
+// MayRun returns the checks that may run on the code of tips, and why others do not.
 func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, tips ...gitstore.ID) ([]runplan.Check, []string) {
 	if len(run) == 0 {
 		return nil, not
@@ -578,8 +580,8 @@ func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, 
 	return nil, not
 }
 
-// codeOf are the commits whose code runs with the checks of a review: of the change, unless it is what this clone's
-// user has in the working tree, and of what it is compared with. What another clone recorded may name any.
+// codeOf returns the commits whose code the checks of a review run: the base and the change. It omits a change in
+// this clone's working tree, which is the user's own. A review of another clone may name any tree as one.
 func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips []gitstore.ID, err error) {
 	empty, err := store.Repo.EmptyTree(ctx)
 	subject := review.Request.Subject
@@ -592,7 +594,8 @@ func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips
 	return tips, err
 }
 
-// clearedFile keeps the commits whose code was found to run by the consent of then: reflogs forget.
+// clearedFile returns the path of the list of commits whose code Stranger has found to be allowed. Reflogs expire,
+// this list does not.
 func (t approvals) clearedFile(identity string) string {
 	return strings.TrimSuffix(t.file(identity), ".json") + ".cleared"
 }
@@ -608,7 +611,7 @@ func (t approvals) cleared(identity string) (ids []gitstore.ID) {
 	return ids
 }
 
-// clear records commits whose code may run. Without the record the next look takes longer.
+// clear records commits whose code may run. If that fails, the next check only takes longer.
 func (t approvals) clear(identity string, ids []gitstore.ID) {
 	var lines strings.Builder
 	for _, id := range ids[:min(len(ids), maxKnown)] {
