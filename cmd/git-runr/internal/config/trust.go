@@ -356,7 +356,7 @@ func realPath(path string) string {
 }
 
 // trustDiff returns the difference between two approvals, in the order of keys: "- KEY = VALUE" for a removed value,
-// "+ KEY
+// "+ KEY = VALUE" for a new one. Without an old approval it lists everything.
 func trustDiff(old, new []byte) []string {
 	before, after := trustLines(old), trustLines(new)
 	keys := maps.Clone(before)
