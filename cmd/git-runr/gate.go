@@ -50,7 +50,7 @@ func refuses(err error) bool {
 	return errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == ""
 }
 
-// gate examines a push for prePush, unless the gate is off.
+// gate examines a push when the gate is on. It prints what does not pass, and returns the refusal.
 func (s *session) gate(store *store.Store, conf *config.Config) error {
 	refs, err := hooks.Pushed(s.in)
 	if err != nil {

@@ -331,7 +331,7 @@ func (s *session) message(piped bool) (string, error) {
 }
 
 // shortGC is the GC percentage for commands that end within milliseconds: the heap may grow to five times what is in
-// use. To list 10,000 reviews takes 15 ms, of which collecting took 2 ms.
+// use. Listing 10,000 reviews takes 15 ms, of which collecting took 2 ms.
 const shortGC = 400
 
 // shortMemory is the memory limit in bytes with shortGC. From there on Go collects more often, because a command that

@@ -211,7 +211,7 @@ func (f *file) finish(section, name string) string {
 	return ""
 }
 
-// noteRuns records for trust what a table of the repository's file runs, and reports whether it runs anything.
+// noteRuns records for trust what a table of the repository's file runs, and reports whether it recorded anything.
 func (f *file) noteRuns(table string) bool {
 	executes := slices.ContainsFunc([]string{"command", "protocol", "args", "reviewer_args", "implementer_args", "requires", "aside", "env"}, func(key string) bool { return f.runs[key] != nil })
 	if !f.repository || !executes {

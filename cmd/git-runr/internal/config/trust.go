@@ -545,8 +545,9 @@ func (c *Config) tellStrangers(ctx context.Context, strangers []gitstore.Identit
 	return fmt.Sprintf("code of %s is not trusted here; type: %s", prose.FirstNames(names, shown), line)
 }
 
-// Vouch returns a function to call after the landing of run. It records the landed commit as known, because no reflog
-// shows who made it. It does so only if run is of this clone and its work and the branch may run here.
+// Vouch returns a function to call after the landing of run. It records that the landed commit may run, because no
+// reflog shows who made that commit. It does so only if run is of this clone, and its work and the branch may run
+// here.
 func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed) {
 	why, err := "", error(nil)
 	if run.Commit != "" {
@@ -581,7 +582,8 @@ func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, 
 }
 
 // codeOf returns the commits whose code the checks of a review run: the base and the change. It omits a change in
-// this clone's working tree, which is the user's own. A review of another clone may name any tree as one.
+// this clone's working tree, which is the user's own. A request of another clone can name any tree, so that one
+// counts.
 func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips []gitstore.ID, err error) {
 	empty, err := store.Repo.EmptyTree(ctx)
 	subject := review.Request.Subject

@@ -1,4 +1,4 @@
-// Package exit defines how the program ends: the exit statuses; Problem, an error with a status and with hints what
+// Package exit defines how the program ends: the exit statuses; Problem, an error with a status and hints about what
 // to type next; and Classify, which gives every other error its status.
 package exit
 
@@ -70,7 +70,7 @@ func Help() string {
 	return b.String()
 }
 
-// Problem is an error with an exit status and with hints what to type next.
+// Problem is an error with an exit status and hints about what to type next.
 type Problem struct {
 	Status Status
 	Msg    string   // one line; empty if the command has already printed everything
