@@ -12,11 +12,11 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// agentHookTime is how long an agent tool is held up at most.
+// agentHookTime is the maximum time for which a hook delays an agent tool.
 const agentHookTime = 5 * time.Second
 
-// agentHook is what the agent tools call that init --agents --hooks told of it. Whatever goes
-// wrong is logged, and the tool goes on.
+// agentHook runs when an agent tool calls one of the hooks that init --agents --hooks registered. It logs errors and
+// never fails, so that the tool continues.
 func agentHook(s *session) error {
 	s.quiet = true
 	call, ok := agenthook.Read(s.Args().First(), s.Args().Get(1), s.in)
@@ -39,8 +39,8 @@ func agentHook(s *session) error {
 	return err
 }
 
-// agentGate is the gate before a push for an agent, who may want to go around git's hook: why
-// what HEAD has would be refused, "" where it would not.
+// agentGate checks HEAD as the pre-push hook would, for an agent that may bypass git's hook. It returns why a push of
+// HEAD would be refused, or "" if it would pass.
 func (s *session) agentGate(store *store.Store) (string, error) {
 	conf, err := s.configuration(store)
 	if err != nil || conf.Hooks.PrePush != "refuse" {

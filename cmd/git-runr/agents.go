@@ -32,14 +32,14 @@ func (p *program) agentsCommand() *cli.Command {
 	}
 }
 
-// agentDoc is one agent of git runr agents.
+// agentDoc is one agent in the output of git runr agents.
 type agentDoc struct {
 	config.Agent
-	Took  spend.Usage `json:"took,omitzero"` // its calls in this repository so far, of all clones
+	Took  spend.Usage `json:"took,omitzero"` // usage by all clones in this repository so far
 	Check *agentCheck `json:"check,omitempty"`
 }
 
-// agentCheck is what came of a small call.
+// agentCheck is the result of the small test call of --check.
 type agentCheck struct {
 	OK       bool              `json:"ok"`
 	Said     string            `json:"said,omitempty"`
@@ -84,7 +84,7 @@ func agents(s *session) error {
 	return err
 }
 
-// tookBy is what an agent took, with whichever model.
+// tookBy returns the usage of an agent, summed over its models.
 func tookBy(spent spend.Spending, name string) (sum spend.Usage) {
 	for _, agent := range spent.Agents() {
 		if base, _, _ := strings.Cut(agent, "@"); base == name {
@@ -103,8 +103,8 @@ func contains(names []string, name string) bool {
 	return false
 }
 
-// checkAgents calls those that are installed, or all that were named, one after the other,
-// in an empty repository.
+// checkAgents makes a test call of each installed agent, or of all agents that were named, one after the other in an
+// empty repository.
 func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool) (failed bool, err error) {
 	top, err := os.MkdirTemp("", "git-runr-check-")
 	if err != nil {
@@ -159,7 +159,7 @@ func writeAgents(w io.Writer, agents []agentDoc, named bool) {
 	}
 }
 
-// modelText says which model an agent is given.
+// modelText describes the model that an agent uses.
 func modelText(t agent.Tool) string {
 	if t.Unused != "" {
 		return "takes none, " + t.Unused + " is not used"

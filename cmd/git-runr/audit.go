@@ -19,7 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// auditLimit is how many commits are audited unless a range or --limit says otherwise.
+// auditLimit is the default maximum number of commits to audit. A range has no default limit.
 const auditLimit = 50
 
 func (p *program) auditCommand() *cli.Command {
@@ -44,10 +44,10 @@ func (p *program) auditCommand() *cli.Command {
 	}
 }
 
-// audited names the commits to audit, newest first.
+// audited is the list of commits to audit, newest first.
 type audited struct {
 	name, run string
-	base      gitstore.ID // what the commits are beyond; "": not known
+	base      gitstore.ID // the commit that they are based on; "" if unknown
 	commits   []gitstore.LoggedCommit
 }
 
@@ -110,17 +110,17 @@ func (s *session) auditFlags() error {
 		return exit.Problemf(exit.Usage, "--require is checked, reviewed, approved or approved=N, not %q", r)
 	}
 	for _, name := range []string{"fail-under", "fail-under-with-inferred"} {
-		if n := s.Float64(name); !(n >= 0 && n <= 100) { // not a number is neither
+		if n := s.Float64(name); !(n >= 0 && n <= 100) { // false for NaN as well
 			return exit.Problemf(exit.Usage, "--%s is a percentage from 0 to 100", name)
 		}
 	}
 	return nil
 }
 
-// unmetShown is how many commits that do not meet --require are named.
+// unmetShown is the maximum number of commits below --require that are named.
 const unmetShown = 20
 
-// missed returns a line for each threshold and each commit that does not meet what the flags ask for.
+// missed returns a line for each threshold that is not reached and each commit that does not meet --require.
 func (s *session) missed(doc diagnose.Audit, bar lineage.Bar) []string {
 	lines := s.belowThreshold(doc.Counts)
 	if bar.Level == "" {
@@ -134,7 +134,7 @@ func (s *session) missed(doc diagnose.Audit, bar lineage.Bar) []string {
 	return lines
 }
 
-// belowThreshold returns a line for each --fail-under that coverage does not reach.
+// belowThreshold returns a line for each --fail-under flag that the coverage does not reach.
 func (s *session) belowThreshold(counts diagnose.AuditCounts) []string {
 	var lines []string
 	for _, t := range []struct {
@@ -148,7 +148,7 @@ func (s *session) belowThreshold(counts diagnose.AuditCounts) []string {
 	return lines
 }
 
-// auditSpan returns the commits to audit, as the arguments name them.
+// auditSpan returns the commits that the arguments name.
 func (s *session) auditSpan(store *store.Store) (audited, error) {
 	if id := s.String("run"); id != "" {
 		return s.auditRun(store, id)
@@ -180,7 +180,7 @@ func (s *session) auditSpan(store *store.Store) (audited, error) {
 	return span, err
 }
 
-// auditRun is a run's commits and those that people made for it.
+// auditRun returns a run's commits and those that people made for it.
 func (s *session) auditRun(store *store.Store, id string) (audited, error) {
 	run, err := store.Run(s.ctx, id)
 	if err != nil {
@@ -197,7 +197,7 @@ func (s *session) auditRun(store *store.Store, id string) (audited, error) {
 	return span, err
 }
 
-// metricsPeriod is how far metrics look back unless --since says otherwise.
+// metricsPeriod is how far back metrics look by default.
 const metricsPeriod = 30 * 24 * time.Hour
 
 func (p *program) metricsCommand() *cli.Command {
@@ -225,10 +225,10 @@ func metrics(s *session, store *store.Store) error {
 	return s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) })
 }
 
-// period returns the times that --since and --until give; without them the last 30 days.
+// period returns the period of --since and --until, by default the last 30 days.
 func (s *session) period() (since, until time.Time, err error) {
 	now := s.now()
-	since, until = now.Add(-metricsPeriod), now.Add(time.Millisecond) // what happens now is in it
+	since, until = now.Add(-metricsPeriod), now.Add(time.Millisecond) // to include the current millisecond
 	if text := s.String("until"); text != "" {
 		if until, err = moment(text, now, true); err != nil {
 			return since, until, err
@@ -246,7 +246,7 @@ func (s *session) period() (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// moment reads a point in time. The end of a period that is a date is the end of that day.
+// moment parses a point in time. If end is set and text is a date, it returns the end of that day.
 func moment(text string, now time.Time, end bool) (time.Time, error) {
 	at, day, ok := when.Parse(text, now)
 	if !ok {

@@ -76,7 +76,7 @@ func (p *program) trustCommand() *cli.Command {
 
 type trustJSON struct {
 	Status   config.TrustState `json:"status"`
-	Commands []string          `json:"commands"` // what is new or changed since the approval
+	Commands []string          `json:"commands"` // new or changed since the approval
 	Standard []string          `json:"standard_checks"`
 	CodeOf   []string          `json:"code_of"`
 }
@@ -124,7 +124,7 @@ func trust(s *session, store *store.Store, conf *config.Config) error {
 	})
 }
 
-// trusted is what is trusted and what would be, and whether nothing is left to say yes to.
+// trusted returns what is trusted and what waits for approval. known is true if nothing is left to approve.
 func (s *session) trusted(store *store.Store, conf *config.Config) (doc trustJSON, known bool, err error) {
 	consent := conf.Consent(s.ctx)
 	doc = trustJSON{CodeOf: append([]string{}, consent.CodeOf...), Standard: []string{}}
@@ -145,7 +145,7 @@ func (s *session) trusted(store *store.Store, conf *config.Config) (doc trustJSO
 	return doc, consent.Standard && why == "", err
 }
 
-// confirmTrust shows what would be approved and asks; without a terminal --yes is wanted.
+// confirmTrust shows what would be approved and asks. Without a terminal it requires --yes.
 func (s *session) confirmTrust(doc trustJSON) error {
 	if s.Bool("yes") {
 		return nil

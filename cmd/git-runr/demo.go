@@ -16,7 +16,7 @@ func (p *program) demoCommand() *cli.Command {
 	}
 }
 
-// demoAgentCommand is both of the demo's agents.
+// demoAgentCommand returns the hidden command that implements both agents of the demo.
 func (p *program) demoAgentCommand() *cli.Command {
 	return &cli.Command{
 		Name: "demo-agent", Hidden: true, Usage: "the demo's scripted agents",
@@ -45,7 +45,7 @@ func (p *program) parseCommand() *cli.Command {
 	}
 }
 
-// parse is always JSON: it is for people who look at the parser, and for scripts.
+// parse prints JSON even without --json: its readers are scripts and people who examine the parser.
 func parse(s *session, read func(string) any) error {
 	text, err := s.readInput(s.arg("-"))
 	if err != nil {

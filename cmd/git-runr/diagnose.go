@@ -59,7 +59,7 @@ func diagnoseStop(s *session, store *store.Store) error {
 	return s.diagnoseCommit(store, commit)
 }
 
-// diagnoseRun shows why run stopped, or that it did not.
+// diagnoseRun shows why run stopped, or its state if it did not.
 func (s *session) diagnoseRun(store *store.Store, run record.Run) error {
 	if run.Stop == nil {
 		return s.notStopped(store, run)
@@ -81,7 +81,7 @@ func (s *session) showDiagnosis(d diagnose.Diagnosis, place diagnose.Place) erro
 	})
 }
 
-// notStoppedJSON is the answer for a run that has nothing to diagnose.
+// notStoppedJSON is the result for a run that did not stop.
 type notStoppedJSON struct {
 	RunID   string           `json:"run_id"`
 	Status  record.RunStatus `json:"status"`
@@ -89,8 +89,8 @@ type notStoppedJSON struct {
 	Next    []string         `json:"next"`
 }
 
-// notStopped says how run is, and what to type: the next step for it, and the
-// newest run that did stop.
+// notStopped shows the state of run and what to type: the next step, and how to diagnose the newest run that did
+// stop.
 func (s *session) notStopped(records *store.Store, run record.Run) error {
 	others := func(r record.RunSummary) bool { return r.Reason != "" && r.ID != run.ID }
 	runs, _, err := records.Runs(s.ctx, store.Filter{Limit: 1, Some: true, Run: others})
@@ -117,8 +117,7 @@ func (s *session) notStopped(records *store.Store, run record.Run) error {
 	})
 }
 
-// diagnoseReview shows the run that was started from a review, or else what the
-// review itself says.
+// diagnoseReview shows the newest run that was started from a review, or else what the review itself asks for.
 func (s *session) diagnoseReview(store *store.Store, review record.Review) error {
 	events, err := store.ReviewEvents(s.ctx, review.ID)
 	if err != nil {
@@ -138,7 +137,7 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 	if err != nil {
 		return err
 	}
-	checks, _ := conf.Checks() // what nobody approved is not offered for pasting
+	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	d, ok := diagnose.OfReview(review, checks, conf.FixLine(review.ID))
 	if !ok {
 		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).WithHint("git runr show " + review.ID)
@@ -146,7 +145,7 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
 }
 
-// diagnoseCommit shows what speaks of commit.
+// diagnoseCommit shows the newest run about commit, else its review, else its note.
 func (s *session) diagnoseCommit(store *store.Store, commit gitstore.ID) error {
 	about, err := diagnose.OfCommit(s.ctx, store, commit)
 	switch {
@@ -165,7 +164,7 @@ func (s *session) diagnoseCommit(store *store.Store, commit gitstore.ID) error {
 	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit.Short()).WithHint("git runr log " + commit.Short() + "   (what is recorded of it)")
 }
 
-// noteJSON is all that is known of a commit where only the notes were fetched.
+// noteJSON is the result for a commit if this clone has its note but not the logs.
 type noteJSON struct {
 	Commit gitstore.ID `json:"commit"`
 	Note   []string    `json:"note"`

@@ -20,16 +20,15 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Bounds of what a push is held up for.
+// Limits of the gate before a push.
 const (
-	maxPushed  = 1000 // commits that are looked at, the newest
-	hintsShown = 3    // lines to type
+	maxPushed  = 1000 // commits that are examined, newest first
+	hintsShown = 3    // commands to type
 )
 
-// prePush is the gate before a push: its error is exit.NotPassed, without words, when the
-// push is refused. It reads refs, the index and commits. Its words go to standard output,
-// which the hook hands to standard error. One that cannot be asked refuses: it may be what
-// is pushed that spoils it.
+// prePush is the gate before a push. It returns exit.NotPassed without a message if it refuses the push, and prints
+// the reason on standard output, which the hook redirects to standard error. If the gate itself fails it refuses as
+// well, unless hooks.pre_push is warn: the pushed commits may have caused the failure.
 func (s *session) prePush(store *store.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil {
@@ -45,13 +44,13 @@ func (s *session) prePush(store *store.Store) error {
 	return err
 }
 
-// refuses reports whether err is a gate's refusal, which has told why.
+// refuses reports whether err is the refusal of a gate, which has already printed the reason.
 func refuses(err error) bool {
 	refused := new(exit.Problem)
 	return errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == ""
 }
 
-// gate is prePush of one that is on.
+// gate examines a push when the gate is on. It prints what does not pass, and returns the refusal.
 func (s *session) gate(store *store.Store, conf *config.Config) error {
 	refs, err := hooks.Pushed(s.in)
 	if err != nil {
@@ -89,7 +88,7 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	return exit.With(exit.NotPassed)
 }
 
-// held returns the commits of the pushed code that do not get through, and the bar that they were held to.
+// held returns the pushed commits that do not pass, and the bar that they were compared with.
 func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push, commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
 	if len(commits) == 0 {
 		return bar, nil, nil
@@ -110,7 +109,7 @@ func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Pus
 	return bar, held, err
 }
 
-// bar is how far commits must have been looked at that level is required of. Where base is "" it is the parent of the oldest.
+// bar returns what level requires of commits. Without a base it uses the parent of the oldest commit.
 func (s *session) bar(store *store.Store, conf *config.Config, level string, base gitstore.ID, commits []gitstore.LoggedCommit) (lineage.Bar, error) {
 	base, err := lineage.BaseOf(s.ctx, store, commits, base)
 	if err != nil {
@@ -119,8 +118,8 @@ func (s *session) bar(store *store.Store, conf *config.Config, level string, bas
 	return conf.Bar(s.ctx, level, base)
 }
 
-// pushedOnto returns what the remote has of the first branch that is pushed: its files say who is who, and whose approval
-// counts. Of a new branch it is where that left the trunk; "" where it left none.
+// pushedOnto returns the commit that the remote has of the first pushed branch. Its files define people and whose
+// approvals count. For a new branch it is the branch point, or "" if there is none.
 func (s *session) pushedOnto(store *store.Store, code []hooks.Push) (gitstore.ID, error) {
 	if len(code) == 0 {
 		return "", nil
@@ -132,22 +131,22 @@ func (s *session) pushedOnto(store *store.Store, code []hooks.Push) (gitstore.ID
 	return base, err
 }
 
-// closed refuses a push because the gate cannot be asked.
+// closed refuses a push because the gate itself failed.
 func (s *session) closed(err error) error {
 	safetext.Fprintf(s.out, "git runr: the gate before a push cannot be asked: %v\nRefused; to push all the same: git push --no-verify\n", err)
 	return exit.With(exit.NotPassed)
 }
 
-// pushedRefs are the refs of a push, by what the gate does with them. It lets all others through.
+// pushedRefs is the refs of a push, grouped by what the gate does with them. Refs in no group pass.
 type pushedRefs struct {
-	code    []hooks.Push  // lead to commits
-	opaque  []hooks.Push  // lead to no commit, so that no review covers them
-	private []string      // are of this clone alone
-	old     []gitstore.ID // what the remote has under all of them
+	code    []hooks.Push  // that lead to commits
+	opaque  []hooks.Push  // that do not, so that no review covers them
+	private []string      // that must not leave this clone
+	old     []gitstore.ID // the remote's commits under these names
 }
 
-// sortPushed sorts the refs of a push. A ref that this program keeps goes through where it is pushed under its own
-// name and as it is here; anything else under such a name is code, whatever it is called.
+// sortPushed groups the refs of a push. A ref of this program passes if it is pushed under its own name with its own
+// value. Anything else is code, even under such a name.
 func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pushedRefs, err error) {
 	for _, ref := range refs {
 		if ref.Old != "" {
@@ -177,7 +176,7 @@ func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pus
 	return pushed, nil
 }
 
-// isKept reports whether a ref is a log, an archive or the notes of this program, pushed as it is here.
+// isKept reports whether a ref is a log, an archive or the notes of this program, with the value that it has here.
 func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
 	if !strings.HasPrefix(ref.Remote, "refs/runr/") && ref.Remote != store.NotesRef {
 		return false, nil
@@ -186,13 +185,13 @@ func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
 	return here == ref.New, err
 }
 
-// isPrivate reports whether a ref is of this clone alone. Git has no setting that keeps such refs back from
-// push --mirror, and loses in gc what is not below refs/.
+// isPrivate reports whether a ref must not leave this clone. Git has no setting that excludes such refs from push
+// --mirror, and outside of refs/ git gc would remove what they name.
 func isPrivate(ref string) bool {
 	return strings.HasPrefix(ref, "refs/runr-local/") || strings.HasPrefix(ref, "refs/runr-remotes/")
 }
 
-// writeOpaque names the refs that lead to no commit, and what to type to read them.
+// writeOpaque lists the refs that lead to no commit, and what to type to read them.
 func writeOpaque(w io.Writer, refs []hooks.Push) {
 	for _, ref := range refs[:min(len(refs), intake.Named)] {
 		safetext.Fprintf(w, "git runr: %s leads to no commit, so that no review covers it; read it: git show %s\n", ref.Remote, ref.New.Short())
@@ -200,14 +199,15 @@ func writeOpaque(w io.Writer, refs []hooks.Push) {
 	render.More(w, "  ", len(refs)-intake.Named)
 }
 
-// writePrivate names the refs that stay here, and prints the line that pushes what push --mirror does beside them.
+// writePrivate names the private refs of a push, and prints the command that pushes all other refs as push --mirror
+// does.
 func writePrivate(w io.Writer, remote string, named bool, refs []string) {
 	what := refs[0] + " is"
 	if len(refs) > 1 {
 		what = fmt.Sprintf("%s and %d more are", refs[0], len(refs)-1)
 	}
 	argv := []string{"git"}
-	if named { // where it is set, git takes no refspecs
+	if named { // with mirror set, git accepts no refspecs
 		argv = append(argv, "-c", "remote."+remote+".mirror=false")
 	}
 	argv = append(argv, "push", "--prune", remote, "+refs/*:refs/*", "^refs/runr-local/*", "^refs/runr-remotes/*")
@@ -217,7 +217,7 @@ func writePrivate(w io.Writer, remote string, named bool, refs []string) {
 	}
 }
 
-// writeHeldUp names the commits that are held up, why, and what to type.
+// writeHeldUp lists the commits that do not pass, why, and what to type.
 func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
 	refused := 0
 	for _, c := range held {

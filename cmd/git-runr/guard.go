@@ -31,14 +31,14 @@ func (p *program) guardCommand() *cli.Command {
 	}
 }
 
-// guardJSON is what changed and nobody has accepted or put back.
+// guardJSON is the changes that nobody has accepted or put back.
 type guardJSON struct {
 	Alterations []alterationJSON `json:"alterations"`
 }
 
 type alterationJSON struct {
 	gitstore.Alteration
-	Diffs map[string][]string `json:"diffs,omitempty"` // by path: lines that are gone with "-", lines that came with "+"
+	Diffs map[string][]string `json:"diffs,omitempty"` // by path: removed lines with "-", added lines with "+"
 }
 
 func guard(s *session, store *store.Store) error {
@@ -78,7 +78,7 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	fmt.Fprintln(w, "To leave it as it is:\n  git runr guard accept")
 }
 
-// byPerson refuses what only a person decides where an agent, a check or a hook asks for it.
+// byPerson returns an error if an agent, a check or a hook started this command, because only a person may decide.
 func (s *session) byPerson() error {
 	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
 		return exit.Problemf(exit.Untrusted, "git-runr started this (%s is set): only a person says so", agent.DepthVar)

@@ -23,8 +23,8 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// topics are the help texts that are not about one command: those that are kept, and those
-// that are made of the tables that the program goes by.
+// topics returns the help texts that are not about one command: the stored ones, and those generated from the
+// program's own tables.
 func topics() []manual.Topic {
 	return append(manual.Written(),
 		manual.Topic{Name: "config", Usage: "every key of the configuration", Text: config.Help},
@@ -42,7 +42,7 @@ func (p *program) helpCommand() *cli.Command {
 	}
 }
 
-// cli has one printer of help for all programs; what it is given to write to is app's Writer.
+// cli has one global help printer. It receives the Writer of the App, which is a helpWriter.
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
 		out := w.(helpWriter).helpScreen()
@@ -51,19 +51,19 @@ func init() {
 	}
 }
 
-// helpWriter is app's Writer.
+// helpWriter is the Writer of the App. It carries the program to cli.HelpPrinter.
 type helpWriter struct{ *program }
 
 func (w helpWriter) Write(text []byte) (int, error) { return w.out.Write(text) }
 
-// helpScreen is what help is written to: as wide as the terminal and at most 80 columns, which are
-// those of a pipe, as git's is.
+// helpScreen returns the writer for help. Lines are as wide as the terminal and at most 80 columns, which is also the
+// width in a pipe, as in git.
 func (p *program) helpScreen() *screen.Writer {
 	_, width := p.terminalAt(p.out)
 	return &screen.Writer{Out: p.out, Columns: min(width, 80)}
 }
 
-// help prints a topic, or what the words would print with -h behind them.
+// help prints a topic, or the help of the command that the arguments name.
 func help(s *session) error {
 	words := s.Args().Slice()
 	app := s.app()
@@ -89,8 +89,7 @@ func help(s *session) error {
 	return s.runSorted(s.ctx, app, append(append([]string{app.Name}, words...), "-h"))
 }
 
-// runSorted runs a command line that was put in order. The help of a command with the name of
-// a topic says both.
+// runSorted runs a command line that argv.Permute has sorted. If a topic has the name of the command, -h prints both.
 func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) error {
 	err := app.RunContext(ctx, args)
 	if len(args) != 3 || args[2] != "-h" {
@@ -109,7 +108,7 @@ func (p *program) printTopic(topic manual.Topic) error {
 	return cmp.Or(manual.Fprint(w, topic.Text(), w.Columns), w.Flush())
 }
 
-// unknownCommand names the command that was perhaps meant.
+// unknownCommand returns the error for an unknown command, with the nearest name as a hint.
 func unknownCommand(name string, commands []*cli.Command) error {
 	if theirs := unlike(name); theirs != nil {
 		return theirs
@@ -127,7 +126,7 @@ func unknownCommand(name string, commands []*cli.Command) error {
 	return unknown.WithHint("git runr help")
 }
 
-// usageError makes cli's own complaint one of ours.
+// usageError converts an error of cli's flag parser into a Problem with a hint.
 func usageError(c *cli.Context, err error, _ bool) error {
 	help := "git runr help"
 	if c.Command != nil && c.Command.HelpName != "" && c.Command.HelpName != c.App.Name {
@@ -175,15 +174,15 @@ func man(s *session) error {
 	return err
 }
 
-// manualPage is the page of this program. One that does not know its commit's date is of today.
+// manualPage returns this program's manual page in roff. A build without a commit date gets today's date.
 func (p *program) manualPage() string {
 	build := buildNow()
 	date, _, _ := strings.Cut(cmp.Or(build.Date, p.now().UTC().Format("2006-01-02")), "T")
 	return manual.Page{App: p.app(), Version: build.Name(), Date: date, Topics: topics()}.Roff()
 }
 
-// version is set at release: -ldflags "-X main.version=v1.2.3". The commit and its
-// date are what the go command recorded.
+// version is set at release: -ldflags "-X main.version=v1.2.3". The commit and its date come from the build
+// information of the go command.
 var version = ""
 
 func buildNow() build.Build {
@@ -198,7 +197,7 @@ func (p *program) versionCommand() *cli.Command {
 	}
 }
 
-// showVersion is git runr version, and --version.
+// showVersion implements git runr version and --version.
 func showVersion(s *session) error {
 	b := buildNow()
 	return s.print(b, func(w io.Writer) { safetext.Fprintf(w, "git-runr %s\n", b) })
@@ -221,7 +220,7 @@ func (p *program) completionCommand() *cli.Command {
 	}
 }
 
-// completeCommand is what the completion scripts of shells call.
+// completeCommand returns the hidden command that the shells' completion scripts call.
 func (p *program) completeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "complete", Hidden: true, Usage: "print what the last word may be", ArgsUsage: "-- WORD…",
@@ -230,7 +229,8 @@ func (p *program) completeCommand() *cli.Command {
 	}
 }
 
-// completeWord fails at nothing: somebody is in the middle of a line.
+// completeWord prints the completions of the last word. It never fails: an error would interrupt somebody who is
+// typing.
 func completeWord(s *session) error {
 	s.quiet = true
 	words := s.Args().Slice()
@@ -259,7 +259,7 @@ func completeWord(s *session) error {
 	return nil
 }
 
-// values are what a kind stands for, here; none where that cannot be told.
+// values returns the completions for a kind of argument, or none if they cannot be determined.
 func (s *session) values(want complete.Want, kind string) []complete.Word {
 	switch kind {
 	case "COMMAND":

@@ -58,7 +58,7 @@ func uninstallHooks(s *session) error {
 	return hookAction(s, func(repo *gitstore.Repo, _ bool) ([]hooks.Status, error) { return hooks.Uninstall(s.ctx, repo) })
 }
 
-// statusOfHooks ends with 1 when a hook would not run.
+// statusOfHooks shows the hooks and returns exit status 1 if one would not run.
 func statusOfHooks(s *session) error {
 	failed := false
 	err := hookAction(s, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
@@ -72,8 +72,7 @@ func statusOfHooks(s *session) error {
 	return err
 }
 
-// gated reports whether pushes are to be looked at; a configuration that cannot be read
-// asks for nothing.
+// gated reports whether the gate before pushes is on. If the configuration cannot be read it is off.
 func (s *session) gated(store *store.Store) bool {
 	conf, err := s.configuration(store)
 	return err == nil && conf.Hooks.PrePush != "off"
@@ -116,7 +115,7 @@ func hookAction(s *session, do func(repo *gitstore.Repo, gate bool) ([]hooks.Sta
 	})
 }
 
-// writeWithout names the worktrees that a hook does not reach.
+// writeWithout lists the worktrees that do not have the hook.
 func writeWithout(w io.Writer, st hooks.Status) {
 	for _, top := range st.Without {
 		safetext.Fprintf(w, "  core.hooksPath is relative, so this worktree has hooks of its own, without it: %s\n", top)
@@ -126,14 +125,14 @@ func writeWithout(w io.Writer, st hooks.Status) {
 	}
 }
 
-// hookRuns are the hooks that git-runr hooks run knows.
+// hookRuns are the hooks that git runr hooks run accepts.
 var hookRuns = map[string]func(*session, *store.Store) error{
 	hooks.PostCommit: (*session).postCommit, hooks.PostRewrite: (*session).postRewrite,
 	hooks.PostMerge: (*session).postMerge, hooks.PrePush: (*session).prePush,
 }
 
-// hookLine returns the hook and its arguments of a command line that is what our hooks type after a commit, a
-// merge or a rewrite, and nil for any other line.
+// hookLine returns the hook and its arguments if typed is a command line of our hooks after a commit, merge or
+// rewrite, else nil.
 func hookLine(typed []string) []string {
 	if len(typed) < 4 || typed[1] != "hooks" || typed[2] != "run" || typed[3] == hooks.PrePush || hookRuns[typed[3]] == nil {
 		return nil
@@ -144,9 +143,9 @@ func hookLine(typed []string) []string {
 	return typed[3:]
 }
 
-// runHook carries out a hookLine without the command line parser, which would make all commands and their
-// flags, and without waiting for signals, which starts threads: together a fifth of what the process takes. A signal kills it, and
-// what it has not recorded yet a scan finds.
+// runHook executes a hookLine. It skips the command line parser, which would build all commands and their flags, and
+// signal handling, which starts threads. Together they take a fifth of the process's time. A signal kills the
+// process, and review --missing finds what was not recorded.
 func (p *program) runHook(ctx context.Context, args []string) int {
 	set := flag.NewFlagSet("run", flag.ContinueOnError)
 	err := set.Parse(args)
@@ -160,8 +159,8 @@ func (p *program) runHook(ctx context.Context, args []string) int {
 	return out.Finish(err, talk{p}, false)
 }
 
-// hookRun is what git's hooks call. They record what is asked for and start the worker;
-// whatever goes wrong, what git did is done and must not wait. Only a push may be refused.
+// hookRun is the command that git's hooks call. It records requests and starts the worker. Errors are logged and not
+// returned, because git is already done and must not wait. Only prePush can refuse.
 func hookRun(s *session) error {
 	run := hookRuns[s.Args().First()]
 	if run == nil {
@@ -171,7 +170,7 @@ func hookRun(s *session) error {
 	if err != nil {
 		return nil
 	}
-	store.Redact, store.Tell = nil, nil // no free text; and nobody reads what a hook tells
+	store.Redact, store.Tell = nil, nil // no free text is recorded, and nobody reads messages of a hook
 	if should, _ := hooks.ShouldRun(s.ctx, store.Repo, s.Args().First(), s.getenv); !should {
 		return nil
 	}
@@ -188,8 +187,8 @@ func hookRun(s *session) error {
 	return nil
 }
 
-// sayCritical tells in one line what is critical on this branch. It is the hook's output,
-// for what a hook writes to standard error is left to errors that nobody is to see.
+// sayCritical prints one line about critical findings on this branch. It uses standard output, because the hook
+// discards standard error.
 func (s *session) sayCritical(store *store.Store) {
 	if store.Repo.Operation() != "" || store.Repo.IsOwnWorktree() {
 		return
@@ -199,7 +198,7 @@ func (s *session) sayCritical(store *store.Store) {
 	}
 }
 
-// postCommit asks for a review of the commit that was made.
+// postCommit requests a review of the new commit.
 func (s *session) postCommit(store *store.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil || conf.Hooks.PostCommit != "review" {
@@ -212,8 +211,7 @@ func (s *session) postCommit(store *store.Store) error {
 	return background.Work(store.Repo)
 }
 
-// postRewrite notes which commits took the place of which, amended or rebased; the worker
-// finds where their reviews go.
+// postRewrite records which commits an amend or rebase replaced. The worker then moves their reviews.
 func (s *session) postRewrite(store *store.Store) error {
 	pairs, err := hooks.Rewritten(s.in)
 	if err == nil {
@@ -225,10 +223,10 @@ func (s *session) postRewrite(store *store.Store) error {
 	return background.Work(store.Repo)
 }
 
-// postMerge asks for a review of a merge that was made here. What came from elsewhere the worker finds.
+// postMerge requests a review of a merge commit that was made here. The worker finds what came from elsewhere.
 func (s *session) postMerge(store *store.Store) error {
 	conf, err := s.configuration(store)
-	if err != nil || s.Args().Get(1) == "1" { // --squash makes no commit
+	if err != nil || s.Args().Get(1) == "1" { // --squash creates no commit
 		return err
 	}
 	if conf.Hooks.PostCommit == "review" {
@@ -237,14 +235,14 @@ func (s *session) postMerge(store *store.Store) error {
 	return errors.Join(err, background.Work(store.Repo))
 }
 
-// logHook keeps what went wrong in a hook where a person can find it.
+// logHook appends an error of a hook to hook.log.
 func (c *console) logHook(store *store.Store, err error) {
 	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if openErr == nil {
 		_, openErr = safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
 		openErr = errors.Join(openErr, file.Close())
 	}
-	if openErr != nil { // a full disk: nobody would ever know
+	if openErr != nil { // such as a full disk: otherwise nobody would know
 		safetext.Fprintf(c.out, "git runr: nothing could be recorded (%v); later: git runr review --missing\n", err)
 	}
 }

@@ -34,7 +34,7 @@ func (p *program) importCommand() *cli.Command {
 	}
 }
 
-// importJSON is what `import --json` prints.
+// importJSON is the result of git runr import.
 type importJSON struct {
 	Runs     []importedJSON `json:"runs"`
 	Warnings []string       `json:"warnings"`
@@ -43,9 +43,9 @@ type importJSON struct {
 type importedJSON struct {
 	Run      string           `json:"run_id"`
 	From     string           `json:"imported_from"`
-	Events   int              `json:"events"`   // of the timeline
-	Skipped  int              `json:"skipped"`  // of those, the events whose type is not known
-	Recorded int              `json:"recorded"` // events here; 0 when the run was here already
+	Events   int              `json:"events"`   // in the timeline
+	Skipped  int              `json:"skipped"`  // of those: their type is unknown
+	Recorded int              `json:"recorded"` // events recorded here; 0 if the run was imported before
 	Status   record.RunStatus `json:"status"`
 	Reason   string           `json:"stop_reason"`
 }
@@ -117,7 +117,7 @@ func writeImported(w io.Writer, s *session, store *store.Store, doc importedJSON
 	writeStop(w, s, store, done.Run)
 }
 
-// importPlan returns what is configured here for a run. Nothing in it comes from the timeline.
+// importPlan returns the configuration of this repository for an imported run. Nothing in it comes from the timeline.
 func importPlan(
 	ctx context.Context, conf *config.Config, store *store.Store, timeline *runrimport.Timeline,
 ) (runplan.Plan, error) {
@@ -125,7 +125,7 @@ func importPlan(
 	if err != nil {
 		return plan, err
 	}
-	plan.Settings = nil // no limit that is set here ended the run
+	plan.Settings = nil // the limits set here did not end the run
 	timeline.Warnings = append(timeline.Warnings, not...)
 	if plan.Implementer == "" {
 		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
@@ -137,8 +137,8 @@ func importPlan(
 	return plan, err
 }
 
-// readTimeline reads the file that the user named, relative to where the command was started, or for "-" standard
-// input.
+// readTimeline reads a timeline from a file, relative to where the command was started, or from standard input for
+// "-".
 func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	if name == "-" {
 		return decodeTimeline("standard input", s.in)

@@ -17,7 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// inboxLimit is how many reviews a list shows unless --limit says otherwise.
+// inboxLimit is the default maximum number of reviews in a list.
 const inboxLimit = 50
 
 func (p *program) inboxCommand() *cli.Command {
@@ -43,7 +43,7 @@ func (p *program) inboxCommand() *cli.Command {
 
 type inboxJSON struct {
 	Reviews []record.ReviewSummary `json:"reviews"`
-	Total   int                    `json:"total"` // that fit the filter, shown or not
+	Total   int                    `json:"total"` // that match the filter, printed or not
 }
 
 func inboxList(s *session, store *store.Store) error {
@@ -66,7 +66,7 @@ func inboxList(s *session, store *store.Store) error {
 	})
 }
 
-// listStyle is that of standard output.
+// listStyle returns the style of lists on standard output.
 func (s *session) listStyle() render.ListStyle {
 	style := render.ListStyle{Now: s.now(), ASCII: !s.utf8(), Columns: s.columns()}
 	if me, err := s.person(s.store); err == nil {
@@ -78,12 +78,12 @@ func (s *session) listStyle() render.ListStyle {
 	return style
 }
 
-// filterFlags choose among reviews, for a list and for --all.
+// filterFlags returns the flags that select reviews, for lists and for --all.
 func filterFlags() []cli.Flag {
 	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME`, an agent or a person, was asked for"}}, changeFlags()...)
 }
 
-// changeFlags are filterFlags without that of the reviewer.
+// changeFlags returns filterFlags without --reviewer.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
@@ -97,7 +97,7 @@ func changeFlags() []cli.Flag {
 	}
 }
 
-// wish is what the flags of changeFlags say.
+// wish returns the selection that changeFlags describe.
 func (s *session) wish(store *store.Store) (pick.Wish, error) {
 	wish := pick.Wish{
 		ClaimedBy: s.String("claimed-by"), Verdict: s.String("verdict"), Branch: s.String("branch"), Since: s.String("since"),
@@ -122,8 +122,7 @@ func (s *session) wish(store *store.Store) (pick.Wish, error) {
 	return wish, nil
 }
 
-// inboxFilter is what a list's flags say; status is that of the list unless --status says
-// another.
+// inboxFilter returns the filter of a list's flags. status is a value of --status.
 func (s *session) inboxFilter(records *store.Store, status string) (store.Filter, error) {
 	filter := store.Filter{ByNeed: true}
 	var err error
@@ -153,7 +152,7 @@ func (p *program) inboxReplyCommand() *cli.Command {
 	}
 }
 
-// repliedJSON is the answer of git runr inbox reply.
+// repliedJSON is the result of git runr inbox reply.
 type repliedJSON struct {
 	ID    string       `json:"review_id"`
 	Reply record.Reply `json:"reply"`

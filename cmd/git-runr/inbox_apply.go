@@ -28,16 +28,16 @@ func (p *program) inboxApplyCommand() *cli.Command {
 	}
 }
 
-// appliedJSON is the answer of git runr inbox apply.
+// appliedJSON is the result of git runr inbox apply.
 type appliedJSON struct {
 	ID      string        `json:"review_id"`
 	Branch  string        `json:"branch"`
 	Base    gitstore.ID   `json:"base"`   // the code of the review
-	Commit  gitstore.ID   `json:"commit"` // where the branch is, "" where there is none
+	Commit  gitstore.ID   `json:"commit"` // tip of the branch, "" if there is none
 	Applied []appliedOne  `json:"applied"`
 	Refused []refusedOne  `json:"refused"`
 	Undo    string        `json:"undo,omitempty"`
-	review  record.Review // its findings that are not settled are answered next
+	review  record.Review // for the lines to type: open findings can be answered
 }
 
 type appliedOne struct {
@@ -98,8 +98,8 @@ func inboxApply(s *session, store *store.Store) error {
 	return s.showApplied(doc, problems)
 }
 
-// showApplied shows what was applied. What was refused is the error where it stands alone, and a
-// line each beside others.
+// showApplied shows what was applied. If nothing was, and one suggestion was refused, that is the error; otherwise it
+// prints a line for each refusal.
 func (s *session) showApplied(doc appliedJSON, problems []*exit.Problem) error {
 	if len(problems) == 1 && len(doc.Applied) == 0 {
 		return problems[0]
@@ -141,7 +141,7 @@ func writeApplied(w io.Writer, doc appliedJSON) {
 	screen.Next(w, next...)
 }
 
-// openSuggestions are the findings that suggest lines and are not settled.
+// openSuggestions returns the unsettled findings that suggest lines.
 func openSuggestions(review record.Review) (ids []string) {
 	for _, c := range suggest.Of(review) {
 		said, _ := review.Finding(c.Finding)
@@ -152,13 +152,13 @@ func openSuggestions(review record.Review) (ids []string) {
 	return ids
 }
 
-// cutNumber is the finding of a suggestion.
+// cutNumber returns the finding of a suggestion: its id without a number behind a dot.
 func cutNumber(id string) string {
 	finding, _, _ := strings.Cut(id, ".")
 	return finding
 }
 
-// applyProblem says what to type where a suggestion was not applied.
+// applyProblem adds to err what to type if a suggestion could not be applied.
 func applyProblem(review record.Review, id string, err error) error {
 	refused, elsewhere := new(suggest.RefusedError), new(gitstore.CheckedOutError)
 	switch {

@@ -42,7 +42,7 @@ func (p *program) inboxShareCommand() *cli.Command {
 	}
 }
 
-// sharedJSON is the answer of git runr inbox share.
+// sharedJSON is the result of git runr inbox share.
 type sharedJSON struct {
 	ID     string `json:"review_id"`
 	From   string `json:"from"` // as it was typed

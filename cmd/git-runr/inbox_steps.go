@@ -137,10 +137,10 @@ func (p *program) inboxReopenCommand() *cli.Command {
 	}
 }
 
-// reviewStep takes a step with a review, as actor.
+// reviewStep is a step on one review that actor takes, such as a claim.
 type reviewStep func(s *session, store *store.Store, id, actor string) (record.Review, error)
 
-// onReview is action for a step that is taken with the review that the only argument names.
+// onReview is action for a step on the review that the only argument names.
 func (p *program) onReview(do reviewStep, show func(io.Writer, actorDone)) cli.ActionFunc {
 	return p.inRepo(func(s *session, store *store.Store) error {
 		actor, err := s.actor(store)
@@ -168,7 +168,7 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 	})
 }
 
-// acted is what a step by actor came to.
+// acted returns the result of a step by actor.
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
 	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
@@ -177,7 +177,7 @@ func (s *session) acted(store *store.Store, review record.Review, actor string) 
 	me, _ := s.person(store)
 	var err error
 	if done.Drafts, err = store.KeptDrafts(review, me); err != nil {
-		s.say("%v", err) // it is closed already: this is no failure of that
+		s.say("%v", err) // the step itself succeeded
 	}
 	return done
 }
@@ -194,7 +194,7 @@ func writeDrafts(w io.Writer, done actorDone) {
 	}
 }
 
-// claimedHint says how to get past a claim of somebody else's.
+// claimedHint adds the command with --force to err if somebody else has claimed the review.
 func (s *session) claimedHint(err error, review record.Review) error {
 	var state *record.StateError
 	if !errors.As(err, &state) || state.Holder == "" {
@@ -210,7 +210,8 @@ func (s *session) claimedHint(err error, review record.Review) error {
 	return pastClaim(err, review, safetext.ShellLine(words...))
 }
 
-// pastClaim is err, that somebody else has claimed review, with until when and the line that does it all the same.
+// pastClaim adds to err, which says that somebody else has claimed review, the end of the claim and the line that
+// overrides it.
 func pastClaim(err error, review record.Review, line string) error {
 	claimed := exit.Problemf(exit.Claimed, "%w", err)
 	if review.Claim != nil && !review.Claim.Until.IsZero() {
@@ -219,27 +220,27 @@ func pastClaim(err error, review record.Review, line string) error {
 	return claimed.WithHint(line + "   although somebody else has it")
 }
 
-// actorDone is the answer of claim, release, resolve, cancel, reopen and answer.
+// actorDone is the result of claim, give, release, resolve, cancel, reopen and answer.
 type actorDone struct {
 	ID      string              `json:"review_id"`
 	Status  record.ReviewStatus `json:"status"`
 	Actor   string              `json:"actor"`
 	Claim   *record.Claim       `json:"claim,omitempty"`
-	Resolve string              `json:"resolve_with,omitempty"` // the line that resolves what was claimed
+	Resolve string              `json:"resolve_with,omitempty"` // the command that resolves the claimed review
 	Answer  *record.Answer      `json:"answer,omitempty"`
 	Open    int                 `json:"unanswered"`       // findings and comments without an answer
-	Drafts  []store.KeptDraft   `json:"drafts,omitempty"` // of a review that is closed now
+	Drafts  []store.KeptDraft   `json:"drafts,omitempty"` // unsubmitted drafts of a closed review
 }
 
-// inboxStep is a step that can be taken with several reviews at once.
+// inboxStep is a step that can be taken on several reviews at once.
 type inboxStep struct {
-	status string // of the reviews that --all means
-	ask    string // what --all is about to do: "Resolve"
+	status string // default status of the reviews for --all
+	ask    string // verb for the question of --all: "Resolve"
 	do     reviewStep
 	show   func(io.Writer, actorDone)
 }
 
-// eachFlags are those of a step that can be taken with several reviews at once.
+// eachFlags returns the flags of a step that can be taken on several reviews at once.
 func eachFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "all", Usage: "every review that these filters fit; asks once"},
@@ -247,21 +248,22 @@ func eachFlags() []cli.Flag {
 	}, filterFlags()...)
 }
 
-// eachJSON is the answer of a step that was taken with several reviews.
+// eachJSON is the result of a step on several reviews.
 type eachJSON struct {
 	Reviews []actorDone  `json:"reviews"`
 	Failed  []failedStep `json:"failed"`
 }
 
-// failedStep is a review with which a step could not be taken.
+// failedStep is a review on which a step failed.
 type failedStep struct {
 	ID     string      `json:"review_id"`
-	Status exit.Status `json:"status"` // as the exit status of one such step
+	Status exit.Status `json:"status"` // exit status of the step alone
 	Why    string      `json:"message"`
 }
 
-// onReviews is action for a step with the reviews that the arguments name, or with all that the filters fit. It goes on
-// after one that fails; the worst status is that of the command. status, ask, do and show are those of an inboxStep.
+// onReviews is action for a step on the reviews that the arguments name, or with --all on those that match the
+// filters. It continues after a failure and returns the worst status. status, ask, do and show are the fields of an
+// inboxStep.
 func (p *program) onReviews(status, ask string, do reviewStep, show func(io.Writer, actorDone)) cli.ActionFunc {
 	return p.inRepo(func(s *session, store *store.Store) (err error) {
 		if s.note, err = s.message(false); err != nil {
@@ -310,14 +312,14 @@ func (s *session) actEach(store *store.Store, actor string, step inboxStep) erro
 	return err
 }
 
-// failedLine tells why a step could not be taken with one of several reviews.
+// failedLine prints why a step failed on one of several reviews.
 func (c *console) failedLine(problem *exit.Problem) {
 	if !c.json {
 		safetext.Fprintf(talk{c.program}, "git-runr: %s\n", problem.Msg)
 	}
 }
 
-// chosenReviews are the ids that were typed, each once, or those that --all means.
+// chosenReviews returns the ids that were typed, without duplicates, or those of --all.
 func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, error) {
 	if s.IsSet("claim") {
 		return nil, exit.Problemf(exit.Usage, "--claim needs exactly one review").WithHint("git runr inbox " + s.Command.Name + " -h")
@@ -334,7 +336,7 @@ func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, e
 	return ids, nil
 }
 
-// allReviews are those that the filters fit, once somebody has agreed.
+// allReviews returns the ids of the reviews that match the filters, after somebody has agreed.
 func (s *session) allReviews(store *store.Store, step inboxStep) ([]string, error) {
 	filter, err := s.inboxFilter(store, step.status)
 	if err != nil {
@@ -356,7 +358,7 @@ func (s *session) allReviews(store *store.Store, step inboxStep) ([]string, erro
 	return ids, nil
 }
 
-// agreed asks once for all.
+// agreed asks once for all reviews found whether to take the step.
 func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
 	what := fmt.Sprintf("%s %s", step.ask, prose.Count(len(found), "review"))
 	show := func(tty io.Writer) { render.Inbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle()) }
@@ -369,7 +371,7 @@ func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
 	return nil
 }
 
-// steps takes the steps of reviews, on the remote that is synced with and here.
+// steps returns a Taker whose claims are decided on the shared remote, or in this clone without one.
 func (s *session) steps(store *store.Store) steps.Taker {
 	return steps.Taker{
 		Store: store, Closing: s.closing(store),
@@ -407,14 +409,14 @@ func (s *session) steps(store *store.Store) steps.Taker {
 	}
 }
 
-// tidy does loop.Tidy, of which nobody needs to hear.
+// tidy runs loop.Tidy and ignores its errors: nobody needs to hear of them.
 func (c *console) tidy(ctx context.Context, store *store.Store) {
 	if conf, err := config.Read(ctx, store.Repo, c.getenv); err == nil {
 		_ = loop.Tidy(ctx, store, time.Duration(conf.Inbox.Retention), conf.Inbox.Closing)
 	}
 }
 
-// closing is what ends by itself here; nothing where the configuration cannot be read.
+// closing returns the rule for reviews that close by themselves: none if the configuration cannot be read.
 func (s *session) closing(store *store.Store) closing.Rule {
 	conf, err := s.configuration(store)
 	if err != nil {
@@ -423,7 +425,7 @@ func (s *session) closing(store *store.Store) closing.Rule {
 	return conf.Inbox.Closing
 }
 
-// claim claims a review, and says where that does not count in all clones.
+// claim claims a review and warns if the claim is not visible to other clones.
 func (s *session) claim(store *store.Store, id string, by record.Hold) (record.Review, error) {
 	review, provisional, err := s.steps(store).Claim(s.ctx, id, by)
 	if provisional != "" && err == nil {
@@ -432,13 +434,13 @@ func (s *session) claim(store *store.Store, id string, by record.Hold) (record.R
 	return review, err
 }
 
-// sharedRemote is the remote where clones decide who has a review: that of its audience, if it was
-// synced with. "" where there is none, or it is not to be asked.
+// sharedRemote returns the remote on which clones decide who holds a review: the remote of its audience, if this
+// clone has synced with it and --local is not set. "" means none.
 func (s *session) sharedRemote(store *store.Store, review record.Review) string {
 	return s.syncedWith(store, store.Repo.RemoteOf(store.Repo.Audience(review.Writer)))
 }
 
-// electedRemote is the remote that is elected, if it was synced with.
+// electedRemote returns the elected remote if this clone has synced with it and --local is not set, else "".
 func (s *session) electedRemote(store *store.Store) string {
 	conf, err := s.configuration(store)
 	if err != nil {
@@ -462,8 +464,8 @@ func (s *session) syncedWith(store *store.Store, remote string) string {
 	return remote
 }
 
-// unshare gives the claim on the remote back. Where that fails it lapses, or the
-// next one who claims forces it.
+// unshare releases the claim on the remote. If that fails, the claim stays until its lease ends or somebody forces
+// it.
 func (s *session) unshare(store *store.Store, review record.Review, by record.Hold) {
 	remote := s.sharedRemote(store, review)
 	if remote == "" {

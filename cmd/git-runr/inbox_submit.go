@@ -85,7 +85,7 @@ func writeSubmitted(w io.Writer, review record.Review, actor string) {
 	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(), prose.Count(len(sub.Comments), "comment"))
 }
 
-// submission returns the verdict and the message that the flags give.
+// submission returns the verdict and message of the flags.
 func (s *session) submission() (record.Person, error) {
 	p := record.Person{Decision: record.CommentOnly}
 	switch {
@@ -167,11 +167,11 @@ func (p *program) inboxCommentCommand() *cli.Command {
 	}
 }
 
-// commented is the answer of git runr inbox comment.
+// commented is the result of git runr inbox comment.
 type commented struct {
 	ID       string           `json:"review_id"`
 	Reviewer string           `json:"reviewer"`
-	Comment  *record.Comment  `json:"comment,omitempty"` // that was added
+	Comment  *record.Comment  `json:"comment,omitempty"` // the new comment
 	Draft    []record.Comment `json:"draft"`
 	Message  string           `json:"message,omitempty"`
 }
@@ -265,14 +265,14 @@ func (c *console) showDraft(review record.Review, draft store.Draft, added *reco
 	})
 }
 
-// notWritten is the error where the person wrote nothing in the editor.
+// notWritten returns the error for an editor session in which the person wrote nothing.
 func notWritten() error {
 	return exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
 		WithHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
 }
 
-// editNew is git runr review --edit: a review by oneself, asked for and submitted when
-// something was written.
+// editNew implements git runr review --edit. The review is requested only after the person wrote something, and then
+// submitted.
 func (s *session) editNew(records *store.Store, request record.ReviewRequest) error {
 	if len(s.StringSlice("reviewer")) > 0 || s.Bool("wait") {
 		return exit.Problemf(exit.Usage, "--edit excludes --reviewer and --wait: you are the reviewer")
@@ -288,7 +288,7 @@ func (s *session) editNew(records *store.Store, request record.ReviewRequest) er
 	})
 }
 
-// editInbox is git runr inbox comment ID --edit. The draft is handed in with it.
+// editInbox implements git runr inbox comment ID --edit, which also submits the draft.
 func (s *session) editInbox(records *store.Store, review record.Review, person string) error {
 	if s.NArg() > 1 || s.IsSet("m") {
 		return exit.Problemf(exit.Usage, "--edit takes no comments on the command line").WithHint("git runr inbox comment " + review.ID + " --edit")
@@ -303,8 +303,8 @@ func (s *session) editInbox(records *store.Store, review record.Review, person s
 	return s.editAndSubmit(records, review.Request.Subject, draft, func() (record.Review, error) { return review, nil })
 }
 
-// editAndSubmit lets the person write into the diff of subject and submits that to the
-// review that open gives. Whatever goes wrong, what was written stays in its file.
+// editAndSubmit lets the person write comments into the diff of subject and submits them to the review that open
+// returns. After an error the text stays in its file.
 func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draft store.Draft, open func() (record.Review, error)) error {
 	actor, err := s.person(store)
 	if err != nil {
@@ -328,7 +328,7 @@ func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draf
 	})
 }
 
-// writeAndSubmit adds to person what is written, and submits that.
+// writeAndSubmit adds what is written in the editor to person and submits it.
 func (s *session) writeAndSubmit(store *store.Store, file editdiff.File, subject record.Subject, person *record.Person, open func() (record.Review, error)) (review record.Review, err error) {
 	written, err := s.write(store, file)
 	if err != nil {
@@ -347,7 +347,7 @@ func (s *session) writeAndSubmit(store *store.Store, file editdiff.File, subject
 	return s.steps(store).Submit(s.ctx, review.ID, *person)
 }
 
-// write opens the editor and reads what was written.
+// write opens the editor and parses the result.
 func (s *session) write(store *store.Store, file editdiff.File) (written editdiff.Written, err error) {
 	editor, err := store.Repo.Editor(s.ctx)
 	if err != nil {
@@ -359,7 +359,7 @@ func (s *session) write(store *store.Store, file editdiff.File) (written editdif
 	if file.Found {
 		s.say("going on with what was left in %s", file.Path)
 	}
-	terminal := gitstore.Terminal{In: s.in, Out: s.err, Err: s.err} // standard output is for the result
+	terminal := gitstore.Terminal{In: s.in, Out: s.err, Err: s.err} // standard output is reserved for the result
 	if tty, _ := stdio.Terminal(s.out); tty {
 		terminal.Out = stdio.Beneath(s.out).(io.Writer)
 	}
@@ -382,7 +382,7 @@ func (s *session) write(store *store.Store, file editdiff.File) (written editdif
 	return written, nil
 }
 
-// keep adds to err where the file with the person's words is. A file that nobody wrote in is removed.
+// keep adds the path of the person's text to err. It removes a file in which nothing was written.
 func keep(file editdiff.File, err error) error {
 	if file.Untouched() {
 		file.Drop()

@@ -42,15 +42,15 @@ type initJSON struct {
 	Config   string          `json:"config"`
 	Written  bool            `json:"written"`
 	Checks   []runplan.Check `json:"checks"`
-	Setup    string          `json:"setup"` // of worktrees
-	Copy     []string        `json:"copy"`  // into worktrees: patterns
+	Setup    string          `json:"setup"` // command that prepares a worktree
+	Copy     []string        `json:"copy"`  // patterns of files that are copied into worktrees
 	Hooks    []hooks.Status  `json:"hooks"`
 	Trusted  bool            `json:"trusted"`
-	Agents   []string        `json:"agents"`   // found here, that init --agents tells
-	Reviewer string          `json:"reviewer"` // of each commit
+	Agents   []string        `json:"agents"`   // agent tools that init --agents can tell
+	Reviewer string          `json:"reviewer"` // reviewer of each commit
 	DryRun   bool            `json:"dry_run,omitempty"`
 	shown    bool            // git log showed the notes before
-	each     bool            // each commit is asked to be reviewed
+	each     bool            // each commit gets a review request
 }
 
 func initialise(s *session, store *store.Store) (err error) {
@@ -86,7 +86,7 @@ func initialise(s *session, store *store.Store) (err error) {
 	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
 }
 
-// initHooks installs the hooks, or looks at them where nothing is to be done.
+// initHooks installs the hooks; with --dry-run it only reads their status.
 func (s *session) initHooks(store *store.Store, doc *initJSON) error {
 	conf, err := s.configuration(store)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *session) initHooks(store *store.Store, doc *initJSON) error {
 	return err
 }
 
-// writeConfig makes .runr.toml from what the repository is. It is trusted where a person says so on the terminal;
-// without one, whoever typed the command has asked for it.
+// writeConfig writes .runr.toml for the checks found in the repository, unless the file exists. At a terminal a
+// person is asked to trust it. Without one it is trusted, because whoever typed the command asked for it.
 func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
@@ -130,7 +130,7 @@ func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 		return err
 	}
 	if s.byPerson() != nil {
-		return nil // an agent typed this
+		return nil // an agent ran this command
 	}
 	if len(doc.Checks) > 0 {
 		show := func(w io.Writer) { writeChecks(w, doc.Checks) }

@@ -26,7 +26,7 @@ func agentsFlags() []cli.Flag {
 	}
 }
 
-// agentsFlag is a flag that was given and goes with --agents only; "" for none.
+// agentsFlag returns a flag that was given but requires --agents, or "".
 func (s *session) agentsFlag() string {
 	for _, name := range []string{"for", "hooks", "read-only", "remove", "yes"} {
 		if s.IsSet(name) {
@@ -41,8 +41,8 @@ type initAgentsJSON struct {
 	Written bool            `json:"written"`
 }
 
-// initAgents tells agent tools of git-runr, or takes that back: it shows what it is going to
-// write, and writes it when somebody says yes.
+// initAgents registers git-runr with agent tools, or with --remove takes that back. It shows the changes, and writes
+// them if somebody agrees.
 func (s *session) initAgents(store *store.Store) error {
 	names, err := s.agentTools(store)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *session) initAgents(store *store.Store) error {
 	return s.printLeaving(doc, plan.Left(), func(w io.Writer) { s.writeAgents(w, plan, doc.Written, names) })
 }
 
-// sayingYes is this command line with --yes.
+// sayingYes returns this command line with --yes.
 func (s *session) sayingYes() string {
 	line := "git runr init --agents"
 	for _, name := range []string{"hooks", "read-only", "remove"} {
@@ -87,8 +87,7 @@ func (s *session) sayingYes() string {
 	return line + " --yes"
 }
 
-// agentTools are those that --for names, or that are found. What is to be removed is looked
-// for in all of them.
+// agentTools returns the tools of --for, or those found here. --remove without --for looks at all of them.
 func (s *session) agentTools(store *store.Store) ([]string, error) {
 	if !s.IsSet("for") && s.Bool("remove") {
 		return register.Names(), nil

@@ -39,7 +39,7 @@ func (p *program) installExtrasCommand() *cli.Command {
 type extrasJSON struct {
 	Files   []extras.Item `json:"files"`
 	Written bool          `json:"written"`
-	Notes   []string      `json:"notes,omitempty"` // what is left for the user
+	Notes   []string      `json:"notes,omitempty"` // what the user has to do
 }
 
 func installExtras(s *session) error {
@@ -81,7 +81,7 @@ func installExtras(s *session) error {
 	return s.printLeaving(doc, leftOf(doc.Files), func(w io.Writer) { writeExtras(w, doc) })
 }
 
-// askWhere asks a person for --dir, where nothing else was said.
+// askWhere asks a person for --dir, unless flags make the question unnecessary.
 func (s *session) askWhere() error {
 	if s.IsSet("dir") || s.Bool("yes") || s.Bool("remove") || s.Bool("dry-run") || s.json {
 		return nil
@@ -95,13 +95,13 @@ func (s *session) askWhere() error {
 	if dir == "" {
 		return nil
 	}
-	if below, ok := strings.CutPrefix(dir, "~/"); ok { // no shell reads it
+	if below, ok := strings.CutPrefix(dir, "~/"); ok { // no shell expands it
 		dir = filepath.Join(s.getenv("HOME"), below)
 	}
 	return s.Set("dir", dir)
 }
 
-// isChange reports whether there is something to do: what is absent leaves the record.
+// isChange reports whether the item requires an action. A file that is absent is removed from the record.
 func isChange(i extras.Item) bool {
 	return i.State == extras.Written || i.State == extras.Removed || i.State == extras.Absent
 }
@@ -115,7 +115,7 @@ func leftOf(items []extras.Item) (left []string) {
 	return left
 }
 
-// agreeToExtras asks whether what is shown shall be done.
+// agreeToExtras asks whether to write or remove the files shown.
 func (s *session) agreeToExtras(items []extras.Item) error {
 	question, line := "Write these files?", "git runr install-extras --yes"
 	if s.Bool("remove") {
@@ -124,7 +124,7 @@ func (s *session) agreeToExtras(items []extras.Item) error {
 	return s.consent(question, func(w io.Writer) { writeExtras(w, extrasJSON{Files: items}) }, "nothing was written", line, "elsewhere: git runr install-extras --dir DIR")
 }
 
-// extrasTop is --dir as an absolute path, "" where it was not given.
+// extrasTop returns --dir as an absolute path, or "" without it.
 func (s *session) extrasTop() (string, error) {
 	if !s.IsSet("dir") {
 		return "", nil
@@ -146,8 +146,8 @@ func (s *session) extrasTop() (string, error) {
 	return top, nil
 }
 
-// extraFiles are the files and their places below top, or for "" where they are found, and what
-// the user has to see to.
+// extraFiles returns the files to install below top, or for "" where the user's programs find them, and notes on what
+// the user has to do.
 func (s *session) extraFiles(top string) ([]extras.File, []string, error) {
 	share := config.UnderHome(s.getenv, "XDG_DATA_HOME", ".local/share", "")
 	pages := extras.PagesBeside(setup.Program(s.getenv("PATH")), s.getenv("HOME"), share)

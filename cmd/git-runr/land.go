@@ -32,11 +32,11 @@ func (p *program) landCommand() *cli.Command {
 	}
 }
 
-// landedJSON is what land prints.
+// landedJSON is the result of git runr land.
 type landedJSON struct {
 	*record.Landed
 	Files   []string `json:"files"`
-	Deleted []string `json:"deleted"` // those of files that are gone, and were not renamed
+	Deleted []string `json:"deleted"` // deleted and not renamed
 	Undo    string   `json:"undo,omitempty"`
 }
 
@@ -59,7 +59,7 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	if err != nil {
 		return err
 	}
-	if len(finished) > 0 { // the run may have landed
+	if len(finished) > 0 { // it may have landed this run
 		if run, err = store.Run(s.ctx, run.ID); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	return s.print(doc, func(w io.Writer) { writeLanded(w, doc) })
 }
 
-// newestDied refuses to choose a run where the newest died, and names those that could be meant.
+// newestDied returns an error if no run is named and the newest one died. It lists the runs that can land.
 func (s *session) newestDied(records *store.Store, died record.Run) error {
 	waits := func(r record.RunSummary) bool { return r.Status == record.RunCompleted && !r.Landed && !r.InPlace }
 	runs, _, err := records.Runs(s.ctx, store.Filter{Limit: 3, Some: true, Run: waits})
@@ -103,7 +103,7 @@ func writeLanded(w io.Writer, doc landedJSON) {
 	render.Undo(w, doc.Undo)
 }
 
-// landProblem says what to type when a result did not land.
+// landProblem adds to err what to type if a result did not land.
 func landProblem(run record.Run, how landing.Spec, err error) error {
 	return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err)...)
 }

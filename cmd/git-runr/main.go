@@ -23,7 +23,8 @@ import (
 
 func main() { os.Exit(start()) }
 
-// start runs the program with what the process was given.
+// start runs the command line of the process and returns its exit status. Lines that git's hooks call skip the
+// command line parser.
 func start() int {
 	collect(shortGC)
 	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv)}
@@ -36,8 +37,8 @@ func start() int {
 	return p.run(ctx, os.Args)
 }
 
-// clock is the time of day, or the instant that GIT_RUNR_CLOCK pins it to, by
-// which tests and the demo give the same ids each time.
+// clock returns the function that gives the current time: time.Now, or the fixed instant in GIT_RUNR_CLOCK. Tests and
+// the demo set it, so that each run produces the same ids.
 func clock(getenv func(string) string) func() time.Time {
 	if at, err := time.Parse(time.RFC3339, getenv("GIT_RUNR_CLOCK")); err == nil {
 		return func() time.Time { return at }
@@ -45,7 +46,7 @@ func clock(getenv func(string) string) func() time.Time {
 	return time.Now
 }
 
-// run carries out one command line and returns its exit status.
+// run executes one command line and returns its exit status.
 func (p *program) run(ctx context.Context, typed []string) int {
 	out := &stdio.Output{Writer: p.out}
 	p = &program{in: p.in, out: out, err: p.err, getenv: p.getenv, now: p.now}
@@ -62,7 +63,7 @@ func (p *program) run(ctx context.Context, typed []string) int {
 	return out.Finish(err, talk{p}, asJSON)
 }
 
-// app is the command line as urfave/cli knows it.
+// app returns the definition of the command line for urfave/cli.
 func (p *program) app() *cli.App {
 	return &cli.App{
 		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
@@ -72,7 +73,7 @@ func (p *program) app() *cli.App {
 		Flags:           globalFlags(),
 		Commands:        p.commands(),
 		Action:          p.action(showOverview),
-		ExitErrHandler:  func(*cli.Context, error) {}, // report turns errors into statuses
+		ExitErrHandler:  func(*cli.Context, error) {}, // Finish turns errors into statuses
 		OnUsageError:    usageError,
 		CommandNotFound: nil,
 	}
@@ -90,11 +91,11 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "q", Usage: "only results and errors"},
 		&cli.BoolFlag{Name: "v", Usage: "say more"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
-		cli.HelpFlag, // cli leaves it out where a command is called help
+		cli.HelpFlag, // cli omits it in a program with a command named help
 	})
 }
 
-// commands are all commands in the order of help, each with its group.
+// commands returns all commands in the order in which help lists them, each with its group.
 func (p *program) commands() []*cli.Command {
 	groups := []struct {
 		name     string
@@ -126,7 +127,7 @@ func (p *program) commands() []*cli.Command {
 	return all
 }
 
-// offUnlessGiven keeps help from saying of each switch that it is off.
+// offUnlessGiven stops help from printing "(default: false)" for each boolean flag.
 func offUnlessGiven(flags []cli.Flag) []cli.Flag {
 	for _, f := range flags {
 		if b, ok := f.(*cli.BoolFlag); ok {
@@ -136,9 +137,9 @@ func offUnlessGiven(flags []cli.Flag) []cli.Flag {
 	return flags
 }
 
-// common sets what all commands have in common.
+// common sets the options that all commands share, and adds the check of arguments to each visible one.
 func common(c *cli.Command) {
-	c.HideHelpCommand = true // cli would add "help" to each, which then is no argument any more
+	c.HideHelpCommand = true // otherwise cli adds a subcommand "help", and "help" could not be an argument
 	c.OnUsageError = usageError
 	offUnlessGiven(c.Flags)
 	if do := c.Action; !c.Hidden {
@@ -154,7 +155,7 @@ func common(c *cli.Command) {
 	}
 }
 
-// checkArguments refuses the name of no subcommand, and arguments that the command's usage does not have.
+// checkArguments refuses unknown subcommands, and arguments that the command's usage does not list.
 func checkArguments(c *cli.Context) error {
 	err := argv.Check(c.Command.ArgsUsage, c.Args().Slice(), c.Bool("all"))
 	if len(c.Command.Subcommands) > 0 && c.Args().Present() {
@@ -166,14 +167,14 @@ func checkArguments(c *cli.Context) error {
 	return exit.Problemf(exit.Usage, "%w", err).WithHint(c.Command.HelpName + " -h")
 }
 
-// alias is a name that a command had before, or has in roborev. Its words, and flags of
-// it that are called otherwise now, are replaced where they are typed; no text names them.
+// alias is a former name of a command, or its name in roborev. The program replaces it, and the old names of its
+// flags, in the words that were typed. No help text mentions it.
 type alias struct {
 	typed, now string
-	flags      map[string]string // also arguments that are flags now
+	flags      map[string]string // old name to new flag; an old name may be an argument
 }
 
-// aliases are all old names. What stands behind one stays behind what replaces it.
+// aliases returns all old names. Words after an old name stay after its replacement.
 func aliases() []alias {
 	decisions := map[string]string{"commit": "--commit", "skip": "--skip", "stop": "--stop"}
 	return []alias{
@@ -189,8 +190,8 @@ func aliases() []alias {
 	}
 }
 
-// renamed replaces an old name in the words that were typed, the program's first.
-// Behind "help" the flags of what replaces it are left out.
+// renamed replaces an old command name in words, a command line that begins with the program. After "help" it drops
+// the flags of the replacement.
 func renamed(words []string) []string {
 	at := 1
 	for at < len(words) && strings.HasPrefix(words[at], "-") {
@@ -217,7 +218,7 @@ func renamed(words []string) []string {
 	return words
 }
 
-// behind returns words without names, which they begin with but for flags in between.
+// behind returns words without names, which must come first; flags between them are allowed and kept.
 func behind(words, names []string) (rest []string, ok bool) {
 	for _, word := range words {
 		switch {
@@ -248,7 +249,8 @@ func (a alias) rename(words []string) []string {
 	return words
 }
 
-// unlike names what is nearest to commands of roborev that have no counterpart of one line.
+// unlike returns the error for a roborev command that has no equivalent here, with the nearest commands as hints; nil
+// for other names.
 func unlike(name string) *exit.Problem {
 	if name != "refine" {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// mcpLease is how long a claim of an agent lasts after its conversation ended without
-// giving it back.
+// mcpLease is how long an agent's claim lasts after its conversation ends without a release.
 const mcpLease = 30 * time.Minute
 
 func (p *program) mcpCommand() *cli.Command {
@@ -51,14 +50,14 @@ func serveMCP(s *session) error {
 	return server.Run(s.ctx, s.in, s.out)
 }
 
-// mcpProject opens the repository for one call of a tool.
+// mcpProject opens the repository for one tool call.
 func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	each := s.session(s.Context, ctx)
 	store, conf, err := each.configured()
 	if err != nil {
 		return nil, err
 	}
-	checks, _ := conf.Checks() // what nobody approved is not offered
+	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	return &mcp.Project{
 		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
 		Ask: func(names []string, kind string) (record.ReviewRequest, error) {

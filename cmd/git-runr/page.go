@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// reviewURL is the address of a review's page, with the token that opens it. Where no server runs it starts
-// one in the background, unless mayServe forbids that: then the address is "".
+// reviewURL returns the address of a review's page, with the token that opens it. Without a server it starts one in
+// the background. It returns "" if none runs and mayServe forbids to start one.
 func (s *session) reviewURL(store *store.Store, reviewID string) string {
 	address, secret, ok := web.Running(s.ctx, store.Repo)
 	if !ok && s.mayServe(store.Repo) {
@@ -26,8 +26,8 @@ func (s *session) reviewURL(store *store.Store, reviewID string) string {
 	return address.ReviewURL(secret, reviewID)
 }
 
-// mayServe reports whether a server may be started unasked: nobody forbade it, and a
-// browser can be on this machine.
+// mayServe reports whether a server may be started without being asked for: it is not disabled, and this machine can
+// have a browser.
 func (s *session) mayServe(repo *gitstore.Repo) bool {
 	if setting := repo.Config.Get("runr.serve"); setting != "" && !repo.Config.Bool("runr.serve") || s.Bool("no-serve") {
 		return false

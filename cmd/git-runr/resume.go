@@ -74,7 +74,7 @@ func resume(s *session, store *store.Store, conf *config.Config, run record.Run)
 	return s.resume(store, conf, run, s.StringSlice("after"))
 }
 
-// decide records what becomes of a run that gave up.
+// decide records the user's decision on a run that gave up.
 func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choice) error {
 	run, left, err := runner.AnswerRun(s.ctx, store, run, choice)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choi
 	return nil
 }
 
-// resume takes run up, after the checks that the user named.
+// resume continues run, after the checks that the user named have passed.
 func (s *session) resume(store *store.Store, conf *config.Config, run record.Run, after []string) error {
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
@@ -139,8 +139,8 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 	}))
 }
 
-// resumeProblem says what to type where files of the user's checkout may be the
-// attempt's or the user's, and where the user is on the run's branch.
+// resumeProblem adds to err what to type if files of the checkout may belong to the attempt or to the user, or if the
+// run's branch is checked out.
 func resumeProblem(run string, err error) error {
 	left, elsewhere := new(runner.LeftError), new(gitstore.CheckedOutError)
 	if errors.As(err, &elsewhere) {
@@ -179,8 +179,7 @@ func (s *session) takeUp(conf *config.Config, store *store.Store, run record.Run
 	return run, nil
 }
 
-// awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
-// on from.
+// awaitsPerson returns an error if the run waits for a review that nobody has answered.
 func awaitsPerson(ctx context.Context, store *store.Store, run record.Run) error {
 	review, waits, err := runner.Waits(ctx, store, run)
 	if err != nil || !waits {
@@ -231,11 +230,11 @@ func checkNames(run record.Run) []string {
 	return []string{"its checks: " + strings.Join(names, ", ")}
 }
 
-// sameStopsAllowed is how often a run may stop for the same reason without getting
-// on before resume --safe leaves it to a person.
+// sameStopsAllowed is how often a run may stop for the same reason without progress before resume --safe leaves it to
+// a person.
 const sameStopsAllowed = 2
 
-// needsPerson says why run is not taken up by itself; nil when it may be.
+// needsPerson returns why run needs a person before it can continue, or nil if resume --safe may continue it.
 func needsPerson(store *store.Store, run record.Run) error {
 	switch {
 	case run.Status == record.RunRunning && workspace.Live(store, run.ID):
@@ -253,7 +252,7 @@ func needsPerson(store *store.Store, run record.Run) error {
 	case !reason.Resumable:
 		return exit.Problemf(exit.Stopped, "run %s stopped for good: %s", run.ID, reason.Title).WithHint(hints...)
 	case len(run.News()) > 0, reason.Code == record.ReasonUntrusted, run.Stop.Review != "":
-		return nil // resume says what is missing
+		return nil // resume checks these itself
 	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
 		return nil
 	case reason.Retry():
@@ -280,7 +279,7 @@ func (p *program) interveneCommand() *cli.Command {
 	}
 }
 
-// interventionJSON is what `intervene --json` prints.
+// interventionJSON is the result of git runr intervene.
 type interventionJSON struct {
 	Run          string              `json:"run_id"`
 	Intervention record.Intervention `json:"intervention"`
@@ -307,7 +306,7 @@ func intervene(s *session, store *store.Store, conf *config.Config, run record.R
 	return s.showIntervention(run, iv)
 }
 
-// intervened has a runner record what a person did, and brings the notes up to date.
+// intervened lets a runner record what a person did, and updates the notes.
 func (c *console) intervened(ctx context.Context, conf *config.Config, store *store.Store, do func(*runner.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
 	progress := c.progress()
 	defer progress.Close()
@@ -318,7 +317,7 @@ func (c *console) intervened(ctx context.Context, conf *config.Config, store *st
 	return run, iv, err
 }
 
-// interventionSpec reads the flags.
+// interventionSpec returns the intervention that the flags describe.
 func (s *session) interventionSpec(store *store.Store, run record.Run) (runner.InterventionSpec, error) {
 	spec := runner.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
 	known := record.InterventionReasons()

@@ -59,14 +59,14 @@ func (p *program) reviewCommand() *cli.Command {
 	}
 }
 
-// requested is the answer of git runr review.
+// requested is the result of git runr review.
 type requested struct {
 	ID       string   `json:"review_id"`
 	URL      string   `json:"url"` // "" while no page is served
 	Reviewer string   `json:"reviewer"`
 	Others   []string `json:"other_reviewers,omitempty"`
 	People   []string `json:"people,omitempty"`
-	Round    int      `json:"round,omitempty"` // of a conversation, from 2
+	Round    int      `json:"round,omitempty"` // in its conversation; omitted for the first
 	Follows  string   `json:"follows,omitempty"`
 	Status   string   `json:"status"`
 	Hint     string   `json:"hint"`
@@ -77,7 +77,7 @@ func privateFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "private", Usage: "record it where it never leaves this clone; git runr inbox share ID shares it"}
 }
 
-// asksFor has what is asked from now on go to the audience that the flags name.
+// asksFor sets the audience of the requests that this command records, from --remote and --private.
 func (s *session) asksFor(store *store.Store) error {
 	remote := s.String("remote")
 	if remote != "" && s.Bool("private") {
@@ -185,7 +185,7 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	})
 }
 
-// askStandard asks on a terminal, once in a repository, whether the checks that the project has may run.
+// askStandard asks at a terminal, once per repository, whether the standard checks of the project may run.
 func (s *session) askStandard(store *store.Store, conf *config.Config) error {
 	tty, consent := s.terminal(), conf.Consent(s.ctx)
 	if tty == nil || s.Bool("no-checks") || consent.Standard || consent.Declined {
@@ -202,8 +202,8 @@ func (s *session) askStandard(store *store.Store, conf *config.Config) error {
 	return conf.Approve(s.ctx, s.now())
 }
 
-// warnNotReady says which of the reviewers cannot be started here. The request stays:
-// what is missing may come.
+// warnNotReady prints which of the reviewers cannot be started here. The request stays, because what is missing may
+// be installed later.
 func (c *console) warnNotReady(conf *config.Config, asked record.ReviewRequest) {
 	names := asked.Reviewers()
 	if asked.Judge != "" {
@@ -217,7 +217,7 @@ func (c *console) warnNotReady(conf *config.Config, asked record.ReviewRequest) 
 	}
 }
 
-// nothingJSON is the answer where nothing was asked for, as there is nothing to review.
+// nothingJSON is the result if there is nothing to review and no request was recorded.
 type nothingJSON struct {
 	Outcome record.Outcome    `json:"outcome"`
 	Why     string            `json:"why"`
@@ -235,7 +235,8 @@ func (c *console) showNothing(nothing *intake.NothingError) error {
 	return errors.Join(err, exit.With(exit.Nothing))
 }
 
-// requestedLines say that a review was asked for, in the words that chats know, and how to get at a page where none is served.
+// requestedLines returns the lines that confirm a request, in the words that chat prompts know. If no page is served
+// they say how to read the review.
 func requestedLines(made record.Review, round int, url, hint string) []string {
 	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
 	if len(made.Request.People) > 0 {
@@ -263,11 +264,12 @@ func deepenFlag() cli.Flag {
 	}
 }
 
-// maxDeepen bounds the commits that one fetch deepens a shallow clone by: a remote that is shallow itself has no more.
+// maxDeepen is the maximum number of commits by which one fetch deepens a shallow clone. A remote that is shallow
+// itself cannot provide more.
 const maxDeepen = 1 << 20
 
-// deepened calls read. Where that needs commits or history that this clone lacks, it fetches them with --deepen,
-// and in a pipeline, until read has what it needs.
+// deepened calls read. If read needs commits or history that this clone lacks, and --deepen or CI is set, it fetches
+// them, deeper each time, and calls read again.
 func (s *session) deepened(store *store.Store, spec string, read func() error) error {
 	err := read()
 	deepen := s.Bool("deepen") || !s.IsSet("deepen") && s.getenv("CI") != ""
@@ -291,7 +293,7 @@ func (s *session) deepened(store *store.Store, spec string, read func() error) e
 	return err
 }
 
-// deepenFrom returns the elected remote, and the commit whose history it is asked for.
+// deepenFrom returns the elected remote and HEAD; ok is false without one of them.
 func (s *session) deepenFrom(store *store.Store) (remote string, head gitstore.ID, ok bool) {
 	conf, noConf := config.Read(s.ctx, store.Repo, s.getenv)
 	if noConf != nil {
@@ -302,7 +304,8 @@ func (s *session) deepenFrom(store *store.Store) (remote string, head gitstore.I
 	return remote, head, noRemote == nil && noHead == nil
 }
 
-// asked reads who is asked, and what for.
+// asked returns a request with the reviewers, kind, quorum, judge and message of the command line, else as
+// configured.
 func (s *session) asked(conf *config.Config) (record.ReviewRequest, error) {
 	names, err := s.reviewers(conf)
 	if err != nil {
@@ -321,7 +324,7 @@ func (s *session) asked(conf *config.Config) (record.ReviewRequest, error) {
 	return request, err
 }
 
-// reviewRequest reads the command line.
+// reviewRequest returns the request that the command line describes: asked, with its subject and the owners to ask.
 func (s *session) reviewRequest(store *store.Store, conf *config.Config, again bool) (record.ReviewRequest, error) {
 	request, err := s.asked(conf)
 	if err != nil {
@@ -360,8 +363,8 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 	return request, err
 }
 
-// reviewers are those of the command line, or the configured ones, with the model that it
-// names.
+// reviewers returns the names of --reviewer, or nil, which means the configured reviewer. With --model each name gets
+// that model.
 func (s *session) reviewers(conf *config.Config) ([]string, error) {
 	names, model := s.StringSlice("reviewer"), s.String("model")
 	if err := config.CheckModel("--model", model); err != nil || model == "" {
@@ -380,13 +383,13 @@ func (s *session) reviewers(conf *config.Config) ([]string, error) {
 	return names, nil
 }
 
-// hasAgent reports whether any of the reviewers is somebody to start.
+// hasAgent reports whether a reviewer is a program, such as an agent or builtin.
 func hasAgent(reviewers []string) bool {
 	return slices.ContainsFunc(reviewers, func(name string) bool { return name != record.Human })
 }
 
-// pathsInside are paths, from where the command was started, as they are from the top of the
-// working tree, in which they must lie.
+// pathsInside converts paths, relative to where the command was started, into paths relative to the top of the
+// working tree. It returns an error for a path outside of it.
 func pathsInside(store *store.Store, paths []string) (top []string, err error) {
 	for _, path := range paths {
 		from := store.Repo.FromTop(path)
@@ -398,7 +401,7 @@ func pathsInside(store *store.Store, paths []string) (top []string, err error) {
 	return top, nil
 }
 
-// reviewNow does the review in this process and shows it.
+// reviewNow runs the review in this process and shows it.
 func (s *session) reviewNow(store *store.Store, conf *config.Config, made record.Review) error {
 	if !hasAgent(made.Request.Reviewers()) {
 		if url := s.reviewURL(store, made.ID); url != "" {
@@ -409,9 +412,9 @@ func (s *session) reviewNow(store *store.Store, conf *config.Config, made record
 	progress := s.progress()
 	defer progress.Close()
 	worker := s.worker(store, conf, progress)
-	worker.Heard, worker.Awaited = nil, true // whoever waits sees it
+	worker.Heard, worker.Awaited = nil, true // the user is watching
 	done, err := worker.Review(s.ctx, made)
-	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
+	if errors.Is(err, gitstore.ErrBusy) { // a background worker was faster
 		progress.Close()
 		return s.awaitReview(store, made)
 	}
@@ -425,8 +428,8 @@ func (s *session) reviewNow(store *store.Store, conf *config.Config, made record
 	return s.showReview(store, done)
 }
 
-// awaited reports whether somebody is waited for. A person is not where an agent could not
-// be run: whoever asked has to hear of that.
+// awaited reports whether the review still waits for somebody. If an agent failed to run, people do not count, so
+// that the user hears of the failure at once.
 func awaited(r record.Review) bool {
 	pending := r.Pending()
 	if r.Failure != nil {
@@ -435,7 +438,7 @@ func awaited(r record.Review) bool {
 	return len(pending) > 0 && r.ClosedAt.IsZero()
 }
 
-// awaitReview waits until everybody who was asked has answered.
+// awaitReview waits until all reviewers have answered, and shows the review.
 func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr show %s", strings.Join(made.Pending(), ", "), made.ID)
 	review, err := steps.Await(s.ctx, func(ctx context.Context) (record.Review, error) { return store.Review(ctx, made.ID) }, func(r record.Review) bool { return !awaited(r) })
@@ -445,17 +448,17 @@ func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	return s.showReview(store, review)
 }
 
-// reviewDocument is a review as it is shown here, with the line that has its findings fixed.
+// reviewDocument returns the document for a review, with the command line that starts a run for its findings.
 func (s *session) reviewDocument(store *store.Store, review record.Review) render.ReviewDocument {
 	doc := render.NewReviewDocument(review)
 	doc.SoFar = queue.SoFar(store, review.ID)
-	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // else no run would begin
+	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // without a configuration no run could start
 		doc.Fix = conf.FixLine(review.ID)
 	}
 	return doc
 }
 
-// showReview prints a review and turns what came of it into the exit status.
+// showReview prints a review and returns its outcome as an exit status.
 func (s *session) showReview(store *store.Store, review record.Review) error {
 	doc := s.reviewDocument(store, review)
 	if s.Bool("require-checks") {
@@ -489,15 +492,15 @@ func outcomeStatus(review record.Review) error {
 	return nil
 }
 
-// scannedJSON is the answer of git runr review --missing.
+// scannedJSON is the result of git runr review --missing.
 type scannedJSON struct {
 	Range   string           `json:"range"`
 	DryRun  bool             `json:"dry_run"`
-	Queued  int              `json:"queued"` // reviews that are asked for, or would be
+	Queued  int              `json:"queued"` // reviews that were requested, or would be
 	Commits []intake.Scanned `json:"commits"`
 }
 
-// reviewMissing asks for reviews of commits that no hook saw.
+// reviewMissing requests reviews of commits that no hook saw.
 func (s *session) reviewMissing(store *store.Store, conf *config.Config) error {
 	for _, flag := range []string{"worktree", "staged", "wait", "edit", "again", "require-checks"} {
 		if s.Bool(flag) {
@@ -513,7 +516,7 @@ func (s *session) reviewMissing(store *store.Store, conf *config.Config) error {
 	}
 	doc := scannedJSON{DryRun: s.Bool("dry-run")}
 	if !doc.DryRun {
-		if _, err := lineage.Follow(s.ctx, store); err != nil { // what was reviewed elsewhere counts
+		if _, err := lineage.Follow(s.ctx, store); err != nil { // so that reviews of rewritten commits count
 			return err
 		}
 	}
@@ -544,7 +547,7 @@ func (s *session) reviewMissing(store *store.Store, conf *config.Config) error {
 	return s.print(doc, func(w io.Writer) { writeScanned(w, doc) })
 }
 
-// scanSpan returns the commits to look at, newest first, and names the range in doc.
+// scanSpan returns the commits to scan, newest first, and records the range in doc.
 func (s *session) scanSpan(store *store.Store, doc *scannedJSON) ([]gitstore.LoggedCommit, error) {
 	rev := s.arg("HEAD")
 	doc.Range = rev

@@ -12,14 +12,14 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// follow makes request the next round of the conversation that it continues. With --again it asks the same people: of the
-// review that is named, else of the newest one that HEAD goes on from.
+// follow makes request the next round of the conversation that its change continues, if there is one. With --again
+// and no argument, a review of earlier commits of the branch counts as well, and its reviewers are asked again.
 func (s *session) follow(store *store.Store, request *record.ReviewRequest) error {
 	if request.Subject.Commit == "" || request.Part() {
 		return nil
 	}
 	again := s.Bool("again") && s.NArg() == 0
-	if again { // else what was followed before counts
+	if again { // else only what is already recorded counts
 		if _, err := lineage.Follow(s.ctx, store); err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *session) follow(store *store.Store, request *record.ReviewRequest) erro
 	return s.askSame(store, review, request)
 }
 
-// askSame makes request the next round of the conversation of a review. What the command line says of whom to ask counts.
+// askSame makes request the next round of review, with the same reviewers unless --reviewer names others.
 func (s *session) askSame(store *store.Store, review record.Review, request *record.ReviewRequest) error {
 	next, err := lineage.NextRound(s.ctx, store, review)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *session) askSame(store *store.Store, review record.Review, request *rec
 	return nil
 }
 
-// reviewAgain returns the review that the only argument of --again names; ok is false where that is a commit or a range.
+// reviewAgain returns the review that the only argument of --again names; ok is false if that is a commit or a range.
 func (s *session) reviewAgain(store *store.Store) (review record.Review, ok bool, err error) {
 	if !s.Bool("again") || s.NArg() != 1 {
 		return review, false, nil
@@ -69,8 +69,9 @@ func (s *session) reviewAgain(store *store.Store) (review record.Review, ok bool
 	return review, true, err
 }
 
-// requestRound records a request. A round takes the place of the one that it follows: that leaves the inbox. What lineage has
-// asked for by itself of the same commit is the round, where the command line says nothing else.
+// requestRound records a request and returns its number in the conversation, 0 outside of one. It closes the earlier
+// rounds, which the new one replaces. If lineage has already asked the same reviewers about the same commit, and the
+// command line adds no message, that request is the round.
 func (s *session) requestRound(records *store.Store, request record.ReviewRequest) (made record.Review, number int, err error) {
 	if request.Follows == "" {
 		made, err = records.RequestReview(s.ctx, request, "cli")
@@ -101,7 +102,7 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 	return made, len(rounds), nil
 }
 
-// roundOf says which round of which conversation was asked for; "" for the first one.
+// roundOf describes the round that was requested, such as "round 2 of ID"; "" for a first one.
 func roundOf(made record.Review, number int) string {
 	if number < 2 {
 		return ""

@@ -17,13 +17,13 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// sinceJSON is the answer of git runr review --since-mine.
+// sinceJSON is the result of git runr review --since-mine.
 type sinceJSON struct {
 	ID      string        `json:"review_id"` // the newest round
 	Since   time.Time     `json:"since,omitzero"`
-	Seen    string        `json:"seen_review_id,omitempty"` // the round that was looked at or answered last
-	Commits []newCommit   `json:"commits"`                  // on top of the code of that round
-	Changed *store.Since  `json:"changed,omitempty"`        // where that was rewritten
+	Seen    string        `json:"seen_review_id,omitempty"` // the round that this person last looked at or answered
+	Commits []newCommit   `json:"commits"`                  // since that round, on top of its code
+	Changed *store.Since  `json:"changed,omitempty"`        // since that round, if its code was rewritten
 	News    []record.News `json:"news"`
 }
 
@@ -32,7 +32,8 @@ type newCommit struct {
 	Title  string      `json:"title"`
 }
 
-// sinceMine shows what is new in a conversation since who types looked at it here or said something in it, and notes a look.
+// sinceMine shows what is new in a conversation since this person last looked at it in this clone or said something
+// in it, and records that they have looked now.
 func (s *session) sinceMine(records *store.Store) error {
 	review, err := s.reviewOf(records)
 	if err != nil {
@@ -74,7 +75,8 @@ func (s *session) sinceMine(records *store.Store) error {
 	return s.print(doc, func(w io.Writer) { writeSince(w, doc) })
 }
 
-// reviewOf returns the review that the argument names, or the newest of the branch that it is; without one of the current branch.
+// reviewOf returns the review that the argument names. For a branch it returns the newest review of that branch, and
+// without an argument that of the current branch.
 func (s *session) reviewOf(records *store.Store) (review record.Review, err error) {
 	branch := s.arg("")
 	if branch != "" {
@@ -100,7 +102,8 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 	return records.Review(s.ctx, newest.ID)
 }
 
-// newCode fills in what is new in the code since the round that was seen: commits on top, or what the author changed.
+// newCode adds to doc what changed in the code since the round that was seen: new commits, or a rewrite by the
+// author.
 func (s *session) newCode(records *store.Store, newest, seen record.Review, doc *sinceJSON) error {
 	next, err := lineage.NextRound(s.ctx, records, newest)
 	if err != nil || seen.ID == "" {

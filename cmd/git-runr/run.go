@@ -92,7 +92,7 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 		return err
 	}
 	begin := plan.Base
-	if plan.FromReview == "" { // perhaps with what is in the working tree, which is the user's
+	if plan.FromReview == "" { // the user's own change, perhaps in the working tree
 		if begin, err = store.Repo.Head(s.ctx); err != nil {
 			return err
 		}
@@ -111,14 +111,15 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 	return s.carryOut(conf, store, func(runner *runner.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
 }
 
-// notRun prints which checks do not run, and why.
+// notRun prints the reasons why checks do not run.
 func (c *console) notRun(why []string) {
 	for _, line := range why {
 		c.say("checks not run: %s", line)
 	}
 }
 
-// readyToRun refuses, before anything is recorded, what could not begin.
+// readyToRun returns an error, before anything is recorded, if the run could not begin. It prints the configuration's
+// warning, if any.
 func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
 	warning, err := conf.ReadyToRun(plan)
 	if warning != "" {
@@ -127,7 +128,7 @@ func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
 	return err
 }
 
-// runner carries runs out with this session's configuration.
+// runner returns a Runner with this session's configuration.
 func (c *console) runner(conf *config.Config, store *store.Store, progress *progress.Display) *runner.Runner {
 	return &runner.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: conf.Checker(),
@@ -135,7 +136,7 @@ func (c *console) runner(conf *config.Config, store *store.Store, progress *prog
 	}
 }
 
-// carryOut runs the loop and shows how it ended.
+// carryOut runs the loop that begin starts and shows the result.
 func (s *session) carryOut(conf *config.Config, store *store.Store, begin func(*runner.Runner) (record.Run, error)) error {
 	progress := s.progress()
 	defer progress.Close()
@@ -159,15 +160,14 @@ func (s *session) carryOut(conf *config.Config, store *store.Store, begin func(*
 	return s.showEnd(store, done)
 }
 
-// project brings the notes up to date. They can always be made again, so trouble
-// with them is told and no more.
+// project updates the notes. It only reports a failure: they can be rebuilt at any time.
 func (c *console) project(ctx context.Context, store *store.Store) {
 	if err := store.Project(context.WithoutCancel(ctx)); err != nil {
 		c.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
 	}
 }
 
-// ask puts the exhausted run's question to the person at the terminal.
+// ask asks the person at the terminal how to continue a run that has used up its retries.
 func (c *console) ask(tty io.Writer, run record.Run, why runner.Step) (runplan.Choice, error) {
 	findings, _ := run.Open()
 	name := run.Plan.Entity.Name()
@@ -200,7 +200,7 @@ func (c *console) ask(tty io.Writer, run record.Run, why runner.Step) (runplan.C
 	}
 }
 
-// endJSON is how a run ended, with the result object that orchestrators read.
+// endJSON is the result of a run, including the object that orchestrators read.
 type endJSON struct {
 	record.RunSummary
 	Outcome  runner.Result        `json:"outcome"`
@@ -235,10 +235,10 @@ func (s *session) showEnd(store *store.Store, run record.Run) error {
 	return nil
 }
 
-// stopStatus is the exit status of a stop, without a word more.
+// stopStatus returns the exit status for a stop reason, as an error without a message.
 func stopStatus(reason string) error { return exit.With(exit.Status(record.ReasonOf(reason).Status)) }
 
-// plan reads the command line: what the run works on, and by which rules.
+// plan returns what the run works on and by which rules, from the command line and the configuration.
 func (s *session) plan(store *store.Store, conf *config.Config) (runplan.Plan, error) {
 	plan, _, err := conf.Plan()
 	if err != nil {
@@ -279,7 +279,7 @@ func (s *session) plan(store *store.Store, conf *config.Config) (runplan.Plan, e
 	return plan, runner.PlanInPlace(s.ctx, store, &plan)
 }
 
-// planTask takes a task from the file called name, or from -m.
+// planTask adds the task to plan, from -m or from the file called name.
 func (s *session) planTask(plan *runplan.Plan, name string) error {
 	var text string
 	var err error
@@ -331,7 +331,7 @@ func (s *session) planContext(store *store.Store, plan *runplan.Plan, name strin
 	return err
 }
 
-// planReview takes the findings of a submitted review, or some of them, as what is to be done.
+// planReview makes the findings of a submitted review the task of plan: all of them, or those in only.
 func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id string, only []string) error {
 	review, err := store.Review(ctx, id)
 	if err != nil {
@@ -343,8 +343,7 @@ func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id 
 	return runner.PlanReview(plan, review, only...)
 }
 
-// readInput reads a file that the user named, from where the command was started,
-// or standard input for "-".
+// readInput reads a file, relative to where the command was started, or standard input for "-".
 func (s *session) readInput(name string) ([]byte, error) {
 	const limit = 4 << 20
 	if name == "-" {
@@ -363,7 +362,7 @@ func (s *session) readInput(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// fromStart is a path as it is meant where the command was started.
+// fromStart resolves path relative to the directory in which the command was started.
 func (s *session) fromStart(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -371,13 +370,11 @@ func (s *session) fromStart(path string) string {
 	return filepath.Join(s.dir, path)
 }
 
-// runLease is the lease of the claim that a run has on the review it addresses. It
-// is renewed at a third of it.
+// runLease is the lease of a run's claim on the review that it addresses. It is renewed at every third of it.
 const runLease = 30 * time.Minute
 
-// holdReview claims the review that a run addresses, so that nobody else does, until
-// letGo is called. id "" is no review. One that this actor has claimed for good
-// before, or that is closed, is left as it is.
+// holdReview claims the review that a run addresses, so that nobody else works on it until letGo is called. Without
+// an id it does nothing. It leaves a closed review as it is, and one that this actor already holds without a lease.
 func (s *session) holdReview(store *store.Store, id string) (letGo func(), err error) {
 	nothing := func() {}
 	if id == "" {
@@ -414,7 +411,7 @@ func (s *session) holdReview(store *store.Store, id string) (letGo func(), err e
 	}, nil
 }
 
-// letGo releases the claim of a run on its review, unless somebody else holds the review by now.
+// letGo releases the claim of a run on its review, unless somebody else holds it by now.
 func (s *session) letGo(store *store.Store, id string, hold record.Hold) {
 	ctx := context.WithoutCancel(s.ctx)
 	review, err := store.Review(ctx, id)
@@ -431,17 +428,17 @@ func (s *session) letGo(store *store.Store, id string, hold record.Hold) {
 	s.unshare(store, review, hold)
 }
 
-// startWait is how long a run in the background is waited for until it has begun.
+// startWait is how long runDetached waits for its run to begin.
 const startWait = 20 * time.Second
 
-// begunJSON is the answer of git runr run --detached.
+// begunJSON is the result of git runr run --detached.
 type begunJSON struct {
 	Run    string `json:"run_id"`
 	Review string `json:"review_id"`
 }
 
-// runDetached begins a run of a review in the background, and says which once it is there. A
-// review has one run at a time of those that are begun so.
+// runDetached starts a run of a review in the background, waits until it has begun, and prints its id. It refuses if
+// another run of the review is live.
 func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 	unlock, err := store.Repo.Lock(s.ctx, "run-detached")
 	if err != nil {
@@ -489,8 +486,8 @@ func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 	return exit.Problemf(exit.Busy, "the run has not begun; %q may say why", filepath.Join(store.Repo.StateDir(), log))
 }
 
-// detachedActor is who holds a review while a run in the background addresses it: the person,
-// where it is theirs. It is an error where somebody else has it.
+// detachedActor returns who holds the review while a run in the background addresses it: the person if they hold it
+// themselves, else this actor. It returns an error if somebody else has claimed the review.
 func (s *session) detachedActor(store *store.Store, review string) (string, error) {
 	now, err := store.Review(s.ctx, review)
 	if err != nil {
@@ -512,7 +509,7 @@ func (s *session) detachedActor(store *store.Store, review string) (string, erro
 	return actor, err
 }
 
-// answerFindings records what a run fixed of the review that it addressed.
+// answerFindings records in the review that the run addressed which findings the run fixed.
 func (s *session) answerFindings(store *store.Store, run record.Run) {
 	if run.Plan.FromReview == "" {
 		return
@@ -526,7 +523,7 @@ func (s *session) answerFindings(store *store.Store, run record.Run) {
 	}
 }
 
-// limitFlags bound what a run takes.
+// limitFlags returns the flags that limit what a run may use.
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "max-cost", Usage: "US `DOLLARS` that the run may cost, all in all", DefaultText: "loop.max_cost"},
@@ -535,7 +532,7 @@ func limitFlags() []cli.Flag {
 	}
 }
 
-// setLimits takes the values of limitFlags.
+// setLimits sets the values of limitFlags in conf.
 func (s *session) setLimits(conf *config.Config) error {
 	for _, flag := range limitFlags() {
 		if name := flag.Names()[0]; s.IsSet(name) {

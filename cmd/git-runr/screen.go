@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// columns is how many a person has who reads the results; 0 where they go into a pipe or a
-// file, whose lines are as they are.
+// columns returns the width for results that a person reads, or 0 if they go to a pipe or file and lines are not
+// wrapped.
 func (c *console) columns() int {
 	terminal, width := c.terminalAt(c.out)
 	if !terminal && !c.inPager() {
@@ -23,14 +23,14 @@ func (c *console) columns() int {
 	return width
 }
 
-// terminalAt reports whether w is a terminal, and how wide it is, or would be: as COLUMNS says.
+// terminalAt reports whether w is a terminal, and the width: COLUMNS if set, else the terminal's.
 func (p *program) terminalAt(w any) (bool, int) {
 	terminal, width := stdio.Terminal(w)
 	set, _ := strconv.Atoi(p.getenv("COLUMNS"))
 	return terminal, cmp.Or(max(set, 0), width)
 }
 
-// talk is standard error. Whole lines that are written to it fit the terminal.
+// talk is a writer to standard error. At a terminal it wraps what is written, which must be whole lines.
 type talk struct{ *program }
 
 func (t talk) Write(text []byte) (int, error) {
@@ -39,17 +39,17 @@ func (t talk) Write(text []byte) (int, error) {
 		return t.err.Write(text)
 	}
 	w := &screen.Writer{Out: t.err, Columns: width}
-	_, _ = w.Write(text) // it keeps them
+	_, _ = w.Write(text) // w buffers it
 	return len(text), w.Flush()
 }
 
-// inPager reports whether git shows what this program writes in its pager.
+// inPager reports whether git runs its pager on this program's output.
 func (c *console) inPager() bool { return c.getenv("GIT_PAGER_IN_USE") == "true" }
 
-// width is columns where something has to be laid out in any case.
+// width returns columns, or 80 in a pipe, for text that is always laid out.
 func (c *console) width() int { return cmp.Or(c.columns(), 80) }
 
-// screen is what a person reads results on. It is flushed by whoever asks for it.
+// screen returns the writer for results that a person reads. The caller flushes it.
 func (c *console) screen() *screen.Writer {
 	w := &screen.Writer{Out: c.out, Columns: c.columns()}
 	w.Colours = c.coloured(w.Columns > 0)
@@ -65,7 +65,7 @@ func (c *console) screen() *screen.Writer {
 	return w
 }
 
-// file is a file as it is in a tree; nil where it cannot be read.
+// file returns a file's content in a tree, or nil if it cannot be read.
 func (c *console) file(tree gitstore.ID, path string) []byte {
 	entry, err := c.store.Repo.File(context.Background(), tree, path)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *console) file(tree gitstore.ID, path string) []byte {
 	return text
 }
 
-// address is where a place is on this machine, "" where it is not.
+// address returns the link to a place on this machine, or "" if the file is not here.
 func (c *console) address(place screen.Place) string {
 	path := filepath.Join(c.store.Repo.WorkTree, filepath.FromSlash(place.File))
 	if c.store.Repo.WorkTree == "" || place.File == "" || !filepath.IsLocal(filepath.FromSlash(place.File)) || !onDisk(path) {
@@ -91,7 +91,7 @@ func (c *console) address(place screen.Place) string {
 	return screen.FileLink(c.getenv, host, path, place.Line)
 }
 
-// coloured reports whether results have colours; terminal is whether a person reads them.
+// coloured reports whether results have colours. terminal says whether a person reads them.
 func (c *console) coloured(terminal bool) bool {
 	config := func(string) string { return "" }
 	if c.store != nil {
@@ -100,8 +100,7 @@ func (c *console) coloured(terminal bool) bool {
 	return screen.Wish{Flag: c.colours, Getenv: c.getenv, Config: config}.Colours(terminal)
 }
 
-// paged shows what show writes in the user's pager where a person reads at a terminal, else
-// as it is.
+// paged writes the output of show to the user's pager if standard output is a terminal, else directly.
 func (s *session) paged(show func(w *screen.Writer) error) error {
 	w := s.screen()
 	write := func() error { return cmp.Or(show(w), w.Flush()) }
@@ -116,7 +115,7 @@ func (s *session) paged(show func(w *screen.Writer) error) error {
 	if pager == "" {
 		return write()
 	}
-	w.Address = nil // not every pager lets them through
+	w.Address = nil // not every pager supports links
 	at := gitstore.Terminal{Out: stdio.Beneath(s.out).(io.Writer), Err: s.err}
 	return s.store.Repo.Page(s.ctx, pager, at, func(out io.Writer) error {
 		w.Out = &stdio.Output{Writer: out}
@@ -124,7 +123,7 @@ func (s *session) paged(show func(w *screen.Writer) error) error {
 	})
 }
 
-// printPaged is print for what may be long.
+// printPaged is print for output that may be long.
 func (s *session) printPaged(doc any, show func(w io.Writer)) error {
 	if s.json {
 		return stdio.WriteJSON(s.out, doc)

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	serveIdle = time.Hour       // how long a server that nobody asks lives
-	serveWait = 2 * time.Second // how long a starting server is waited for
+	serveIdle = time.Hour       // a server without requests ends after this
+	serveWait = 2 * time.Second // maximum wait for a server to start
 )
 
 func (p *program) serveCommand() *cli.Command {
@@ -44,14 +44,14 @@ func (p *program) serveCommand() *cli.Command {
 	}
 }
 
-// served is the answer of git runr serve.
+// served is the result of git runr serve.
 type served struct {
 	URL      string `json:"url"`
-	LoginURL string `json:"login_url"` // opens it in a browser
+	LoginURL string `json:"login_url"` // signs the browser in
 	Token    string `json:"token"`     // for programs: Authorization: Bearer TOKEN
 	Port     int    `json:"port"`
 	PID      int    `json:"pid"`
-	Running  bool   `json:"running"` // it ran already
+	Running  bool   `json:"running"` // it was running before
 }
 
 func serve(s *session) error {
@@ -92,7 +92,7 @@ func serve(s *session) error {
 }
 
 func (s *session) webConfig(store *store.Store, conf *config.Config, place *web.Place, actor string) web.Config {
-	checks, _ := conf.Checks() // what nobody approved is not offered
+	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	var unshared func(context.Context) (int, error)
 	if remote, err := store.Repo.ElectRemote(conf.Sync.Remote); err == nil {
 		unshared = func(ctx context.Context) (int, error) { return share.Unpushed(ctx, store, remote) }
@@ -116,7 +116,7 @@ func (s *session) webConfig(store *store.Store, conf *config.Config, place *web.
 	}
 }
 
-// reviewRequested does what git runr review does beside the event.
+// reviewRequested does what git runr review does after it recorded a request.
 func reviewRequested(ctx context.Context, store *store.Store, made record.Review) error {
 	if err := store.PinReview(ctx, made); err != nil {
 		return err
@@ -127,7 +127,7 @@ func reviewRequested(ctx context.Context, store *store.Store, made record.Review
 	return background.Work(store.Repo)
 }
 
-// showRunning shows the server that has the place; it may have taken it just now.
+// showRunning shows the server of this repository that is running; it may have started just now.
 func (s *session) showRunning(store *store.Store) error {
 	address, secret, ok := web.Await(s.ctx, store.Repo, serveWait)
 	if !ok {
@@ -139,7 +139,7 @@ func (s *session) showRunning(store *store.Store) error {
 	return s.showServer(store, address, secret, true)
 }
 
-// showServer says where the server is, and opens the browser there.
+// showServer prints the server's address, and with --open opens a browser there.
 func (s *session) showServer(store *store.Store, address web.Address, secret web.Secret, running bool) error {
 	if s.Bool("detached") {
 		return nil

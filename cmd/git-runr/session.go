@@ -33,7 +33,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// program is what the process was started with.
+// program is the environment of the process: its streams, variables and clock.
 type program struct {
 	in       io.Reader
 	out, err io.Writer
@@ -41,27 +41,27 @@ type program struct {
 	now      func() time.Time
 }
 
-// session is one command line that is carried out: its flags and arguments. What it works
-// on, the repository and the configuration, it opens and hands on.
+// session is one command line in execution: its flags and arguments. Commands open the repository and the
+// configuration with it and pass them on as parameters.
 type session struct {
 	*console
 	*cli.Context
 	ctx  context.Context
 	dir  string
-	note string // what -m says of a step with reviews
+	note string // -m of a step on several reviews
 }
 
-// console is where a command reads and writes, and in which form.
+// console is a command's input and output, and the format of the output.
 type console struct {
 	*program
 	json, quiet, verbose bool
 	mu                   sync.Mutex
-	told                 map[string]bool // lines that were told
-	colours              string          // what --color says
+	told                 map[string]bool // lines that tell has printed
+	colours              string          // value of --color
 	store                *store.Store    // nil until it is opened
 }
 
-// action makes a command of do.
+// action makes a cli action of do.
 func (p *program) action(do func(*session) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if when := c.String("color"); when != "" && !slices.Contains([]string{"auto", "always", "never"}, when) {
@@ -71,7 +71,7 @@ func (p *program) action(do func(*session) error) cli.ActionFunc {
 	}
 }
 
-// inRepo is action for a command that works on the repository.
+// inRepo is action for commands that need the repository.
 func (p *program) inRepo(do func(*session, *store.Store) error) cli.ActionFunc {
 	return p.action(func(s *session) error {
 		store, err := s.open()
@@ -82,7 +82,7 @@ func (p *program) inRepo(do func(*session, *store.Store) error) cli.ActionFunc {
 	})
 }
 
-// withConfig is action for a command that works on the repository by its configuration.
+// withConfig is action for commands that need the repository and its configuration.
 func (p *program) withConfig(do func(*session, *store.Store, *config.Config) error) cli.ActionFunc {
 	return p.action(func(s *session) error {
 		store, conf, err := s.configured()
@@ -93,7 +93,7 @@ func (p *program) withConfig(do func(*session, *store.Store, *config.Config) err
 	})
 }
 
-// onRun is action for a command on the run that its only argument names, or on the newest.
+// onRun is action for commands on one run: the one that the argument names, or the newest.
 func (p *program) onRun(do func(*session, *store.Store, *config.Config, record.Run) error) cli.ActionFunc {
 	return p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
 		run, err := store.Run(s.ctx, s.arg(record.Latest))
@@ -112,10 +112,10 @@ func (p *program) session(c *cli.Context, ctx context.Context) *session {
 	return &session{console: out, Context: c, ctx: ctx, dir: cmp.Or(c.String("C"), ".")}
 }
 
-// open finds the repository.
+// open opens the repository of the directory in which the command was started, or of -C, and sets the store up.
 func (s *session) open() (*store.Store, error) {
 	dir, err := filepath.Abs(s.dir)
-	if err != nil { // a run that is over takes its working tree along
+	if err != nil { // the end of a run removes its working tree
 		return nil, exit.Problemf(exit.NotFound, "the current directory is gone").WithHint("cd into the repository, or: git runr -C DIR …")
 	}
 	repo, err := gitstore.Open(s.ctx, dir)
@@ -147,10 +147,11 @@ func (s *session) open() (*store.Store, error) {
 	return store, nil
 }
 
-// checkStateDir refuses a file, or a link that leads to no directory, in place of the directory for git-runr's files.
+// checkStateDir returns an error if a file, or a link that leads to no directory, is in place of the directory for
+// git-runr's files.
 func checkStateDir(dir string) error {
 	at, err := os.Lstat(dir)
-	if err != nil || at.IsDir() { // what is missing is made
+	if err != nil || at.IsDir() { // a missing directory is created later
 		return nil
 	}
 	if led, err := os.Stat(dir); err == nil && led.IsDir() {
@@ -163,7 +164,7 @@ func checkStateDir(dir string) error {
 	return exit.Problemf(exit.Conflict, "%s %s, and git-runr keeps its files there", dir, what).WithHint(safetext.ShellLine("mv", dir, dir+".aside"))
 }
 
-// tell says a line once, whoever tells it how often.
+// tell prints a line on standard error, unless it has printed the same line before.
 func (c *console) tell(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +189,7 @@ func (s *session) configured() (*store.Store, *config.Config, error) {
 	return store, conf, err
 }
 
-// configuration reads that of a repository, and tells what is odd in it.
+// configuration reads the configuration of a repository, prints its warnings, and applies its settings to the store.
 func (s *session) configuration(store *store.Store) (*config.Config, error) {
 	conf, err := config.Read(s.ctx, store.Repo, s.getenv)
 	if err != nil {
@@ -208,7 +209,7 @@ func (s *session) configuration(store *store.Store) (*config.Config, error) {
 	return conf, err
 }
 
-// print writes a result: as JSON with a version, or as the text that show writes.
+// print writes a result: as a JSON document with a version, or as the text that show writes.
 func (c *console) print(doc any, show func(w io.Writer)) error {
 	if c.json {
 		return stdio.WriteJSON(c.out, doc)
@@ -218,7 +219,7 @@ func (c *console) print(doc any, show func(w io.Writer)) error {
 	return w.Flush()
 }
 
-// printLeaving is print where something was left alone: that is exit status 3.
+// printLeaving is print for commands that may leave things alone: if left is not empty, the exit status is 3.
 func (c *console) printLeaving(doc any, left []string, show func(w io.Writer)) error {
 	err := c.print(doc, show)
 	if err == nil && len(left) > 0 {
@@ -227,15 +228,15 @@ func (c *console) printLeaving(doc any, left []string, show func(w io.Writer)) e
 	return err
 }
 
-// say tells people something on standard error, unless -q.
+// say prints a message for people on standard error, except with -q.
 func (c *console) say(format string, args ...any) {
 	if !c.quiet {
 		safetext.Fprintf(talk{c.program}, format+"\n", args...)
 	}
 }
 
-// terminal is where a person can be asked, who answers on standard input; nil when
-// nobody is there. It is /dev/tty, so that a redirected standard error hides no question.
+// terminal opens /dev/tty to ask a person, who answers on standard input; nil if nobody can be asked. Questions do
+// not go to standard error, because it may be redirected.
 func (c *console) terminal() io.WriteCloser {
 	if in, _ := stdio.Terminal(c.in); !in || c.getenv("CI") != "" {
 		return nil
@@ -247,14 +248,14 @@ func (c *console) terminal() io.WriteCloser {
 	return tty
 }
 
-// agrees asks a person at tty; anything but yes is no.
+// agrees asks a person at tty and reports whether the answer is yes; any other answer is no.
 func (c *console) agrees(tty io.Writer, question string) bool {
 	answer, _ := c.question(tty, question+" [y/N] ")
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))
 }
 
-// question asks a person at tty, and gives the line that is typed. Nothing behind it is read, as it may
-// answer the next question.
+// question asks a person at tty and returns the line that they type. It reads byte by byte and not beyond the line,
+// because the rest may answer the next question.
 func (c *console) question(tty io.Writer, question string) (string, error) {
 	safetext.Fprintf(tty, "%s", question)
 	var line []byte
@@ -271,7 +272,7 @@ func (c *console) question(tty io.Writer, question string) (string, error) {
 	}
 }
 
-// askPerson shows a person at a terminal what a question is about, and asks it. asked is false where nobody is there.
+// askPerson shows what a question is about and asks it. asked is false if no person is at a terminal.
 func (c *console) askPerson(show func(io.Writer), question string) (yes, asked bool) {
 	tty := c.terminal()
 	if tty == nil {
@@ -282,8 +283,9 @@ func (c *console) askPerson(show func(io.Writer), question string) (yes, asked b
 	return c.agrees(tty, question), true
 }
 
-// consent asks, unless there is --yes, whether what show writes shall be done, which without --json it writes
-// before. Where nobody says yes it is exit.Stopped: that nothing was done, and lines to type.
+// consent asks for permission to do what show describes, except with --yes. Without --json it runs show on standard
+// output first. If nobody says yes it returns an exit.Stopped problem that says that nothing was done, with lines to
+// type.
 func (s *session) consent(question string, show func(io.Writer), nothing string, lines ...string) error {
 	if s.Bool("yes") {
 		return nil
@@ -297,7 +299,7 @@ func (s *session) consent(question string, show func(io.Writer), nothing string,
 	return exit.Problemf(exit.Stopped, "%s: nobody said yes", nothing).WithHint(lines...)
 }
 
-// progress shows long work on standard error.
+// progress returns the display of long work on standard error.
 func (c *console) progress() *progress.Display {
 	tty, _ := stdio.Terminal(c.err)
 	width := func() int { _, w := stdio.Terminal(c.err); return w }
@@ -307,11 +309,11 @@ func (c *console) progress() *progress.Display {
 // arg returns the first argument, or other without arguments.
 func (s *session) arg(other string) string { return cmp.Or(s.Args().First(), other) }
 
-// noArguments refuses arguments. checkArguments has done so before, but for bare git runr.
+// noArguments refuses arguments. checkArguments has already done so, except for git runr without a command.
 func (s *session) noArguments() error { return checkArguments(s.Context) }
 
-// message is what -m says; standard input for "-", and, where piped allows it, when
-// there is no -m and standard input is no terminal.
+// message returns the text of -m. It reads standard input for "-", and, if piped is true, also if -m is missing and
+// standard input is not a terminal.
 func (s *session) message(piped bool) (string, error) {
 	text := s.String("m")
 	terminal, _ := stdio.Terminal(s.in)
@@ -328,18 +330,18 @@ func (s *session) message(piped bool) (string, error) {
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), nil
 }
 
-// shortGC lets the heap of a command that ends in milliseconds grow to five times
-// what is in use: collecting it took 2 ms of a list of 10,000 reviews, of 15.
+// shortGC is the GC percentage for commands that end within milliseconds: the heap may grow to five times what is in
+// use. Listing 10,000 reviews takes 15 ms, of which collecting took 2 ms.
 const shortGC = 400
 
-// shortMemory is from how many bytes on it is collected more often than that: what reads a million
-// events needs little at a time.
+// shortMemory is the memory limit in bytes with shortGC. From there on Go collects more often, because a command that
+// reads a million events needs little of it at a time.
 const shortMemory = 160 << 20
 
-// longGC is Go's own value, for a process that stays, or that holds much.
+// longGC is Go's default, for processes that stay or hold much memory.
 const longGC = 100
 
-// collect sets how far the heap may grow, unless the user did.
+// collect sets how far the heap may grow, unless GOGC is set.
 func collect(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
@@ -351,8 +353,8 @@ func collect(percent int) {
 	}
 }
 
-// person is who comments and submits here: --as, GIT_RUNR_ACTOR, or git's identity.
-// It is the same in every terminal, as drafts are.
+// person returns who comments and submits in this session: --as, GIT_RUNR_ACTOR, or git's identity. It is the same in
+// every terminal, so that a person finds their drafts in each.
 func (s *session) person(store *store.Store) (string, error) {
 	if s.IsSet("as") {
 		return s.String("as"), nil
@@ -364,8 +366,8 @@ func (s *session) person(store *store.Store) (string, error) {
 	return strings.TrimSpace(safetext.Line(id.String())), err
 }
 
-// actor is who claims here: person, and the terminal or chat that it acts in, so
-// that two chats of one person are two.
+// actor returns who claims reviews in this session: the person and the terminal or chat, so that two chats of one
+// person are two actors. --as and GIT_RUNR_ACTOR are used unchanged.
 func (s *session) actor(store *store.Store) (string, error) {
 	name, err := s.person(store)
 	if err != nil || s.IsSet("as") || s.getenv("GIT_RUNR_ACTOR") != "" {
@@ -378,7 +380,7 @@ func (s *session) actor(store *store.Store) (string, error) {
 	return fmt.Sprintf("%s (%s %d)", name, safetext.Line(host), agent.Session()), nil
 }
 
-// hold is by whom a step is done, by the flags.
+// hold returns the claim under which a step is taken, with --force and --claim.
 func (s *session) hold(actor string) record.Hold {
 	return record.Hold{Actor: actor, Force: s.Bool("force"), Claim: gitstore.ID(s.String("claim"))}
 }
@@ -395,7 +397,7 @@ func asFlag() cli.Flag {
 	return &cli.StringFlag{Name: "as", Usage: "act as `ACTOR` (default: GIT_RUNR_ACTOR, else you)"}
 }
 
-// placeOf is where run keeps its things in this clone, as the user can type it.
+// placeOf returns where this clone keeps the run's working tree and files, as paths that the user can type.
 func (c *console) placeOf(store *store.Store, run record.Run) diagnose.Place {
 	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: workspace.FilesDir(store, run.ID), Width: c.width()}
 	if !onDisk(place.Files) {
@@ -408,13 +410,13 @@ func (c *console) placeOf(store *store.Store, run record.Run) diagnose.Place {
 	if here() == place.Dir {
 		place.Dir = ""
 	}
-	if place.Files != "" && place.Tree == "" { // else the command is run there, from where a relative path leads nowhere
+	if place.Files != "" && place.Tree == "" { // from Tree a relative path would be wrong
 		place.Files = fromHere(place.Files)
 	}
 	return place
 }
 
-// treeDir is the working tree that a run has of its own, "" where it has none here.
+// treeDir returns the directory of the run's own working tree, "" if it has none in this clone.
 func treeDir(store *store.Store, run string) string {
 	if dir := workspace.TreeDir(store, run); onDisk(dir) {
 		return dir
@@ -427,7 +429,7 @@ func onDisk(path string) bool {
 	return err == nil
 }
 
-// fromHere is path from where the command was started, when it is below that.
+// fromHere returns path relative to the current directory if it is below it, else path itself.
 func fromHere(path string) string {
 	rel, err := filepath.Rel(here(), path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -436,7 +438,7 @@ func fromHere(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// here is the current directory without symbolic links, "" when it is gone.
+// here returns the current directory without symbolic links, "" if it was removed.
 func here() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -454,7 +456,7 @@ func writeStop(w io.Writer, s *session, store *store.Store, run record.Run) {
 	}
 	run, err := s.offered(store, run)
 	if err != nil {
-		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
+		run.Plan.Checks = nil // without the configuration no command of another clone may be offered
 	}
 	screen.Document(w, "\n"+diagnose.Footer(run, s.placeOf(store, run)))
 	if accept := diagnose.Of(run, *run.Stop).Accept; accept != "" {
@@ -462,12 +464,12 @@ func writeStop(w io.Writer, s *session, store *store.Store, run record.Run) {
 	}
 }
 
-// offered is run with those checks alone that may be shown as something to type here.
+// offered returns run without the commands of checks that must not be suggested here.
 func (s *session) offered(store *store.Store, run record.Run) (record.Run, error) {
 	return config.Offered(store.Repo.Writer(), run, func() (*config.Config, error) { return s.configuration(store) })
 }
 
-// workHere refuses to go on with a run whose commits did not come with its log.
+// workHere returns an error if the run's commits are not in this clone, although its log is.
 func workHere(ctx context.Context, store *store.Store, run record.Run) error {
 	_, err := store.Repo.ReadCommit(ctx, run.Head())
 	if !errors.Is(err, gitstore.ErrNotFound) {

@@ -66,23 +66,22 @@ func show(s *session, store *store.Store) error {
 	return s.showPlaced(store, *review)
 }
 
-// showPlaced shows a review with its findings where their code is now.
+// showPlaced shows a review, each finding with the place where its code is now.
 func (s *session) showPlaced(store *store.Store, review record.Review) error {
 	doc := s.reviewDocument(store, review)
 	if err := cmp.Or(doc.Place(s.ctx, store), doc.Converse(s.ctx, store)); err != nil {
 		return err
 	}
-	_ = store.Look(review) // where nothing can be written, review --since-mine shows more than is new
+	_ = store.Look(review) // if this fails, review --since-mine only shows more than is new
 	return s.printPaged(doc, func(w io.Writer) { render.Review(w, doc) })
 }
 
-// runJSON is a run in full, with what is known of its task's done criteria.
+// runJSON is a run in full, with the state of its task's done criteria.
 type runJSON struct {
 	record.Run
 	Criteria []diagnose.Criterion `json:"criteria,omitempty"`
 }
 
-// showRun shows a run in full.
 func (s *session) showRun(store *store.Store, run record.Run) error {
 	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
@@ -149,11 +148,11 @@ type diffJSON struct {
 	To    gitstore.ID         `json:"to"`
 	Files []gitstore.FileStat `json:"files"`
 	Patch string              `json:"patch,omitempty"`
-	// Clashes are of two rounds the paths in which the newer base changed the same lines.
+	// Clashes are the paths in which the newer base of two rounds changed the same lines.
 	Clashes []string `json:"clashes,omitempty"`
 }
 
-// runAndSpan are the run that args name, else the latest, and which of its work: A..B.
+// runAndSpan returns the run that args name, by default the latest, and the span A..B of its attempts.
 func runAndSpan(args []string) (id, span string) {
 	id = record.Latest
 	for _, a := range args {
@@ -207,7 +206,7 @@ func diff(s *session, store *store.Store) error {
 	})
 }
 
-// diffEnds returns what git runr diff compares, of a run or of a review.
+// diffEnds returns the two ends that git runr diff compares, for a run or a review.
 func (s *session) diffEnds(store *store.Store, id, span string) (doc diffJSON, err error) {
 	run, err := store.Run(s.ctx, id)
 	if err == nil {
@@ -243,7 +242,7 @@ func (s *session) diffEnds(store *store.Store, id, span string) (doc diffJSON, e
 	return doc, err
 }
 
-// showDiff shows a person a difference as git does: by the user's settings, in the user's pager.
+// showDiff shows a diff as git does: with the user's settings, in the user's pager.
 func (s *session) showDiff(store *store.Store, spec gitstore.DiffSpec) error {
 	look := gitstore.DiffLook{Stat: s.Bool("stat"), Columns: s.columns()}
 	plain, err := store.Repo.DiffShown(s.ctx, spec, look)
@@ -262,7 +261,7 @@ func (s *session) showDiff(store *store.Store, spec gitstore.DiffSpec) error {
 	})
 }
 
-// writePatch shows a patch; a pipe gets it byte for byte, as from git.
+// writePatch writes a patch. A pipe gets it byte for byte, as from git.
 func (c *console) writePatch(w io.Writer, patch string) {
 	if tty, _ := stdio.Terminal(c.out); !tty {
 		w.Write([]byte(patch))
@@ -343,16 +342,16 @@ func showLog(s *session, store *store.Store) error {
 	return s.printEvents(store, docs, bad)
 }
 
-// eventStyle is how events are shown on standard output.
+// eventStyle returns the style of events on standard output.
 func (s *session) eventStyle() render.EventStyle {
 	return render.EventStyle{Now: s.now(), Columns: s.columns(), OneLine: s.Bool("oneline")}
 }
 
-// showNewest shows the last n of all events, without reading those before them.
+// showNewest shows the newest n events without reading the earlier ones.
 func (s *session) showNewest(store *store.Store, n int) error {
 	events, bad, err := store.Newest(s.ctx, n)
 	before := 0
-	if err == nil && s.json { // which says the place of each among all, and all that cannot be read
+	if err == nil && s.json { // JSON has each event's place among all, and all unreadable records
 		var all int
 		all, bad, err = store.CountEvents(s.ctx)
 		before = max(all-len(events), 0)
@@ -363,7 +362,7 @@ func (s *session) showNewest(store *store.Store, n int) error {
 	return s.printEvents(store, render.EventDocuments(events, before), bad)
 }
 
-// printEvents prints events, and what cannot be read.
+// printEvents prints events and the records that cannot be read.
 func (s *session) printEvents(store *store.Store, docs []render.EventDocument, bad []error) error {
 	events := make([]record.Event, len(docs))
 	for i := range docs {
@@ -396,7 +395,7 @@ func printUnreadable(w io.Writer, bad []error) {
 	}
 }
 
-// printEvent prints one event as it came: a line, or with --json one object a line.
+// printEvent prints one event as it arrives: a line, or with --json an object on one line.
 func (s *session) printEvent(e record.Event) error {
 	if s.json {
 		return stdio.WriteJSON(s.out, render.EventDocuments([]record.Event{e}, 0)[0])

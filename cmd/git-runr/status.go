@@ -26,7 +26,7 @@ func (p *program) statusCommand() *cli.Command {
 	}
 }
 
-// showOverview is bare git runr.
+// showOverview implements git runr without a command.
 func showOverview(s *session) error {
 	if s.Bool("version") {
 		return showVersion(s)
@@ -79,7 +79,7 @@ func (p *program) promptCommand() *cli.Command {
 	}
 }
 
-// prompt fails at nothing: a prompt has no place for an error.
+// prompt prints the segment for a shell's prompt. It never fails, because a prompt has no room for an error.
 func prompt(s *session) error {
 	s.quiet = true
 	records, err := s.open()
@@ -109,8 +109,8 @@ func (p *program) segment(g store.Glance) string {
 	return strings.Join(parts, " ")
 }
 
-// utf8 reports whether the locale has more than ASCII. One that says nothing is taken to
-// have: the rest of what is written does.
+// utf8 reports whether the locale uses UTF-8. An unset locale counts as UTF-8, because the rest of the output uses it
+// anyway.
 func (p *program) utf8() bool {
 	locale := cmp.Or(p.getenv("LC_ALL"), p.getenv("LC_CTYPE"), p.getenv("LANG"))
 	locale = strings.ToLower(strings.ReplaceAll(locale, "-", ""))

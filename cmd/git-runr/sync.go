@@ -29,7 +29,7 @@ func (p *program) syncCommand() *cli.Command {
 }
 
 func syncWith(s *session, store *store.Store, conf *config.Config) error {
-	collect(longGC) // as fsck
+	collect(longGC) // as in fsck
 	remote, err := store.Repo.ElectRemote(cmp.Or(s.arg(""), conf.Sync.Remote))
 	if err != nil {
 		return err
@@ -76,11 +76,11 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 	return nil
 }
 
-// syncedJSON is the answer of git runr sync.
+// syncedJSON is the result of git runr sync.
 type syncedJSON struct {
 	share.Synced
-	Also []share.Synced `json:"also,omitempty"` // the other remotes that were exchanged with
-	Kept int            `json:"kept,omitempty"` // events that are private to this clone
+	Also []share.Synced `json:"also,omitempty"` // the other remotes
+	Kept int            `json:"kept,omitempty"` // private events, which only this clone has
 }
 
 func (d syncedJSON) show(w io.Writer) {
@@ -101,8 +101,7 @@ func (s *session) syncOne(store *store.Store, conf *config.Config, remote string
 	return done, err
 }
 
-// retire puts logs into the remote's archive. A no of the remote counts where that was
-// asked for.
+// retire moves logs into the remote's archive. A refusal by the remote is an error only with --retire.
 func retire(s *session, store *store.Store, done *share.Synced, r share.Retirement) error {
 	if r.Asked && r.After == 0 {
 		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever long gone").WithHint("git config runr.sync.retire 30d")
@@ -124,7 +123,7 @@ func writeNotTaken(w io.Writer, logs []gitstore.Rejection) {
 	}
 }
 
-// unreadableShown is how many of the records that say nothing a sync names.
+// unreadableShown is the maximum number of unreadable records that sync names.
 const unreadableShown = 5
 
 func writeSynced(w io.Writer, done share.Synced) {

@@ -55,7 +55,7 @@ func showTerminal(s *session) error {
 	})
 }
 
-// inside carries out a command line of ours in this process. There is nobody at its standard input.
+// inside executes a command line of this program in this process, with empty standard input.
 func (c *console) inside(ctx context.Context, store *store.Store, args []string) (out string, status int) {
 	var wrote bytes.Buffer
 	p := &program{in: strings.NewReader(""), out: &wrote, err: &wrote, getenv: c.getenv, now: c.now}

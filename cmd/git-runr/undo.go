@@ -45,12 +45,12 @@ func (p *program) undoCommand() *cli.Command {
 	}
 }
 
-// operationJSON is something that was done to a working tree or a branch.
+// operationJSON is one operation on a working tree or a branch.
 type operationJSON struct {
 	ID     string      `json:"id"`
 	What   string      `json:"what"` // such as "undo land RUN: on main"
 	Run    string      `json:"run_id,omitempty"`
-	Branch string      `json:"branch,omitempty"` // that alone was moved
+	Branch string      `json:"branch,omitempty"` // set if the operation moved only this branch
 	When   time.Time   `json:"when"`
 	Before gitstore.ID `json:"before"` // snapshots
 	After  gitstore.ID `json:"after"`
@@ -63,12 +63,12 @@ func operationDocument(op gitstore.Recorded) operationJSON {
 	}
 }
 
-// undoneJSON is what undo prints.
+// undoneJSON is the result of git runr undo.
 type undoneJSON struct {
 	Took      *operationJSON  `json:"undone,omitempty"`
 	Restored  []string        `json:"restored"`
-	Conflicts []string        `json:"conflicts"`          // changed since, and left alone
-	Finished  []operationJSON `json:"finished,omitempty"` // that a killed process had begun: nothing else was done
+	Conflicts []string        `json:"conflicts"`          // changed since, so left alone
+	Finished  []operationJSON `json:"finished,omitempty"` // operations that killed processes began; no other was undone
 	Undo      string          `json:"undo,omitempty"`
 }
 
@@ -101,7 +101,7 @@ func undo(s *session, store *store.Store) error {
 	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeUndone(s.ctx, store, w, undone, doc) })
 }
 
-// printFinished is the answer of an undo that ended what killed processes had begun.
+// printFinished prints the result of an undo that only finished operations of killed processes.
 func (c *console) printFinished(finished []gitstore.Reverted) error {
 	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
 	for _, done := range finished {
@@ -130,7 +130,7 @@ func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone la
 	render.Undo(w, doc.Undo)
 }
 
-// undoProblem says what to type when a landing was not undone, or not done again.
+// undoProblem adds to err what to type if an undo of a landing failed with a conflict.
 func undoProblem(s *session, store *store.Store, undone landing.Undone, err error) error {
 	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
 		return err
@@ -142,27 +142,27 @@ func undoProblem(s *session, store *store.Store, undone landing.Undone, err erro
 	return exit.Classify(err).WithHint(line)
 }
 
-// undoListJSON is what undo --list prints.
+// undoListJSON is the result of git runr undo --list.
 type undoListJSON struct {
 	Operations []operationJSON `json:"operations"`
 	Snapshots  []snapshotJSON  `json:"snapshots"`
-	Room       int64           `json:"room"`    // bytes of git's objects that nothing but snapshots needs, -1 when that is not known
-	Ignored    int64           `json:"ignored"` // bytes of ignored files that are kept, and of the lists of them
+	Room       int64           `json:"room"`    // bytes of git objects that only snapshots need, -1 if unknown
+	Ignored    int64           `json:"ignored"` // bytes of the kept ignored files and their lists
 }
 
-// snapshotJSON is one line of the list.
+// snapshotJSON is one snapshot in the list.
 type snapshotJSON struct {
 	ID    gitstore.ID `json:"snapshot"`
-	Name  string      `json:"name"` // as git runr undo --to takes it
+	Name  string      `json:"name"` // accepted by git runr undo --to
 	When  time.Time   `json:"when"`
 	Why   string      `json:"why"`
-	Head  gitstore.ID `json:"head,omitempty"` // what was checked out
-	Files int         `json:"files"`          // that differ from it, -1 when that is not known
-	Bytes int64       `json:"bytes"`          // of those
+	Head  gitstore.ID `json:"head,omitempty"` // the commit that was checked out
+	Files int         `json:"files"`          // files that differ from Head, -1 if unknown
+	Bytes int64       `json:"bytes"`          // of these files
 	Error string      `json:"error,omitempty"`
 }
 
-// listUndo shows what was done in this working tree and the snapshots that are kept, or those of run.
+// listUndo shows the operations in this working tree and the snapshots of this clone, or those of run.
 func (s *session) listUndo(store *store.Store, run string) error {
 	recorded := store.Repo.Operations
 	if run != "" {
@@ -211,7 +211,7 @@ func (s *session) listUndo(store *store.Store, run string) error {
 	})
 }
 
-// writeRoom says how much room all snapshots of the clone take, and when they go.
+// writeRoom prints the space that all snapshots of the clone use, and when they are removed.
 func writeRoom(w io.Writer, objects, ignored int64) {
 	room := "an unknown size"
 	if objects >= 0 {
@@ -246,16 +246,16 @@ func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
 		"  git runr undo --to %[1]s -- PATH\n", list[0].ID.Short())
 }
 
-// restoredJSON is what undo --to prints.
+// restoredJSON is the result of git runr undo --to.
 type restoredJSON struct {
 	Snapshot  gitstore.ID `json:"snapshot"`
 	To        string      `json:"to,omitempty"`
 	Restored  []string    `json:"restored"`
-	Conflicts []string    `json:"conflicts"` // left alone
+	Conflicts []string    `json:"conflicts"` // in the way, so left alone
 	Undo      string      `json:"undo,omitempty"`
 }
 
-// restore puts files of a snapshot back. It is what --to names, or the only one of names.
+// restore puts files of a snapshot back. --to names the snapshot, or with --snapshot the only element of names.
 func (s *session) restore(store *store.Store, names, paths []string) (err error) {
 	if s.IsSet("to") {
 		names = append(names, s.String("to"))
@@ -306,15 +306,15 @@ func writeRestored(w io.Writer, doc restoredJSON) {
 	render.Undo(w, doc.Undo)
 }
 
-// sayFinished tells what became of what killed processes had begun.
+// sayFinished prints how operations of killed processes were finished.
 func (c *console) sayFinished(finished []gitstore.Reverted) {
 	for _, done := range finished {
 		c.say("%s", landing.FinishedText(done))
 	}
 }
 
-// restoreLine is what to type for what was in a run's removed worktree and in no
-// commit; left is its snapshot, "" for nothing.
+// restoreLine returns the command that restores uncommitted work of a run's removed worktree. left is its snapshot,
+// "" if there was none.
 func restoreLine(run string, left gitstore.ID) string {
 	if left == "" {
 		return ""

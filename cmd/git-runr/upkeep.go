@@ -93,7 +93,7 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"), would, prose.Count(len(doc.Runs), "run"))
 }
 
-// age is how long ago something was, in whole days where it was days.
+// age formats a duration: in whole days if it is at least one.
 func age(d time.Duration) string {
 	if days := int(d.Hours() / 24); days > 0 {
 		return prose.Count(days, "day")
@@ -114,12 +114,12 @@ func (p *program) doctorCommand() *cli.Command {
 }
 
 type doctorJSON struct {
-	OK     bool             `json:"ok"` // no line says fail
+	OK     bool             `json:"ok"` // no check failed
 	Checks []checkup.Result `json:"checks"`
 }
 
 func doctor(s *session) error {
-	s.quiet = true // what configuration says by itself is a line below
+	s.quiet = true // warnings about the configuration are lines below
 	store, err := s.open()
 	if err != nil {
 		return err
@@ -157,12 +157,12 @@ type fsckJSON struct {
 	Events     int      `json:"events"`
 	Unreadable []string `json:"unreadable"`
 	Rebuilt    bool     `json:"rebuilt"`
-	// NotTaken are the logs of remotes that git runr sync left where they are.
+	// NotTaken are the logs that git runr sync fetched and did not accept.
 	NotTaken []gitstore.Rejection `json:"not_taken,omitempty"`
 }
 
 func fsck(s *session, store *store.Store) error {
-	collect(longGC) // what all notes say is held
+	collect(longGC) // the text of all notes is held in memory
 	events, bad, err := store.Check(s.ctx, s.Bool("rebuild"))
 	if err != nil {
 		return err
@@ -202,8 +202,8 @@ func (p *program) uninstallCommand() *cli.Command {
 }
 
 type uninstallJSON struct {
-	Done   []string `json:"done"` // or would be
-	Left   []string `json:"left"` // alone, and why
+	Done   []string `json:"done"` // or would be done
+	Left   []string `json:"left"` // left alone, with the reason
 	DryRun bool     `json:"dry_run"`
 }
 
@@ -211,7 +211,7 @@ func uninstall(s *session, store *store.Store) error {
 	if queue.AtWork(store) {
 		return exit.Problemf(exit.Busy, "reviews are being done in this clone").WithHint("git runr", "then again: git runr uninstall")
 	}
-	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil: of what cannot be read nothing is approved
+	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil if it cannot be read: then there is no approval to remove
 	todo, left, err := setup.Removals(s.ctx, store, conf, s.Bool("refs"))
 	if err != nil {
 		return err

@@ -39,11 +39,11 @@ func (p *program) verifyCommand() *cli.Command {
 	}
 }
 
-// verifiedJSON is the answer of git runr verify.
+// verifiedJSON is the result of git runr verify.
 type verifiedJSON struct {
 	Findings []reviewing.Verified `json:"findings"`
-	Open     int                  `json:"open"`           // of them that stand
-	Usage    spend.Usage          `json:"usage,omitzero"` // of the agent's calls
+	Open     int                  `json:"open"`           // findings that still stand
+	Usage    spend.Usage          `json:"usage,omitzero"` // by the agent's calls
 }
 
 func verify(s *session, store *store.Store, conf *config.Config) error {
@@ -110,7 +110,7 @@ func (s *session) verifier(store *store.Store, conf *config.Config, progress *pr
 	return verifier, nil
 }
 
-// verifiable are the ids of the reviews to check.
+// verifiable returns the ids of the reviews to check.
 func (s *session) verifiable(records *store.Store) ([]string, error) {
 	if !s.Bool("all") {
 		return s.Args().Slice(), nil

@@ -58,29 +58,29 @@ reviewer failed for good. A remote that is away is waited for where there is a -
 	}
 }
 
-// worked is the answer of git runr work.
+// worked is the result of git runr work.
 type worked struct {
 	Reviews   int             `json:"reviews"`
-	Busy      bool            `json:"busy"`           // others have all that may be at work here at once
-	Held      []heldJSON      `json:"held,omitempty"` // reviews that were not done: their reviewer failed, or something is missing
+	Busy      bool            `json:"busy"`           // other workers use all slots of this clone
+	Held      []heldJSON      `json:"held,omitempty"` // reviews not done: the reviewer failed, or something is missing
 	Elsewhere []elsewhereJSON `json:"elsewhere,omitempty"`
 }
 
-// heldJSON is a review that is left alone, and why.
+// heldJSON is a review that cannot be done now, and why.
 type heldJSON struct {
 	ID      string         `json:"review_id"`
 	Failure record.Failure `json:"failure"`
-	Next    []string       `json:"next"` // what to type
+	Next    []string       `json:"next"` // commands to type
 }
 
 // elsewhereJSON is a review that another clone is doing.
 type elsewhereJSON struct {
 	ID    string    `json:"review_id"`
 	By    string    `json:"by"`
-	Until time.Time `json:"until"` // unless that clone renews its lease
+	Until time.Time `json:"until"` // end of its lease, which it may renew
 }
 
-// leave adds what is left of the queue: reviews that failed, and those that another clone is doing.
+// leave adds the rest of the queue: reviews that failed, and those that another clone is doing.
 func (w *worked) leave(waiting []queue.Entry) {
 	for _, turn := range waiting {
 		switch {
@@ -92,7 +92,7 @@ func (w *worked) leave(waiting []queue.Entry) {
 	}
 }
 
-// heldShown is how many reviews that are left alone are told of.
+// heldShown is the maximum number of such reviews that are printed.
 const heldShown = 5
 
 func writeHeld(w io.Writer, held []heldJSON) {
@@ -103,7 +103,7 @@ func writeHeld(w io.Writer, held []heldJSON) {
 	render.More(w, "", len(held)-heldShown)
 }
 
-// workMode is how long work goes on, by the flags.
+// workMode returns the mode of --once, --drain or --watch.
 func (s *session) workMode() (mode worker.Mode, err error) {
 	modes := map[string]worker.Mode{"once": worker.Once, "drain": worker.Drain, "watch": worker.Watch}
 	for _, name := range slices.Sorted(maps.Keys(modes)) {
@@ -142,7 +142,7 @@ func work(s *session) error {
 	if late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil; err != nil && !late {
 		return err
 	}
-	if ctx.Err() != nil { // what is left is still to be told
+	if ctx.Err() != nil { // still report what is left
 		if waiting, err = duty.Queue(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func work(s *session) error {
 	return drained(waiting)
 }
 
-// duty returns the worker's task as the flags give it. It waits until git has ended a rebase.
+// duty returns the worker's task for the flags. It waits until git has finished a rebase.
 func (s *session) duty() (*worker.Duty, error) {
 	mode, err := s.workMode()
 	if err != nil {
@@ -193,7 +193,7 @@ func (doc worked) show(w io.Writer) {
 	}
 }
 
-// drained returns the exit status of --drain: a failure for good, Busy when something is left, else none.
+// drained returns the exit status of --drain: that of a permanent failure, Busy if something is left, else none.
 func drained(waiting []queue.Entry) error {
 	for _, t := range waiting {
 		if t.State == queue.StateFailed && !t.Wants() {
@@ -206,16 +206,15 @@ func drained(waiting []queue.Entry) error {
 	return nil
 }
 
-// worker does reviews with this session's configuration.
+// worker returns a Worker with this session's configuration.
 func (c *console) worker(store *store.Store, conf *config.Config, progress *progress.Display) *queue.Worker {
 	worker := conf.Worker(store)
 	worker.Progress, worker.Heard = progress, c.hears(store, conf)
 	return worker
 }
 
-// hears is what follows the reviews of a worker in the background: hooks.notify and the
-// desktop hear of those that did not pass, and the day's tidying is done. What goes wrong
-// there is said, and changes nothing.
+// hears returns what a background worker does after each review: if the review did not pass it runs hooks.notify and
+// shows a desktop notification, and it tidies up once a day. Errors are printed and change nothing.
 func (c *console) hears(store *store.Store, conf *config.Config) func(context.Context, record.Review) {
 	return func(ctx context.Context, review record.Review) {
 		defer c.tidy(ctx, store)
@@ -225,7 +224,7 @@ func (c *console) hears(store *store.Store, conf *config.Config) func(context.Co
 		}
 		said := notify.Of(line, cmp.Or(store.Repo.WorkTree, store.Repo.GitDir))
 		if err := said.Command(ctx, conf.Notify()); err != nil {
-			safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // also of a quiet worker: its log is where one looks
+			safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // even if quiet: it goes to the worker's log
 		}
 		if !conf.Hooks.Desktop {
 			return
@@ -236,7 +235,7 @@ func (c *console) hears(store *store.Store, conf *config.Config) func(context.Co
 	}
 }
 
-// startWorker starts git runr work in the background, and says so where it does not start.
+// startWorker starts git runr work in the background, and says so if that fails.
 func (c *console) startWorker(repo *gitstore.Repo) {
 	if err := background.Work(repo); err != nil {
 		c.say("the background worker did not start (%v); type: git runr work", err)

@@ -604,15 +604,15 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		case CoverNothing, CoverUnshown:
 			nothing = said[i].newer(nothing)
 		default:
+			whole = whole || !c.part
+			again := func(of cover) bool { return of.speaksFor(c.reviewer) && !of.at.Before(c.at) }
+			if c.part && c.Passed || !c.part && !c.speaksFor(c.reviewer) && slices.ContainsFunc(said, again) {
+				continue
+			}
 			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To)), c.kind}
 			newest[key] = said[i].newer(newest[key])
-			whole = whole || !c.part
 		}
 	}
-	maps.DeleteFunc(newest, func(w word, c *cover) bool {
-		again := func(of cover) bool { return of.speaksFor(w.reviewer) && !of.at.Before(c.at) }
-		return c.part && c.Passed || !c.part && !c.speaksFor(w.reviewer) && slices.ContainsFunc(said, again)
-	})
 	switch {
 	case whole:
 		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered

@@ -98,6 +98,16 @@ func TestStanding(t *testing.T) {
 		c.State = s
 		return c
 	}
+	carried := func(reviewer string, verdict reply.Verdict, minute int) cover {
+		c := said(reviewer, verdict, LevelReviewed, minute)
+		c.State, c.Review = CoverCarried, "z"
+		return c
+	}
+	part := func(verdict reply.Verdict, minute int) cover {
+		c := said("rex", verdict, LevelReviewed, minute)
+		c.part = true
+		return c
+	}
 	for name, test := range map[string]struct {
 		said    []cover
 		state   CoverState
@@ -116,7 +126,12 @@ func TestStanding(t *testing.T) {
 		"approval that is taken back": {[]cover{approval(1, "Eve <eve@example.com>"), said(record.Human, reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
 		"asked for":                   {[]cover{state(CoverPending)}, CoverPending, "", false},
 		"stale and asked again":       {[]cover{state(CoverStale), state(CoverPending)}, CoverStale, "", false},
-		"nothing in it":               {[]cover{state(CoverNothing), state(CoverPending)}, CoverNothing, "", false},
+		// a cherry-pick that is looked at in the second in which the commit that it copies was
+		"carried and again at once": {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 1)}, CoverReviewed, LevelReviewed, false},
+		"carried since":             {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 2)}, CoverCarried, LevelReviewed, true},
+		"then a part":               {[]cover{said("rex", reply.NeedsFix, LevelReviewed, 1), part(reply.Pass, 2)}, CoverReviewed, LevelReviewed, true},
+		"a part that refuses":       {[]cover{said("rex", reply.Pass, LevelReviewed, 1), part(reply.NeedsFix, 2)}, CoverReviewed, LevelReviewed, true},
+		"nothing in it":             {[]cover{state(CoverNothing), state(CoverPending)}, CoverNothing, "", false},
 	} {
 		got := standing(test.said, commit, approvals{})
 		if got.State != test.state || got.Level != test.level || got.Refused != test.refused {

@@ -1,5 +1,5 @@
-// Package argv sorts a command line, so that flags may stand anywhere, and says what is
-// wrong with one.
+// Package argv sorts the arguments of a command line for urfave/cli, which expects flags before arguments, and checks
+// them. It lets users type flags anywhere.
 package argv
 
 import (
@@ -12,16 +12,13 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 )
 
-// Permute reorders args, the program's name first, so that flags may stand
-// anywhere: cli stops looking for them at the first argument. Each flag moves
-// before the arguments of the command that knows it, the innermost first, and the
-// arguments follow a "--" of ours. A command therefore sees in Args exactly the
-// arguments in their order, together with the user's own "--" when there was one and
-// its usage has one; to others it says only that no flag follows.
-// Where help is asked for, nothing is left but the command that it is about.
+// Permute reorders args, a command line that begins with the program, so that flags may be anywhere: cli stops at the
+// first argument. It moves each flag before the arguments of the innermost command that has it, and adds a "--"
+// before the arguments. A command therefore finds in Args exactly its arguments, in their order. The user's own "--"
+// stays only if the command's usage has one. If help is requested, only the command and -h remain.
 //
-// A flag that no command on the way knows, or that lacks its value, is a usage
-// problem. Flags come after the name of the command they belong to.
+// Permute returns a usage problem for a flag that no command on the way has, or that lacks its value. A flag must
+// follow the name of its command.
 func Permute(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 || completing(app, args) {
 		return args, nil
@@ -35,20 +32,19 @@ func Permute(app *cli.App, args []string) ([]string, error) {
 	return p.joined(args[0]), nil
 }
 
-// completing reports whether the shell asks for completions: the line is then
-// unfinished by nature and none of our business.
+// completing reports whether the shell asks for completions. Such a line is unfinished and stays as it is.
 func completing(app *cli.App, args []string) bool {
 	return app.EnableBashCompletion && args[len(args)-1] == "--generate-bash-completion"
 }
 
-// argLevel is a command on the way from the program to the innermost subcommand.
+// argLevel is one command on the way from the program to the innermost subcommand.
 type argLevel struct {
 	name     string
 	known    []cli.Flag
 	commands []*cli.Command
-	verbatim bool     // it parses its flags itself
-	paths    bool     // it tells what stands before a "--" from what stands behind
-	flags    []string // tokens found for it
+	verbatim bool     // the command parses its flags itself
+	paths    bool     // the command's usage has a "--" before paths
+	flags    []string // flags found for it, with their values
 }
 
 func appLevel(app *cli.App) argLevel {
@@ -73,11 +69,11 @@ func commandLevel(name string, c *cli.Command) argLevel {
 type permuter struct {
 	levels      []argLevel // never empty
 	positionals []string
-	rest        []string // not looked at yet
-	help        bool     // it is asked for: of the innermost command, whatever else is there
+	rest        []string // not examined yet
+	help        bool     // help is requested for the innermost command
 }
 
-// next takes one token, a flag with its value, or everything after "--".
+// next consumes one argument, a flag with its value, or everything from "--" on.
 func (p *permuter) next() error {
 	token := p.rest[0]
 	switch {
@@ -140,7 +136,7 @@ func (p *permuter) takeFlag(token string) error {
 	return unknown
 }
 
-// count is N of -N and -nN, as git takes them for the newest N; "" for anything else.
+// count returns N for -N and -nN, which git accepts for the newest N, and "" for anything else.
 func count(token string) string {
 	n := strings.TrimPrefix(token[1:], "n")
 	if n == "" || strings.Trim(n, "0123456789") != "" {
@@ -149,14 +145,14 @@ func count(token string) string {
 	return n
 }
 
-// isFlag is Go's rule: a lone dash is an argument, standard input by custom.
+// isFlag reports whether token is a flag. As in Go, a lone dash is an argument: it means standard input.
 func isFlag(token string) bool { return len(token) > 1 && token[0] == '-' }
 
 func flagName(token string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(token, "-"), "-")
 }
 
-// dashed is the flag as it was typed, without the value, which may be a secret.
+// dashed returns the flag as typed, without its value, which may be a secret.
 func dashed(token, name string) string {
 	return token[:len(token)-len(flagName(token))] + name
 }
@@ -185,8 +181,7 @@ func (p *permuter) unknownFlag(typed string) *exit.Problem {
 	return err.WithHint(p.helpCommand())
 }
 
-// separated spells joined short flags, as in "-qm", one by one; "" when they are
-// not that.
+// separated returns joined short flags, such as "-qm", one by one, or "" if typed is anything else.
 func (p *permuter) separated(typed string) string {
 	if strings.HasPrefix(typed, "--") || len(typed) < 3 {
 		return ""
@@ -202,7 +197,7 @@ func (p *permuter) separated(typed string) string {
 	return strings.Join(flags, " ")
 }
 
-// flagNames lists the flags known so far, innermost command first.
+// flagNames returns the flags known so far, innermost command first.
 func (p *permuter) flagNames() []string {
 	var names []string
 	for _, level := range slices.Backward(p.levels) {
@@ -220,8 +215,8 @@ func withDashes(name string) string {
 	return "--" + name
 }
 
-// helpCommand is what to type for help: -h, since git takes --help for itself
-// and looks for a manual page.
+// helpCommand returns the command line for help. It uses -h, because git handles --help itself and looks for a manual
+// page.
 func (p *permuter) helpCommand() string {
 	words := []string{"git runr"}
 	for _, level := range p.levels[1:] {
@@ -240,7 +235,7 @@ func (p *permuter) joined(program string) []string {
 			out = append(out, level.flags...)
 		}
 	}
-	if p.help && (len(p.levels) > 1 || len(p.positionals) == 0) { // else the command is unknown
+	if p.help && (len(p.levels) > 1 || len(p.positionals) == 0) { // otherwise the command is unknown
 		return append(out, "-h")
 	}
 	if p.inner().verbatim {
@@ -255,8 +250,8 @@ func (p *permuter) joined(program string) []string {
 	return append(out, p.positionals...)
 }
 
-// Flags are the arguments that Permute sorted, those before the "--" that ends flags, or what was
-// typed where they could not be sorted.
+// Flags returns the part of sorted, the result of Permute, before the "--" that ends flags. If Permute failed and
+// sorted is nil, it returns typed.
 func Flags(sorted, typed []string) []string {
 	if sorted == nil {
 		return typed
@@ -267,7 +262,7 @@ func Flags(sorted, typed []string) []string {
 	return sorted
 }
 
-// SplitPaths divides arguments at the user's own "--".
+// SplitPaths splits arguments at the user's own "--".
 func SplitPaths(args []string) (before, after []string) {
 	if at := slices.Index(args, "--"); at >= 0 {
 		return args[:at], args[at+1:]
@@ -275,9 +270,9 @@ func SplitPaths(args []string) (before, after []string) {
 	return args, nil
 }
 
-// Check refuses arguments that the usage of a command does not have. In usage a word is required unless it stands in
-// brackets, and … stands for any number of it. Of the alternatives that " | " separates, the one with --all counts
-// where all is set. Paths behind "--" are not counted.
+// Check returns an error if args do not match the usage of a command. A word in usage is required unless it is in
+// brackets, and may be repeated if it ends with …. Of alternatives separated by " | ", all selects the one with
+// --all. Paths after "--" are not counted.
 func Check(usage string, args []string, all bool) error {
 	for form := range strings.SplitSeq(usage, " | ") {
 		if strings.Contains(form, "--all") == all {

@@ -1,5 +1,5 @@
-// Package background starts what goes on when a command has ended: processes in sessions of
-// their own, whose output is in files of the state directory.
+// Package background starts processes that outlive the command: in sessions of their own, with output to files in the
+// state directory.
 package background
 
 import (
@@ -14,30 +14,28 @@ import (
 	"github.com/git-runr/git-runr/loop/agent"
 )
 
-// Work starts git runr work.
 func Work(repo *gitstore.Repo) error {
 	return start(repo, "work.log", environ(os.Environ()), "-q", "work")
 }
 
-// Serve starts git runr serve.
 func Serve(repo *gitstore.Repo) error {
 	args := []string{"serve", "--detached"}
 	if idle := repo.Config.Get("runr.serveIdle"); idle != "" {
 		args = append(args, "--idle", idle)
 	}
 	env := slices.DeleteFunc(environ(os.Environ()), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_RUNR_ACTOR=") // of the chat that asks; the page is a person's
+		return strings.HasPrefix(kv, "GIT_RUNR_ACTOR=") // the chat that asks is not the person who reads the page
 	})
 	return start(repo, "serve.log", env, args...)
 }
 
-// Command starts a command of this program, as actor, that its user does not wait for; log takes
-// what it writes.
+// Command starts a command of this program in the background, on behalf of actor. Its output goes to log, a path
+// below the state directory.
 func Command(repo *gitstore.Repo, actor, log string, args ...string) error {
 	return start(repo, log, append(environ(os.Environ()), "GIT_RUNR_ACTOR="+actor), args...)
 }
 
-// start starts this program in a repository. log is below the state directory.
+// start starts this program in a repository. log is a path below the state directory.
 func start(repo *gitstore.Repo, log string, env []string, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -47,8 +45,7 @@ func start(repo *gitstore.Repo, log string, env []string, args ...string) error 
 	return agent.StartDetached(self, append([]string{"-C", dir}, args...), dir, env, filepath.Join(repo.StateDir(), log))
 }
 
-// Browse starts the user's browser. Everybody on the machine can read the address
-// on its command line.
+// Browse opens url in the user's browser. Everybody on the machine can read the address on the command line.
 func Browse(repo *gitstore.Repo, url string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
@@ -57,8 +54,8 @@ func Browse(repo *gitstore.Repo, url string) error {
 	return agent.StartDetached(opener, []string{url}, repo.CommonDir, nil, filepath.Join(repo.StateDir(), "browser.log"))
 }
 
-// environ is what a process in the background inherits: everything but what a hook of
-// git's sets for itself. The committer is the user's own word: git sets the author's only.
+// environ returns the environment for a background process: all variables, except those that git sets for its hooks.
+// The committer's name stays, because the user sets it and git sets only the author's.
 func environ(env []string) []string {
 	var kept []string
 	for _, kv := range env {

@@ -1,4 +1,4 @@
-// Package build says what the program was made of.
+// Package build describes the version and commit from which the program was built.
 package build
 
 import (
@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// Build is what this program was made of. Commit and Date are "" where it was built
-// outside a clone.
+// Build is the version of this program. Commit and Date are "" if it was built outside of a clone.
 type Build struct {
-	Version  string `json:"version"`            // the release's tag, or devel
-	Commit   string `json:"commit,omitempty"`   // the whole id
-	Date     string `json:"date,omitempty"`     // of the commit, RFC 3339, UTC
-	Modified bool   `json:"modified,omitempty"` // files differed from the commit
+	Version  string `json:"version"`            // the tag of the release, or devel
+	Commit   string `json:"commit,omitempty"`   // full id
+	Date     string `json:"date,omitempty"`     // of the commit: RFC 3339, UTC
+	Modified bool   `json:"modified,omitempty"` // the working tree differed from the commit
 }
 
-// Of is the release that was stamped in, or else what info says; info may be nil.
+// Of returns the build of the release stamped, or without one what info says. info may be nil.
 func Of(stamped string, info *debug.BuildInfo) Build {
 	b := Build{Version: stamped}
 	if info == nil {
@@ -34,7 +33,7 @@ func Of(stamped string, info *debug.BuildInfo) Build {
 	}
 	switch module := info.Main.Version; {
 	case b.Version != "":
-	case b.Commit == "" && strings.HasPrefix(module, "v"): // installed by its module's version
+	case b.Commit == "" && strings.HasPrefix(module, "v"): // installed with go install MODULE@VERSION
 		b.Version = module
 	default:
 		b.Version = "devel"
@@ -42,7 +41,7 @@ func Of(stamped string, info *debug.BuildInfo) Build {
 	return b
 }
 
-// Name is the build in one word.
+// Name returns the build in one word.
 func (b Build) Name() string {
 	if b.Version == "devel" && b.Commit != "" {
 		return "devel-" + b.shortCommit()
@@ -52,7 +51,7 @@ func (b Build) Name() string {
 
 func (b Build) shortCommit() string { return b.Commit[:min(12, len(b.Commit))] }
 
-// String is the version, and in brackets what is known of its commit.
+// String returns the version, with the commit in brackets if it is known.
 func (b Build) String() string {
 	if b.Commit == "" {
 		return b.Version

@@ -21,14 +21,14 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// AgentNames are the agents that can be named here, sorted: the configured ones and the presets.
+// AgentNames returns the names of the configured agents and the presets, sorted.
 func (c *Config) AgentNames() []string {
 	names := append(slices.Collect(maps.Keys(c.agents)), agent.Presets()...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// CheckNames lists the configured checks, in their order.
+// CheckNames returns the names of the configured checks in their order.
 func (c *Config) CheckNames() (names []string) {
 	for _, check := range c.checks {
 		names = append(names, check.Name)
@@ -36,14 +36,14 @@ func (c *Config) CheckNames() (names []string) {
 	return names
 }
 
-// Agent is one that can be named, and what stands in the way of running it.
+// Agent is an agent that can be named, with the problem that prevents it from running, if any.
 type Agent struct {
 	agent.Tool
 	Problem string `json:"problem,omitempty"`
 }
 
-// Agents are all agents, with what can be told of them without a call. Programs are asked for
-// their versions, those that only the repository's file names not before it is trusted.
+// Agents returns all agents with what is known of them without a call. It runs their programs to get their versions,
+// but untrusted commands of the repository's file it does not run.
 func (c *Config) Agents(ctx context.Context) []Agent {
 	names := c.AgentNames()
 	all := make([]Agent, len(names))
@@ -61,13 +61,13 @@ func (c *Config) Agents(ctx context.Context) []Agent {
 	return all
 }
 
-// CheckPrompt is what an agent is asked to see whether it answers.
+// CheckPrompt is the prompt that tests whether an agent answers.
 const CheckPrompt = "This is a check whether you can be reached. Use no tools. Answer with the one word: ready\n"
 
-// CheckLimit is how long an agent has for that one word: less than a person waits.
+// CheckLimit is the timeout of that test.
 const CheckLimit = time.Minute
 
-// Ask has the agent called name answer CheckPrompt in dir, as a reviewer does, within limit.
+// Ask lets the agent called name answer CheckPrompt in dir, as a reviewer, within limit.
 func (c *Config) Ask(ctx context.Context, name, dir string, limit time.Duration) (role.ReviewAnswer, *record.Failure, error) {
 	caller, failure := c.caller(name, agent.Reviewer)
 	if failure != nil {
@@ -79,13 +79,13 @@ func (c *Config) Ask(ctx context.Context, name, dir string, limit time.Duration)
 	}
 	answer, err := caller.Reviewer().Review(ctx, role.ReviewJob{Dir: dir, Prompt: func() string { return CheckPrompt }})
 	if answer.Failure != nil && short && answer.Failure.Reason == record.ReasonAgentTimeout {
-		answer.Failure.Setting = nil // nobody can set it
+		answer.Failure.Setting = nil // no setting caused this timeout
 	}
 	return answer, answer.Failure, err
 }
 
-// FixLine is what to type to have a review's findings fixed: the run, or, where no implementer is configured, what
-// configures one that is on this machine, or lists those that could be.
+// FixLine returns the command that starts a run for a review's findings. If no implementer is configured, it returns
+// the command that configures an installed one, or that lists the agents.
 func (c *Config) FixLine(review string) string {
 	if c.Loop.Implementer != "" {
 		return "git runr run --review " + review
@@ -98,8 +98,8 @@ func (c *Config) FixLine(review string) string {
 	return "git runr agents"
 }
 
-// ReadyToRun refuses a run that could not begin here. Who would fix what is found in finished work is
-// perhaps never asked: that it is missing is the warning.
+// ReadyToRun returns an error if a run of plan could not begin here. For finished work a missing implementer is only
+// a warning, because it is called only if the review finds something.
 func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {
 	if plan.Implementer == "" && plan.Context == nil {
 		return "", exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
@@ -145,18 +145,16 @@ func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {
 	return warning, nil
 }
 
-// NotTrusted refuses what would run something that nobody has approved.
+// NotTrusted returns the error for running something that nobody has approved.
 func NotTrusted(what string) error {
 	return exit.Problemf(exit.Untrusted, "%s", what).WithHint("git runr trust --show", "git runr trust")
 }
 
-// A run that another clone recorded names the checks of that clone. Whoever can push
-// a log could have written them: they are offered only where this repository's
-// configuration has them, too, and run only where they are trusted here.
+// A run recorded by another clone contains that clone's checks. Anybody who can push a log may have written them. So
+// they are suggested only if this repository's configuration has them too, and run only if they are trusted here.
 
-// Offered is run with commands only of those checks that may be shown as something
-// to type; the others still say what was asked for and shown. own is the writer of this clone; read is
-// called where the configuration is wanted.
+// Offered returns run without the commands of checks that must not be suggested to the user. The checks stay listed.
+// own is the writer of this clone. read is called only if the configuration is needed.
 func Offered(own string, run record.Run, read func() (*Config, error)) (record.Run, error) {
 	if run.Writer == own {
 		return run, nil
@@ -178,8 +176,8 @@ func Offered(own string, run record.Run, read func() (*Config, error)) (record.R
 	return run, nil
 }
 
-// TrustedPlan refuses to run checks that only another clone's log names, and to run them on that clone's code
-// without consent. Of a run of this clone both were seen to when it began.
+// TrustedPlan returns an error if checks of another clone's run are not trusted checks here, or if they may not run
+// on that clone's code. For a run of this clone both were checked when it began.
 func (c *Config) TrustedPlan(ctx context.Context, own string, run record.Run) error {
 	if run.Writer == own {
 		return nil
@@ -200,8 +198,7 @@ func (c *Config) TrustedPlan(ctx context.Context, own string, run record.Run) er
 	return nil
 }
 
-// Request is what is asked for where nobody names a reviewer: of the configured ones, with
-// their quorum and their judge.
+// Request returns a request to the configured reviewers, with their quorum and judge.
 func (c *Config) Request() record.ReviewRequest {
 	return c.requestOf(strings.Split(c.Review.Reviewer, ","))
 }
@@ -215,13 +212,13 @@ func (c *Config) requestOf(names []string) record.ReviewRequest {
 	return request
 }
 
-// Batch says which requests that the hooks made become one.
+// Batch returns how requests of the hooks are combined.
 func (c *Config) Batch() intake.Batch {
 	return intake.Batch{Rows: c.Hooks.Debounce > 0, Branch: c.Hooks.Scope == "branch"}
 }
 
-// RequestOf is Request of those who are named, none for the configured ones, looking for
-// what kind says, "" for everything. It is an error where one of the names is nobody's.
+// RequestOf is Request for the named reviewers, or the configured ones without names, and for a kind of review, ""
+// for a general one. It returns an error for unknown names and kinds.
 func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, error) {
 	configured := len(names) == 0
 	if configured {
@@ -252,8 +249,8 @@ func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, e
 	return request, err
 }
 
-// checkPanel refuses reviewers of whom one is named twice, and a quorum that they cannot
-// reach. One that is configured for others is no more than they are.
+// checkPanel returns an error if a reviewer is named twice, or if the quorum is larger than the number of agents. A
+// configured quorum is not an error for reviewers named on the command line.
 func (c *Config) checkPanel(names []string, configured bool) error {
 	agents := 0
 	for i, name := range names {
@@ -275,8 +272,7 @@ func (c *Config) checkPanel(names []string, configured bool) error {
 	return exit.Problemf(exit.Usage, "%s: %d agents cannot agree, %d %s asked", where, c.Review.Quorum, agents, map[bool]string{true: "is", false: "are"}[agents == 1])
 }
 
-// kindPrompt is what is configured for a kind of review; "" for one of the program's own,
-// and for none.
+// kindPrompt returns the configured prompt of a kind of review, or "" for a built-in kind and for none.
 func (c *Config) kindPrompt(kind string) (string, error) {
 	if prompt, ok := c.kinds[kind]; ok || kind == "" {
 		return prompt, nil
@@ -295,8 +291,7 @@ func (c *Config) Terms() reviewing.Terms {
 	return reviewing.Terms{Backup: c.backups, Day: c.Loop.Day, Setting: c.setting, WaitForQuota: c.Loop.WaitForQuota}
 }
 
-// RunLimits are the limits of a run that is resumed now, with where those come from that
-// are set.
+// RunLimits returns the limits of a run that is resumed now, with the origins of those that are set.
 func (c *Config) RunLimits() runplan.RunLimits {
 	limits := runplan.RunLimits{Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
 	for _, l := range []struct {
@@ -314,8 +309,8 @@ func (c *Config) RunLimits() runplan.RunLimits {
 	return limits
 }
 
-// backups are those who are asked in turn where the agent called name gives no answer:
-// its own backups, each followed by those of its own.
+// backups returns the agents to ask in turn if the agent called name does not answer: its backups, each followed by
+// its own backups.
 func (c *Config) backups(name string) []string {
 	var all []string
 	seen := map[string]bool{}
@@ -334,8 +329,7 @@ func (c *Config) backups(name string) []string {
 	return all
 }
 
-// checkBackups refuses backups that are no agents, and those that lead back to where they
-// began.
+// checkBackups returns an error for backups that are not agents, and for cycles.
 func (c *Config) checkBackups() error {
 	for _, name := range slices.Sorted(maps.Keys(c.agents)) {
 		where := fmt.Sprintf("agents.%s.backup (%s)", name, c.origin("agents."+name+".backup"))
@@ -354,8 +348,8 @@ func (c *Config) checkBackups() error {
 	return nil
 }
 
-// Ready returns why neither the agent called name nor one of its backups can be run as what. It returns nil when one
-// can, and for names that are no agents. Nothing is run.
+// Ready returns why neither the agent called name nor a backup of it can run as what. It returns nil if one can, and
+// for names that are not agents. It runs nothing.
 func (c *Config) Ready(name string, what agent.Role) *record.Failure {
 	if role.Reserved(name) {
 		return nil

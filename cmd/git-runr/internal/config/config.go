@@ -1,6 +1,6 @@
-// Package config reads what is configured: git config, the user's file and the
-// repository's .runr.toml, each key in one table with its check, its help and its
-// names. What the repository's file runs is run only as the user has approved it.
+// Package config reads the configuration for all commands: the repository's .runr.toml, the user's file and git
+// config. One table, keys, defines each key with its names, its check, its default and its help. Commands that only
+// the repository's file names run only after the user has approved them.
 package config
 
 import (
@@ -15,12 +15,11 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// Config is what is configured, from all layers. See keys for what the
-// fields mean and what they are by default.
+// Config is the configuration of all layers together. See keys for the meaning and the default of each field.
 type Config struct {
 	Loop struct {
 		Implementer, Reviewer, Profile string
-		Worktrees                      string // see Trees
+		Worktrees                      string // see the method Trees
 		Instructions                   string // base or none
 		Workflow                       []string
 		MaxRetries, Parallel           int
@@ -28,16 +27,16 @@ type Config struct {
 		KeepIgnored                    int64 // bytes
 		OnExhausted                    runplan.Choice
 		TimeBudget, WaitForQuota       duration.Duration
-		Budget                         runplan.Budget    // of a run
-		Day                            runplan.DayBudget // of all in a day
+		Budget                         runplan.Budget    // budget of a run
+		Day                            runplan.DayBudget // budget of all runs and reviews in a day
 		ResumeSession                  bool
 		Threshold                      runplan.Threshold
 	}
 	Scope struct{ Allow, Deny []string }
-	// worktree may be the repository's word: see Worktree.
+	// worktree may come from the repository's file and then requires trust; see Worktree.
 	worktree runplan.Worktree
 	Review   struct {
-		Reviewer     string // one, or several with commas between
+		Reviewer     string // a name, or several separated by commas
 		Exclude      []string
 		Generated    bool
 		DetectChecks bool
@@ -67,47 +66,47 @@ type Config struct {
 		Notes   bool
 		Verify  string            // off, warn or require
 		Signers string            // a path in the base
-		Checked bool              // share what rules found nothing in
+		Checked bool              // share results of rules that found nothing
 		Retire  duration.Duration // 0: never
 		Since   duration.Duration // 0: everything
 	}
 
-	// Teams are names, and the people or other teams that they stand for.
+	// Teams maps the name of a team to its people and other teams.
 	Teams map[string][]string
 
 	steps   map[string]*runplan.WorkStep
 	agents  map[string]*agentTable
-	kinds   map[string]string // of reviews: the prompt of each
+	kinds   map[string]string // kind of review to its prompt
 	checks  []checkTable      // in the order of the files
-	sandbox bool              // of checks
-	notify  []string          // may be the repository's word: see Notify
+	sandbox bool              // run checks in a sandbox
+	notify  []string          // may come from the repository's file; see Notify
 
-	// Warnings are for the user, one line each: settings of git config that mean nothing.
+	// Warnings are for the user, one line each: settings of git config that are unknown.
 	Warnings []string
 
 	repo  *gitstore.Repo
 	trust approvals
-	cache string // directory for what agents say of themselves
+	cache string // directory for what agents report about themselves
 
-	origins    map[string]string         // key, or table such as agents.mine, to the layer that set it
-	layer      string                    // that is being read
-	repository bool                      // it is the repository's file
-	values     map[string]any            // of origins, as they were given
-	files      []layerFile               // that were read, the weaker first
-	executed   map[string]map[string]any // what the repository's file runs: table such as agents.mine, then key
+	origins    map[string]string         // key, such as loop.reviewer, or table, such as agents.mine, to the layer that set it
+	layer      string                    // layer that is being read
+	repository bool                      // that layer is the repository's file
+	values     map[string]any            // key to its value, before parsing
+	files      []layerFile               // files that were read, weakest first
+	executed   map[string]map[string]any // what the repository's file runs: table to key to value
 }
 
-// layerFile is a file that was read.
+// layerFile is a configuration file that was read.
 type layerFile struct {
 	layer, path string
 	data        []byte
 }
 
-// agentTable is one [agents.NAME].
+// agentTable is the content of one [agents.NAME].
 type agentTable struct {
 	spec           agent.Spec
 	backup         []string
-	fromRepository bool // what it runs is the repository's word: needs trust
+	fromRepository bool // its command comes from the repository's file: requires trust
 }
 
 func (a *agentTable) setModel(profile, model string) {
@@ -117,10 +116,10 @@ func (a *agentTable) setModel(profile, model string) {
 	a.spec.Models[profile] = model
 }
 
-// checkTable is one [checks.NAME].
+// checkTable is the content of one [checks.NAME].
 type checkTable struct {
 	runplan.Check
-	fromRepository bool // its command is the repository's word: needs trust
+	fromRepository bool // its command comes from the repository's file: requires trust
 }
 
 func (c *Config) checkTable(name string) *checkTable {
@@ -133,7 +132,7 @@ func (c *Config) checkTable(name string) *checkTable {
 	return &c.checks[i]
 }
 
-// The layers, as origin names them.
+// The layers as origin returns them. The repository's file is FileName.
 const (
 	originDefault = "default"
 	originGit     = "git config"
@@ -141,9 +140,8 @@ const (
 	originFlag    = "flag"
 )
 
-// origin says which layer set key, as "loop.reviewer", or the table "agents.mine":
-// "flag", "git config", "user file PATH", the path of the repository's file, or
-// "default".
+// origin returns the layer that set a key, such as "loop.reviewer", or a table, such as "agents.mine": "flag", "git
+// config", "user file PATH", the path of the repository's file, or "default".
 func (c *Config) origin(key string) string {
 	if from, ok := c.origins[key]; ok {
 		return from
@@ -151,8 +149,7 @@ func (c *Config) origin(key string) string {
 	return originDefault
 }
 
-// setting is key with its value and, for people who share the run, where it comes from:
-// without the paths of this machine.
+// setting returns a key with its value and its layer. It omits paths of this machine, because runs are shared.
 func (c *Config) setting(key, value string) runplan.Setting {
 	from := c.origin(key)
 	switch {
@@ -165,7 +162,7 @@ func (c *Config) setting(key, value string) runplan.Setting {
 	return runplan.Setting{Name: key, Value: value, From: from}
 }
 
-// ExcludedBy is the repository's file when it names what reviews leave out, else "".
+// ExcludedBy returns FileName if the repository's file sets review.exclude, else "".
 func (c *Config) ExcludedBy() string {
 	if c.origin("review.exclude") == FileName {
 		return FileName
@@ -173,5 +170,5 @@ func (c *Config) ExcludedBy() string {
 	return ""
 }
 
-// FileName is the configuration file of a repository.
+// FileName is the name of a repository's configuration file.
 const FileName = ".runr.toml"

@@ -17,21 +17,21 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Value is a key with the value that counts, and where that comes from.
+// Value is a key with its effective value and the origin of that value.
 type Value struct {
 	Key     string `json:"key"`
-	Value   any    `json:"value"`           // null where there is none
+	Value   any    `json:"value"`           // null if there is none
 	From    string `json:"from"`            // default, repository, user, git or environment
-	File    string `json:"file,omitempty"`  // that gives it
-	Line    int    `json:"line,omitempty"`  // in it
-	Scope   string `json:"scope,omitempty"` // of git config
+	File    string `json:"file,omitempty"`  // the file that sets it
+	Line    int    `json:"line,omitempty"`  // the line in File
+	Scope   string `json:"scope,omitempty"` // scope of git config
 	Trusted *bool  `json:"trusted,omitempty"`
 	means   string
 	wants   string
 }
 
-// Effective are all keys that have a value, in the order of help, and those of git config alone
-// that are set. of is a key, a section, or a table such as agents.mine; "" is all.
+// Effective returns all keys with their values, in the order of help, and the settings that only git config has, if
+// set. of selects a key, a section, or a table such as agents.mine; "" selects all.
 func (c *Config) Effective(ctx context.Context, getenv func(string) string, of string) ([]Value, error) {
 	inGit, err := c.repo.Settings(ctx, "runr.")
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Config) Effective(ctx context.Context, getenv func(string) string, of s
 			v.Value, v.From = c.valueOf(k, name)
 			switch {
 			case v.From == originGit:
-				v.From, v.Scope = "git", "command" // git -c and GIT_CONFIG_COUNT are in no file
+				v.From, v.Scope = "git", "command" // git -c and GIT_CONFIG_COUNT are not in a file
 				for _, s := range inGit {
 					table, inTable := gitTableKey(s.Key)
 					short := k.name == "sync.remote" && s.Key == "runr.remote"
@@ -79,7 +79,7 @@ func (c *Config) Effective(ctx context.Context, getenv func(string) string, of s
 	return chosen(all, of)
 }
 
-// KeyNames are the keys that need no table with a name of its own.
+// KeyNames returns the keys outside of tables that the user names.
 func KeyNames() (names []string) {
 	for _, k := range keys {
 		if !k.named() {
@@ -89,7 +89,7 @@ func KeyNames() (names []string) {
 	return names
 }
 
-// namesOf are the names that a key has here: its own, or one for each table that is configured.
+// namesOf returns the names of a key in this configuration: its own, or one for each table that is configured.
 func (c *Config) namesOf(k key) []string {
 	if !k.named() {
 		return []string{k.name}
@@ -104,7 +104,7 @@ func (c *Config) namesOf(k key) []string {
 	return names
 }
 
-// valueOf returns the value that counts for a name, and the layer that gives it.
+// valueOf returns the effective value of a name, and its layer.
 func (c *Config) valueOf(k key, name string) (value any, from string) {
 	if value, ok := c.values[name]; ok {
 		return value, c.origins[name]
@@ -113,11 +113,11 @@ func (c *Config) valueOf(k key, name string) (value any, from string) {
 		return nil, originDefault
 	}
 	var table map[string]any
-	toml.Decode("x = "+k.def, &table) // a test holds every default to its kind
+	toml.Decode("x = "+k.def, &table) // a test checks that each default parses
 	return table["x"], originDefault
 }
 
-// place fills in the file and the line that give the value.
+// place sets File and Line to where the value is set.
 func (v *Value) place(c *Config) {
 	for _, f := range c.files {
 		if f.layer == v.From {
@@ -129,7 +129,7 @@ func (v *Value) place(c *Config) {
 
 func chosen(all []Value, of string) ([]Value, error) {
 	name := strings.ToLower(of)
-	if k := gitKey(strings.TrimPrefix(name, "runr.")); k != nil { // as a file or as git spells it
+	if k := gitKey(strings.TrimPrefix(name, "runr.")); k != nil { // as files or git spell it
 		name = k.name
 	}
 	var found []Value
@@ -150,7 +150,7 @@ func chosen(all []Value, of string) ([]Value, error) {
 	return nil, unknown.WithHint("git runr help config")
 }
 
-// Text is the value as TOML has it, "" for none.
+// Text returns the value in TOML syntax, or "" without one.
 func (v Value) Text() string { return tomlText(v.Value) }
 
 func tomlText(value any) string {
@@ -169,7 +169,7 @@ func tomlText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Where says where the value comes from.
+// Where describes the origin of the value for people.
 func (v Value) Where() string {
 	where := v.File
 	if v.Line > 0 {
@@ -198,7 +198,7 @@ func (v Value) Explain() string {
 	return b.String()
 }
 
-// Initial is the text of the .runr.toml that a repository with these checks and worktrees begins with.
+// Initial returns the first .runr.toml of a repository, with these checks and worktree settings.
 func Initial(checks []runplan.Check, given runplan.Worktree) string {
 	var b strings.Builder
 	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
@@ -217,7 +217,7 @@ func Initial(checks []runplan.Check, given runplan.Worktree) string {
 	return b.String()
 }
 
-// tomlKey is name as a TOML key: bare where it can be.
+// tomlKey returns name as a TOML key, without quotes if possible.
 func tomlKey(name string) string {
 	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
 		return name

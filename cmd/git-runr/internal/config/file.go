@@ -22,20 +22,20 @@ import (
 
 const (
 	maxFile   = 1 << 20 // bytes
-	maxTables = 1000    // such as [checks.NAME], in one file
+	maxTables = 1000    // tables such as [checks.NAME] in one file
 )
 
-// file is one file while its values go into config.
+// file is a configuration file while its values are stored in Config.
 type file struct {
 	*Config
 	path   string
 	data   []byte
-	begun  [][]string                // tables such as [agents.mine], in the order of the file
-	tables map[string]map[string]any // of each what decides what is run
-	runs   map[string]any            // that of the table being read
+	begun  [][]string                // tables such as [agents.mine], in file order
+	tables map[string]map[string]any // table to its keys that trust covers
+	runs   map[string]any            // the same for the table being read
 }
 
-// readFile takes the values of one file over what is there. nil is no file.
+// readFile stores the values of a file in c, over those of weaker layers. data is nil if there is no file.
 func (c *Config) readFile(path string, data []byte) error {
 	if data == nil {
 		return nil
@@ -53,7 +53,7 @@ func (c *Config) readFile(path string, data []byte) error {
 	if err != nil {
 		return f.syntaxError(err)
 	}
-	for _, path := range md.Keys() { // in the order of the file, so that the first mistake is reported and checks keep theirs
+	for _, path := range md.Keys() { // in file order: the first mistake is reported, and checks keep their order
 		if err := f.entry(path, lookUp(top, path)); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (f *file) entry(path []string, raw any) error {
 	return nil
 }
 
-// namesTable reports whether the tables of a section have names of the user's: [agents.mine].
+// namesTable reports whether the user names the tables of a section, as in [agents.mine].
 func namesTable(section string) bool {
 	return section == "agents" || section == "checks" || section == "steps"
 }
@@ -123,7 +123,7 @@ func (f *file) value(path []string, key key, raw any) error {
 	return nil
 }
 
-// noteKey keeps what a key outside of any table with a name of its own runs, for trust.
+// noteKey records for trust what a key of the repository's file runs, if it is not in a table that the user names.
 func (f *file) noteKey(path []string, raw any) {
 	if !f.repository {
 		return
@@ -135,8 +135,8 @@ func (f *file) noteKey(path []string, raw any) {
 	f.executed[section][strings.Join(path[1:], ".")] = raw
 }
 
-// beginTable begins a table such as [agents.mine] where the file has its first key. It replaces what a weaker layer has
-// under the name as a whole, so that no command of one layer is run with the arguments or the environment of another.
+// beginTable starts a table such as [agents.mine] at its first key in the file. It replaces the whole table of a
+// weaker layer, so that a command of one layer never runs with the arguments or environment of another.
 func (f *file) beginTable(section, name string) error {
 	path, id := []string{section, name}, section+"."+name
 	f.runs = f.tables[id]
@@ -194,7 +194,7 @@ func (f *file) begin(section, name string) {
 	}
 }
 
-// finish says what is wrong with a table as a whole, and notes what it runs.
+// finish returns what is wrong with a table as a whole, "" for nothing, and records what it runs.
 func (f *file) finish(section, name string) string {
 	switch section {
 	case "steps":
@@ -211,7 +211,7 @@ func (f *file) finish(section, name string) string {
 	return ""
 }
 
-// noteRuns keeps what a table of the repository's file runs, for trust.
+// noteRuns records for trust what a table of the repository's file runs, and reports whether it recorded anything.
 func (f *file) noteRuns(table string) bool {
 	executes := slices.ContainsFunc([]string{"command", "protocol", "args", "reviewer_args", "implementer_args", "requires", "aside", "env"}, func(key string) bool { return f.runs[key] != nil })
 	if !f.repository || !executes {
@@ -245,7 +245,7 @@ func finishStep(step *runplan.WorkStep) string {
 	return ""
 }
 
-// findKey finds the key with path, and whether keys are within path.
+// findKey returns the key with path, if any, and reports whether path is a table that contains keys.
 func findKey(path []string) (key *key, within bool) {
 	for i := range keys {
 		pattern := strings.Split(keys[i].name, ".")
@@ -260,7 +260,7 @@ func findKey(path []string) (key *key, within bool) {
 	return nil, within
 }
 
-// fits reports whether path is pattern or the beginning of it.
+// fits reports whether path matches pattern or the beginning of it.
 func fits(pattern, path []string) bool {
 	if len(path) > len(pattern) {
 		return false
@@ -273,7 +273,7 @@ func fits(pattern, path []string) bool {
 	return true
 }
 
-// unknownKey names the outermost part of path that is unknown.
+// unknownKey returns the error for the outermost unknown part of path.
 func (f *file) unknownKey(path []string) error {
 	for len(path) > 1 {
 		if _, within := findKey(path[:len(path)-1]); within {
@@ -288,8 +288,7 @@ func (f *file) unknownKey(path []string) error {
 	return f.errorAt(path, "unknown key %q", key)
 }
 
-// suggestKey is what path was probably meant to be: a key of the same table, or
-// one of that name elsewhere.
+// suggestKey returns the key that path probably means: one of the same table, or one of that name in another.
 func suggestKey(path []string) string {
 	parent, last := path[:len(path)-1], path[len(path)-1]
 	var siblings []string
@@ -321,8 +320,8 @@ func (f *file) errorAt(path []string, format string, args ...any) error {
 	return exit.Problemf(exit.Usage, "%s: "+format, append([]any{place}, args...)...)
 }
 
-// keyLine is the line of a key or table, 0 when it is not to be found. A table
-// without a line of its own is where the first key within it is.
+// keyLine returns the line of a key or table, or 0 if it cannot be found. For a table without a line of its own it
+// returns the line of its first key.
 func keyLine(data []byte, path []string) int {
 	var top map[string]toml.Primitive
 	md, err := toml.Decode(string(data), &top)
@@ -340,7 +339,7 @@ func keyLine(data []byte, path []string) int {
 	return 0
 }
 
-// lineProbe refuses every value: the library then tells where the value's key is.
+// lineProbe rejects every value, so that the TOML library returns an error with the line of the key.
 type lineProbe struct{}
 
 var errProbe = errors.New("probe")
@@ -366,16 +365,16 @@ func primitiveLine(md toml.MetaData, table map[string]toml.Primitive, path []str
 	return parse.Position.Line
 }
 
-// maxNesting is how deep keys and brackets may stand within others: the TOML
-// library takes quadratic time and memory in the depth, gigabytes for 20 KB.
+// maxNesting is the maximum depth of nested keys and brackets. The TOML library takes quadratic time and memory in
+// the depth, gigabytes for 20 KB.
 const maxNesting = 8
 
-// unnested matches what in a TOML file nests nothing, whatever dots and brackets it holds: strings and comments.
+// unnested matches the parts of a TOML file whose dots and brackets do not nest: strings and comments.
 var unnested = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"""(?s:\\.|[^\\])*?"""{1,3}|'''(?s:.)*?'''{1,3}|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
 })
 
-// tooDeep returns the first line that nests deeper than maxNesting, or 0 when none does.
+// tooDeep returns the first line that nests deeper than maxNesting, or 0 if there is none.
 func tooDeep(data []byte) int {
 	line, brackets, dots := 1, 0, 0
 	lines := func(text []byte) []byte { return bytes.Repeat([]byte{'\n'}, bytes.Count(text, []byte{'\n'})) }

@@ -12,21 +12,21 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// key is one key of the configuration. NAME in its name stands for any name.
+// key is one key of the configuration. NAME in its name is a placeholder for the user's name of a table.
 type key struct {
 	name       string
 	wants      string // completes "must be …"
-	def        string // as in TOML; "" for none
+	def        string // in TOML; "" for none
 	means      string
-	executable bool // decides what is run: needs trust when the repository says it
-	inGit      bool // may be set in git config, though its table has a name of its own
-	shapes     bool // changes the arguments of what is run: approved together with it
+	executable bool // decides what runs: requires trust in the repository's file
+	inGit      bool // git config may set it although the user names its table
+	shapes     bool // changes the arguments of what runs: approved with it
 
-	take func(c *Config, name string, raw any) bool // sets a value of TOML in the table called name, false when it is not what is wanted
-	text func(values []string) any                  // makes a value of TOML from git config or a flag
+	take func(c *Config, name string, raw any) bool // stores a TOML value in a table; false if it is wrong
+	text func(values []string) any                  // converts values of git config or a flag to a TOML value
 }
 
-// keyOf joins a key with its kind, so that what is parsed and what is set agree.
+// keyOf returns a key of kind k, so that the parser and the setter have the same type.
 func keyOf[T any](name string, k valueKind[T], def, means string, set func(c *Config, name string, v T)) key {
 	take := func(c *Config, table string, raw any) bool {
 		v, ok := k.parse(raw)
@@ -38,29 +38,29 @@ func keyOf[T any](name string, k valueKind[T], def, means string, set func(c *Co
 	return key{name: name, wants: k.wants, def: def, means: means, take: take, text: k.text}
 }
 
-// executable marks a key that decides what is run.
+// executable marks a key that decides what runs.
 func executable(k key) key {
 	k.executable = true
 	return k
 }
 
-// shaping marks a key that by itself runs nothing.
+// shaping marks a key that only changes how something runs.
 func shaping(k key) key {
 	k.shapes = true
 	return k
 }
 
-// ofGit marks a key of a table with a name of its own that git config may set as well.
+// ofGit marks a key of a user-named table that git config may set as well.
 func ofGit(k key) key {
 	k.inGit = true
 	return k
 }
 
-// named reports whether the key belongs to a table with a name of its own.
+// named reports whether the key belongs to a table that the user names.
 func (k key) named() bool { return strings.Contains(k.name+".", ".NAME.") }
 
-// keys is the one table of what can be configured: it validates, it
-// suggests, and it is the text of `git runr help config`.
+// keys is the single table of everything that can be configured. It defines the validation, the suggestions and the
+// text of git runr help config.
 var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, worktreeKeys, scopeKeys, reviewKeys, sharingKeys, teamKeys)
 
 var loopKeys = []key{
@@ -158,7 +158,7 @@ var agentKeys = []key{
 		func(c *Config, name, v string) { c.agents[name].setModel("budget", v) })),
 }
 
-// usageKey is where the JSON of a command says what a call took.
+// usageKey returns a key for the place of a usage number in a command's JSON output.
 func usageKey(of, means string) key {
 	return shaping(keyOf("agents.NAME.usage."+of, textKind, "", "where that JSON says how many "+means+"; in the form of answer, and summed up", func(c *Config, name, v string) {
 		own := &c.agents[name].spec.Own
@@ -281,7 +281,7 @@ var teamKeys = []key{
 		func(c *Config, name string, v []string) { c.Teams[name] = v })),
 }
 
-// agentStep is what an agent does in a step.
+// agentStep returns the kind of a step with an agent.
 func agentStep(review bool) runplan.StepKind {
 	if review {
 		return runplan.StepReview
@@ -292,7 +292,7 @@ func agentStep(review bool) runplan.StepKind {
 // gitSetting is a setting that only git config has.
 type gitSetting struct{ name, means string }
 
-// gitOnly are the settings of git config that other parts read.
+// gitOnly are settings of git config that other packages read.
 var gitOnly = []gitSetting{
 	{"runr.program", "where git-runr is, for hooks of other tools that do not find it on PATH"},
 	{"runr.home", "the remote to which what was recorded before goes, where another one is elected now: git runr help files"},
@@ -304,7 +304,7 @@ var gitOnly = []gitSetting{
 	{"runr.writer", "the id of this clone, made at its first write; or a name that several clones share, as GIT_RUNR_WRITER gives one to the jobs of a pipeline"},
 }
 
-// Help is the text of `git runr help config`.
+// Help returns the text of git runr help config.
 func Help() string {
 	var b strings.Builder
 	b.WriteString(intro)
@@ -338,7 +338,7 @@ func defaultText(def string) string {
 	return " = " + def
 }
 
-// setBy says who may set the key.
+// setBy describes where the key may be set.
 func (k key) setBy() string {
 	switch {
 	case k.executable && !k.named():
@@ -353,7 +353,7 @@ func (k key) setBy() string {
 	return "in files and as git config " + gitName(k.name)
 }
 
-// gitName is a key as git config spells it: without underscores, in camel case.
+// gitName returns a key as git config spells it: without underscores, in camel case.
 func gitName(name string) string {
 	section, rest, _ := strings.Cut(name, ".")
 	words := strings.Split(rest, "_")

@@ -17,7 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// RequestFor is RequestOf where a name may also be a person's, or that of a team of people.
+// RequestFor is RequestOf with names that may also be people or teams.
 func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (record.ReviewRequest, error) {
 	var asked []people.Person
 	var agents []string
@@ -43,14 +43,15 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 	return request, err
 }
 
-// isAgent reports whether a name is an agent's, with or without a model, or one of those that are built in.
+// isAgent reports whether name is an agent, with or without a model, or a built-in reviewer.
 func (c *Config) isAgent(name string) bool {
 	before, _, _ := strings.Cut(name, "@")
 	_, _, known := c.agent(before)
 	return known || role.Reserved(before)
 }
 
-// isAddress reports whether text may be the address of somebody who is not known here. NAME@MODEL is none: its last part has no dot.
+// isAddress reports whether text can be the address of a person who is unknown here. NAME@MODEL cannot: its last part
+// has no dot.
 func isAddress(text string) bool {
 	local, domain, ok := strings.Cut(text, "@")
 	parts := strings.Split(domain, ".")
@@ -66,7 +67,7 @@ func isAddress(text string) bool {
 	return len(top) > 1 && unicode.IsLetter(top[0])
 }
 
-// FindPeople returns whom a name means. The error is an exit.Problem with the candidates.
+// FindPeople returns the people that a name means. The error is an exit.Problem with the candidates.
 func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, error) {
 	directory, err := c.directory(ctx)
 	if err != nil {
@@ -92,7 +93,7 @@ func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, 
 	return found, nil
 }
 
-// directory is who is known at HEAD.
+// directory returns the people who are known at HEAD.
 func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 	head, err := c.repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
@@ -105,8 +106,8 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 	return people.Directory{Contributors: contributors, Teams: c.Teams}, err
 }
 
-// AskOwners asks the owners of what request is of, by the CODEOWNERS of its base, where it asks a person and names none. It
-// returns the owners of whom nobody knows who they are.
+// AskOwners adds to request the owners of the changed files, by the CODEOWNERS file of its base, if it asks a person
+// but names none. It returns the owners that match nobody.
 func (c *Config) AskOwners(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
 	subject := request.Subject
 	if len(request.People) > 0 || subject.Base == "" || !slices.Contains(request.Reviewers(), record.Human) {
@@ -152,7 +153,7 @@ func allOwners(groups []owners.Group) (all []string) {
 	return all
 }
 
-// PeopleTexts returns people as "Name <address>", each once.
+// PeopleTexts returns people as "Name <address>", without duplicates.
 func PeopleTexts(all []people.Person) (texts []string) {
 	for _, p := range all {
 		if text := fmt.Sprintf("%s <%s>", p.Name, p.Email); !slices.Contains(texts, text) {

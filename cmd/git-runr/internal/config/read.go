@@ -21,7 +21,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Read reads every layer for repo.
+// Read reads all layers of the configuration of repo.
 func Read(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) (*Config, error) {
 	in := input{Git: repo.Config, RepoPath: FileName, UserPath: userPath(getenv)}
 	var err error
@@ -43,9 +43,9 @@ func Read(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) 
 	return c, nil
 }
 
-// repoFile reads the repository's configuration: from the checkout that the user
-// stands in, or from HEAD in a bare repository. Never from what is under review: in a
-// working tree of a run, where an agent can write, the user's own checkout counts.
+// repoFile reads the repository's configuration from the user's checkout, or from HEAD in a bare repository. It never
+// reads what is under review: in the working tree of a run, where an agent can write, it reads the file of the user's
+// checkout.
 func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name string, err error) {
 	dir := repo.WorkTree
 	if repo.IsOwnWorktree() {
@@ -75,8 +75,8 @@ func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name strin
 	return data, "HEAD:" + FileName, err
 }
 
-// readRegular reads a file of a working tree, where an agent can put anything: reading
-// a pipe never ends.
+// readRegular reads a regular file of a working tree. It rejects anything else that an agent may put there, such as a
+// pipe, which would block forever.
 func readRegular(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -88,17 +88,17 @@ func readRegular(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// input is where configuration comes from. A file that does not exist is nil.
+// input is the sources of the configuration. A missing file is nil.
 type input struct {
 	RepoFile []byte
-	RepoPath string // as messages name it
+	RepoPath string // the name in messages
 	UserFile []byte
 	UserPath string
-	Git      map[string][]string // git config, key to values in order; keys outside runr.* are ignored
+	Git      map[string][]string // git config: key to values in order; only runr.* is used
 }
 
-// load reads all layers, the weakest first. An error is a usage problem of
-// one line that names the file, the line and what is allowed.
+// load reads all layers, weakest first. An error is a usage problem of one line with the file, the line and the
+// allowed values.
 func load(in input) (*Config, error) {
 	c := defaults()
 	c.layer, c.repository = in.RepoPath, true
@@ -115,7 +115,7 @@ func load(in input) (*Config, error) {
 	return c, c.checkBackups()
 }
 
-// defaults gives every key outside [X.NAME] its default from the table.
+// defaults returns the configuration with the default of every key outside of tables that the user names.
 func defaults() *Config {
 	c := &Config{
 		steps: map[string]*runplan.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{}, Teams: map[string][]string{},
@@ -128,7 +128,7 @@ func defaults() *Config {
 		}
 	}
 	var values map[string]any
-	toml.Decode(text.String(), &values) // a test holds every default to its kind
+	toml.Decode(text.String(), &values) // a test checks that each default parses
 	for i, k := range keys {
 		if raw, ok := values[strconv.Itoa(i)]; ok {
 			k.take(c, "", raw)
@@ -137,8 +137,7 @@ func defaults() *Config {
 	return c
 }
 
-// SetFlag takes the value of a flag, the strongest layer; name is that of the flag and of
-// a key of the section.
+// SetFlag sets the value of a flag, the strongest layer. name is that of the flag and of the key in section.
 func (c *Config) SetFlag(section, name, value string) error {
 	k := gitKey(section + "." + name)
 	raw := k.text([]string{value})
@@ -149,7 +148,7 @@ func (c *Config) SetFlag(section, name, value string) error {
 	return nil
 }
 
-// Set gives a key a value in the repository's git config. It refuses a key or a value that would mean nothing there.
+// Set sets a key in the repository's git config. It returns an error for keys and values that have no meaning there.
 func (c *Config) Set(ctx context.Context, name, value string) error {
 	setting, table := strings.TrimPrefix(name, "runr."), ""
 	k := gitKey(setting)
@@ -170,11 +169,11 @@ func (c *Config) Set(ctx context.Context, name, value string) error {
 	return c.repo.SetConfig(ctx, setting, value)
 }
 
-// set notes which layer gave a key which value.
+// set records the layer and the value of a key.
 func (c *Config) set(key, layer string, raw any) { c.origins[key], c.values[key] = layer, raw }
 
-// readGit takes the settings of git config under runr. A name that means nothing
-// is a warning, as git itself ignores what it does not know. Case counts in subsections.
+// readGit reads the runr.* settings of git config. An unknown name is only a warning, because git ignores unknown
+// names too. Case matters in subsections.
 func (c *Config) readGit(settings map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		setting, ours := strings.CutPrefix(name, "runr.")
@@ -190,7 +189,7 @@ func (c *Config) readGit(settings map[string][]string) error {
 				return wrongValue("git config "+name, *k, k.text(settings[name]))
 			}
 			if !isTeam(k) {
-				c.agents[table].spec.Models = nil // of a file, which is the weaker
+				c.agents[table].spec.Models = nil // those of a file are weaker
 			}
 			c.set(strings.Replace(k.name, "NAME", table, 1), originGit, k.text(settings[name]))
 			continue
@@ -208,8 +207,8 @@ func (c *Config) readGit(settings map[string][]string) error {
 	return nil
 }
 
-// gitTableKey finds the key of a table with a name of its own that git config calls name:
-// runr.agents.NAME.model. Case counts in NAME alone.
+// gitTableKey returns the key and the table for a setting of git config such as runr.agents.NAME.model. Case matters
+// in NAME alone.
 func gitTableKey(name string) (table string, _ *key) {
 	for i, k := range keys {
 		section, rest, _ := strings.Cut("runr."+k.name, "NAME")
@@ -221,10 +220,10 @@ func gitTableKey(name string) (table string, _ *key) {
 	return "", nil
 }
 
-// isTeam reports whether a key says who a team is: its name is any.
+// isTeam reports whether a key defines a team, whose name is free.
 func isTeam(k *key) bool { return k.name == "teams.NAME" }
 
-// ownTable reports whether there is an agent called name, with a table to set keys of.
+// ownTable reports whether name is an agent, and creates the table of a preset so that its keys can be set.
 func (c *Config) ownTable(name string) bool {
 	spec, _, known := c.agent(name)
 	if known && c.agents[name] == nil && spec.Name == name {
@@ -233,8 +232,7 @@ func (c *Config) ownTable(name string) bool {
 	return c.agents[name] != nil
 }
 
-// gitKey finds the key that git config calls setting: letters of either case and
-// no underscores, for git does not allow them.
+// gitKey returns the key for a setting of git config, which has no underscores and ignores case.
 func gitKey(setting string) *key {
 	for i, k := range keys {
 		if !k.named() && squash(k.name) == squash(setting) {
@@ -268,18 +266,18 @@ func wrongValue(where string, k key, raw any) error {
 	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", where, k.wants, describe(raw))
 }
 
-// userPath is the user's configuration file, "" when there is no home.
+// userPath returns the path of the user's configuration file, or "" without a home directory.
 func userPath(getenv func(string) string) string {
 	return UnderHome(getenv, "XDG_CONFIG_HOME", ".config", "git-runr/config.toml")
 }
 
-// DefaultTrees is where worktrees lie unless somebody chose a place: in the user's cache,
-// or, "", without a home below the git directory.
+// DefaultTrees returns the default directory for worktrees: in the user's cache. "" means below the git directory, if
+// there is no home directory.
 func DefaultTrees(getenv func(string) string) string {
 	return UnderHome(getenv, "XDG_CACHE_HOME", ".cache", "git-runr/worktrees")
 }
 
-// Trees is where worktrees are made.
+// Trees returns the directory in which worktrees are created.
 func (c *Config) Trees(ctx context.Context, getenv func(string) string) (gitstore.TreePlace, error) {
 	path, from := c.Loop.Worktrees, c.origin("loop.worktrees")
 	if path == "" {
@@ -308,15 +306,14 @@ func (c *Config) Trees(ctx context.Context, getenv func(string) string) (gitstor
 	return place, nil
 }
 
-// besides reports whether a path leads below the directory that it counts from, or to one
-// beside that which is not hidden: what a repository says decides where files are written.
+// besides reports whether path is below its base directory, or a directory beside it that is not hidden. It limits
+// where a repository's file can make the program write.
 func besides(path string) bool {
 	name, beside := strings.CutPrefix(filepath.ToSlash(filepath.Clean(path)), "../")
 	return filepath.IsLocal(name) && (!beside || !strings.Contains(name, "/") && !strings.HasPrefix(name, "."))
 }
 
-// staysBeside refuses a place that a repository names and that symbolic links lead
-// elsewhere from.
+// staysBeside returns an error if symbolic links lead a directory named by a repository elsewhere.
 func (c *Config) staysBeside(ctx context.Context, place gitstore.TreePlace) error {
 	top, err := c.repo.Top(ctx)
 	if err != nil {

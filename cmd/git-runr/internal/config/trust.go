@@ -31,7 +31,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Reviewer is the reviewer called name, or why it cannot be run.
+// Reviewer returns the reviewer called name, or why it cannot run.
 func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
 	if name == role.Builtin {
 		return builtin.Reviewer{Repo: c.repo}, nil
@@ -43,7 +43,7 @@ func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
 	return caller.Reviewer(), nil
 }
 
-// Implementer is the implementer called name, or why it cannot be run.
+// Implementer returns the implementer called name, or why it cannot run.
 func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
 	caller, failure := c.caller(name, agent.Implementer)
 	if failure != nil {
@@ -52,8 +52,8 @@ func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
 	return caller.Implementer(), nil
 }
 
-// caller is the agent called name, or why it cannot be run as what. One that only the
-// repository's file defines needs trust, and its program must be there.
+// caller returns the agent called name, or why it cannot run as what. Its program must be installed. An agent that
+// only the repository's file defines requires trust.
 func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Failure) {
 	if name == record.Human {
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
@@ -74,9 +74,8 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 	return caller, caller.Ready(what, os.Environ())
 }
 
-// agent is how the agent called name, or NAME@MODEL, is run: as configured, or a preset.
-// What it runs may be the repository's word and then needs trust. A person and the
-// built-in reviewer are not agents.
+// agent returns how to run the agent called name or NAME@MODEL, as configured or by its preset. fromRepository means
+// that its command requires trust. known is false for people and the built-in reviewer, which are not agents.
 func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool) {
 	name, model, chosen := strings.Cut(name, "@")
 	if chosen && !isModel(model) {
@@ -88,8 +87,8 @@ func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool
 	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
 }
 
-// WithModel is the agent called name with model in place of the configured one, "" for none.
-// A model that name brings along stays; who is no agent takes none.
+// WithModel returns name with model, unless model is "" or name has a model already. It returns an error for people
+// and the built-in reviewer.
 func WithModel(name, model string) (string, error) {
 	switch {
 	case model == "" || strings.Contains(name, "@"):
@@ -100,7 +99,7 @@ func WithModel(name, model string) (string, error) {
 	return name + "@" + model, nil
 }
 
-// CheckModel refuses what cannot be the name of a model.
+// CheckModel returns an error if model cannot be the name of a model.
 func CheckModel(flag, model string) error {
 	if model == "" || isModel(model) {
 		return nil
@@ -108,7 +107,8 @@ func CheckModel(flag, model string) error {
 	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", flag, modelKind.wants, describe(model))
 }
 
-// KnownAgent refuses a name that is no agent, or a model of one that takes none; what says what the name is for.
+// KnownAgent returns an error unless name is an agent, builtin or human, or if it has a model and its agent accepts
+// none. what says in the message what the name is for.
 func (c *Config) KnownAgent(what, name string) error {
 	spec, _, known := c.agent(name)
 	if _, _, chosen := strings.Cut(name, "@"); known && chosen && !spec.TakesModel() {
@@ -126,7 +126,7 @@ func (c *Config) KnownAgent(what, name string) error {
 	return unknown.WithHint("agents are "+strings.Join(all, ", "), "git runr help config")
 }
 
-// Checks are the configured checks that may be run, and why others may not.
+// Checks returns the configured checks that may run, and why others may not.
 func (c *Config) Checks() (run []runplan.Check, not []string) {
 	for _, check := range c.checks {
 		if check.fromRepository && !c.trusted() {
@@ -138,7 +138,8 @@ func (c *Config) Checks() (run []runplan.Check, not []string) {
 	return run, not
 }
 
-// Worktree is what worktrees are given; nothing, and why, where the repository's file says some of it and is not trusted.
+// Worktree returns the settings for worktrees. If some are from the repository's file and that is not trusted, it
+// returns none, and the reason.
 func (c *Config) Worktree() (given runplan.Worktree, not []string) {
 	if c.executed["worktree"] != nil && !c.trusted() {
 		return given, []string{"[worktree]: .runr.toml is not trusted; type: git runr trust"}
@@ -146,7 +147,7 @@ func (c *Config) Worktree() (given runplan.Worktree, not []string) {
 	return c.worktree, nil
 }
 
-// Notify is the command that hears of reviews, none where it needs trust that it has not.
+// Notify returns the command that is notified of reviews, or nil if it requires trust and is not trusted.
 func (c *Config) Notify() []string {
 	if c.origin("hooks.notify") == FileName && !c.trusted() {
 		return nil
@@ -159,8 +160,8 @@ func (c *Config) HasCheck(command string) bool {
 	return slices.ContainsFunc(c.checks, func(known checkTable) bool { return known.Command == command })
 }
 
-// Trust is what the user has said about the repository's commands as they are now; news
-// are what is new or changed since, a line each.
+// Trust returns the user's decision on the repository's commands as they are now. news lists what is new or changed
+// since that decision, one line each.
 func (c *Config) Trust() (state TrustState, news []string) {
 	state, approved := c.trust.status(c.repo.CommonDir, c.commands())
 	return state, trustDiff(approved, c.executables())
@@ -171,7 +172,7 @@ func (c *Config) trusted() bool {
 	return state == Trusted
 }
 
-// Approve trusts the repository's commands as they are now, and its standard checks, on the code that is checked out.
+// Approve trusts the repository's commands as they are now and its standard checks, on the code that is checked out.
 func (c *Config) Approve(ctx context.Context, now time.Time) error {
 	consent := c.Consent(ctx)
 	consent.Standard, consent.Declined = true, false
@@ -182,7 +183,7 @@ func (c *Config) Approve(ctx context.Context, now time.Time) error {
 	return c.trust.approve(c.repo.CommonDir, c.commands(), consent, now)
 }
 
-// commands are executables, or none.
+// commands returns executables, or an empty object without any.
 func (c *Config) commands() []byte {
 	if commands := c.executables(); commands != nil {
 		return commands
@@ -190,15 +191,13 @@ func (c *Config) commands() []byte {
 	return []byte("{}")
 }
 
-// Revoke takes back what was approved.
+// Revoke removes the approval of the repository's commands.
 func (c *Config) Revoke() error { return c.trust.revoke(c.repo.CommonDir) }
 
-// Executes reports whether the repository's file names commands.
 func (c *Config) Executes() bool { return len(c.executed) > 0 }
 
-// executables is the canonical JSON of what the repository's file wants to run,
-// nil when it runs nothing: table, then key. It is what trust approves, so the
-// same commands give the same bytes however the file is laid out.
+// executables returns what the repository's file runs as canonical JSON, table to key to value, or nil if it runs
+// nothing. This is what the user approves. Equal commands give equal bytes, however the file is formatted.
 func (c *Config) executables() []byte {
 	if len(c.executed) == 0 {
 		return nil
@@ -212,14 +211,13 @@ func (c *Config) executables() []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// approvals keeps which commands of which repository the user has approved. It
-// lies outside every repository, one file a repository, and nothing else takes
-// part in the decision: no variable, key or ref can grant trust.
+// approvals stores which commands of which repository the user has approved, one file per repository outside of all
+// repositories. Nothing else can grant trust: no variable, key or ref.
 type approvals struct {
-	Dir string // "" when there is no home: nothing is trusted then
+	Dir string // "" without a home directory: then nothing is trusted
 }
 
-// TrustState is what the user has said about a repository's commands.
+// TrustState is the user's decision on a repository's commands.
 type TrustState string
 
 const (
@@ -228,8 +226,8 @@ const (
 	changed   TrustState = "changed"   // other commands were approved
 )
 
-// trustRecord is the file: what was approved, in the open so that a change of it
-// can be shown, bound by the hash to the repository.
+// trustRecord is the content of such a file. It has the approved commands as text, so that a change of them can be
+// shown, and a hash that binds them to the repository.
 type trustRecord struct {
 	V          int             `json:"v"`
 	Repository string          `json:"repository"`
@@ -239,15 +237,14 @@ type trustRecord struct {
 	Consent
 }
 
-// newApprovals is the store under XDG_STATE_HOME, else ~/.local/state.
+// newApprovals returns the approvals under XDG_STATE_HOME, else ~/.local/state.
 func newApprovals(getenv func(string) string) approvals {
 	return approvals{Dir: UnderHome(getenv, "XDG_STATE_HOME", filepath.FromSlash(".local/state"), "git-runr/trust")}
 }
 
-// status says whether canonical (see config.executables) is approved for the
-// repository whose common git directory is identity; its worktrees share that,
-// another clone has its own. approved is what was approved before, nil for
-// nothing. A record that cannot be read is no approval.
+// status reports whether canonical, the result of Config.executables, is approved for a repository. identity is its
+// common git directory, which its worktrees share and other clones do not. approved is what was last approved, or
+// nil. An unreadable record counts as no approval.
 func (t approvals) status(identity string, canonical []byte) (state TrustState, approved []byte) {
 	record, err := t.read(identity)
 	switch {
@@ -259,7 +256,7 @@ func (t approvals) status(identity string, canonical []byte) (state TrustState, 
 	return changed, record.Approved
 }
 
-// approve records canonical as approved and whose code may run, in place of what was.
+// approve replaces the record of a repository: canonical is approved, and consent says whose code may run.
 func (t approvals) approve(identity string, canonical []byte, consent Consent, now time.Time) error {
 	if t.Dir == "" {
 		return exit.Problemf(exit.Untrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
@@ -270,7 +267,7 @@ func (t approvals) approve(identity string, canonical []byte, consent Consent, n
 	}
 	var record bytes.Buffer
 	enc := json.NewEncoder(&record)
-	enc.SetEscapeHTML(false) // what was approved must stay the bytes that were hashed
+	enc.SetEscapeHTML(false) // the record must have the bytes that were hashed
 	err := enc.Encode(trustRecord{
 		V: 1, Repository: realPath(identity), Approved: canonical,
 		SHA256: trustHash(identity, canonical), At: now.UTC().Truncate(time.Second),
@@ -288,7 +285,7 @@ func (t approvals) approve(identity string, canonical []byte, consent Consent, n
 	return nil
 }
 
-// revoke forgets what was approved.
+// revoke deletes the record of a repository.
 func (t approvals) revoke(identity string) error {
 	if t.Dir == "" {
 		return nil
@@ -325,8 +322,8 @@ func (t approvals) read(identity string) (trustRecord, error) {
 	return record, nil
 }
 
-// Outside are the files that say what is obeyed and lie outside of the repository: the
-// user's own configuration and what was approved.
+// Outside returns the files outside of the repository that determine what runs: the user's configuration and the
+// approvals. They are watched while an agent works.
 func Outside(getenv func(string) string, commonDir string) (files []string) {
 	for _, path := range []string{userPath(getenv), newApprovals(getenv).file(commonDir)} {
 		if filepath.IsAbs(path) {
@@ -336,13 +333,13 @@ func Outside(getenv func(string) string, commonDir string) (files []string) {
 	return files
 }
 
-// file is named by the repository, so that a new approval replaces the old one.
+// file returns the path of the record of a repository. A new approval replaces the old one.
 func (t approvals) file(identity string) string {
 	return filepath.Join(t.Dir, safefile.Hash([]byte(realPath(identity)))+".json")
 }
 
-// trustHash binds the commands to the repository. A path holds no NUL, so the two
-// cannot be mistaken for each other.
+// trustHash returns the hash of the commands and the repository. The NUL separates them, because a path contains
+// none.
 func trustHash(identity string, canonical []byte) string {
 	h := sha256.New()
 	h.Write([]byte(realPath(identity) + "\x00"))
@@ -358,9 +355,8 @@ func realPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// trustDiff shows what changed between two approvals, one line a key: "- KEY =
-// VALUE" for what goes, "+ KEY = VALUE" for what comes, in the order of keys. With
-// no old one it lists everything.
+// trustDiff returns the difference between two approvals, in the order of keys: "- KEY = VALUE" for a removed value,
+// "+ KEY = VALUE" for a new one. Without an old approval it lists everything.
 func trustDiff(old, new []byte) []string {
 	before, after := trustLines(old), trustLines(new)
 	keys := maps.Clone(before)
@@ -382,7 +378,7 @@ func trustDiff(old, new []byte) []string {
 	return lines
 }
 
-// trustLines flattens canonical JSON to key and value; what is not that is empty.
+// trustLines converts canonical JSON to a map from key to value. The map is empty for invalid JSON.
 func trustLines(canonical []byte) map[string]string {
 	var tables map[string]map[string]json.RawMessage
 	if json.Unmarshal(canonical, &tables) != nil {
@@ -397,11 +393,11 @@ func trustLines(canonical []byte) map[string]string {
 	return lines
 }
 
-// maxTrustFile is the most bytes of a record.
+// maxTrustFile is the maximum size of a record in bytes.
 const maxTrustFile = 2 << 20
 
-// UnderHome is rest under the directory that the XDG variable names, or else under
-// other in the home directory; relative values do not count, "" without either.
+// UnderHome returns rest below the directory in the variable xdg, or else below other in the home directory. It
+// ignores relative paths, and returns "" if it has neither.
 func UnderHome(getenv func(string) string, xdg, other, rest string) string {
 	if dir := getenv(xdg); filepath.IsAbs(dir) {
 		return filepath.Join(dir, filepath.FromSlash(rest))
@@ -412,24 +408,26 @@ func UnderHome(getenv func(string) string, xdg, other, rest string) string {
 	return ""
 }
 
-// Consent is what the user has said about running a repository's code, beside its commands: a trusted command
-// such as "sh check.sh" runs whatever the commit has there.
+// Consent is what the user has allowed to run besides the commands themselves: whose code. A trusted command such as
+// "sh check.sh" runs whatever a commit has there.
 type Consent struct {
-	// Standard lets the checks run that are found in the project; Declined is a no on the terminal.
+	// Standard allows the checks that are detected in the project. Declined means that the user refused them at a
+	// terminal.
 	Standard bool `json:"standard_checks,omitempty"`
 	Declined bool `json:"declined,omitempty"`
-	// Known are the commits that were checked out when the user trusted: they and all before them may run.
+	// Known are the commits that were checked out when the user trusted the repository. They and their ancestors may
+	// run.
 	Known []gitstore.ID `json:"known,omitempty"`
-	// CodeOf are names or addresses of others whose commits may run, as commits claim them, or all.
+	// CodeOf are names or addresses of other people, as commits claim them, whose commits may run; or "all".
 	CodeOf []string `json:"code_of,omitempty"`
 }
 
-// all is everybody, for CodeOf.
+// all means everybody in CodeOf.
 const all = "all"
 
 const (
-	maxKnown    = 16   // commits from which on the history is known; older ones are most often among their ancestors
-	maxWritings = 5000 // commits whose writers are looked at
+	maxKnown    = 16   // maximum length of Known; older ones are mostly ancestors
+	maxWritings = 5000 // maximum number of commits whose authors are examined
 )
 
 func (c Consent) named(who gitstore.Identity) bool {
@@ -438,8 +436,8 @@ func (c Consent) named(who gitstore.Identity) bool {
 	})
 }
 
-// Consent is what the user has said, nothing where what was known then is not in this repository: another one may
-// lie where the first was.
+// Consent returns the user's consent. It is empty if none of the Known commits is in this repository, because then
+// another repository has taken the path of the approved one.
 func (c *Config) Consent(ctx context.Context) Consent {
 	trusted, err := c.trust.read(c.repo.CommonDir)
 	if err != nil || len(trusted.Known) > 0 && len(c.here(ctx, trusted.Known)) == 0 {
@@ -448,7 +446,7 @@ func (c *Config) Consent(ctx context.Context) Consent {
 	return trusted.Consent
 }
 
-// here returns those of ids that this repository has.
+// here returns the ids of commits that this repository has.
 func (c *Config) here(ctx context.Context, ids []gitstore.ID) []gitstore.ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id gitstore.ID) bool {
 		_, err := c.repo.ReadCommit(ctx, id)
@@ -456,7 +454,7 @@ func (c *Config) here(ctx context.Context, ids []gitstore.ID) []gitstore.ID {
 	})
 }
 
-// SetCodeOf adds names to those whose code may run, or takes them away.
+// SetCodeOf adds names to the people whose code may run, or with away removes them.
 func (c *Config) SetCodeOf(ctx context.Context, names []string, away bool, now time.Time) error {
 	consent := c.Consent(ctx)
 	consent.CodeOf = slices.DeleteFunc(slices.Clone(consent.CodeOf), func(name string) bool { return slices.Contains(names, name) })
@@ -468,7 +466,7 @@ func (c *Config) SetCodeOf(ctx context.Context, names []string, away bool, now t
 	return c.trust.approve(c.repo.CommonDir, c.approved(), consent, now)
 }
 
-// approved are the commands that were approved, be they those of now or not.
+// approved returns the commands that were approved last, even if they have changed since.
 func (c *Config) approved() []byte {
 	if was, err := c.trust.read(c.repo.CommonDir); err == nil {
 		return was.Approved
@@ -476,15 +474,15 @@ func (c *Config) approved() []byte {
 	return []byte("{}")
 }
 
-// Decline records that the user does not want the standard checks to run.
+// Decline records that the user refused the standard checks.
 func (c *Config) Decline(ctx context.Context, now time.Time) error {
 	consent := c.Consent(ctx)
 	consent.Declined = true
 	return c.trust.approve(c.repo.CommonDir, c.approved(), consent, now)
 }
 
-// Stranger says why the code of some commits does not run here, and what to type; "" where it may: all that they have
-// is known, was made here by this clone's user, or is of somebody whose code may run.
+// Stranger returns why the code of tips must not run here, and what to type, or "" if it may. It may if each of their
+// commits is known, was made in this clone by its user, or is by somebody in CodeOf.
 func (c *Config) Stranger(ctx context.Context, tips ...gitstore.ID) (string, error) {
 	for _, tip := range tips {
 		if _, err := c.repo.ReadCommit(ctx, tip); err != nil {
@@ -523,8 +521,8 @@ func (c *Config) Stranger(ctx context.Context, tips ...gitstore.ID) (string, err
 	return "", nil
 }
 
-// tellStrangers names who wrote what does not run. Where nobody has trusted anything and it is what is checked
-// out, trust is what changes that.
+// tellStrangers returns the message that names the authors of code that does not run. The command to type is git runr
+// trust alone if the code is checked out and nothing has been trusted yet.
 func (c *Config) tellStrangers(ctx context.Context, strangers []gitstore.Identity, checkedOut bool) string {
 	slices.SortFunc(strangers, func(a, b gitstore.Identity) int { return cmp.Compare(a.String(), b.String()) })
 	user, _ := c.repo.Identity(ctx)
@@ -547,8 +545,9 @@ func (c *Config) tellStrangers(ctx context.Context, strangers []gitstore.Identit
 	return fmt.Sprintf("code of %s is not trusted here; type: %s", prose.FirstNames(names, shown), line)
 }
 
-// Vouch gives what a landing is told to: what a run of this clone came to runs here, where the run's work and the
-// branch do. No reflog has the commits that a landing makes.
+// Vouch returns a function to call after the landing of run. It records that the landed commit may run, because no
+// reflog shows who made that commit. It does so only if run is of this clone, and its work and the branch may run
+// here.
 func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed) {
 	why, err := "", error(nil)
 	if run.Commit != "" {
@@ -564,7 +563,7 @@ func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed
 	}
 }
 
-// MayRun are those of some checks that may run on the code of some commits, and why others do not.
+// MayRun returns the checks that may run on the code of tips, and why others do not.
 func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, tips ...gitstore.ID) ([]runplan.Check, []string) {
 	if len(run) == 0 {
 		return nil, not
@@ -582,8 +581,9 @@ func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, 
 	return nil, not
 }
 
-// codeOf are the commits whose code runs with the checks of a review: of the change, unless it is what this clone's
-// user has in the working tree, and of what it is compared with. What another clone recorded may name any.
+// codeOf returns the commits whose code the checks of a review run: the base and the change. It omits a change in
+// this clone's working tree, which is the user's own. A request of another clone can name any tree, so that one
+// counts.
 func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips []gitstore.ID, err error) {
 	empty, err := store.Repo.EmptyTree(ctx)
 	subject := review.Request.Subject
@@ -596,7 +596,8 @@ func codeOf(ctx context.Context, store *store.Store, review record.Review) (tips
 	return tips, err
 }
 
-// clearedFile keeps the commits whose code was found to run by the consent of then: reflogs forget.
+// clearedFile returns the path of the list of commits whose code Stranger has found to be allowed. Reflogs expire,
+// this list does not.
 func (t approvals) clearedFile(identity string) string {
 	return strings.TrimSuffix(t.file(identity), ".json") + ".cleared"
 }
@@ -612,7 +613,7 @@ func (t approvals) cleared(identity string) (ids []gitstore.ID) {
 	return ids
 }
 
-// clear records commits whose code may run. Without the record the next look takes longer.
+// clear records commits whose code may run. If that fails, the next check only takes longer.
 func (t approvals) clear(identity string, ids []gitstore.ID) {
 	var lines strings.Builder
 	for _, id := range ids[:min(len(ids), maxKnown)] {

@@ -18,11 +18,11 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// valueKind is what a key's values are.
+// valueKind is a type of values, with its parsers.
 type valueKind[T any] struct {
 	wants string                    // completes "must be …"
-	parse func(raw any) (T, bool)   // from a value of TOML
-	text  func(values []string) any // from the values in git config or of a flag, to one of TOML
+	parse func(raw any) (T, bool)   // from a TOML value
+	text  func(values []string) any // from values of git config or a flag, to a TOML value
 }
 
 var (
@@ -54,16 +54,16 @@ func stringKind(wants string, ok func(string) bool) valueKind[string] {
 	return valueKind[string]{wants, parse, textLast}
 }
 
-// Levels are levels as they are typed most.
+// Levels are the usual values of --require and hooks.pre_push_require, for completion.
 var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved), "approved=2", "passed"}
 
 var levelKind = stringKind(`"checked", "reviewed", "approved", "approved=N" or "passed"`, IsLevel)
 
-// IsLevel reports whether text is one of the levels that --require and hooks.pre_push_require take: those of package
-// lineage, approved=N, and an old word for reviewed.
+// IsLevel reports whether --require and hooks.pre_push_require accept text: the levels of package lineage,
+// approved=N, and passed, an old word for reviewed.
 func IsLevel(text string) bool { return bar(text).Level != "" }
 
-// bar reads a level. It has none where text is no level.
+// bar parses a level. For any other text it returns the zero Bar.
 func bar(text string) lineage.Bar {
 	level, number, counted := strings.Cut(text, "=")
 	if text == "passed" {
@@ -76,12 +76,11 @@ func bar(text string) lineage.Bar {
 	return lineage.Bar{Level: lineage.Level(level), Approvals: n}
 }
 
-// maxApprovals is how many people a commit can be required to have approvals of.
+// maxApprovals is the maximum N in approved=N.
 const maxApprovals = 100
 
-// Bar is how far commits must have been looked at that a level is required of, and whose base is that commit; "" is none. What
-// the repository's file says of approvals counts as the base has it, so that a change cannot lower it; what the checkout's
-// asks for beyond that counts as well.
+// Bar returns the bar for a level and commits on base, which may be "". The rules for approvals come from the
+// repository's file at base, so that a change cannot lower them. The checkout's file can only make them stricter.
 func (c *Config) Bar(ctx context.Context, level string, base gitstore.ID) (lineage.Bar, error) {
 	b, at := bar(level), c
 	if b.Base = base; base != "" {
@@ -100,7 +99,7 @@ func (c *Config) Bar(ctx context.Context, level string, base gitstore.ID) (linea
 	return b, nil
 }
 
-// at returns the configuration with the repository's file as a commit has it.
+// at returns the configuration with the repository's file as it is in a commit.
 func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
 	data, err := c.repo.Blob(ctx, commit, FileName)
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
@@ -125,7 +124,7 @@ func oneOf(allowed ...string) valueKind[string] {
 	return stringKind(wants, func(s string) bool { return slices.Contains(allowed, s) })
 }
 
-// listKind takes a list of strings, or one string as a list of one.
+// listKind accepts a list of strings, or one string as a list of one.
 func listKind(of string, ok func(string) bool) valueKind[[]string] {
 	parse := func(raw any) ([]string, bool) {
 		if s, one := raw.(string); one {
@@ -137,7 +136,7 @@ func listKind(of string, ok func(string) bool) valueKind[[]string] {
 	return valueKind[[]string]{"a list of " + of, parse, textList}
 }
 
-// fewKind is listKind for at most ten.
+// fewKind is listKind with at most ten elements.
 func fewKind(of string, ok func(string) bool) valueKind[[]string] {
 	k := listKind(of, ok)
 	return valueKind[[]string]{"a list of at most 10 " + of, func(raw any) ([]string, bool) {
@@ -154,7 +153,7 @@ func numberKind(low, high int64) valueKind[int64] {
 	return valueKind[int64]{fmt.Sprintf("a whole number from %d to %d", low, high), parse, textNumber}
 }
 
-// maxDuration bounds durations, so that no sum of a few overflows.
+// maxDuration is the maximum duration, so that sums of a few do not overflow.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
 func durationsFrom(low duration.Duration, wants string) valueKind[duration.Duration] {
@@ -170,7 +169,7 @@ func durationsFrom(low duration.Duration, wants string) valueKind[duration.Durat
 	return valueKind[duration.Duration]{wants, parse, textLast}
 }
 
-// parseDollars takes a number, as TOML or as text.
+// parseDollars parses a TOML number or a text.
 func parseDollars(raw any) (amount float64, ok bool) {
 	switch v := raw.(type) {
 	case float64:
@@ -185,7 +184,7 @@ func parseDollars(raw any) (amount float64, ok bool) {
 	return amount, ok && 0 <= amount && amount < 1e6
 }
 
-// parseCommand makes a line for sh of a list of words.
+// parseCommand parses a command line for sh, or converts a list of words into one.
 func parseCommand(raw any) (string, bool) {
 	if line, is := raw.(string); is {
 		return line, isText(line)
@@ -235,7 +234,7 @@ func textList(values []string) any {
 	return out
 }
 
-// textTruth reads a truth value as git does.
+// textTruth parses a truth value as git does.
 func textTruth(values []string) any {
 	last := values[len(values)-1]
 	switch strings.ToLower(last) {
@@ -255,49 +254,48 @@ func textNumber(values []string) any {
 	return last
 }
 
-// isText is text with something in it that can be passed to a program.
+// isText reports whether s is not blank and can be passed to a program.
 func isText(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
 }
 
-// isPersonOrTeam is text of one line, which a screen can show.
+// isPersonOrTeam reports whether s is one line of printable text.
 func isPersonOrTeam(s string) bool { return isText(s) && s == safetext.Line(s) }
 
-// isPlace reports whether a pattern is one of paths below the top, of which none is git's own.
+// isPlace reports whether s is a pattern of paths below the top and outside of .git.
 func isPlace(s string) bool {
 	_, err := path.Match(s, "")
 	return err == nil && isText(s) && filepath.IsLocal(s) && path.Clean(s) == s && s != "." && !strings.Contains(s, "**") && !strings.HasPrefix(strings.ToLower(s)+"/", ".git/")
 }
 
-// isNames is for names with commas between.
+// isAgents reports whether s is a list of agents separated by commas.
 func isAgents(s string) bool {
 	return !slices.ContainsFunc(strings.Split(s, ","), func(name string) bool { return !isAgent(name) })
 }
 
 func isName(s string) bool { return isMadeOf(s, "._-") }
 
-// isCheckName allows what the checks found in a project are called: test:some/dir.
+// isCheckName accepts the names of detected checks, such as test:some/dir.
 func isCheckName(s string) bool { return isMadeOf(s, "._-:/") }
 
-// isModel keeps a model's name from being an option or more than a word.
+// isModel ensures that the name of a model is one word and not an option.
 func isModel(s string) bool { return isMadeOf(s, "._-:/@+[]") }
 
-// isAgent allows a model after the name of an agent.
+// isAgent accepts the name of an agent, with or without a model.
 func isAgent(s string) bool {
 	name, model, chosen := strings.Cut(s, "@")
 	return isName(name) && (!chosen || isModel(model))
 }
 
-// isRemote keeps to names: a URL or a path in the repository's file would let it
-// choose where things are pushed.
+// isRemote accepts only names. With a URL or a path, the repository's file could choose where data is pushed.
 func isRemote(s string) bool { return isMadeOf(s, "._-/") && !strings.Contains(s, "..") }
 
 func isVariable(s string) bool {
 	return isMadeOf(s, "_") && (s[0] < '0' || '9' < s[0]) || strings.HasPrefix(s, "_") && isMadeOf("x"+s, "_")
 }
 
-// isMadeOf reports whether s is of letters, digits and the given others, begins with
-// a letter or a digit, and is not too long for a name.
+// isMadeOf reports whether s consists of letters, digits and others, begins with a letter or digit, and has at most
+// 100 bytes.
 func isMadeOf(s, others string) bool {
 	if s == "" || len(s) > 100 || !isAlphanumeric(s[0]) {
 		return false
@@ -310,7 +308,7 @@ func isMadeOf(s, others string) bool {
 	return true
 }
 
-// describe says what was found instead of what is wanted.
+// describe returns a rejected value for a message.
 func describe(raw any) string {
 	switch v := raw.(type) {
 	case string:
@@ -325,7 +323,6 @@ func describe(raw any) string {
 	return "a date or time"
 }
 
-// clip shortens s for a message.
 func clip(s string) string {
 	const limit = 60
 	if utf8.RuneCountInString(s) <= limit {

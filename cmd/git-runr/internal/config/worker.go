@@ -22,7 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Worker does the reviews of a repository as is configured. Its Progress is still to be set.
+// Worker returns a queue.Worker with this configuration. The caller sets its Progress.
 func (c *Config) Worker(store *store.Store) *queue.Worker {
 	return &queue.Worker{
 		Store: store, Reviewer: c.Reviewer, Checker: c.Checker(),
@@ -39,12 +39,12 @@ func (c *Config) Worker(store *store.Store) *queue.Worker {
 	}
 }
 
-// SyncTerms are what is configured of an exchange.
+// SyncTerms returns the configured terms of a sync.
 func (c *Config) SyncTerms() share.Terms {
 	return share.Terms{Notes: c.Sync.Notes, Since: time.Duration(c.Sync.Since)}
 }
 
-// askMade asks for what the hook would have asked for, of a commit that it was silent about.
+// askMade requests the review that the post-commit hook would have requested for a commit.
 func (c *Config) askMade(ctx context.Context, store *store.Store, commit gitstore.ID) (err error) {
 	if c.Hooks.PostCommit != "review" {
 		return nil
@@ -57,13 +57,13 @@ func (c *Config) askMade(ctx context.Context, store *store.Store, commit gitstor
 	return err
 }
 
-// Checker runs checks here, as is configured.
+// Checker returns what runs checks with this configuration.
 func (c *Config) Checker() checking.Checker {
 	given, _ := c.Worktree()
 	return checking.Checker{Run: c.runCheck, Judge: builtin.Judge, Worktree: given}
 }
 
-// runCheck runs a check and reads what its output says.
+// runCheck runs a check and parses its output.
 func (c *Config) runCheck(ctx context.Context, check runplan.Check, dir string, tree gitstore.ID) record.CheckResult {
 	run := agent.RunCheck
 	if c.sandbox {
@@ -74,8 +74,8 @@ func (c *Config) runCheck(ctx context.Context, check runplan.Check, dir string, 
 	return result
 }
 
-// RunChecks are the checks of a run that begins at base, and why others are not run: those configured, or else
-// the standard ones. Whether the code that it begins with may run MayRun says.
+// RunChecks returns the checks of a run that begins at base, and why others do not run: the configured checks, or the
+// standard ones if none are configured. It does not check whether they may run on the code; see MayRun.
 func (c *Config) RunChecks(ctx context.Context, store *store.Store, base gitstore.ID) (run []runplan.Check, not []string) {
 	run, not = c.Checks()
 	if len(run)+len(not) == 0 && c.Review.DetectChecks {
@@ -84,12 +84,12 @@ func (c *Config) RunChecks(ctx context.Context, store *store.Store, base gitstor
 	return run, not
 }
 
-// Standard are the standard checks of the whole project at a commit.
+// Standard returns the standard checks of the whole project at a commit.
 func (c *Config) Standard(ctx context.Context, store *store.Store, at gitstore.ID) []runplan.Check {
 	return detect(ctx, store, at, []string{"go.mod", "Cargo.toml", "package.json"})
 }
 
-// mayDetect lets standard checks run where the user has said so.
+// mayDetect returns the standard checks found if the user has allowed them, else why they do not run.
 func (c *Config) mayDetect(ctx context.Context, found []runplan.Check) (run []runplan.Check, not []string) {
 	if c.Consent(ctx).Standard {
 		return found, nil
@@ -100,25 +100,25 @@ func (c *Config) mayDetect(ctx context.Context, found []runplan.Check) (run []ru
 	return nil, not
 }
 
-// detect gives the standard checks for the changed paths of a tree whose programs are here.
+// detect returns the standard checks for the changed paths of a tree whose programs are installed.
 func detect(ctx context.Context, store *store.Store, tree gitstore.ID, changed []string) []runplan.Check {
 	read := func(file string) ([]byte, error) { return store.Repo.Blob(ctx, tree, file) }
 	exists := func(file string) bool { _, err := read(file); return err == nil }
 	return builtin.Detect(exists, read, Runnable, changed)
 }
 
-// Runnable reports whether the program that a command starts first is here.
+// Runnable reports whether the first program of a command is installed.
 func Runnable(command string) bool { return agent.Runnable(command, agent.CheckEnviron(os.Environ())) }
 
-// reviewChecks are the checks to run for a review. Configured ones need trust where the repository named them. Where
-// none are configured, the project's standard checks are found, and need it, too. None runs the code of
-// somebody to whom the user has not consented.
+// reviewChecks returns the checks to run for a review, and why others do not run. Configured checks of the
+// repository's file require trust. Without configured checks it detects the project's standard ones, which require
+// trust too. None runs the code of somebody to whom the user has not consented.
 func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review record.Review, change reviewing.Change) ([]runplan.Check, []string) {
 	if review.Request.NoChecks {
 		return nil, nil
 	}
 	run, not := c.Checks()
-	// Whoever asks in another clone has no say in what is found here.
+	// Requests of other clones do not detect checks.
 	if len(run)+len(not) == 0 && c.Review.DetectChecks && store.Repo.Owns(review.Writer) {
 		found := detect(ctx, store, change.Tree, change.Files)
 		if len(found) > 0 && review.Source == "hook" {
@@ -133,8 +133,7 @@ func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review re
 	return c.MayRun(ctx, run, not, tips...)
 }
 
-// Plan is what is configured for a run that begins now; skipped says which checks it
-// goes without.
+// Plan returns the configured plan of a run that begins now, and why checks are missing from it.
 func (c *Config) Plan() (plan runplan.Plan, skipped []string, err error) {
 	plan = runplan.Plan{
 		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude, Generated: c.Review.Generated, Instructed: c.Review.Instructions == "base", Uninstructed: c.Loop.Instructions == "none",
@@ -146,7 +145,7 @@ func (c *Config) Plan() (plan runplan.Plan, skipped []string, err error) {
 	return plan, skipped, err
 }
 
-// policy is how a run decides.
+// policy returns the rules by which a run decides.
 func (c *Config) policy() (runplan.Policy, error) {
 	p := runplan.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget,
 		Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
@@ -166,7 +165,7 @@ func (c *Config) policy() (runplan.Policy, error) {
 	return p, nil
 }
 
-// workStep is the step of the workflow called name, with what it refers to.
+// workStep returns the workflow step called name. It returns an error if its checks or agent are unknown.
 func (c *Config) workStep(name string) (runplan.WorkStep, error) {
 	for _, s := range runplan.DefaultWorkflow() {
 		if s.Name == name {
@@ -189,7 +188,7 @@ func (c *Config) workStep(name string) (runplan.WorkStep, error) {
 	return *step, c.KnownAgent("steps."+name, step.Agent)
 }
 
-// limits are the settings that can end a run.
+// limits returns the settings that can end a run.
 func (c *Config) limits() []runplan.Setting {
 	limits := []runplan.Setting{c.setting(runplan.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
 	if c.Loop.TimeBudget > 0 {
@@ -205,7 +204,7 @@ func (c *Config) limits() []runplan.Setting {
 	return limits
 }
 
-// Private reports whether what is asked on a branch stays in this clone.
+// Private reports whether requests on a branch stay in this clone.
 func (c *Config) Private(branch string) bool {
 	return len(c.Sync.Private) > 0 && gitstore.CompileGlobs(c.Sync.Private).Match(branch)
 }

@@ -1,5 +1,5 @@
-// Package exit says how the program ends: the exit statuses, an error that knows its own and what to
-// type next, and the one place that gives any other error its status.
+// Package exit defines how the program ends: the exit statuses; Problem, an error with a status and hints about what
+// to type next; and Classify, which gives every other error its status.
 package exit
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Status is what a command ends with; the numbers are a contract with scripts.
+// Status is an exit status. Scripts rely on the numbers.
 type Status int
 
 const (
@@ -40,7 +40,7 @@ const (
 	exitInterrupted Status = 130
 )
 
-// exitMeanings is the table of `git runr help exit-status` and of the manual.
+// exitMeanings is the table of git runr help exit-status and of the manual.
 var exitMeanings = []struct {
 	status  Status
 	meaning string
@@ -61,7 +61,7 @@ var exitMeanings = []struct {
 	{exitInterrupted, "interrupted"},
 }
 
-// Help is the text of `git runr help exit-status`.
+// Help returns the text of git runr help exit-status.
 func Help() string {
 	var b strings.Builder
 	for _, e := range exitMeanings {
@@ -70,25 +70,25 @@ func Help() string {
 	return b.String()
 }
 
-// Problem is an error that knows its exit status and what to type next.
+// Problem is an error with an exit status and hints about what to type next.
 type Problem struct {
 	Status Status
-	Msg    string   // one line; empty when the command has said everything itself
-	Hint   []string // lines to type or to read next
-	err    error    // what it wraps, or nil
+	Msg    string   // one line; empty if the command has already printed everything
+	Hint   []string // lines to type or to read
+	err    error    // the wrapped error, or nil
 }
 
 func (p *Problem) Error() string { return p.Msg }
 func (p *Problem) Unwrap() error { return p.err }
 
-// Problemf makes a problem; %w in format wraps as in fmt.Errorf.
+// Problemf returns a problem. %w in format wraps an error as in fmt.Errorf.
 func Problemf(status Status, format string, args ...any) *Problem {
 	err := fmt.Errorf(format, args...)
 	return &Problem{Status: status, Msg: err.Error(), err: errors.Unwrap(err)}
 }
 
-// WithHint adds lines that say what to type; "" is none. What stands behind three blanks is what the line is for,
-// and goes before it, so that the line is pasted as it stands.
+// WithHint adds lines to type, except empty ones. If a line has an explanation after three spaces, that goes on a
+// line of its own before it, so that the command can be copied whole.
 func (p *Problem) WithHint(lines ...string) *Problem {
 	for _, line := range lines {
 		command, what, explained := strings.Cut(line, "   ")
@@ -102,12 +102,11 @@ func (p *Problem) WithHint(lines ...string) *Problem {
 	return p
 }
 
-// With ends the program with status and without a word more: the result of
-// the command, already shown, is the explanation.
+// With returns an error that ends the program with status and prints nothing, because the command has already shown
+// its result.
 func With(status Status) *Problem { return &Problem{Status: status} }
 
-// sentinel gives the status of errors that other packages tell apart with
-// errors.Is. The first one that matches counts.
+// sentinel is the status and hint for errors that errors.Is recognizes. The first match counts.
 type sentinel struct {
 	is     error
 	status Status
@@ -154,11 +153,11 @@ var sentinels = []sentinel{
 	{syscall.EROFS, State, "nothing was recorded; the file system is read-only"},
 }
 
-// bugHint ends the report of an error that nobody foresaw.
+// bugHint is the hint for an unexpected error.
 const bugHint = "this should not happen: please report it with the output of `git runr --version`"
 
-// Classify turns any error into a problem: a problem in its chain counts first,
-// since whoever made it knew most, then the sentinels.
+// Classify converts any error into a Problem. A Problem in its chain takes precedence, because its author knew most,
+// then known types of errors, then sentinels.
 func Classify(err error) *Problem {
 	var known *Problem
 	var state *record.StateError
@@ -199,20 +198,20 @@ func Classify(err error) *Problem {
 	bug := Problemf(Bug, "%w", err)
 	var path *fs.PathError
 	var call *os.SyscallError
-	if errors.As(err, &path) || errors.As(err, &call) { // the operating system said no
+	if errors.As(err, &path) || errors.As(err, &call) { // refused by the operating system, so not a bug
 		return bug
 	}
 	return bug.WithHint(bugHint)
 }
 
-// toFind are the commands that list what may have been meant, or make the first.
+// toFind returns the commands that list what may have been meant, or that create the first one.
 func toFind(missing *record.NotFoundError) (lines []string) {
 	for _, what := range []struct{ name, list, make string }{
 		{"run", "git runr status", "git runr run TASK.md"},
 		{"review", "git runr inbox list --status all", "git runr review"},
 	} {
 		switch {
-		case missing.Older || !strings.Contains(missing.What, what.name): // what is older is told of already
+		case missing.Older || !strings.Contains(missing.What, what.name): // the message already covers older ones
 		case missing.ID == record.Latest:
 			lines = append(lines, what.make)
 		default:
@@ -222,8 +221,7 @@ func toFind(missing *record.NotFoundError) (lines []string) {
 	return lines
 }
 
-// hintOf is the command that gets an object that is missing, or takes away a lock that
-// may be nobody's; "" for any other error.
+// hintOf returns the command that fetches a missing object or removes a stale lock, "" for any other error.
 func hintOf(err error) string {
 	var object *gitstore.MissingError
 	if errors.As(err, &object) {
@@ -247,7 +245,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// stateProblem tells a claim of somebody else's from any other state in the way.
+// stateProblem returns Claimed for a claim of somebody else, else State.
 func stateProblem(err error, state *record.StateError) *Problem {
 	if state.Holder != "" {
 		return Problemf(Claimed, "%w", err)
@@ -259,11 +257,12 @@ func stateProblem(err error, state *record.StateError) *Problem {
 	return refused
 }
 
-// BegunLines show an operation of git that was begun while an agent worked, move it aside, and accept it.
+// BegunLines are commands for an operation of git that began while an agent worked: show it, move it aside, accept
+// it.
 var BegunLines = []string{"git runr guard", "git runr guard restore --all", "git runr guard accept"}
 
-// Endings are the lines that end what somebody has begun in a working tree, as
-// gitstore.Repo names it: go on with it, give it up.
+// Endings returns the commands that finish or abort an operation of git in a working tree, as named by
+// Repo.Operation.
 func Endings(operation string) []string {
 	if operation == "bisect" {
 		return []string{"git bisect reset"}
@@ -271,15 +270,14 @@ func Endings(operation string) []string {
 	return []string{"git " + operation + " --continue", "git " + operation + " --abort"}
 }
 
-// Refused is a remote's no: what it said, that nothing is lost, and what to type.
+// Refused returns the problem for a remote's refusal: its message, that nothing is lost, and what to type.
 func Refused(refused *gitstore.RefusedError) *Problem {
 	return Problemf(State, "%w", refused).WithHint(
 		"nothing is lost: what was recorded stays in this clone",
 		"when the remote takes and shows refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
 }
 
-// fullMessage keeps what was wrapped around a problem, but adds no words to one
-// that has none.
+// fullMessage returns the message of err, which may wrap known, or "" if known has no message.
 func fullMessage(err error, known *Problem) string {
 	if known.Msg == "" {
 		return ""
@@ -287,9 +285,8 @@ func fullMessage(err error, known *Problem) string {
 	return err.Error()
 }
 
-// Report says what err is and returns the exit status; nil is 0 and says nothing.
-// As text it goes to stderr. With jsonOut it is one object on stdout, where the
-// script that asked for JSON reads its one document, and stderr stays empty.
+// Report prints err and returns its exit status; nil is 0 and prints nothing. Text goes to stderr. With jsonOut the
+// error is the one JSON document on stdout, and stderr stays empty.
 func Report(err error, stdout, stderr io.Writer, jsonOut bool) int {
 	if err == nil {
 		return int(OK)
@@ -311,10 +308,10 @@ func writeProblemText(w io.Writer, p *Problem) {
 	for _, line := range p.Hint {
 		safetext.Fprintf(&b, "  %s\n", line)
 	}
-	w.Write([]byte(b.String())) // at once, so that another writer's line does not come between
+	w.Write([]byte(b.String())) // in one write, so that no other writer's line comes between
 }
 
-// problemJSON is the shape of an error in --json.
+// problemJSON is an error in --json output.
 type problemJSON struct {
 	V     int `json:"v"`
 	Error struct {

@@ -1,8 +1,9 @@
+// Package nearest finds the word that a misspelt one probably means.
 package nearest
 
-// To gives the candidate that word was probably meant to be, or "": the one
-// with the fewest changed, missing, extra or swapped letters, at most a third of
-// the word. One or two letters are near everything, so nothing is near them.
+// To returns the candidate that word probably means, or "". That is the one with the fewest changed, missing, extra
+// or swapped letters, at most a third of the word. For a word of one or two letters it returns "", because everything
+// is near.
 func To(word string, candidates []string) string {
 	if len(word) < 3 || len(word) > 100 {
 		return ""
@@ -16,8 +17,8 @@ func To(word string, candidates []string) string {
 	return best
 }
 
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbours, byte by byte.
+// editDistance returns the number of insertions, deletions, substitutions and swaps of neighbours between a and b, in
+// bytes.
 func editDistance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -1,4 +1,5 @@
-// Package notify tells a command and the desktop of a review.
+// Package notify tells the user about a review that a background worker finished: by the command hooks.notify and by
+// a notification on the desktop.
 package notify
 
 import (
@@ -21,13 +22,13 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// timeout is how long a command may take that hears of a review.
+// timeout is the maximum time for a notification command.
 const timeout = 10 * time.Second
 
-// Notice is what hooks.notify reads on standard input.
+// Notice is the JSON that hooks.notify reads on standard input.
 type Notice struct {
 	Review     string         `json:"review_id"`
-	Repository string         `json:"repository"` // its directory
+	Repository string         `json:"repository"` // directory
 	Commit     gitstore.ID    `json:"commit,omitempty"`
 	Title      string         `json:"title,omitempty"`
 	Branch     string         `json:"branch,omitempty"`
@@ -37,10 +38,10 @@ type Notice struct {
 	Critical   int            `json:"critical"`
 	Warnings   int            `json:"warnings"`
 	Notes      int            `json:"notes"`
-	Get        string         `json:"get"` // what to type
+	Get        string         `json:"get"` // command that shows the review
 }
 
-// Of is the notice of a review in the repository at dir.
+// Of returns the notice of a review in the repository at dir.
 func Of(r record.ReviewSummary, dir string) Notice {
 	return Notice{
 		Review: r.ID, Repository: dir, Commit: r.Commit, Title: r.Title, Branch: r.Branch, Author: r.Author, Verdict: r.Verdict,
@@ -48,7 +49,7 @@ func Of(r record.ReviewSummary, dir string) Notice {
 	}
 }
 
-// Command runs argv with the notice on standard input; nothing where argv is empty.
+// Command runs argv with the notice on standard input. It does nothing if argv is empty.
 func (n Notice) Command(ctx context.Context, argv []string) error {
 	var doc bytes.Buffer
 	if err := stdio.WriteJSON(&doc, n); err != nil {
@@ -57,7 +58,7 @@ func (n Notice) Command(ctx context.Context, argv []string) error {
 	return n.run(ctx, argv, &doc)
 }
 
-// Desktop shows the notice where somebody sits at a desktop that shows such.
+// Desktop shows the notice on the desktop, if there is one and it supports notifications.
 func (n Notice) Desktop(ctx context.Context, getenv func(string) string) error {
 	err := n.run(ctx, n.desktop(getenv), nil)
 	if errors.Is(err, agent.ErrNotFound) {
@@ -66,7 +67,7 @@ func (n Notice) Desktop(ctx context.Context, getenv func(string) string) error {
 	return err
 }
 
-// sessionVariables are how a command finds the desktop.
+// sessionVariables are the variables by which a command finds the desktop.
 var sessionVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"}
 
 func (n Notice) run(ctx context.Context, argv []string, input io.Reader) error {
@@ -88,7 +89,7 @@ func (n Notice) run(ctx context.Context, argv []string, input io.Reader) error {
 	return nil
 }
 
-// desktop is the command that shows a notification; none where nobody sits at a desktop.
+// desktop returns the command that shows a notification, or nil without a desktop.
 func (n Notice) desktop(getenv func(string) string) []string {
 	if getenv("CI") != "" || getenv("SSH_CONNECTION") != "" {
 		return nil

@@ -15,16 +15,16 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Branch is what was said of the commits of the branch that is checked out.
+// Branch is the coverage by reviews of the commits on the current branch.
 type Branch struct {
-	Since string `json:"since,omitempty"` // what the branch left; "": the newest commits are looked at
+	Since string `json:"since,omitempty"` // where the branch began; "" for the newest commits
 	lineage.CoverCounts
-	Unreviewed []lineage.Covered `json:"commits_unreviewed"`    // newest first: unreviewed and stale
-	Skipped    []intake.Gated    `json:"skipped,omitempty"`     // those of them that nobody is to be asked for, and why
-	RedOnBase  []string          `json:"red_on_base,omitempty"` // of its newest review, that fail without the change too
+	Unreviewed []lineage.Covered `json:"commits_unreviewed"`    // newest first; includes stale ones
+	Skipped    []intake.Gated    `json:"skipped,omitempty"`     // those that get no review request, and why
+	RedOnBase  []string          `json:"red_on_base,omitempty"` // checks of the newest review that the base fails too
 }
 
-// reviewsOfBranch is nil where there is no commit.
+// reviewsOfBranch returns nil if there is no commit.
 func reviewsOfBranch(ctx context.Context, store *store.Store, skip intake.Skip) (*Branch, error) {
 	commits, since, err := lineage.BranchCommits(ctx, store)
 	if err != nil || len(commits) == 0 {
@@ -53,10 +53,10 @@ func reviewsOfBranch(ctx context.Context, store *store.Store, skip intake.Skip) 
 	return r, err
 }
 
-// unreviewedShown is how many commits that nobody looked at are named.
+// unreviewedShown is the maximum number of unreviewed commits that are named.
 const unreviewedShown = 5
 
-// write shows it; nothing of nil.
+// write prints r, which may be nil.
 func (r *Branch) write(w io.Writer) {
 	if r == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Critical is a line that tells of critical findings on this branch that nobody has
-// answered; "" where there are none. It is on the hook's path: the cache alone is read.
+// Critical returns one line about unanswered critical findings on this branch, or "". The hook calls it, so it reads
+// only the cache.
 func Critical(ctx context.Context, store *store.Store) string {
 	branch, err := store.Branch(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package overview is where a repository stands at a glance: its branch, its reviews and
-// runs, who works, and what to type next.
+// Package overview shows the state of a repository at a glance: its branch, reviews, runs and workers, and what to
+// type next. It is what git runr prints without a command.
 package overview
 
 import (
@@ -26,43 +26,43 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// runsShown and reviewsShown are how many of each are listed.
+// runsShown and reviewsShown are the maximum numbers of runs and reviews listed.
 const (
 	runsShown    = 10
 	reviewsShown = 5
 )
 
-// Overview is where things stand, and the three next things to type.
+// Overview is the state of a repository, with up to three commands to type next.
 type Overview struct {
 	Branch   string                 `json:"branch"`
 	Head     gitstore.ID            `json:"head,omitempty"`
 	Problem  string                 `json:"problem,omitempty"`        // why HEAD cannot be read
 	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
-	Under    string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
-	Altered  string                 `json:"altered,omitempty"`        // what stops work here until it is accepted or put back
+	Under    string                 `json:"operation,omitempty"`      // git's own unfinished operation: merge, rebase …
+	Altered  string                 `json:"altered,omitempty"`        // changes that stop work here; see git runr guard
 	Hook     hooks.State            `json:"post_commit_hook"`
-	Hooks    string                 `json:"hooks_problem,omitempty"` // which hook would not run, and why, where some were installed
+	Hooks    string                 `json:"hooks_problem,omitempty"` // which installed hook would not run, and why
 	Covered  *Branch                `json:"branch_reviews,omitempty"`
-	Inbox    int                    `json:"inbox"` // open, submitted and claimed
+	Inbox    int                    `json:"inbox"` // number of open, submitted and claimed reviews
 	Reviews  []record.ReviewSummary `json:"reviews"`
 	Runs     []record.RunSummary    `json:"runs"`
-	Queue    []queue.Entry          `json:"queue"`              // agents that reviews of this clone wait for
-	Working  bool                   `json:"worker_at_work"`     // whether a process of this clone is at work for them
-	Critical string                 `json:"critical,omitempty"` // what is critical on this branch, in a line
-	Cut      []string               `json:"cut_short"`          // what a killed command began here, such as "land RUN: on main"
+	Queue    []queue.Entry          `json:"queue"`              // agents for which reviews of this clone wait
+	Working  bool                   `json:"worker_at_work"`     // a worker of this clone is running
+	Critical string                 `json:"critical,omitempty"` // critical findings on this branch, in one line
+	Cut      []string               `json:"cut_short"`          // unfinished operations, such as "land RUN: on main"
 	Next     []string               `json:"next"`
 }
 
-// Given is what the command line and the configuration say.
+// Given is what the overview needs from the command line and the configuration.
 type Given struct {
-	Skip   intake.Skip                      // commits that nobody is to be asked for
-	Gate   bool                             // pushes are looked at
+	Skip   intake.Skip                      // commits that get no review requests
+	Gate   bool                             // the gate before pushes is on
 	Config string                           // why the configuration cannot be read
-	Remote string                           // that leases are taken on, "" for none
-	Say    func(format string, args ...any) // what went wrong and stops nothing
+	Remote string                           // remote for leases, "" for none
+	Say    func(format string, args ...any) // prints errors that do not stop the overview
 }
 
-// Of is the overview of a repository now.
+// Of returns the overview of a repository now.
 func Of(ctx context.Context, records *store.Store, given Given) (Overview, error) {
 	doc := Overview{Config: given.Config}
 	var err error
@@ -77,7 +77,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 		doc.Altered = err.Error()
 	}
 	statuses, err := hooks.StatusOf(ctx, records.Repo, given.Gate)
-	if err == nil && len(statuses) > 0 && !records.Repo.Bare { // nobody commits there
+	if err == nil && len(statuses) > 0 && !records.Repo.Bare { // nobody commits in a bare repository
 		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
 	}
 	if doc.Problem == "" {
@@ -92,7 +92,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	if doc.Reviews, doc.Inbox, err = records.Reviews(ctx, store.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true}); err != nil {
 		return doc, err
 	}
-	doc.Critical = Critical(ctx, records) // the list has just brought the cache up to date
+	doc.Critical = Critical(ctx, records) // Reviews has just updated the cache
 	if doc.Queue, err = queued(ctx, records, given.Remote); err != nil {
 		return doc, err
 	}
@@ -107,8 +107,8 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	return doc, nil
 }
 
-// landLine is what brings a result to what is checked out: where land would refuse it
-// for conflicts, a merge by hand.
+// landLine returns the command that brings a result to the current branch: git merge if land would refuse it because
+// of conflicts.
 func landLine(ctx context.Context, store *store.Store, run record.RunSummary) string {
 	if landing.Conflicts(ctx, store, run.ID) {
 		return "git merge " + run.Branch
@@ -116,13 +116,13 @@ func landLine(ctx context.Context, store *store.Store, run record.RunSummary) st
 	return "git runr land " + run.ID
 }
 
-// nextShown is how many lines to type are suggested.
+// nextShown is the maximum number of commands to suggest.
 const nextShown = 3
 
-// next are the things that make most sense to type now.
+// next returns the commands that are most useful now.
 func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	var lines []string
-	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
+	busy := d.Under != "" && d.Under != "bisect" // then nothing can land
 	switch unfinished := store.Repo.Unfinished(); {
 	case busy && unfinished != nil && unfinished.While != "":
 		lines = exit.BegunLines
@@ -164,24 +164,23 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	}
 	running := slices.IndexFunc(d.Queue, func(t queue.Entry) bool { return t.State == queue.StateRunning })
 	switch {
-	case running >= 0 && d.Queue[running].Review == "": // nothing of it is recorded yet
+	case running >= 0 && d.Queue[running].Review == "": // nothing is recorded yet
 	case running >= 0:
 		lines = append(lines, "git runr log --follow "+d.Queue[running].Review)
-	case d.Head != "" && d.Config == "": // it would refuse
+	case d.Head != "" && d.Config == "": // otherwise review fails
 		lines = append(lines, "git runr review")
 	}
 	lines = append(lines, "git runr inbox", "git runr help")
 	return lines[:min(nextShown, len(lines))]
 }
 
-// idle reports whether something is to be done and nobody does it.
+// idle reports whether work is due and no worker is running.
 func (d Overview) idle() bool {
 	due := func(t queue.Entry) bool { return t.State == queue.StateDue }
 	return !d.Working && slices.ContainsFunc(d.Queue, due)
 }
 
-// Write shows the overview to a person. live says of a run whether a process carries it
-// out now.
+// Write prints the overview for people. live reports whether a process is executing the run with this id.
 func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListStyle) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
@@ -222,8 +221,8 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 	render.Lines(w, d.Next)
 }
 
-// CutShort are the operations that a killed command began in this working tree; run is
-// the one that they are for, "" for all.
+// CutShort returns the operations that a killed command left unfinished in this working tree, for run or, with "",
+// all.
 func CutShort(ctx context.Context, store *store.Store, run string) ([]string, error) {
 	lines := []string{}
 	unfinished, err := landing.Unfinished(ctx, store)
@@ -235,7 +234,7 @@ func CutShort(ctx context.Context, store *store.Store, run string) ([]string, er
 	return lines, err
 }
 
-// queued are the agents that reviews of this clone wait for. The remote is not asked.
+// queued returns the agents for which reviews of this clone wait. It does not ask the remote.
 func queued(ctx context.Context, store *store.Store, remote string) ([]queue.Entry, error) {
 	worker := &queue.Worker{Store: store, Remote: remote}
 	waiting, err := worker.Queue(ctx)
@@ -247,8 +246,8 @@ func queued(ctx context.Context, store *store.Store, remote string) ([]queue.Ent
 	return append([]queue.Entry{}, waiting...), err
 }
 
-// Next is the line to type for a run that did not stop; "" where there is none. cut is what a
-// killed command began for it.
+// Next returns the command to type for a run that did not stop, or "" if there is none. cut is the unfinished
+// operations for it.
 func Next(run record.Run, live bool, cut []string) string {
 	switch {
 	case len(cut) > 0:

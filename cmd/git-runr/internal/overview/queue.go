@@ -14,7 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// queueShown is how many agents that are waited for are listed.
+// queueShown is the maximum number of waiting agents listed.
 const queueShown = 5
 
 func (d Overview) writeQueue(w io.Writer) {
@@ -31,7 +31,7 @@ func (d Overview) writeQueue(w io.Writer) {
 	}
 }
 
-// turnWords say where an agent stands.
+// turnWords describes the state of an agent in the queue.
 func turnWords(t queue.Entry) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
 	switch t.State {

@@ -1,4 +1,4 @@
-// Package pick chooses among reviews by what was typed: the filters of a list and of --all.
+// Package pick selects reviews by the filter flags of lists and of --all.
 package pick
 
 import (
@@ -15,28 +15,28 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Wish is what is wanted of a review, as it was typed. A field without a value wants nothing.
+// Wish is the selection of reviews, as typed. An empty field selects all.
 type Wish struct {
-	Reviewer  string // who was asked
-	ClaimedBy string // who has it: a name, or a name with what is behind it
-	Mine      *Self  // whose it is to be
-	Verdict   string // one of render.VerdictNames
-	Branch    string // it was asked for on
-	Since     string // it was asked for, as when.Parse reads it
-	Author    string // has this in the name or address
-	File      string // that is changed: a path from the top, a directory, or a glob as in .gitignore
+	Reviewer  string // who was asked: an agent or a person
+	ClaimedBy string // the claim's holder, with or without address and terminal
+	Mine      *Self  // only reviews of this user
+	Verdict   string
+	Branch    string // the branch on which it was requested
+	Since     string // requested since then, in the format of when.Parse
+	Author    string // part of the commit author's name or address
+	File      string // changed file: a path from the top, a directory, or a glob as in .gitignore
 }
 
-// Self is who types.
+// Self is the user who types, under each name that reviews know.
 type Self struct {
-	Identity string // git's
-	Person   string // who comments and submits
-	Actor    string // who claims
+	Identity string // git's identity
+	Person   string // name in comments and submissions
+	Actor    string // name in claims
 }
 
 type test func(record.ReviewSummary) bool
 
-// Test says of a review whether it is wanted; nil where all are. The error is an exit.Problem
+// Test returns a function that reports whether a review is selected, or nil if all are. The error is an exit.Problem
 // about what was typed.
 func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewSummary) bool, error) {
 	var tests []test
@@ -70,7 +70,7 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	want(branch != "", func(r record.ReviewSummary) bool { return r.Branch == branch })
 	want(author != "", func(r record.ReviewSummary) bool { return strings.Contains(strings.ToLower(r.Author), author) })
 	want(since != nil, since)
-	if w.File != "" && w.File != "." { // last: a line of the list names few files, so the changes are looked into
+	if w.File != "" && w.File != "." { // last, because it reads changes: the list has only a few files per review
 		globs := gitstore.CompileGlobs([]string{"/" + w.File})
 		want(true, func(r record.ReviewSummary) bool {
 			return slices.ContainsFunc(changedFiles(ctx, store, r), globs.Match)
@@ -84,14 +84,13 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	}, nil
 }
 
-// isPerson reports whether "Name <address>" has this name or address.
+// isPerson reports whether person, "Name <address>", has this name or address.
 func isPerson(person, name string) bool {
 	who := gitstore.ParseIdentity(person)
 	return strings.EqualFold(person, name) || strings.EqualFold(who.Name, name) || strings.EqualFold(who.Email, name)
 }
 
-// isActor reports whether actor is name, or name with more behind it: an address, or
-// the terminal in which it acts.
+// isActor reports whether actor is name, or name followed by an address or terminal.
 func isActor(actor, name string) bool {
 	return actor == name || strings.HasPrefix(actor, name+" ")
 }
@@ -104,7 +103,7 @@ func (w Wish) ofVerdict() (test, error) {
 	if !slices.Contains(render.VerdictNames, name) {
 		return nil, exit.Problemf(exit.Usage, "--verdict %q is none of %s", w.Verdict, strings.Join(render.VerdictNames, ", "))
 	}
-	if name == "critical" { // a pass that somebody takes back has findings, too
+	if name == "critical" { // critical findings count whatever the verdict is
 		return func(r record.ReviewSummary) bool { return r.Verdict == reply.CriticalFail || r.Critical > 0 }, nil
 	}
 	return func(r record.ReviewSummary) bool { return render.VerdictName(r) == name }, nil
@@ -121,8 +120,8 @@ func (w Wish) ofTime(store *store.Store) (test, error) {
 	return func(r record.ReviewSummary) bool { return !r.CreatedAt.Before(since) }, nil
 }
 
-// changedFiles are those of the change itself. A change that is not here has those that the
-// list names.
+// changedFiles returns the files that the review's change modifies. If the change is not in this clone it returns
+// those in the list.
 func changedFiles(ctx context.Context, store *store.Store, r record.ReviewSummary) []string {
 	if r.Commit == "" || r.Base == "" {
 		return r.Files

@@ -12,14 +12,14 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// EventStyle is how the lines of a log are written.
+// EventStyle is the format of a log's lines.
 type EventStyle struct {
 	Now     time.Time
-	Columns int  // of the terminal; 0: nobody reads at one
-	OneLine bool // the record, what it is about, its title: cut where the terminal ends
+	Columns int  // width of the terminal; 0 for a pipe or file
+	OneLine bool // event id, run or review, and title, cut to Columns
 }
 
-// Event shows an event in one line.
+// Event prints an event in one line.
 func Event(w io.Writer, e record.Event, style EventStyle) error {
 	at, about := e.Timestamp.UTC().Format(time.DateTime), cmp.Or(e.Run, e.Review)
 	age := duration.Age(style.Now.Sub(e.Timestamp))
@@ -34,7 +34,7 @@ func Event(w io.Writer, e record.Event, style EventStyle) error {
 	switch {
 	case style.OneLine:
 		short := about
-		if style.Columns > 0 { // where ids are short
+		if style.Columns > 0 { // the screen shortens ids
 			short = screen.Suffix(about)
 			title.Text = prose.CutColumns(safetext.Line(title.Text), max(style.Columns-len(e.ID.Short())-len(short)-2, 1))
 		}

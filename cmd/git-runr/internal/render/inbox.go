@@ -14,24 +14,23 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// ListStyle is how lists are written.
+// ListStyle is the format of lists.
 type ListStyle struct {
 	Now     time.Time
-	Columns int    // of the terminal; 0: no line is cut
-	ASCII   bool   // only what every terminal shows
-	Me      string // who reads it
-	// Short gives the short forms of ids, of those that have one; nil: of all in lists of reviews, of
-	// none elsewhere.
+	Columns int    // width of the terminal; 0: lines are not cut
+	ASCII   bool   // only ASCII signs
+	Me      string // the reader
+	// Short returns short forms of ids, where they exist. If it is nil, lists of reviews shorten all ids and other
+	// lists none.
 	Short func(ids []string) map[string]string
 }
 
-// narrowList is below how many columns commit and age are left out, and verdicts shortened.
+// narrowList is the width below which lists omit commit and age and shorten verdicts.
 const narrowList = 60
 
 func (l ListStyle) narrow() bool { return l.Columns > 0 && l.Columns < narrowList }
 
-// Inbox shows one line a review: what came of it, its open findings by severity,
-// its id, commit, age and title.
+// Inbox prints one line for each review: state, open findings by severity, id, commit, age and title.
 func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style ListStyle) {
 	if total == 0 {
 		fmt.Fprintln(w, "No reviews found.")
@@ -59,7 +58,7 @@ func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style ListSty
 	}
 }
 
-// cells are the columns of a review's line; the last is its title.
+// cells returns the columns of a review's line. The last one is its title.
 func (l ListStyle) cells(r record.ReviewSummary, id string) []screen.Cell {
 	title := cmp.Or(r.Title, r.Spec)
 	if r.ReviewKind != "" {
@@ -79,10 +78,10 @@ func (l ListStyle) cells(r record.ReviewSummary, id string) []screen.Cell {
 	return []screen.Cell{{state}, l.counts(r), name, {screen.Plain.Of(r.Commit.Short())}, {screen.Faint.Of(age)}, last}
 }
 
-// narrowStates are the longer words of reviewState on a narrow terminal.
+// narrowStates are the short forms of reviewState for narrow terminals.
 var narrowStates = map[string]string{"CRITICAL": "CRIT", "NEEDS_FIX": "FIX", "PASS_WITH_NOTES": "NOTES"}
 
-// counts are the open findings by severity: ✗2 !1 ·3.
+// counts returns the open findings by severity, such as ✗2 !1 ·3.
 func (l ListStyle) counts(r record.ReviewSummary) (parts screen.Cell) {
 	signs := []string{"✗", "!", "·"}
 	if l.ASCII {
@@ -97,7 +96,7 @@ func (l ListStyle) counts(r record.ReviewSummary) (parts screen.Cell) {
 	return parts
 }
 
-// reviewState is what came of a review, in a word.
+// reviewState returns the state of a review in a word.
 func reviewState(r record.ReviewSummary) screen.Text {
 	switch {
 	case !record.WaitingStatus(string(r.Status)), r.Outcome == "" && r.Failure == "":
@@ -111,12 +110,12 @@ func reviewState(r record.ReviewSummary) screen.Text {
 	return screen.MeaningOf(r.Verdict).Of(string(r.Verdict))
 }
 
-// VerdictNames are what --verdict may say of a review.
+// VerdictNames are the values of --verdict.
 var VerdictNames = []string{
 	"critical", "needs_fix", "pass_with_notes", "pass", "checked", "partial", "commented", "nothing", "unreadable", "none",
 }
 
-// VerdictName is what came of a review, in one of VerdictNames.
+// VerdictName returns the result of a review as one of VerdictNames.
 func VerdictName(r record.ReviewSummary) string {
 	switch r.Outcome {
 	case record.OutcomeNothing:
@@ -130,7 +129,7 @@ func VerdictName(r record.ReviewSummary) string {
 	return cmp.Or(strings.ToLower(string(r.Verdict)), "none")
 }
 
-// besideTitle says who a review waits for or who has it, in brackets.
+// besideTitle returns remarks in brackets: whom a review waits for, who holds it and the like; "" for none.
 func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	var parts []string
 	switch {
@@ -168,7 +167,7 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	return "(" + strings.Join(parts, "; ") + ")"
 }
 
-// backTo names those who have to look at a review again.
+// backTo returns the names of those who have to look at a review again.
 func (l ListStyle) backTo(r record.ReviewSummary) string {
 	if r.IsBackTo(l.Me) {
 		return "you"

@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// writePanel says what several reviewers come to together, and who says what.
+// writePanel prints the common verdict of several reviewers, and the verdict of each.
 func writePanel(w io.Writer, r record.Review) {
 	opinions := r.Opinions()
 	absent := r.Absent()
@@ -51,7 +51,7 @@ func writePanel(w io.Writer, r record.Review) {
 	}
 }
 
-// orOutcome is a verdict, or where there is none what came of the review.
+// orOutcome returns the verdict, or the outcome if there is none.
 func orOutcome(v reply.Verdict, o record.Outcome) string {
 	if v != "" {
 		return string(v)
@@ -59,8 +59,8 @@ func orOutcome(v reply.Verdict, o record.Outcome) string {
 	return strings.ReplaceAll(string(o), "_", " ")
 }
 
-// writeJoined shows what a reviewer was the first to say. What the judge refutes is folded
-// into a line each.
+// writeJoined prints the findings that a reviewer reported first. Those that the judge refuted get one line each at
+// the end.
 func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 	var refuted []record.Joined
 	for _, j := range findings {
@@ -88,7 +88,7 @@ func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 	}
 }
 
-// besideFinding says who else said it, what may be the same, and whether it is disputed.
+// besideFinding describes who else reported a finding, what is similar, and whether it is disputed.
 func besideFinding(j record.Joined) string {
 	text := ""
 	if len(j.SaidBy) > 1 {

@@ -21,48 +21,47 @@ import (
 	"github.com/git-runr/git-runr/loop/suggest"
 )
 
-// ReviewDocument is a review as --json shows it: the folded state and, at the top
-// level, what a script asks for first.
+// ReviewDocument is a review in --json output: its folded state and, at the top level, what scripts need first.
 type ReviewDocument struct {
 	record.Review
 	Outcome  record.Outcome         `json:"outcome,omitempty"`
-	Looked   record.Looked          `json:"looked,omitempty"` // the farthest that anybody who answered looked
+	Looked   record.Looked          `json:"looked,omitempty"` // how far the most thorough reviewer looked
 	Verdict  reply.Verdict          `json:"verdict,omitempty"`
-	Waiting  []string               `json:"waiting_for"`        // reviewers who have not answered, and the judge
-	SoFar    []string               `json:"so_far,omitempty"`   // what those at work in this clone have said, see loop.SoFar
-	Absent   []string               `json:"absent,omitempty"`   // of them, those without whom it is complete
-	Opinions []record.Opinion       `json:"opinions"`           // what each concludes, without what the judge refuted
-	Disagree bool                   `json:"disagree,omitempty"` // some would let it pass and others not
-	Findings []record.Joined        `json:"findings"`           // of agents, joined where they mean the same, and comments of people with their ids
-	Requests []record.JoinedRequest `json:"requests"`           // beside the findings
-	Comments []CommentDocument      `json:"comments"`           // of people
-	// ChecksMissing says why a review is no pass that is one only with its checks.
+	Waiting  []string               `json:"waiting_for"`        // reviewers without an answer, and the judge
+	SoFar    []string               `json:"so_far,omitempty"`   // output so far of reviewers working in this clone
+	Absent   []string               `json:"absent,omitempty"`   // of Waiting, those it is complete without
+	Opinions []record.Opinion       `json:"opinions"`           // verdict of each reviewer, without refuted findings
+	Disagree bool                   `json:"disagree,omitempty"` // some pass it and others do not
+	Findings []record.Joined        `json:"findings"`           // of agents, equal ones joined, and of people's comments
+	Requests []record.JoinedRequest `json:"requests"`           // requests that are not findings
+	Comments []CommentDocument      `json:"comments"`           // by people
+	// ChecksMissing says which checks did not run, if the review passes only with its checks.
 	ChecksMissing string `json:"checks_missing,omitempty"`
-	// Of a conversation with several rounds, oldest first: which they are, what the author changed since the one before this
-	// one, and what is carried from earlier ones.
+	// These fields are set in a conversation of several rounds, oldest first: the rounds, what the author changed
+	// since the previous one, and what is carried over from earlier ones.
 	Rounds  []RoundDocument   `json:"rounds,omitempty"`
 	Since   *store.Since      `json:"since_previous,omitempty"`
 	Carried []CarriedDocument `json:"carried,omitempty"`
-	Settled int               `json:"settled_before,omitempty"` // findings of earlier rounds
+	Settled int               `json:"settled_before,omitempty"` // settled findings of earlier rounds
 
-	Markdown string `json:"markdown"` // the comments in the form that agents know, "" without any
-	Fix      string `json:"-"`        // the line that has the findings fixed: config.FixLine; "" where none is offered
+	Markdown string `json:"markdown"` // the comments in the format that agents know, or ""
+	Fix      string `json:"-"`        // config.FixLine, or ""
 }
 
-// CommentDocument is a comment of a person.
+// CommentDocument is a comment by a person.
 type CommentDocument struct {
 	record.Comment
 	Reviewer string         `json:"reviewer"`
-	Answer   *record.Answer `json:"answer,omitempty"` // what became of it
-	Now      *locate.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr show fills it in
+	Answer   *record.Answer `json:"answer,omitempty"`
+	Now      *locate.Placed `json:"now,omitempty"` // its place at HEAD; see Place
 }
 
-// BuiltinIs says once, to whoever begins, what the built-in reviewer is.
+// BuiltinIs explains the built-in reviewer. It is printed at the first use.
 const BuiltinIs = `The built-in reviewer matches rules (secrets, conflict markers, stubs, debug lines, switched-off tests,
 eval, SQL put together from strings, forgotten lock files, whitespace, odd files) and runs the checks.
 It reads no code: what it finds nothing in is checked, not reviewed.`
 
-// NewReviewDocument is the document of a review, without where its comments are now.
+// NewReviewDocument returns the document of a review, without the current places of comments.
 func NewReviewDocument(r record.Review) ReviewDocument {
 	doc := ReviewDocument{
 		Review: r, Outcome: r.Outcome(), Looked: r.Looked(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
@@ -84,12 +83,12 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 	return doc
 }
 
-// Place fills in where the comments of people are at HEAD.
+// Place sets where the comments of people are at HEAD.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
 	var at []int
 	var made []record.Comment
 	for i, c := range doc.Comments {
-		if c.File != "" && c.Side != record.SideOld { // HEAD is the other side
+		if c.File != "" && c.Side != record.SideOld { // HEAD has only the new side
 			at, made = append(at, i), append(made, c.Comment)
 		}
 	}
@@ -100,7 +99,7 @@ func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error 
 	return err
 }
 
-// RoundDocument is a round of a conversation.
+// RoundDocument is one round of a conversation.
 type RoundDocument struct {
 	Round   int                 `json:"round"`
 	ID      string              `json:"review_id"`
@@ -110,14 +109,14 @@ type RoundDocument struct {
 	Base    gitstore.ID         `json:"base,omitempty"`
 }
 
-// CarriedDocument is a finding or comment of an earlier round, where its lines are now.
+// CarriedDocument is a finding or comment of an earlier round, with its current lines.
 type CarriedDocument struct {
 	Round    int            `json:"round"`
 	ID       string         `json:"id,omitempty"`
 	File     string         `json:"file,omitempty"`
 	Line     int            `json:"line,omitempty"`
 	EndLine  int            `json:"end_line,omitempty"`
-	Outdated string         `json:"outdated,omitempty"` // why it has no lines there
+	Outdated string         `json:"outdated,omitempty"` // why it has no lines now
 	Issue    string         `json:"issue"`
 	By       string         `json:"by"`
 	State    string         `json:"state"` // open, or claimed fixed
@@ -126,7 +125,7 @@ type CarriedDocument struct {
 	remark   *shown.Remark
 }
 
-// Converse fills in the rounds of the conversation that the review belongs to.
+// Converse sets the rounds of the conversation that the review belongs to.
 func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
 	rounds, err := s.Conversation(ctx, doc.Review)
 	if err != nil || len(rounds) < 2 {
@@ -164,7 +163,7 @@ func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
 	return gitstore.IgnoreNotFound(cmp.Or(err, carriedErr))
 }
 
-// writeRounds says which round the review is, and what its author changed since the one before.
+// writeRounds prints the number of the round, and what the author changed since the previous one.
 func writeRounds(w io.Writer, doc ReviewDocument) {
 	n := 1 + slices.IndexFunc(doc.Rounds, func(r RoundDocument) bool { return r.ID == doc.ID })
 	if n == 0 {
@@ -188,7 +187,7 @@ func writeRounds(w io.Writer, doc ReviewDocument) {
 	}
 }
 
-// writeCarried shows what is carried from earlier rounds.
+// writeCarried prints what is carried over from earlier rounds.
 func writeCarried(w io.Writer, doc ReviewDocument) {
 	if len(doc.Carried) > 0 {
 		fmt.Fprintln(w, "\nCarried from earlier rounds:")
@@ -213,7 +212,7 @@ func writeCarried(w io.Writer, doc ReviewDocument) {
 	}
 }
 
-// Review shows a review to a person.
+// Review prints a review for people.
 func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
 	for _, sub := range doc.Submissions {
@@ -255,7 +254,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 	screen.Next(w, goOnWith(doc)...)
 }
 
-// goOnWith are the lines by which a person goes on with a review.
+// goOnWith returns commands with which a person can continue a review.
 func goOnWith(doc ReviewDocument) (lines []string) {
 	if len(suggest.Of(doc.Review)) > 0 && doc.ClosedAt.IsZero() {
 		lines = []string{"git runr inbox apply " + doc.ID + " --all"}
@@ -273,8 +272,7 @@ func goOnWith(doc ReviewDocument) (lines []string) {
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
-// writeSpending shows what all calls for a review took, where that is more than what one
-// answer or failure says.
+// writeSpending prints the usage of all calls for a review, if it is more than that of one answer or failure.
 func writeSpending(w io.Writer, r record.Review) {
 	first := spend.Usage{}
 	for _, sub := range r.Submissions[:min(1, len(r.Submissions))] {
@@ -285,7 +283,7 @@ func writeSpending(w io.Writer, r record.Review) {
 	}
 }
 
-// NextSteps says what happens after a reviewer failed, and what to type.
+// NextSteps prints what happens after a reviewer failed, and what to type.
 func NextSteps(w io.Writer, f record.Failure) {
 	next := f.Next()
 	safetext.Fprintf(w, "  %s\n", next.What)
@@ -294,7 +292,7 @@ func NextSteps(w io.Writer, f record.Failure) {
 	}
 }
 
-// Audience says who sees a review that not everybody at the elected remote does.
+// Audience describes who sees a review that is not for everybody at the elected remote.
 func Audience(name string) string {
 	if name == "private" {
 		return "private: it stays in this clone"
@@ -302,13 +300,13 @@ func Audience(name string) string {
 	return "for those at " + name
 }
 
-// redactedLine says who took something of a review back.
+// redactedLine describes who redacted what in a review.
 func redactedLine(p record.Redaction) string {
 	what := map[string]string{"": "all that was said", "text": "what had a text in it"}[p.What]
 	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "what was said of "+p.What), p.At.UTC().Format("2006-01-02 15:04:05Z"))
 }
 
-// writeReviewHead says what the review is of and where it stands.
+// writeReviewHead prints the subject and the state of the review.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
 	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
@@ -357,7 +355,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	}
 }
 
-// writeMessages shows what the commits under review say of themselves, as git log does.
+// writeMessages prints the messages of the commits under review, as git log does.
 func writeMessages(w io.Writer, subject record.Subject) {
 	if subject.MoreCommits > 0 {
 		safetext.Fprintf(w, "\n%s not shown\n", prose.Count(subject.MoreCommits, "older commit"))
@@ -365,7 +363,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 	for _, m := range subject.Messages {
 		text := m.Text
 		if subject.Kind != record.SubjectRange {
-			_, text, _ = strings.Cut(text, "\n") // the title stands above
+			_, text, _ = strings.Cut(text, "\n") // the title is already printed
 		} else {
 			safetext.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
 		}
@@ -376,7 +374,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 	}
 }
 
-// writeDecision is a person's verdict and what they said on the whole.
+// writeDecision prints a person's verdict and message.
 func writeDecision(w io.Writer, sub record.Submission) {
 	by := sub.Reviewer
 	if sub.Writer != "" {
@@ -388,8 +386,8 @@ func writeDecision(w io.Writer, sub record.Submission) {
 	}
 }
 
-// writeComments shows the comments of people as one message, and after it the id of
-// each, where it is now and what became of it.
+// writeComments prints the comments of people as one message, and then the id, the current place and the answer of
+// each.
 func writeComments(w io.Writer, doc ReviewDocument) {
 	if len(doc.Comments) == 0 {
 		if len(doc.Submissions) == 0 {
@@ -407,7 +405,7 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 	}
 }
 
-// writeReplies quotes a thread: no line of it can be taken for one of the program's.
+// writeReplies prints a thread as a quotation, so that no line of it looks like the program's own.
 func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 	for _, r := range replies {
 		text := "> " + strings.ReplaceAll(safetext.Text(string(Indented(r.Text))), "\n", "\n"+indent+"> ")
@@ -415,7 +413,7 @@ func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 	}
 }
 
-// nowAt says where a comment is now, when that is not where it was made.
+// nowAt describes where a comment is now, if it has moved.
 func nowAt(c CommentDocument) string {
 	if later := shown.Later(c.Now); later != "" {
 		return "  (" + later + ")"
@@ -431,7 +429,7 @@ func answerLine(a record.Answer) string {
 	return line
 }
 
-// writeSubmission shows what an agent said, by its place among the submissions.
+// writeSubmission prints an agent's answer. at is its index in the submissions.
 func writeSubmission(w io.Writer, r record.Review, at int) {
 	sub := r.Submissions[at]
 	if sub.Outcome == record.OutcomeNothing {
@@ -480,7 +478,7 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 	Words(w, sub.Report.Prose())
 }
 
-// Words shows what a reviewer wrote, as it was written.
+// Words prints what a reviewer wrote, verbatim.
 func Words(w io.Writer, texts ...string) {
 	var said []string
 	for _, text := range texts {
@@ -493,7 +491,7 @@ func Words(w io.Writer, texts ...string) {
 	}
 }
 
-// placeOf is where a comment was made, for people.
+// placeOf returns the place of a comment for people.
 func placeOf(c record.Comment) string {
 	if c.Side == record.SideOld {
 		return c.Place() + " (old)"
@@ -501,8 +499,7 @@ func placeOf(c record.Comment) string {
 	return cmp.Or(c.Place(), "general")
 }
 
-// Indented is what somebody wrote, four columns in: none of its lines can be taken for one
-// of the program's.
+// Indented indents text by four columns, so that no line of it looks like the program's own.
 func Indented(text string) safetext.Block {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := range lines {
@@ -513,7 +510,7 @@ func Indented(text string) safetext.Block {
 	return safetext.Block(strings.Join(lines, "\n"))
 }
 
-// Draft shows a person's draft of a review.
+// Draft prints a person's draft of a review.
 func Draft(w io.Writer, review string, draft store.Draft) {
 	if len(draft.Comments) == 0 {
 		safetext.Fprintf(w, "Your draft of %s has no comments.\n", review)
@@ -523,7 +520,7 @@ func Draft(w io.Writer, review string, draft store.Draft) {
 	}
 }
 
-// Until is " until 2006-01-02 15:04Z", the end of a claim's lease in UTC; "" where it has none.
+// Until returns the end of a claim's lease in UTC, as " until 2006-01-02 15:04Z", or "" without a lease.
 func Until(c *record.Claim) string {
 	if c.Until.IsZero() {
 		return ""
@@ -531,8 +528,7 @@ func Until(c *record.Claim) string {
 	return " until " + screen.Time(c.Until).String()
 }
 
-// ChecksMissing says which checks a review wants that is a pass only with them; "" where
-// all of them ran.
+// ChecksMissing returns which checks of a review did not run, or "" if all ran.
 func ChecksMissing(review record.Review) string {
 	ran := 0
 	for _, sub := range review.Standing() {

@@ -1,5 +1,4 @@
-// Package render writes what people read of runs, reviews and events, and makes the
-// documents of those that --json gives.
+// Package render prints runs, reviews and events for people, and builds the documents that --json prints of them.
 package render
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Findings shows what a reviewer found in a tree, with the code and what would fix it.
+// Findings prints the findings of a reviewer in a tree, each with its code and suggested fix.
 func Findings(w io.Writer, findings []reply.Finding, tree gitstore.ID) {
 	for _, f := range findings {
 		fmt.Fprintln(w)
@@ -32,7 +31,7 @@ func Findings(w io.Writer, findings []reply.Finding, tree gitstore.ID) {
 	}
 }
 
-// writeFinding shows a finding in one line.
+// writeFinding prints a finding in one line.
 func writeFinding(w io.Writer, indent string, f reply.Finding) {
 	place, issue := screen.Place{File: f.File, Line: f.Line, Shown: f.Place()}, strings.TrimSpace(f.Issue)
 	if place.Shown != "" && issue != "" {
@@ -64,7 +63,7 @@ func censusLine(c record.Census) string {
 	return line
 }
 
-// Runs shows one line a run. live says of an id whether a process carries the run out now.
+// Runs prints one line for each run. live reports whether a process is executing the run with this id.
 func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style ListStyle) {
 	rows, short := make([][]screen.Cell, len(runs)), map[string]string{}
 	if style.Short != nil {
@@ -92,14 +91,14 @@ func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style L
 	screen.Table(w, style.Columns, rows)
 }
 
-// RunState is where a run stands, in a word or two; live says whether a process carries it out now.
+// RunState returns the state of a run in a word or two. live means that a process is executing it.
 func RunState(r record.RunSummary, live bool) screen.Text {
 	meaning := screen.MeaningOf(r.Status)
 	switch {
 	case r.Landed:
 		return screen.Good.Of("landed")
 	case r.Status == record.RunRunning && !live:
-		return screen.Critical.Of("died") // its process is gone: git runr resume takes it up
+		return screen.Critical.Of("died") // its process has ended: git runr resume continues it
 	case r.Reason != "" && (r.Status == record.RunReviewing || r.Status == record.RunStopped):
 		return meaning.Of("stopped: " + r.Reason)
 	case r.Reason != "":
@@ -108,8 +107,7 @@ func RunState(r record.RunSummary, live bool) screen.Text {
 	return meaning.Of(string(r.Status))
 }
 
-// Run shows a run to a person. tree is the working tree that it has of its own,
-// where commands for it are run; "" where it has none.
+// Run prints a run for people. tree is its own working tree, in which commands for it run; "" if it has none.
 func Run(w io.Writer, run record.Run, live bool, tree string) {
 	safetext.Fprintf(w, "Run %s  %s\n", screen.Name.Of(run.ID), RunState(run.Summary(), live))
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(run.Plan.Entity.Name()))
@@ -144,7 +142,7 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	}
 }
 
-// lostShown is how many files are named; the line beside them brings all back.
+// lostShown is the maximum number of files named. The command beside them restores all.
 const lostShown = 10
 
 func writeAttempt(w io.Writer, a record.Attempt) {
@@ -194,7 +192,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 }
 
-// beside shows what else changed in the user's checkout while an attempt worked; it may have been somebody else.
+// beside prints what else changed in the user's checkout during an attempt. It may not be the agent's doing.
 func beside(w io.Writer, a record.Attempt) {
 	if len(a.Ignored) > 0 {
 		safetext.Fprintf(w, "  ignored files that changed meanwhile: %s; as they were: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
@@ -207,7 +205,7 @@ func beside(w io.Writer, a record.Attempt) {
 	}
 }
 
-// tookSuffix is what calls took, behind a semicolon; "" where no tool told it.
+// tookSuffix returns the usage of calls after a semicolon, or "" if no tool reported it.
 func tookSuffix(spent spend.Spent) string {
 	if took := spent.Usage.String(); took != "" {
 		return "; " + took
@@ -215,18 +213,18 @@ func tookSuffix(spent spend.Spent) string {
 	return ""
 }
 
-// writePassedOver says why those gave no answer who were asked before somebody did.
+// writePassedOver prints the agents that were asked first and did not answer, and why.
 func writePassedOver(w io.Writer, indent string, spent spend.Spent) {
 	for _, line := range spent.PassedOver() {
 		safetext.Fprintf(w, "%s%s\n", indent, line)
 	}
 }
 
-// failuresShown is how many failures of one check are shown.
+// failuresShown is the maximum number of failures shown for one check.
 const failuresShown = 3
 
-// writeCheck shows how a check ended and, where it counts against the change, what it
-// says is wrong and where its whole output is: event keeps it.
+// writeCheck prints how a check ended. For a failure it adds what is wrong and where the whole output is stored: in
+// event.
 func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore.ID) {
 	state := screen.Good.Of(c.State())
 	if c.Fails() {
@@ -245,7 +243,7 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 	}
 }
 
-// writeRound shows a round; of the last one the code that it found fault with, too.
+// writeRound prints a round; for the last one with the code of its findings.
 func writeRound(w io.Writer, round record.Round, last bool) {
 	if round.Failure != nil {
 		safetext.Fprintf(w, "  round %d by %s: %s %s%s\n", round.Number, round.Reviewer, round.Failure.Reason, round.Failure.Detail, tookSuffix(round.Spent))
@@ -268,14 +266,14 @@ func writeRound(w io.Writer, round record.Round, last bool) {
 	}
 }
 
-// CutShort names what a killed command began: operations as landing.Unfinished gives them.
+// CutShort prints the operations that a killed command left unfinished, in the form of landing.Unfinished.
 func CutShort(w io.Writer, cut []string) {
 	for _, op := range cut {
 		safetext.Fprintf(w, "%s was cut short: git runr undo\n", op)
 	}
 }
 
-// Intervention shows what a person did for a run, and what to type then.
+// Intervention prints what a person did for a run, and what to type next.
 func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 	safetext.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
 	if iv.Commit != "" {
@@ -299,7 +297,7 @@ func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 	safetext.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
 }
 
-// EventDocument is an event as --json shows it. Seq is its place in the folded order.
+// EventDocument is an event in --json output. Seq is its place in the folded order.
 type EventDocument struct {
 	Seq int `json:"seq"`
 	record.Event
@@ -308,8 +306,7 @@ type EventDocument struct {
 	Title string `json:"title"`
 }
 
-// EventDocuments are events of a log or of what they are about, in the folded order, which come
-// after so many others.
+// EventDocuments returns the documents of events in the folded order. before is the number of earlier events.
 func EventDocuments(events []record.Event, before int) []EventDocument {
 	docs := make([]EventDocument, len(events))
 	for i, e := range events {
@@ -318,17 +315,17 @@ func EventDocuments(events []record.Event, before int) []EventDocument {
 	return docs
 }
 
-// Undo says what to type to take a command back; "" is nothing.
+// Undo prints the command that takes a command back, unless undo is "".
 func Undo(w io.Writer, undo string) {
 	if undo != "" {
 		safetext.Fprintf(w, "Take it back:\n  %s\n", undo)
 	}
 }
 
-// pathsShown is how many paths a command names; all of them are in its JSON.
+// pathsShown is the maximum number of paths printed. JSON has all of them.
 const pathsShown = 20
 
-// Paths names paths, a line each.
+// Paths prints paths, one per line after what.
 func Paths(w io.Writer, what string, paths []string) {
 	for _, path := range paths[:min(len(paths), pathsShown)] {
 		safetext.Fprintf(w, "  %s  %s\n", what, path)
@@ -336,21 +333,21 @@ func Paths(w io.Writer, what string, paths []string) {
 	More(w, "  ", len(paths)-pathsShown)
 }
 
-// Lines shows lines to type, or such, below what they are for.
+// Lines prints lines, indented, such as commands to type.
 func Lines(w io.Writer, lines []string) {
 	for _, line := range lines {
 		safetext.Fprintf(w, "  %s\n", line)
 	}
 }
 
-// More says how many of a list are not shown, where some are not.
+// More prints how many entries of a list are not shown, if any.
 func More(w io.Writer, indent string, n int) {
 	if n > 0 {
 		safetext.Fprintf(w, "%s… and %d more\n", indent, n)
 	}
 }
 
-// Completed says what a completed run came to, and how to get at its work where it has not landed.
+// Completed prints the result of a completed run, and how to get its work if it has not landed.
 func Completed(w io.Writer, run record.Run) {
 	result := run.Result
 	if result == record.ResultUnreviewed {
@@ -374,7 +371,7 @@ func Completed(w io.Writer, run record.Run) {
 	}
 }
 
-// Criteria shows what is known of each done criterion of a completed run's task.
+// Criteria prints the state of each done criterion of a completed run's task.
 func Criteria(w io.Writer, criteria []diagnose.Criterion) {
 	if len(criteria) > 0 {
 		safetext.Fprintf(w, "\nDone criteria:\n")
@@ -384,7 +381,7 @@ func Criteria(w io.Writer, criteria []diagnose.Criterion) {
 	}
 }
 
-// whereWorkIs says where a completed run in place left its work.
+// whereWorkIs describes where a completed run in place left its work.
 func whereWorkIs(run record.Run) string {
 	moved := run.HeadMoved()
 	if moved == nil {

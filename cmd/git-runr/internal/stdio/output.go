@@ -1,5 +1,5 @@
-// Package stdio is standard input and output as a command meets them: who is at the other
-// end, what was lost on the way, and the form of a document.
+// Package stdio handles a command's standard input and output: whether it is a terminal, errors in writing, and the
+// format of JSON documents.
 package stdio
 
 import (
@@ -18,15 +18,14 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Output is standard output, to which many write and few look at the error: it
-// remembers the first one, for Finish to tell.
+// Output is standard output. It stores the first write error for Finish, because few callers check it.
 type Output struct {
 	io.Writer
 	mu   sync.Mutex
 	lost error
 }
 
-// Write fails quietly when the reader went away: it has read enough.
+// Write ignores a closed pipe: the reader has read enough.
 func (o *Output) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
 	switch {
@@ -37,7 +36,7 @@ func (o *Output) Write(b []byte) (int, error) {
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		err = path.Err // its path is /dev/stdout, wherever that leads
+		err = path.Err // its path is /dev/stdout, which says nothing
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -47,14 +46,14 @@ func (o *Output) Write(b []byte) (int, error) {
 	return n, o.lost
 }
 
-// failed is the first error of writing, or nil.
+// failed returns the first write error, or nil.
 func (o *Output) failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.lost
 }
 
-// Finish reports err, and that a result was lost, and returns the exit status.
+// Finish reports err and a write error, if any, and returns the exit status.
 func (o *Output) Finish(err error, stderr io.Writer, asJSON bool) int {
 	status := int(exit.OK)
 	if lost := o.failed(); lost == nil || !errors.Is(err, lost) {
@@ -66,7 +65,7 @@ func (o *Output) Finish(err error, stderr io.Writer, asJSON bool) int {
 	return status
 }
 
-// Beneath is what w writes to in the end: what a child process and a terminal are given.
+// Beneath returns the file below w, to pass it to a child process or a terminal.
 func Beneath(w any) any {
 	if o, ok := w.(*Output); ok {
 		return o.Writer
@@ -74,7 +73,7 @@ func Beneath(w any) any {
 	return w
 }
 
-// Terminal reports whether w is a terminal, and how wide it is.
+// Terminal reports whether w is a terminal, and its width; 80 if that is unknown.
 func Terminal(w any) (bool, int) {
 	file, ok := Beneath(w).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -87,7 +86,7 @@ func Terminal(w any) (bool, int) {
 	return true, width
 }
 
-// WriteJSON writes one document with "v":1 before its own fields.
+// WriteJSON writes one JSON document, with "v":1 before the fields of doc.
 func WriteJSON(w io.Writer, doc any) error {
 	body, err := json.Marshal(doc)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package steps takes the steps of a review that are more than an event of this clone:
-// clones decide together who has a review, and the notes follow what was submitted or
-// closed. The command line, its page and the tools of agents take them here.
+// Package steps implements the steps on a review that involve more than one event in this clone: clones agree on who
+// holds a review, and notes are updated after a submission or closing. The command line, the web page and the tools
+// for agents use it.
 package steps
 
 import (
@@ -14,50 +14,49 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Taker takes the steps of the reviews of one repository. All its fields are required;
-// the functions may be called from several goroutines at once. The errors of its methods
-// are those of the method of Store for the same step: a *record.StateError with a Holder,
-// and the review, where somebody else has it.
+// Taker takes steps on the reviews of one repository. All fields are required; its functions may be called
+// concurrently. Methods return the errors of the Store method for the same step: a *record.StateError with a Holder,
+// and the review, if somebody else holds it.
 type Taker struct {
 	Store *store.Store
-	// Claim claims a review where all clones decide it. provisional says why the claim
-	// counts in this clone only; "" when it counts in all.
+	// Claim claims a review for all clones. provisional says why the claim counts only in this clone, or is "".
 	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
-	// Held refuses a step on a review that somebody else has where all clones decide it:
-	// asked there, or as it was last heard.
+	// Held returns an error if somebody else holds the review. With ask it asks the remote that decides, else it uses
+	// the last known state.
 	Held func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error)
-	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
+	// Unclaim releases the claim on the remote after the claim here has ended.
 	Unclaim func(review record.Review, by record.Hold)
-	// Closing says what ends by itself once something was submitted or answered.
+	// Closing is the rule for what closes by itself after a submission or an answer.
 	Closing closing.Rule
-	// Closed brings the notes up to date with what was submitted, closed or reopened.
+	// Closed updates the notes after a review was submitted, closed or reopened.
 	Closed func()
 }
 
-// Submit is Store.SubmitPerson.
+// Submit calls Store.SubmitPerson and closes what needs nobody any more.
 func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
 	defer t.Store.Together()()
 	review, err := t.Store.SubmitPerson(ctx, id, p)
 	if err != nil {
 		return review, err
 	}
-	defer t.Closed() // once, for what was submitted and for what ended by it
+	defer t.Closed() // once for the submission and all that it closed
 	return closing.Close(ctx, t.Store, review, t.Closing)
 }
 
-// Release is Store.ReleaseReview, in all clones.
+// Release calls Store.ReleaseReview for all clones.
 func (t Taker) Release(ctx context.Context, id string, by record.Hold) (record.Review, error) {
 	review, err := t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ReleaseReview(ctx, id, by) })
 	return t.close(ctx, review, err)
 }
 
-// Resolve is Store.ResolveReview, in all clones.
+// Resolve calls Store.ResolveReview for all clones.
 func (t Taker) Resolve(ctx context.Context, id string, by record.Hold, note string) (record.Review, error) {
 	return t.closed(t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ResolveReview(ctx, id, by, note) }))
 }
 
-// Answer is Store.AnswerFinding, unless somebody in another clone has the review, or what is said to be fixed is
-// still there by the rule that found it. What was carried into a review is answered in the round that it belongs to.
+// Answer calls Store.AnswerFinding. It refuses if somebody in another clone holds the review, or if the rule that
+// found a finding still finds what is answered as fixed. A finding carried from an earlier round is answered in that
+// round.
 func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force bool) (record.Review, error) {
 	asked, err := t.Store.Review(ctx, id)
 	if err != nil {
@@ -88,7 +87,7 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	return review, err
 }
 
-// close is closing.Close of what a step came to.
+// close calls closing.Close after a step that returned review and err.
 func (t Taker) close(ctx context.Context, review record.Review, err error) (record.Review, error) {
 	if err != nil {
 		return review, err
@@ -99,13 +98,13 @@ func (t Taker) close(ctx context.Context, review record.Review, err error) (reco
 	return review, err
 }
 
-// Reopen is Store.ReopenReview.
+// Reopen calls Store.ReopenReview.
 func (t Taker) Reopen(ctx context.Context, id, actor string) (record.Review, error) {
 	return t.closed(t.Store.ReopenReview(ctx, id, actor))
 }
 
-// Pin keeps what was asked to be reviewed from git's gc. What HEAD names is safe for
-// weeks, and the worker pins it; anything else may be on no branch.
+// Pin protects the code under review from git's gc. The code of HEAD is safe for weeks, and the worker pins it; any
+// other code may be on no branch.
 func Pin(ctx context.Context, store *store.Store, made record.Review) error {
 	head, err := store.Repo.Head(ctx)
 	if err == nil && head == made.Request.Subject.Tree {
@@ -114,7 +113,7 @@ func Pin(ctx context.Context, store *store.Store, made record.Review) error {
 	return store.PinReview(ctx, made)
 }
 
-// letGo does a step that ends a claim.
+// letGo takes a step that ends a claim.
 func (t Taker) letGo(ctx context.Context, id string, by record.Hold, step func() (record.Review, error)) (record.Review, error) {
 	if review, err := t.Held(ctx, id, by, true); err != nil {
 		return review, err
@@ -133,10 +132,10 @@ func (t Taker) closed(review record.Review, err error) (record.Review, error) {
 	return review, err
 }
 
-// awaitEvery is how often Await looks.
+// awaitEvery is the interval at which Await reads.
 const awaitEvery = 300 * time.Millisecond
 
-// Await reads again and again until done says that what was read need not be waited for, or ctx ends.
+// Await calls read repeatedly until done accepts the result, or ctx ends.
 func Await[T any](ctx context.Context, read func(context.Context) (T, error), done func(T) bool) (T, error) {
 	tick := time.NewTicker(awaitEvery)
 	defer tick.Stop()

@@ -1,4 +1,4 @@
-// Package when reads points in time as people type them.
+// Package when parses points in time as people type them.
 package when
 
 import (
@@ -7,11 +7,11 @@ import (
 	"github.com/git-runr/git-runr/loop/duration"
 )
 
-// layouts are those of a time; one without a zone is in that of now.
+// layouts are the accepted formats of a time. A time without a zone is in the zone of now.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"}
 
-// Parse reads a duration before now such as 2d or 3h, a date, or a date with a time. day
-// says that it is a date alone: then it is where that day begins.
+// Parse parses a duration before now, such as 2d or 3h, a date, or a date with a time. day means that text is only a
+// date; at is then the beginning of that day.
 func Parse(text string, now time.Time) (at time.Time, day, ok bool) {
 	var ago duration.Duration
 	if ago.UnmarshalText([]byte(text)) == nil && ago >= 0 {

@@ -1,4 +1,5 @@
-// Package worker does the rounds of git runr work: one, or until nothing is left, or as long as it is let.
+// Package worker implements the rounds of git runr work: one round, rounds until nothing is left, or rounds until it
+// is interrupted.
 package worker
 
 import (
@@ -16,33 +17,33 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Mode is how long work goes on.
+// Mode is how long work continues.
 type Mode int
 
 const (
-	Once  Mode = iota // what can be done now
-	Drain             // until nothing is left that may be done without a person
+	Once  Mode = iota // do what can be done now
+	Drain             // until nothing is left that needs no person
 	Watch             // until the context ends
 )
 
-// Duty is what is done in a repository. Store, Conf, Read, Worker and Tell are required.
+// Duty is the task of a worker in a repository. Store, Conf, Read, Worker and Tell are required.
 type Duty struct {
 	Store  *store.Store
-	Conf   *config.Config                     // that of the newest round
-	Read   func() (*config.Config, error)     // as it is now
-	Worker func(*config.Config) *queue.Worker // does the reviews of this process
-	Tell   func(line string)                  // to people
+	Conf   *config.Config                     // configuration of the newest round
+	Read   func() (*config.Config, error)     // reads the current configuration
+	Worker func(*config.Config) *queue.Worker // returns the worker of this process
+	Tell   func(line string)                  // prints a line for people
 	Mode   Mode
-	Jobs   int    // reviewers at once in this process; 0: as is configured
-	Retry  bool   // in the first round also those whose reviewer could not be run before
-	ForAll bool   // also what other clones asked for
-	Remote string // that leases are taken on, "" for none; required with ForAll
+	Jobs   int    // reviewers at once in this process; 0 means as configured
+	Retry  bool   // in the first round, also reviews whose reviewer failed before
+	ForAll bool   // also requests of other clones
+	Remote string // remote for leases; "" for none; required with ForAll
 
-	Reviews int  // that were done
-	Busy    bool // others had all that may be at work here at once
+	Reviews int  // result: reviews done
+	Busy    bool // result: other workers used all slots of this clone
 }
 
-// Run does rounds and gives what is left then, which may take as long as the context lets it.
+// Run works in rounds, as Mode says, until ctx ends at the latest, and returns what is left.
 func (d *Duty) Run(ctx context.Context) (waiting []queue.Entry, err error) {
 	if d.Mode == Once {
 		return d.round(ctx)
@@ -52,13 +53,13 @@ func (d *Duty) Run(ctx context.Context) (waiting []queue.Entry, err error) {
 		return nil, err
 	}
 	defer leave()
-	for away := error(nil); ; { // why the remote could not be reached in the last round
+	for away := error(nil); ; { // away: why the remote could not be reached in the last round
 		tips, err := tipsOf(ctx, d.Store.Repo)
 		if err == nil {
 			waiting, err = d.round(ctx)
 		}
 		switch {
-		case ctx.Err() != nil && d.Mode == Watch: // that is how it ends
+		case ctx.Err() != nil && d.Mode == Watch: // the regular end of Watch
 			return nil, nil
 		case errors.Is(err, gitstore.ErrRemote) && ctx.Err() == nil && d.Mode == Watch:
 			d.Tell(err.Error())
@@ -88,13 +89,14 @@ func (d *Duty) Run(ctx context.Context) (waiting []queue.Entry, err error) {
 	}
 }
 
-// isAway reports whether err is that the remote could not be reached, and ctx has time left in which it may come back.
+// isAway reports whether err means that the remote could not be reached, and ctx has a deadline before which it may
+// come back.
 func isAway(ctx context.Context, err error) bool {
 	_, bounded := ctx.Deadline()
 	return bounded && ctx.Err() == nil && errors.Is(err, gitstore.ErrRemote) && !errors.As(err, new(*gitstore.RefusedError))
 }
 
-// Queue is what is left now.
+// Queue returns what is left now.
 func (d *Duty) Queue(ctx context.Context) ([]queue.Entry, error) { return d.worker(d.Conf).Queue(ctx) }
 
 func (d *Duty) worker(conf *config.Config) *queue.Worker {
@@ -115,8 +117,7 @@ func (d *Duty) worker(conf *config.Config) *queue.Worker {
 	return worker
 }
 
-// round does what can be done now, with the configuration as it is now, and gives what is
-// left then.
+// round does what can be done now with the current configuration, and returns what is left.
 func (d *Duty) round(ctx context.Context) ([]queue.Entry, error) {
 	conf, err := d.Read()
 	if err != nil {
@@ -135,12 +136,12 @@ func (d *Duty) round(ctx context.Context) ([]queue.Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		worker.Retry, d.Retry = false, false // once is what was asked for
-		if done.Reviews+done.Failed == 0 {   // looked again: a request that came meanwhile found us busy
+		worker.Retry, d.Retry = false, false // retry only once
+		if done.Reviews+done.Failed == 0 {   // again, because a request may have come meanwhile
 			break
 		}
 	}
-	if d.ForAll && d.Reviews > before { // the notes once, and not with each review
+	if d.ForAll && d.Reviews > before { // push the notes once, not after each review
 		if _, err := share.SyncAll(ctx, d.Store, d.Remote, conf.SyncTerms()); err != nil {
 			return nil, err
 		}
@@ -148,12 +149,12 @@ func (d *Duty) round(ctx context.Context) ([]queue.Entry, error) {
 	return worker.Queue(ctx)
 }
 
-// pending reports whether something of the queue may still be done without a person.
+// pending reports whether something in the queue can be done without a person.
 func pending(waiting []queue.Entry) bool {
 	return slices.ContainsFunc(waiting, func(t queue.Entry) bool { return t.State != queue.StateFailed && !t.Wants() })
 }
 
-// tipsOf are where the logs and the branches are: what a worker would see news by.
+// tipsOf returns the tips of logs and branches. A change of them is news for a worker.
 func tipsOf(ctx context.Context, repo *gitstore.Repo) (map[string]gitstore.ID, error) {
 	tips, err := repo.Refs(ctx, "refs/runr/log/")
 	if err != nil {
@@ -164,15 +165,15 @@ func tipsOf(ctx context.Context, repo *gitstore.Repo) (map[string]gitstore.ID, e
 	return tips, err
 }
 
-// Pauses of a worker that stays.
+// Pauses of a worker that waits.
 const (
-	lookPause   = time.Second      // between two looks at the logs of this clone
-	remotePause = 30 * time.Second // between two looks at the remote
-	othersPause = 2 * time.Second  // between two looks at what others are doing, when that is waited for
+	lookPause   = time.Second      // between two checks of this clone's refs
+	remotePause = 30 * time.Second // between two checks of the remote
+	othersPause = 2 * time.Second  // between two checks of other workers
 )
 
-// wait returns when there may be something to do: something is not at tips any more, a time
-// of the queue has come, or others may have ended.
+// wait returns when there may be something to do: a ref has changed since tips, a time in the queue has come, or
+// another worker may have finished.
 func (d *Duty) wait(ctx context.Context, tips map[string]gitstore.ID, waiting []queue.Entry) error {
 	limit := d.patience(waiting)
 	for began := time.Now(); limit == 0 || time.Since(began) < limit; {
@@ -187,7 +188,7 @@ func (d *Duty) wait(ctx context.Context, tips map[string]gitstore.ID, waiting []
 	return nil
 }
 
-// patience is how long nothing is to be done for what is left, where there is no news; 0 is for ever.
+// patience returns how long to wait without news; 0 means forever.
 func (d *Duty) patience(waiting []queue.Entry) (limit time.Duration) {
 	if d.ForAll {
 		limit = remotePause
@@ -207,12 +208,12 @@ func (d *Duty) patience(waiting []queue.Entry) (limit time.Duration) {
 	return limit
 }
 
-// longestRewrite is how long a worker waits for git to end a rebase whose post-rewrite
-// hook has started it: that takes milliseconds.
+// longestRewrite is the maximum wait for git to finish a rebase after its post-rewrite hook has started this worker.
+// It usually takes milliseconds.
 const longestRewrite = 2 * time.Second
 
-// AwaitRewrite waits for debounce, and until git has put away what a rebase left: where
-// reviewed commits went is looked at after that.
+// AwaitRewrite waits for debounce, and then until git has finished a rebase, so that the worker finds where the
+// reviewed commits went.
 func AwaitRewrite(ctx context.Context, repo *gitstore.Repo, debounce time.Duration) error {
 	if err := duration.Sleep(ctx, debounce); err != nil {
 		return err
