@@ -78,7 +78,7 @@ func (s *Store) RemoteOf(a Audience) string {
 }
 
 // others returns the audiences besides the elected remote for which this clone has a writer id: those configured when
-// the store was opened, and those added by this process. They are cached because long lists ask for every event.
+// the store was opened, and those added by this process. They are cached because long lists need them for each event.
 func (s *Store) others() []Audience {
 	configured := s.configured.Load()
 	if configured == nil {
