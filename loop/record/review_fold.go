@@ -119,7 +119,8 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 }
 
 // mayTake reports whether actor may claim a review that nobody has answered: only a person, if it waits for one. Chats
-// and agents have no address; they claim submitted reviews to address them, and use leases for their turns as reviewers.
+// and agents have no address; they claim submitted reviews to address them, and use leases for their turns as
+// reviewers.
 func (r Review) mayTake(actor string) bool {
 	return slices.Contains(r.Waiting(), Human) && gitstore.ParseIdentity(actor).Email != ""
 }
