@@ -119,18 +119,20 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 		return review, nil
 	}
 	if job.Block && review.Report.Format == reply.FormatUnreadable {
-		err = r.askBlock(ctx, job, &review)
+		err = r.askBlock(ctx, job, &review, result.Session)
 	}
 	placeFindings(review.Report.Findings, job.Dir)
 	return review, err
 }
 
-// askBlock asks once for the block alone, if the answer has no requested form. It makes a new call, because a
-// reviewer's session is not kept and tools would resume one with an implementer's rights. If the call fails, the
-// first answer is used.
-func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role.ReviewAnswer) error {
-	prompt := reply.AskForBlock(review.Raw, job.Nonce)
-	block, result, failure, err := r.call(ctx, Ask{Role: Reviewer, Dir: job.Dir, Prompt: prompt}, job.Transcript, job.OnLine)
+// askBlock asks once for the block alone, if the answer has no requested form: in the session of the answer where
+// the tool has one, else in a new call. If the call fails, the first answer is used.
+func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role.ReviewAnswer, session spend.Session) error {
+	ask := Ask{Role: Reviewer, Dir: job.Dir, Prompt: reply.AskForBlock(review.Raw, job.Nonce)}
+	if r.Spec.continuesReviews() {
+		ask.Session = session
+	}
+	block, result, failure, err := r.resume(ctx, ask, job.Transcript, job.OnLine)
 	review.Usage = review.Usage.Add(result.Usage)
 	if failure != nil || err != nil {
 		return err
@@ -161,11 +163,7 @@ func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
 
 func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
 	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Uninstructed: job.Uninstructed, Keep: job.Keep, Session: job.Session}
-	answer, result, failure, err := i.call(ctx, ask, job.Transcript, job.OnLine)
-	if err == nil && ask.Session.ID != "" && lost(failure, result) {
-		ask.Session = spend.Session{}
-		answer, result, failure, err = i.call(ctx, ask, job.Transcript, job.OnLine)
-	}
+	answer, result, failure, err := i.resume(ctx, ask, job.Transcript, job.OnLine)
 	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}
 	if job.Keep {
 		done.Session = result.Session
@@ -176,6 +174,16 @@ func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role
 		done.Denied = answer.Detail
 	}
 	return done, err
+}
+
+// resume is call, which asks again without the session if the tool cannot continue it.
+func (c Caller) resume(ctx context.Context, ask Ask, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
+	answer, result, failure, err := c.call(ctx, ask, transcript, onLine)
+	if err != nil || ask.Session.ID == "" || !lost(failure, result) {
+		return answer, result, failure, err
+	}
+	ask.Session = spend.Session{}
+	return c.call(ctx, ask, transcript, onLine)
 }
 
 // lost reports whether a session could not be continued, since it is on another machine or

@@ -163,6 +163,13 @@ func (s Spec) ReportsEdits() bool {
 	return p != nil && p.edits
 }
 
+// continuesReviews reports whether the tool stores every session and continues it with the arguments of a reviewer.
+// Others get a new call: codex would continue a reviewer's session with the rights of an implementer.
+func (s Spec) continuesReviews() bool {
+	p := presets[s.preset()]
+	return p != nil && p.proven && s.Protocol != ACP && p.resume != nil && p.once == nil && p.again == nil
+}
+
 // TakesModel reports whether the agent accepts the name of a model.
 func (s Spec) TakesModel() bool {
 	if s.Protocol == ACP || slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {

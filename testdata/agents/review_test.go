@@ -75,6 +75,51 @@ func TestReview(t *testing.T) {
 	})
 }
 
+// TestAskedForTheBlock has each tool answer in prose first. It is asked once more, by those that continue a session
+// as a reviewer in the same one, and what its model tries to write then is not written either.
+func TestAskedForTheBlock(t *testing.T) {
+	eachWay(t, func(t *testing.T, a tool) {
+		again := func(r model.Request) bool { return strings.Contains(r.Prompt, "lacks the block that was asked for") }
+		w := newWorld(t, a, func(r model.Request) model.Reply {
+			switch {
+			case len(r.Tools) == 0:
+				return model.Reply{Text: "Sums"} // a title
+			case !again(r):
+				return model.Reply{Text: "The first element is never added."}
+			case r.Turn == 0:
+				return a.write("planted.txt", "planted by the reviewer")
+			}
+			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added"})
+		})
+		w.files(w.repo, map[string]string{"sum.go": planted})
+		w.commit("sum")
+		out := w.runr(1, "review", "--wait", "--reviewer", a.name)
+		has(t, out, "sum.go:5", "The first element is never added")
+		if status := w.git("status", "--porcelain"); status != "" || strings.Contains(out, "planted.txt") {
+			t.Errorf("it wrote:\n%s%s", status, out)
+		}
+		continues := !a.byACP && slices.Contains([]string{"claude", "opencode", "copilot", "qwen", "kilo"}, a.name)
+		seconds := 0
+		w.asked(func(r model.Request) {
+			if !again(r) {
+				return
+			}
+			seconds++
+			if first := r.Told("You are an independent reviewer"); first != continues {
+				t.Errorf("the second question continues the session: %v, want %v", first, continues)
+			}
+			for _, tool := range r.Tools {
+				if a.reads != nil && !slices.Contains(a.reads, tool) {
+					t.Errorf("a reviewer's model may call %s, of %v", tool, r.Tools)
+				}
+			}
+		})
+		if seconds == 0 {
+			t.Error("it was not asked for the block")
+		}
+	})
+}
+
 // asked looks at every request that has tools, and wants there to be one: the others are
 // for titles and the like. All came with the user's key, in the tool's form and for the
 // user's model.

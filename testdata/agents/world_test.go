@@ -257,7 +257,7 @@ func session(dir string) string {
 	return ""
 }
 
-var changeMark = regexp.MustCompile(`BEGIN CHANGE ([0-9a-f]+)`)
+var changeMark = regexp.MustCompile(`BEGIN (?:CHANGE|ANSWER) ([0-9a-f]+)`)
 
 // verdict is a reviewer's answer in the form that it was asked for.
 func verdict(r model.Request, verdict string, findings ...finding) model.Reply {
