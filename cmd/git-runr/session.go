@@ -309,7 +309,7 @@ func (c *console) progress() *progress.Display {
 // arg returns the first argument, or other without arguments.
 func (s *session) arg(other string) string { return cmp.Or(s.Args().First(), other) }
 
-// noArguments refuses arguments. checkArguments has already done so, except for git runr without a command.
+// noArguments refuses arguments. checkArguments has already done so, except for `git runr` alone.
 func (s *session) noArguments() error { return checkArguments(s.Context) }
 
 // message returns the text of -m. It reads standard input for "-", and, if piped is true, also if -m is missing and

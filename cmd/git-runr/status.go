@@ -26,7 +26,7 @@ func (p *program) statusCommand() *cli.Command {
 	}
 }
 
-// showOverview implements git runr without a command.
+// showOverview implements `git runr` alone.
 func showOverview(s *session) error {
 	if s.Bool("version") {
 		return showVersion(s)

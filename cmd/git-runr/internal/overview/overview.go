@@ -1,5 +1,5 @@
 // Package overview shows the state of a repository at a glance: its branch, reviews, runs and workers, and what to
-// type next. It is what git runr prints without a command.
+// type next. `git runr` alone prints it.
 package overview
 
 import (
