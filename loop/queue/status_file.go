@@ -81,7 +81,7 @@ func dropStatuses(s *store.Store) error {
 		return nil
 	}
 	for _, file := range files {
-		lock := strings.TrimSuffix(file.Name(), filepath.Ext(file.Name()))
+		lock, kind, _ := strings.Cut(file.Name(), ".")
 		if !strings.HasPrefix(lock, reviewLock("")) {
 			continue
 		}
@@ -90,6 +90,9 @@ func dropStatuses(s *store.Store) error {
 			return err
 		}
 		if unlock != nil {
+			if strings.HasPrefix(kind, "json.") { // a worker was killed while it wrote the file
+				os.Remove(filepath.Join(s.Repo.StateDir(), file.Name()))
+			}
 			dropStatus(s, strings.TrimPrefix(lock, reviewLock("")))
 			unlock()
 		}
