@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 func (p *program) guardCommand() *cli.Command {
@@ -78,20 +79,24 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	fmt.Fprintln(w, "To leave it as it is:\n  git runr guard accept")
 }
 
-// byPerson returns an error if an agent, a check or a hook started this command, because only a person may decide.
-func (s *session) byPerson() error {
+// byPerson returns an error if an agent, a check or a hook started this command, because only a person may decide. An
+// agent has the rights of its user, so this stops a careless one; what a determined one forges, a signature shows.
+func (s *session) byPerson(store *store.Store) error {
 	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
 		return exit.Problemf(exit.Untrusted, "git-runr started this (%s is set): only a person says so", agent.DepthVar)
+	}
+	if workspace.AgentAbove(store) {
+		return exit.Problemf(exit.Untrusted, "an agent, a check or a hook that git-runr runs here started this: only a person says so")
 	}
 	return nil
 }
 
 func guardAccept(s *session) error {
-	if err := s.byPerson(); err != nil {
-		return err
-	}
 	store, err := s.open()
 	if err != nil {
+		return err
+	}
+	if err := s.byPerson(store); err != nil {
 		return err
 	}
 	all, err := store.Repo.Alterations(s.ctx)
@@ -111,11 +116,11 @@ func guardAccept(s *session) error {
 }
 
 func guardRestore(s *session) error {
-	if err := s.byPerson(); err != nil {
-		return err
-	}
 	store, err := s.open()
 	if err != nil {
+		return err
+	}
+	if err := s.byPerson(store); err != nil {
 		return err
 	}
 	done, err := store.Repo.RestoreAlterations(s.ctx, s.Bool("all"))

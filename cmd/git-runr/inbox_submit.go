@@ -53,7 +53,7 @@ func inboxSubmit(s *session, records *store.Store) error {
 		return err
 	}
 	if review.Request.Reviewer == record.Human {
-		if err := s.byPerson(); err != nil {
+		if err := s.byPerson(records); err != nil {
 			return err
 		}
 	}

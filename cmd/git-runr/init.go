@@ -129,7 +129,7 @@ func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 	if err != nil {
 		return err
 	}
-	if s.byPerson() != nil {
+	if s.byPerson(store) != nil {
 		return nil // an agent ran this command
 	}
 	if len(doc.Checks) > 0 {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -27,6 +29,7 @@ type noted struct {
 	Start uint64 `json:"start,omitempty"`
 	Boot  string `json:"boot,omitempty"`
 	Dir   string `json:"dir,omitempty"`   // where it was started
+	By    int    `json:"by,omitempty"`    // the process that started it, and adopts what loses its parent
 	Ended bool   `json:"ended,omitempty"` // it exited or was stopped: anything it left was left on purpose
 }
 
@@ -49,9 +52,24 @@ func note(file string, n noted) {
 // started, and returns how many there were. The process that recorded them must be gone.
 // Outside Linux ownership cannot be proved, so nothing is stopped.
 func StopNoted(file string) (stopped int) {
+	for _, n := range notEnded(file) {
+		if f := leftFamily(n); f != nil {
+			stopped += f.signal(0)
+			stop(f.signal, leftGrace)
+		}
+	}
+	return stopped
+}
+
+// BelongsTo reports whether a command that is recorded in file started this process, directly or not. A process that
+// clears its environment, or starts a session of its own, still belongs to it. Outside Linux it returns false.
+func BelongsTo(file string) bool { return slices.ContainsFunc(notEnded(file), belongs) }
+
+// notEnded returns the commands recorded in file that are not recorded as ended.
+func notEnded(file string) []noted {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return 0
+		return nil
 	}
 	newest := map[string]noted{} // by mark
 	for line := range bytes.Lines(data) {
@@ -60,13 +78,7 @@ func StopNoted(file string) (stopped int) {
 			newest[n.Mark] = n
 		}
 	}
-	for _, n := range newest {
-		if f := leftFamily(n); f != nil && !n.Ended {
-			stopped += f.signal(0)
-			stop(f.signal, leftGrace)
-		}
-	}
-	return stopped
+	return slices.DeleteFunc(slices.Collect(maps.Values(newest)), func(n noted) bool { return n.Ended })
 }
 
 // minMark is the least length of a mark; a shorter one could match foreign processes.

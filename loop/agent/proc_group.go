@@ -18,6 +18,9 @@ func (f *family) noted() noted { return noted{PID: f.leader} }
 // leftFamily returns nil: outside Linux nothing proves which processes are ours.
 func leftFamily(noted) *family { return nil }
 
+// belongs returns false, as leftFamily returns nil.
+func belongs(noted) bool { return false }
+
 // signal sends sig (0 for none) to the group. It returns 0 if the group is empty, else 1.
 func (f *family) signal(sig syscall.Signal) int {
 	if syscall.Kill(-f.leader, sig) == syscall.ESRCH {

@@ -54,7 +54,22 @@ func newFamily(leader int, mark string, alone bool) *family {
 
 // noted returns the record by which StopNoted finds the family when we are gone.
 func (f *family) noted() noted {
-	return noted{Mark: string(f.mark), PID: f.leader, Start: f.since, Boot: bootID()}
+	return noted{Mark: string(f.mark), PID: f.leader, Start: f.since, Boot: bootID(), By: os.Getpid()}
+}
+
+// belongs reports whether this process, or one above it, is of the command n: by its leader's group or session, by
+// the mark in an environment, or as an orphan that the process adopted which started the command.
+func belongs(n noted) bool {
+	by, _ := readStat(strconv.Itoa(n.By))
+	p, ok := readStat(strconv.Itoa(os.Getpid()))
+	for ok && p.pid > 1 && p.pid != n.By && n.Boot == bootID() {
+		of := p.pid == n.PID || p.group == n.PID || p.session == n.PID
+		if of || p.parent == n.By && p.session != by.session || bytes.Contains(environOf(strconv.Itoa(p.pid)), []byte(n.Mark)) {
+			return true
+		}
+		p, ok = readStat(strconv.Itoa(p.parent))
+	}
+	return false
 }
 
 // leftFamily returns the family that a dead process recorded; nil if none of it can be alive,

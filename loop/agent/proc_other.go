@@ -32,6 +32,8 @@ func (*family) noted() noted { return noted{} }
 
 func leftFamily(noted) *family { return nil }
 
+func belongs(noted) bool { return false }
+
 func (*family) signal(syscall.Signal) int { return 0 }
 
 func (*family) signalGroup(syscall.Signal) int { return 0 }

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // CheckoutPrefix begins the names of worktrees that exist for one review.
@@ -36,14 +37,14 @@ func InCheckout(ctx context.Context, s *store.Store, commit gitstore.ID, use fun
 		s.Repo.DropLock(checkoutLock(name))
 		return fmt.Errorf("make worktree: %w", err)
 	}
-	err = use(agent.Noted(ctx, checkoutNotes(s, name)), tree)
+	err = use(agent.Noted(ctx, workspace.CheckoutNotes(s, name)), tree)
 	return errors.Join(err, dropCheckout(context.WithoutCancel(ctx), s, name)) // also after an interrupt
 }
 
 // dropCheckout stops what a killed process left running in a checkout, and removes the checkout. The caller holds its
 // lock.
 func dropCheckout(ctx context.Context, s *store.Store, name string) error {
-	agent.StopNoted(checkoutNotes(s, name))
+	agent.StopNoted(workspace.CheckoutNotes(s, name))
 	for _, dir := range asidesOf(s, name) {
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("drop checkout: %w", err)
@@ -52,7 +53,7 @@ func dropCheckout(ctx context.Context, s *store.Store, name string) error {
 	if err := s.Repo.RemoveWorktree(ctx, name); err != nil {
 		return err
 	}
-	if err := os.Remove(checkoutNotes(s, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(workspace.CheckoutNotes(s, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("drop checkout: %w", err)
 	}
 	s.Repo.DropLock(checkoutLock(name))
@@ -74,11 +75,6 @@ func asidesOf(s *store.Store, name string) (dirs []string) {
 
 func checkoutLock(name string) string { return "checkouts/" + name }
 
-// checkoutNotes returns the file that notes the commands started in a checkout.
-func checkoutNotes(s *store.Store, name string) string {
-	return filepath.Join(s.Repo.StateDir(), "checkouts", name+".started")
-}
-
 // DropCheckouts stops what killed processes left running in checkouts, removes these, and returns their paths. With dry
 // it only returns the paths.
 func DropCheckouts(ctx context.Context, s *store.Store, dry bool) ([]string, error) {
@@ -99,7 +95,7 @@ func DropCheckouts(ctx context.Context, s *store.Store, dry bool) ([]string, err
 // StopInCheckouts stops what killed processes left running in checkouts, and leaves the checkouts as they are.
 func StopInCheckouts(s *store.Store) error {
 	return eachLeft(s, func(name string, _ bool) error {
-		agent.StopNoted(checkoutNotes(s, name))
+		agent.StopNoted(workspace.CheckoutNotes(s, name))
 		return nil
 	})
 }

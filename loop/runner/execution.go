@@ -57,7 +57,7 @@ type execution struct {
 // reviews. Processes started with the returned context are noted in a file until ended is called.
 func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Context, ended func(), err error) {
 	dir := workspace.FilesDir(r.Store, run.ID)
-	notes := filepath.Join(dir, "started")
+	notes := workspace.RunNotes(r.Store, run.ID)
 	if agent.StopNoted(notes) > 0 {
 		r.Progress.Say("stopped what a killed process had left at work")
 	}

@@ -84,9 +84,10 @@ type Config struct {
 	// Warnings are for the user, one line each: settings of git config that are unknown.
 	Warnings []string
 
-	repo  *gitstore.Repo
-	trust approvals
-	cache string // directory for what agents report about themselves
+	repo     *gitstore.Repo
+	trust    approvals
+	userPath string // the user's configuration file; "" without a home directory
+	cache    string // directory for what agents report about themselves
 
 	origins    map[string]string         // key, such as loop.reviewer, or table, such as agents.mine, to the layer that set it
 	layer      string                    // layer that is being read

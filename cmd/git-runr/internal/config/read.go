@@ -38,7 +38,8 @@ func Read(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) 
 	if err != nil {
 		return nil, err
 	}
-	c.repo, c.trust = repo, newApprovals(getenv)
+	c.repo, c.trust, c.userPath = repo, newApprovals(getenv), in.UserPath
+	c.trust.Altered = func(dir string) bool { return repo.AlteredBelow(ctx, dir) }
 	c.cache = UnderHome(getenv, "XDG_CACHE_HOME", ".cache", "git-runr/agents")
 	return c, nil
 }

@@ -64,6 +64,9 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
 	case fromRepository && !c.trusted():
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+	case !fromRepository && c.userPath != "" && c.trust.altered(c.userPath):
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf(
+			"agent %q: your own configuration was changed while an agent worked here; type: git runr guard", name)}
 	}
 	_, model, _ := strings.Cut(name, "@")
 	caller := agent.Caller{
@@ -215,6 +218,9 @@ func (c *Config) executables() []byte {
 // repositories. Nothing else can grant trust: no variable, key or ref.
 type approvals struct {
 	Dir string // "" without a home directory: then nothing is trusted
+	// Altered reports whether an agent, a check or a hook of this repository changed a file below a directory, and
+	// nobody has accepted that. Then nothing is trusted.
+	Altered func(dir string) bool
 }
 
 // TrustState is the user's decision on a repository's commands.
@@ -255,6 +261,9 @@ func (t approvals) status(identity string, canonical []byte) (state TrustState, 
 	}
 	return changed, record.Approved
 }
+
+// altered reports whether Altered says so of a file or directory.
+func (t approvals) altered(path string) bool { return t.Altered != nil && t.Altered(path) }
 
 // approve replaces the record of a repository: canonical is approved, and consent says whose code may run.
 func (t approvals) approve(identity string, canonical []byte, consent Consent, now time.Time) error {
@@ -312,6 +321,9 @@ func (t approvals) read(identity string) (trustRecord, error) {
 	data, err := os.ReadFile(t.file(identity))
 	if err != nil {
 		return record, err
+	}
+	if t.altered(t.Dir) {
+		return record, fmt.Errorf("read trust: it was changed while an agent, a check or a hook worked")
 	}
 	if err := json.Unmarshal(data, &record); err != nil {
 		return record, fmt.Errorf("read trust: %w", err)
