@@ -61,7 +61,7 @@ func (e editing) edit(lines []tracked) []tracked {
 	default:
 		moved := slices.Clone(lines[some.from:some.to])
 		rest := slices.Delete(slices.Clone(lines), some.from, some.to)
-		if f = functions(rest); len(f) == 0 { // the removed lines held the only other function
+		if f = functions(rest); len(f) == 0 { // no other function is left
 			return lines
 		}
 		return slices.Insert(rest, f[e.IntN(len(f))].from, moved...)
@@ -150,7 +150,8 @@ func TestRelocateFollowsEdits(t *testing.T) {
 	}
 }
 
-// FuzzRelocate: a place is within the text, its lines equal the quoted text, and it is the same for every call.
+// FuzzRelocate: a place is within the text, its lines equal the quoted lines as the comparison sees them, and a
+// second call returns the same.
 func FuzzRelocate(f *testing.F) {
 	for _, seed := range []struct {
 		old, new   string

@@ -12,7 +12,7 @@ import (
 )
 
 // TestFindMade: a commit that a rebase made beside the replacements that git reported is listed, oldest first, unless
-// it already has a review or is paired with an old commit.
+// it has a review, replaces another commit or was itself replaced.
 func TestFindMade(t *testing.T) {
 	f := &follower{
 		made:   []gitstore.ID{"newest", "paired", "replaced", "told", "reviewed", "oldest"},

@@ -21,7 +21,8 @@ func threadEvent(t *testing.T, n int, eventType string, payload any) Event {
 	}
 }
 
-// TestReplies folds replies to a comment, to the review and after the review's end. Replies do not change the state.
+// TestReplies folds replies to a comment, to the review and after the review's end. A kept and restored review has
+// the same replies, and a reply answers no finding.
 func TestReplies(t *testing.T) {
 	person := Person{Actor: "bob", Decision: RequestChanges, Comments: []Comment{{ID: "c-0123456789", Comment: "why?"}}}
 	events := []Event{

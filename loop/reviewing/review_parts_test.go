@@ -109,8 +109,8 @@ func TestReviewPartsFailure(t *testing.T) {
 	}
 }
 
-// TestVerdictOfWhatWasSeen: if parts of the change were not seen, a pass is reduced to a pass with notes, or is not
-// approved.
+// TestVerdictOfWhatWasSeen: if files were not seen, a pass becomes a pass with notes. If a text file was too large to
+// send, nothing is approved.
 func TestVerdictOfWhatWasSeen(t *testing.T) {
 	for _, test := range []struct {
 		left []record.LeftOut

@@ -516,7 +516,8 @@ func jsonOf(t *testing.T, v any) string {
 	return string(data)
 }
 
-// TestIndexDamagedBelowWhatIsNew: if new events are folded onto a damaged row, every command rebuilds the cache.
+// TestIndexDamagedBelowWhatIsNew: if new events are folded onto a damaged row, every way of reading rebuilds the
+// cache.
 func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 	ctx := t.Context()
 	for what, read := range map[string]func(*Store) error{
