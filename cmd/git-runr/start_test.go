@@ -78,7 +78,7 @@ func TestLittleIsInitialised(t *testing.T) {
 	}
 }
 
-// What our hooks type goes past the command line parser; whatever else there is on the line goes through it.
+// The exact command lines of our hooks bypass the command line parser; any line with more on it does not.
 func TestHookLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"git-runr hooks run post-commit": "post-commit", "git-runr hooks run post-merge 0": "post-merge 0", "git-runr hooks run post-rewrite rebase": "post-rewrite rebase",

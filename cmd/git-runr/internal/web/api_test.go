@@ -234,7 +234,7 @@ func TestClaimReleaseResolve(t *testing.T) {
 	}
 }
 
-// Whoever closes a review is told about the drafts that stay, in the answer and on the page.
+// Closing a review reports the drafts that stay, in the answer and on the page.
 func TestClosingKeepsDrafts(t *testing.T) {
 	s := newSite(t)
 	at := func(id, step string) string { return "/api/review/submissions/" + id + "/" + step }

@@ -99,7 +99,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A browser that reconnects is told that something happened meanwhile.
+// A browser that reconnects gets an event that something happened meanwhile.
 func TestEventsMissed(t *testing.T) {
 	s := newSite(t)
 	s.request()
