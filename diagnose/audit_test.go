@@ -11,10 +11,10 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// commitID is a commit's id for a short name in hex.
+// commitID returns the full id of a commit for a short name in hex.
 func commitID(name string) gitstore.ID { return gitstore.ID(name + strings.Repeat("0", 40-len(name))) }
 
-// logged is a commit with a message; parents are short names.
+// logged returns a commit with a message; parents are short names.
 func logged(name, message string, files []string, parents ...string) gitstore.LoggedCommit {
 	subject, _, _ := strings.Cut(message, "\n")
 	c := gitstore.LoggedCommit{ID: commitID(name), Subject: subject, Message: message, Files: files}
@@ -24,7 +24,7 @@ func logged(name, message string, files []string, parents ...string) gitstore.Lo
 	return c
 }
 
-// auditedRuns is one run with a fix by a person, landed as one commit.
+// auditedRuns returns one run with a person's fix, landed as one commit.
 func auditedRuns() []record.Run {
 	return []record.Run{{
 		ID: runID, Status: record.RunCompleted, Plan: runplan.Plan{Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}},
@@ -71,13 +71,13 @@ func TestAuditClasses(t *testing.T) {
 
 func TestAuditLandedInPlaceOfNothing(t *testing.T) {
 	runs := auditedRuns()
-	runs[0].Landed = &record.Landed{Commit: commitID("00"), Onto: commitID("00")} // nothing was there to land
+	runs[0].Landed = &record.Landed{Commit: commitID("00"), Onto: commitID("00")} // there was nothing to land
 	if got := auditOf([]gitstore.LoggedCommit{logged("00", "x", nil)}, runs); got.Counts.Gap != 1 {
 		t.Errorf("%+v", got.Commits)
 	}
 }
 
-// auditOf is an audit of commits that nobody reviewed, but for those in covered.
+// auditOf returns an audit of commits, of which only those in covered were reviewed.
 func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...lineage.Covered) Audit {
 	all := make([]lineage.Covered, len(commits))
 	for i, c := range commits {
@@ -91,14 +91,14 @@ func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...line
 	return NewAudit(commits, runs, all)
 }
 
-// TestAuditReviews: what stands on a commit, how it is classed and what is required of it.
+// TestAuditReviews: the coverage of a commit decides its class, the reason and which levels it meets.
 func TestAuditReviews(t *testing.T) {
 	review := "20260107120000-bcdefg"
 	for _, test := range []struct {
 		covered lineage.Covered
 		class   AuditClass
 		why     string
-		meets   int // so many of lineage.Levels
+		meets   int // how many of lineage.Levels it meets
 	}{
 		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 2},
 		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Review: review, Verdict: "PASS", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 3},
@@ -164,7 +164,7 @@ Reviews: 0 checked, 1 reviewed, 0 approved, 0 carried, 0 stale, 4 not looked at,
 	}
 }
 
-// TestNothingForeignGetsOutOfAnAudit: subjects, trailers and events are anybody's.
+// TestNothingForeignGetsOutOfAnAudit: subjects, trailers and events may contain anything, and are printed safely.
 func TestNothingForeignGetsOutOfAnAudit(t *testing.T) {
 	hostile := "x\x1b[2J\u202e"
 	runs := auditedRuns()

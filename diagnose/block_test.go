@@ -10,8 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// TestBlockWhole is a whole block. What the second code
-// comes from is not in the seed: here it is the task's done criteria.
+// TestBlockWhole compares a whole block. Its second code comes from the task's done criteria.
 func TestBlockWhole(t *testing.T) {
 	request := "Include npm run typecheck output in evidence"
 	run := record.Run{

@@ -8,7 +8,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// criteriaRun returns a completed run of a task with criteria, whose checks ended as ran says.
+// criteriaRun returns a completed run of a task with criteria, with these check results.
 func criteriaRun(criteria string, ran ...record.CheckRun) record.Run {
 	run := stoppedRun()
 	run.Status, run.Stop, run.Checks = record.RunCompleted, nil, ran
@@ -17,7 +17,8 @@ func criteriaRun(criteria string, ran ...record.CheckRun) record.Run {
 	return run
 }
 
-// TestCriteriaSayWhatChecksShow: a criterion is met or not where it asks for a check and for nothing else.
+// TestCriteriaSayWhatChecksShow: a criterion is shown as met or not met only if it asks for a check and for nothing
+// else.
 func TestCriteriaSayWhatChecksShow(t *testing.T) {
 	for criterion, want := range map[string]string{
 		"- [ ] `go test ./...` passes":              "met (check test passed)",
@@ -29,8 +30,8 @@ func TestCriteriaSayWhatChecksShow(t *testing.T) {
 		"- make lint is clean":                      "not met (check lint failed)",
 		"- `lint`":                                  "not met (check lint failed)",
 		"- it says hello":                           "not known",
-		"- a test for an empty list":                "not known", // a word, not the check
-		"- `go test ./...` covers an empty list":    "not known", // asks for more than the check shows
+		"- a test for an empty list":                "not known", // a word, not the name of the check
+		"- `go test ./...` covers an empty list":    "not known", // asks for more than the check can show
 		"- `go test ./...` passes\n  on Windows":    "not known",
 		"- `go test ./... -race` passes":            "not known",
 		"- go test ./... fails without the mending": "not known",
@@ -47,7 +48,8 @@ func TestCriteriaSayWhatChecksShow(t *testing.T) {
 	}
 }
 
-// TestCriteriaGoByTheNewestResultOnTheHead: what ran elsewhere, did not run, or was left by a person shows nothing.
+// TestCriteriaGoByTheNewestResultOnTheHead: only the newest result on the head counts, not one of another tree, one
+// that did not run, or one of a person's.
 func TestCriteriaGoByTheNewestResultOnTheHead(t *testing.T) {
 	good, bad := record.CheckResult{Name: "test"}, record.CheckResult{Name: "test", ExitCode: 1}
 	onBase, absent := bad, record.CheckResult{Name: "test", NotRun: "go is not installed"}
@@ -77,7 +79,7 @@ func TestCriteriaGoByTheNewestResultOnTheHead(t *testing.T) {
 	}
 }
 
-// TestCriteriaOfOtherRuns: a run that is not completed, and a task without a section of its own, have none.
+// TestCriteriaOfOtherRuns: a run that is not completed has no criteria, nor has a task without a section for them.
 func TestCriteriaOfOtherRuns(t *testing.T) {
 	run := criteriaRun("- go test ./...\n", checked(head, record.CheckResult{Name: "test"}))
 	run.Status = record.RunRunning

@@ -36,7 +36,7 @@ func TestRequestsOverTheRounds(t *testing.T) {
 	}
 }
 
-// "met" is said only where the newest evidence shows it.
+// A request is called met only if the newest evidence shows it.
 func TestMetIsShown(t *testing.T) {
 	run := stoppedRun()
 	check := record.Round{Number: 1, Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
@@ -58,8 +58,8 @@ func TestMetIsShown(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasNextSteps: at most three, which name the run, and resume only
-// where the run can be resumed.
+// TestEveryReasonHasNextSteps: each stop reason has one to three next steps. They name the run, and suggest resume
+// only if the run can be resumed.
 func TestEveryReasonHasNextSteps(t *testing.T) {
 	codes := []string{"of_a_newer_program"}
 	for _, r := range record.Reasons() {
@@ -84,7 +84,7 @@ func TestEveryReasonHasNextSteps(t *testing.T) {
 	}
 }
 
-// TestReasonsOfStops is one line a reason: what a person must be told of it.
+// TestReasonsOfStops lists for each reason what a person must be told.
 func TestReasonsOfStops(t *testing.T) {
 	scope := stoppedFor(record.ReasonScope, "go.mod")
 	scope.Plan.Scope = runplan.Scope{Allow: []string{"src/**"}}
@@ -99,7 +99,7 @@ func TestReasonsOfStops(t *testing.T) {
 	failing.Checks = stoppedRun().Checks
 	for _, test := range []struct {
 		run    record.Run
-		action Action // one that must be suggested
+		action Action // an action that must be suggested
 		unmet  string
 		by     string // reason of the intervention
 	}{

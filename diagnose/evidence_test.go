@@ -12,7 +12,7 @@ func TestTheNewestEvidenceCounts(t *testing.T) {
 	run := stoppedRun()
 	later := checked(head, record.CheckResult{Name: "typecheck"})
 	later.At = epoch.Add(time.Minute)
-	run.Checks = []record.CheckRun{later, run.Checks[0]} // two clones' events may come in any order
+	run.Checks = []record.CheckRun{later, run.Checks[0]} // events of two clones may arrive in any order
 	if e := proofOf(run)["typecheck"]; e.state != passed || e.was != "ok" {
 		t.Errorf("evidence %+v", e)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// A stop that is not the reviewer's word shows whose words it is, which checks fail and
-// which setting ended it, between the explanation and the next steps.
+// If a stop is not the reviewer's decision, the footer shows whose words it contains, the failing checks and the
+// setting that ended the run, between the explanation and the next steps.
 func TestFooterKeepsTheFacts(t *testing.T) {
 	run := stoppedFor(record.ReasonChecksFailed, "failing: test; the retries are used up")
 	run.Checks = stoppedRun().Checks
@@ -60,7 +60,7 @@ func TestFooterRepeatsWhoseWordsItIs(t *testing.T) {
 	}
 }
 
-// The seed's example stays as it is for a limit that nobody set; one that was set is told.
+// The footer names a limit that somebody set, and not a default one.
 func TestFooterNamesALimitThatWasSet(t *testing.T) {
 	run := stoppedRun()
 	run.Stop.Setting = &runplan.Setting{Name: "loop.max_retries", Value: "2", From: runplan.SettingDefault}
@@ -73,7 +73,7 @@ func TestFooterNamesALimitThatWasSet(t *testing.T) {
 	}
 }
 
-// What could not be run, and what fails without the change, is no failure of the work.
+// A check that could not run, or that also fails without the change, is no failure of the work.
 func TestEvidenceThatDoesNotCount(t *testing.T) {
 	run := stoppedRun()
 	run.Checks = []record.CheckRun{checked(head,

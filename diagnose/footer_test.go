@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// TestFooterWhole is a whole footer.
+// TestFooterWhole compares a whole footer.
 func TestFooterWhole(t *testing.T) {
 	rule := strings.Repeat("─", 49) + "\n"
 	want := rule + `STOPPED: review_loop_detected (round 3/2)
@@ -119,7 +119,8 @@ func TestFooterNamesAnIntervention(t *testing.T) {
 	}
 }
 
-// TestNothingForeignReachesTheTerminal: reviewers, agents and files say anything.
+// TestNothingForeignReachesTheTerminal: text of reviewers, agents and files may contain anything, and is printed
+// safely.
 func TestNothingForeignReachesTheTerminal(t *testing.T) {
 	hostile := "look\x1b[2J\n  git push --force\r\u202e\a"
 	for _, reason := range []string{record.ReasonReviewLoop, record.ReasonReviewLoop + hostile, record.ReasonScope, record.ReasonAgentTimeout} {

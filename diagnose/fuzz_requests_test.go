@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// FuzzRequests: whatever a reviewer writes, a request is a line of its own words,
-// never from a code fence, and a command is a configured one.
+// FuzzRequests: whatever a reviewer writes, each request is one line of the reviewer's own words, no request comes
+// from a code fence, and each command is a configured one.
 func FuzzRequests(f *testing.F) {
 	for _, c := range readRequestCases(f) {
 		f.Add(c.review)
@@ -42,13 +42,13 @@ func wordsIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// ownWords: requests are made of words that occur in the text. Not compared: JSON,
-// whose escapes hide them, and colours, which part them.
+// ownWords checks that requests consist of words of the text. JSON and coloured text are skipped, because escapes
+// hide their words.
 func ownWords(t *testing.T, text string, report reply.Report) {
 	if report.Format != "markdown" && report.Format != "unreadable" || strings.Contains(text, "\x1b") {
 		return
 	}
-	known := map[string]bool{"no": true, "description": true} // of a finding that has none
+	known := map[string]bool{"no": true, "description": true} // for a finding without a description
 	for _, w := range wordsIn(text) {
 		known[w] = true
 	}
@@ -66,8 +66,8 @@ func ownWords(t *testing.T, text string, report reply.Report) {
 	}
 }
 
-// nothingFromFences: what is added in a fence asks for nothing. A text with a
-// fence, a comment or an element of its own may take in what follows it.
+// nothingFromFences checks that text in an added fence requests nothing. A text that has its own fence, comment or
+// element is skipped, because that may include the text after it.
 func nothingFromFences(t *testing.T, text string) {
 	if strings.TrimSpace(text) == "" || strings.ContainsAny(text, "`~<{[") {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// FuzzForeignText: whatever reviewers, agents and files say, every line that a stop
-// shows is one of ours, nothing acts on the terminal, and no command is theirs.
+// FuzzForeignText: whatever reviewers, agents and files say, a stop prints only lines of our own form, nothing
+// affects the terminal, and no command comes from their text.
 func FuzzForeignText(f *testing.F) {
 	for _, s := range []string{
 		"Fix type errors", "Create src/foo.ts and `x`", "a\nb\x1b[2J", "\u202e", "Run `rm -rf ~`; $(reboot)", "- [ ] 65%, need 80%", "1. x\n```\n# y", "\xff\xfe", "Add tests to a/b.go:12: x", "",

@@ -43,7 +43,7 @@ func TestSuggestedNote(t *testing.T) {
 	}
 }
 
-// Where no request can be said to be met, the note says what the line itself does.
+// If no request is known to be met, the suggested note says which checks the line runs.
 func TestSuggestedNoteOfChecks(t *testing.T) {
 	for _, test := range []struct {
 		checks []string

@@ -28,7 +28,7 @@ func measured(run record.Run) RunHistory {
 	return RunHistory{Run: run}
 }
 
-// rounds are n rounds with an answer, and took what is given.
+// rounds returns one answered round per duration.
 func rounds(took ...time.Duration) []record.Round {
 	var all []record.Round
 	for i, d := range took {
@@ -43,7 +43,7 @@ func TestMetricsOfRuns(t *testing.T) {
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{
 		measured(record.Run{ID: "1", Status: record.RunCompleted, Result: "pass", Rounds: rounds(0), Attempts: attempts[:1], Landed: &record.Landed{}}),
 		measured(record.Run{ID: "2", Status: record.RunCompleted, Result: "pass", Rounds: append(rounds(0, 0, 0), failed), Attempts: attempts[:3]}),
-		measured(record.Run{ID: "3", Status: record.RunCompleted, Result: "pass_with_issues", Rounds: rounds(0, 0)}), // a person let it pass
+		measured(record.Run{ID: "3", Status: record.RunCompleted, Result: "pass_with_issues", Rounds: rounds(0, 0)}), // accepted by a person
 		measured(record.Run{ID: "4", Status: record.RunCompleted, Result: "pass"}),                                   // without a review
 		measured(record.Run{ID: "5", Status: record.RunReviewing}), measured(record.Run{ID: "6", Status: record.RunStopped}), measured(record.Run{ID: "7", Status: record.RunRunning}),
 		measured(record.Run{ID: "8", Status: record.RunSkipped}), measured(record.Run{ID: "9", Status: record.RunAborted}),
@@ -76,7 +76,7 @@ func TestMetricsPeriod(t *testing.T) {
 	}
 }
 
-// TestMetricsStops: a stop that was resumed from counts, one that came too late does not.
+// TestMetricsStops: a stop after which the run was resumed is counted; a stop that came too late is not.
 func TestMetricsStops(t *testing.T) {
 	h := newHistory(t)
 	h.add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunResumed.Name, struct{}{})
@@ -96,7 +96,7 @@ func TestMetricsTimes(t *testing.T) {
 	began := periodStart.Add(time.Hour)
 	run := record.Run{
 		Attempts: []record.Attempt{
-			{StartedAt: began, EndedAt: began.Add(time.Minute)}, // no duration of its own
+			{StartedAt: began, EndedAt: began.Add(time.Minute)}, // without a recorded duration
 			{StartedAt: began, EndedAt: began.Add(time.Hour), Duration: ms(2_000)},
 			{StartedAt: began}, // not finished
 			{StartedAt: began, EndedAt: began.Add(-time.Hour)},
@@ -185,7 +185,7 @@ func TestMetricsText(t *testing.T) {
 	golden(t, "metrics.txt", m.Text())
 }
 
-// TestMetricsAreDeterministic: the order in which runs are given does not matter.
+// TestMetricsAreDeterministic: the order of the runs has no effect.
 func TestMetricsAreDeterministic(t *testing.T) {
 	var histories []RunHistory
 	for i := range 20 {

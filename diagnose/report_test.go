@@ -23,7 +23,7 @@ const (
 	personsWork = gitstore.ID("cccc300000000000000000000000000000000000")
 )
 
-// history builds a run's events, one after the other.
+// history collects the events of a run.
 type history struct {
 	t      *testing.T
 	at     time.Time
@@ -40,7 +40,7 @@ func newHistory(t *testing.T) *history {
 	return h
 }
 
-// add appends an event that is recorded some time after the one before.
+// add appends an event that is recorded some time after the previous one.
 func (h *history) add(later time.Duration, eventType string, payload any) *history {
 	h.t.Helper()
 	body, err := json.Marshal(payload)
@@ -89,7 +89,7 @@ func (h *history) input() ReportInput {
 
 var wrong = reply.Finding{ID: "f-1", Severity: reply.Critical, File: "a.go", Line: 3, Issue: "It is all wrong"}
 
-// wholeRun goes round twice, stops, is helped by a person, passes and lands.
+// wholeRun returns a run with two rounds, a stop, a person's intervention, a pass and a landing.
 func wholeRun(t *testing.T) ReportInput {
 	h := newHistory(t)
 	h.attempt(1, record.ModeImplement, 3*time.Minute+12*time.Second, baseCommit, firstWork)
@@ -153,7 +153,7 @@ func TestReportTimes(t *testing.T) {
 		"review":    {r.Phases["review"].Duration, ms(270_000)},
 		"verify":    {r.Verify.Total, ms(20_000)},
 		"waiting":   {r.Waiting, ms(7_260_000)},
-		"total":     {r.Total, ms(192_500 + 20_000 + 270_000 + 7_260_000 + 4_000)}, // the rest: a second each of two starts, revert and stop
+		"total":     {r.Total, ms(192_500 + 20_000 + 270_000 + 7_260_000 + 4_000)}, // and one second each for two starts, the revert and the stop
 		"rest":      {r.Unattributed, ms(4_000)},
 	} {
 		if pair[0] != pair[1] {
@@ -184,7 +184,7 @@ func TestReportCounts(t *testing.T) {
 	}
 }
 
-// TestReportEvidence: the newest result counts, wherever it was recorded.
+// TestReportEvidence: the newest result of a check counts, wherever it was recorded.
 func TestReportEvidence(t *testing.T) {
 	in := wholeRun(t)
 	r := NewReport(in)
@@ -198,7 +198,7 @@ func TestReportEvidence(t *testing.T) {
 	if lint.State != "never_run" || lint.Command != "golint" {
 		t.Errorf("lint: %+v", lint)
 	}
-	in.Run.Interventions, in.Events = nil, in.Events[:11] // only what the check step said
+	in.Run.Interventions, in.Events = nil, in.Events[:11] // only the results of the check step
 	stale := NewReport(in).Evidence[0]
 	if stale.State != "ok" || stale.Stale {
 		t.Errorf("evidence on the run's head: %+v", stale)
@@ -308,7 +308,7 @@ func TestReportOfOneEvent(t *testing.T) {
 		t.Errorf("started:\n%s", text)
 	}
 	h := newHistory(t).checks(1, firstWork, 0)
-	r := NewReport(ReportInput{Events: h.events[1:]}) // the start is in a log that has not come
+	r := NewReport(ReportInput{Events: h.events[1:]}) // the start is in a log that has not arrived
 	if r.RunID != runID || r.Outcome != "unknown" || r.NextAction != "none" || len(r.Timeline) != 1 {
 		t.Errorf("without its start: %+v", r)
 	}
@@ -317,7 +317,7 @@ func TestReportOfOneEvent(t *testing.T) {
 	}
 }
 
-// TestReportOfClocksThatDisagree: no duration is negative, and none overflows.
+// TestReportOfClocksThatDisagree: durations are neither negative nor too large, even if clocks differ.
 func TestReportOfClocksThatDisagree(t *testing.T) {
 	h := newHistory(t)
 	h.add(-time.Hour, record.EventAttemptStarted.Name, record.Attempt{Number: 1})
@@ -363,7 +363,7 @@ func TestReportOfEventsThatDoNotCount(t *testing.T) {
 	}
 }
 
-// TestNothingForeignGetsOutOfAReport: text is one line each and Markdown stays text.
+// TestNothingForeignGetsOutOfAReport: foreign text fills one line each, and cannot become Markdown.
 func TestNothingForeignGetsOutOfAReport(t *testing.T) {
 	hostile := "x\x1b[2J\n## owned\r\n- [click](http://e) <img src=x> @everyone #1 | `tick` \u202e*b*"
 	h := newHistory(t)
@@ -423,7 +423,7 @@ func TestTook(t *testing.T) {
 	}
 }
 
-// A landing that was taken back is in the timeline, and what comes next is to land.
+// A landing that was undone is in the timeline, and the next step is to land again.
 func TestReportOfTakenBackLanding(t *testing.T) {
 	h := newHistory(t)
 	h.attempt(1, record.ModeImplement, time.Minute, baseCommit, firstWork)

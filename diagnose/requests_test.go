@@ -13,10 +13,9 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// requestCase is one file of testdata/requests. A comment says what is awkward
-// about it. Its sections: options (crlf, bom, or quoted: the review is a Go
-// string), review, checks ("name = command | match, match"), and want, which was
-// written by hand: verdict, approved, request and command lines.
+// requestCase is one file of testdata/requests. Its comment says what is difficult about it. Its sections are options
+// (crlf, bom, or quoted: the review is a Go string), review, checks ("name = command | match, match"), and want,
+// which was written by hand: lines for verdict, approved, requests and commands.
 type requestCase struct {
 	name   string
 	review string
@@ -24,7 +23,7 @@ type requestCase struct {
 	want   map[string][]string
 }
 
-// defaultChecks are the checks of a case that names none.
+// defaultChecks are the checks of a case without its own.
 const defaultChecks = `typecheck = npm run typecheck
 test = npm test -- --coverage
 lint = npm run lint

@@ -43,7 +43,7 @@ func TestReviewThatAsksForChanges(t *testing.T) {
 	}
 }
 
-// What is answered is neither named nor asked for, whoever found it.
+// An answered finding or comment is neither listed nor requested, whoever made it.
 func TestReviewThatIsAnswered(t *testing.T) {
 	found := []reply.Finding{{ID: "f-1", File: "a.ts", Line: 1, Issue: "Fix type errors"}, {ID: "f-2", File: "b.ts", Line: 2, Issue: "Close the file"}}
 	review := reviewed(record.Submission{

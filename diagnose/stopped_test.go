@@ -18,7 +18,7 @@ const (
 
 var epoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
 
-// npmChecks are those of a JavaScript project.
+// npmChecks returns the checks of a JavaScript project.
 func npmChecks() []runplan.Check {
 	return []runplan.Check{
 		{Name: "typecheck", Command: "npm run typecheck"},
@@ -28,13 +28,13 @@ func npmChecks() []runplan.Check {
 	}
 }
 
-// asked is a round that asked for requests and did not pass.
+// asked returns a round that did not pass and made these requests.
 func asked(number int, requests ...string) record.Round {
 	return record.Round{Number: number, Attempt: number, At: epoch, Report: reply.Report{Effective: reply.NeedsFix, Requests: requests}}
 }
 
-// stoppedRun is a stopped loop: the reviewer twice asked for two things, and
-// two of three attempts left something.
+// stoppedRun returns a run that stopped in a loop: the reviewer made the same two requests twice, and two of three
+// attempts have a commit.
 func stoppedRun() record.Run {
 	wanted := []string{"Fix type errors", "Add test coverage for new function"}
 	return record.Run{
@@ -58,13 +58,12 @@ func stoppedRun() record.Run {
 	}
 }
 
-// checked is a check step on tree after the third attempt.
+// checked returns a check step on tree after the third attempt.
 func checked(tree gitstore.ID, results ...record.CheckResult) record.CheckRun {
 	return record.CheckRun{Step: "check", Attempt: 3, Tree: tree, Results: results, At: epoch}
 }
 
-// stoppedFor is stoppedRun stopped for another reason, without a review that asked
-// for anything.
+// stoppedFor returns stoppedRun with another stop reason, and without reviews and checks.
 func stoppedFor(reason, detail string) record.Run {
 	run := stoppedRun()
 	run.Rounds, run.Checks = nil, nil
@@ -74,11 +73,11 @@ func stoppedFor(reason, detail string) record.Run {
 
 func diagnosisOf(run record.Run) Diagnosis { return Of(run, *run.Stop) }
 
-// footer is the footer of a run at a terminal of that width.
+// footer returns the footer of a run for a terminal of that width.
 func footer(run record.Run, width int) string { return Footer(run, Place{Width: width}) }
 
-// Block is the block of a run that stopped.
+// Block returns the block of a run that stopped.
 func Block(run record.Run, place Place) string { return Of(run, *run.Stop).Block(place) }
 
-// Digest is the digest of a run that stopped for stop.
+// Digest returns the digest of a run that stopped for stop.
 func Digest(run record.Run, stop record.Stop) string { return Of(run, stop).Digest() }

@@ -79,13 +79,13 @@ func TestDoneCriteriaAreAskedForToo(t *testing.T) {
 	if got := unmetOf(run, newMatcher(run.Plan.Checks), nil, proofOf(run)); !slices.Equal(got, []string{"lint_output_missing"}) {
 		t.Errorf("codes of commands: %q", got)
 	}
-	run.Plan.Task = run.Plan.DoneCriteria // a task without a section of its own
+	run.Plan.Task = run.Plan.DoneCriteria // a task without a section for its criteria
 	if got := unmetOf(run, newMatcher(run.Plan.Checks), nil, proofOf(run)); len(got) > 0 {
 		t.Errorf("codes of a task: %q", got)
 	}
 }
 
-// TestUnmetCodesAreListed: whatever comes out is in the table of codes.
+// TestUnmetCodesAreListed: every code that is returned is in the table of codes.
 func TestUnmetCodesAreListed(t *testing.T) {
 	run := stoppedRun()
 	run.Checks = []record.CheckRun{checked(first, record.CheckResult{Name: "test"}), checked(head, record.CheckResult{Name: "lint", ExitCode: 1}, record.CheckResult{Name: "test", ExitCode: 1, Said: "65%, need 80%"})}

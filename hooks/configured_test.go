@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
-// newGit is a repository whose git says that it is 2.54.
+// newGit returns a repository with a git that reports version 2.54.
 func newGit(t *testing.T) *gitstore.Repo {
 	t.Helper()
 	repo := newRepo(t)
@@ -25,7 +25,7 @@ func config(t *testing.T, repo *gitstore.Repo, key string) string {
 	return strings.TrimSpace(out)
 }
 
-// A git that runs hooks of its configuration gets them there, whatever manages the files.
+// If git runs hooks from its configuration, they are installed there, whatever manages the hook files.
 func TestInstallInConfiguration(t *testing.T) {
 	for name, prepare := range map[string]func(*testing.T, string){
 		"plain": func(*testing.T, string) {}, "husky": hooksPath(".husky/_"), "lefthook": topFile("lefthook.yml", "pre-commit:\n"), "python": hookText("#!/usr/bin/env python3\nprint(1)\n"),
@@ -57,7 +57,7 @@ func TestInstallInConfiguration(t *testing.T) {
 	}
 }
 
-// What a newer git was told is dead to an older one, which gets files.
+// An older git ignores the configured hooks. They are reported as dead, and installing moves them to files.
 func TestConfigurationAndAnOlderGit(t *testing.T) {
 	repo := newGit(t)
 	install(t, repo, "/usr/bin/true")
@@ -81,7 +81,7 @@ func TestConfiguredHookSwitchedOff(t *testing.T) {
 	}
 }
 
-// The command hands on what the hook is told, and its status as the block does.
+// The configured command passes on the hook's arguments and input, and its status as the block does.
 func TestConfiguredCommand(t *testing.T) {
 	for status, refused := range map[int]bool{0: false, 1: true, 2: true} {
 		program, ours, _, _ := recorder(t, status)
@@ -108,7 +108,7 @@ func TestConfiguredCommand(t *testing.T) {
 	}
 }
 
-// With a git that has them, they fire: looked for in GIT_RUNR_TEST_GIT, a directory.
+// With a git that supports them, the configured hooks run. The directory of such a git is in GIT_RUNR_TEST_GIT.
 func TestConfiguredHooksFire(t *testing.T) {
 	dir := os.Getenv("GIT_RUNR_TEST_GIT")
 	if dir == "" {

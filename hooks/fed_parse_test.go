@@ -24,7 +24,7 @@ func TestPushed(t *testing.T) {
 	}
 }
 
-// Whatever is fed, what is read is pairs of ids, and writing them gives them again.
+// FuzzRewritten: whatever the input is, the result consists of pairs of ids, and parsing them again returns the same.
 func FuzzRewritten(f *testing.F) {
 	f.Add(strings.Repeat("a", 40) + " " + strings.Repeat("b", 40) + "\n")
 	f.Add(strings.Repeat("a", 64) + " " + strings.Repeat("b", 64) + " more\n\n")

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testneed"
 )
 
-// recorder is a program that keeps what it is called with and fed, and a script of somebody
-// else's that does the same.
+// recorder returns a program that records its arguments and input, and a foreign script that does the same, with the
+// files that they write.
 func recorder(t *testing.T, status int) (program, ours, foreign, theirs string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -21,8 +21,7 @@ func recorder(t *testing.T, status int) (program, ours, foreign, theirs string) 
 	return program, ours, foreign, theirs
 }
 
-// Both our program and the script that shares the file get what git feeds the hook, and
-// its arguments.
+// Both our program and the script in the same file get the hook's input and arguments.
 func TestFedHookFeedsBoth(t *testing.T) {
 	repo := newRepo(t)
 	program, ours, foreign, theirs := recorder(t, 9)
@@ -40,7 +39,7 @@ func TestFedHookFeedsBoth(t *testing.T) {
 	}
 }
 
-// What a script reads behind the block is what git wrote, to the byte, in every shell.
+// The script after the block reads exactly the bytes that git wrote, in every shell.
 func TestFedBlockHandsInputOn(t *testing.T) {
 	for shebang, shell := range map[string]string{"/bin/sh -eu": "sh", "/usr/bin/env -S bash -eu": "bash", "/usr/bin/env zsh": "zsh", "/usr/bin/env -S busybox sh": "busybox"} {
 		if _, ok := testneed.Look(t, shell); !ok {
@@ -69,8 +68,7 @@ func TestFedBlockHandsInputOn(t *testing.T) {
 	}
 }
 
-// Only a gate that came to an end and let the push through has it go on to anybody else's
-// script.
+// The rest of a pre-push script runs only if the gate completed and allowed the push.
 func TestPrePushStatus(t *testing.T) {
 	for status, goes := range map[int]bool{0: true, 1: false, 2: false, 70: false, 127: false, 137: false} {
 		repo := newRepo(t)
@@ -97,7 +95,7 @@ func TestPrePushStatus(t *testing.T) {
 	}
 }
 
-// pre-push is there only where a gate is wanted.
+// The pre-push hook is installed only if a gate is requested.
 func TestPrePushOnlyForAGate(t *testing.T) {
 	repo := newRepo(t)
 	has := func(gate bool) bool {
@@ -111,7 +109,7 @@ func TestPrePushOnlyForAGate(t *testing.T) {
 	}
 }
 
-// A hook that was installed and went away fails; one that never was there does not.
+// An installed hook that disappeared is reported as a failure; a hook that was never installed is not.
 func TestStatusMissesWhatWasInstalled(t *testing.T) {
 	repo := newRepo(t)
 	if got := status(t, repo); got.Fails || got.State != Absent {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// decisions installs the test binary as the program and returns how to read what
-// ShouldRun said at each commit since the last reading: true or false, in order.
+// decisions installs the test binary as the program. It returns a function that returns ShouldRun's results at the
+// commits since its last call, true or false, in order.
 func decisions(t *testing.T, dir string) func() string {
 	t.Helper()
 	program, err := os.Executable()
@@ -32,7 +32,7 @@ func decisions(t *testing.T, dir string) func() string {
 	}
 }
 
-// step is a git command; one that begins with "!" is meant to stop at a conflict.
+// play runs git commands; one that begins with "!" must stop at a conflict.
 func play(t *testing.T, dir string, steps ...string) {
 	t.Helper()
 	for _, step := range steps {
@@ -44,8 +44,8 @@ func play(t *testing.T, dir string, steps ...string) {
 	}
 }
 
-// newHistory is main with commit m, side with s1 s2 s3 on the same base, and two
-// branches that conflict in the file q: left (one commit) and right (two).
+// newHistory returns a repository with main at commit m, side with s1 s2 s3 on the same base, and two branches that
+// conflict in the file q: left (one commit) and right (two).
 func newHistory(t *testing.T) (dir string, said func() string) {
 	t.Helper()
 	dir = newRepo(t).WorkTree
@@ -64,7 +64,8 @@ func newHistory(t *testing.T) (dir string, said func() string) {
 	return dir, decisions(t, dir)
 }
 
-// During a rebase the shell itself sees that, and starts nothing: "" stands for that.
+// ShouldRun's results during git commands. During a rebase the hook's shell decides by itself to start nothing, which
+// is written as "".
 func TestShouldRunDuringGitCommands(t *testing.T) {
 	history, said := newHistory(t)
 	for _, c := range []struct {
@@ -103,7 +104,7 @@ func TestShouldRunDuringGitCommands(t *testing.T) {
 	}
 }
 
-// playStep is play for a step whose words may hold spaces, written as U+00A0.
+// playStep is play for a step whose words may contain spaces, written as U+00A0.
 func playStep(t *testing.T, dir, step string) {
 	t.Helper()
 	if !strings.Contains(step, "\u00a0") {
@@ -148,7 +149,7 @@ func TestShouldRunBeforeMergeAndRevertEnd(t *testing.T) {
 	}
 }
 
-// While post-rewrite and post-merge run, what they are the end of still lies there.
+// While post-rewrite and post-merge run, the files of the operation that ends still exist.
 func TestShouldRunAtTheEnd(t *testing.T) {
 	for _, c := range []struct{ file, runs string }{
 		{"rebase-merge", "post-rewrite pre-push"}, {"rebase-apply/rebasing", "post-rewrite pre-push"}, {"MERGE_HEAD", "post-rewrite post-merge pre-push"},
@@ -179,8 +180,8 @@ func TestShouldRunDepth(t *testing.T) {
 	}
 }
 
-// The tool's own worktrees are known by git's files, not by the environment alone,
-// which a program that an agent starts may drop.
+// The tool's own worktrees are recognized by git's files, because a program that an agent starts may drop the
+// environment.
 func TestShouldRunInOwnWorktree(t *testing.T) {
 	repo := newRepo(t)
 	said := decisions(t, repo.WorkTree)
@@ -198,12 +199,11 @@ func TestShouldRunInOwnWorktree(t *testing.T) {
 	}
 }
 
-// waiting waits for the file go, not forever, and tells in the file end whether it came.
+// waiting waits a limited time for the file go, and writes to the file end whether it came.
 const waiting = `i=0; while [ ! -e go ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
 if [ -e go ]; then echo went >end; else echo gave up >end; fi`
 
-// Whoever reads the output of git commit to its end does not wait for the process
-// that the hook started.
+// A process that reads the output of git commit to its end does not wait for the process that the hook started.
 func TestCommitDoesNotWaitForDetached(t *testing.T) {
 	repo := newRepo(t)
 	program, err := os.Executable()

@@ -17,14 +17,14 @@ import (
 	"github.com/git-runr/git-runr/loop/agent"
 )
 
-// TestMain lets the test binary be the program that a hook calls: with a log in
-// the environment it notes what ShouldRun says, or starts a detached process.
+// TestMain lets the test binary act as the program that a hook calls: it logs ShouldRun's result, or starts a
+// detached process.
 func TestMain(m *testing.M) {
 	log, dir := os.Getenv("HOOKS_TEST_LOG"), os.Getenv("HOOKS_TEST_DETACH")
 	asProgram := len(os.Args) > 3 && os.Args[1] == "hooks"
 	switch called := asProgram && os.Args[3] == PostCommit; {
 	case asProgram && !called:
-		os.Exit(0) // never the tests: they would start themselves without end
+		os.Exit(0) // never the tests, which would start themselves without end
 	case called && dir != "":
 		err := agent.StartDetached("/bin/sh", []string{"-c", waiting}, dir, nil, filepath.Join(dir, "log"))
 		exitWith(err)
@@ -69,11 +69,11 @@ func isolate(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	if os.Getenv("GIT_RUNR_TEST_GIT") == "" {
-		testrepo.GitSaying(t, "2.53.0") // with one that has hooks in its configuration no file is written
+		testrepo.GitSaying(t, "2.53.0") // with a git that runs hooks from its configuration no hook file is written
 	}
 }
 
-// newRepo makes a repository with one commit.
+// newRepo creates a repository with one commit.
 func newRepo(t *testing.T) *gitstore.Repo {
 	t.Helper()
 	isolate(t)
@@ -92,7 +92,7 @@ func open(t *testing.T, dir string) *gitstore.Repo {
 	return repo
 }
 
-// git runs git as a user would and returns what it printed on both outputs.
+// git runs git as a user would and returns its output on both streams.
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	out, err := tryGit(dir, args...)
@@ -135,7 +135,7 @@ func writeScript(t *testing.T, path, text string) {
 	}
 }
 
-// readText is "" for a file that does not exist.
+// readText returns a file's text, or "" if the file does not exist.
 func readText(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -145,7 +145,7 @@ func readText(t *testing.T, path string) string {
 	return string(data)
 }
 
-// fakeProgram is a program that notes each call and prints a line on each output.
+// fakeProgram returns a program that records each call, prints a line on each stream and fails.
 func fakeProgram(t *testing.T, name string) (program, log string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -368,8 +368,7 @@ func TestProgramThatNoScriptCanHold(t *testing.T) {
 	wantState(t, status(t, repo), Absent)
 }
 
-// A hook that must not be written: Install says so, changes nothing, and the
-// snippet is what to add.
+// A hook file that must not be changed is left alone. Install reports that, and the snippet is the text to add.
 func TestLeftAlone(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -469,7 +468,7 @@ func symlink(t *testing.T, target, path string) {
 	}
 }
 
-// A call that a person added counts, fires, and is not ours to take out.
+// A call that a person added by hand counts as installed and runs, and Uninstall does not remove it.
 func TestSnippetAddedByHand(t *testing.T) {
 	repo := newRepo(t)
 	program, log := fakeProgram(t, "git-runr")
@@ -504,7 +503,7 @@ func TestManagerConfiguredByHand(t *testing.T) {
 	}
 }
 
-// Ours was there first; pre-commit then moves it aside and runs it from there.
+// Our hook was installed first; pre-commit then moves it aside and runs it from there.
 func TestPreCommitLegacy(t *testing.T) {
 	repo := newRepo(t)
 	path := install(t, repo, "/usr/bin/true").Path
@@ -526,8 +525,8 @@ func TestOurBlockStaysInstalledBesideLefthook(t *testing.T) {
 	wantState(t, status(t, repo), Installed)
 }
 
-// After core.hooksPath was set, the hook in the default directory is dead;
-// Install goes to the new place, Uninstall to both.
+// After core.hooksPath is set, the hook in the default directory is dead. Install uses the new directory, Uninstall
+// both.
 func TestHooksPathSetLater(t *testing.T) {
 	repo := newRepo(t)
 	program, log := fakeProgram(t, "git-runr")
@@ -544,7 +543,8 @@ func TestHooksPathSetLater(t *testing.T) {
 	}
 }
 
-// Our block in a directory that is not this clone's own was put there by a person.
+// Our block in a directory that does not belong to this clone was put there by a person, so Uninstall leaves it
+// alone.
 func TestUninstallTouchesNothingOfOthers(t *testing.T) {
 	for name, prepare := range map[string]func(*testing.T, string){"linked": linkedHooks, "tracked": trackedHooks, "global": globalHooks} {
 		t.Run(name, func(t *testing.T) {
@@ -586,7 +586,7 @@ func TestBareRepository(t *testing.T) {
 		t.Errorf("written: %q", text)
 	}
 
-	// With a worktree beside it commits are made, and reach the hook of the bare one.
+	// If the bare repository has a worktree, commits are made there and run its hook.
 	full := newRepo(t)
 	git(t, dir, "fetch", "-q", full.WorkTree, "HEAD:refs/heads/main")
 	linked := filepath.Join(t.TempDir(), "linked")
@@ -601,8 +601,8 @@ func ignore(t *testing.T, repo *gitstore.Repo, patterns string) {
 	writeText(t, filepath.Join(repo.CommonDir, "info/exclude"), patterns)
 }
 
-// TestRelativeHooksPath: each worktree has a directory of its own, and is told of by
-// the others until it has the hook.
+// TestRelativeHooksPath: each worktree has its own hooks directory. The status in one worktree names the others in
+// which the hook is missing.
 func TestRelativeHooksPath(t *testing.T) {
 	repo := newRepo(t)
 	hooksPath(".hooks")(t, repo.WorkTree)

@@ -75,7 +75,7 @@ func TestNotShell(t *testing.T) {
 	}
 }
 
-// A script keeps its variables, options, input, and exit status in every shell.
+// The block changes no variables, options, input or exit status of the script, in any shell.
 func TestBlockLeavesTheScriptAlone(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "it's $(a) \"program\"")
@@ -109,7 +109,8 @@ func TestBlockLeavesTheScriptAlone(t *testing.T) {
 	}
 }
 
-// The shell that runs the hook starts the program and nothing else: another process is paid for at each commit.
+// The shell that runs the hook starts the program and nothing else, because another process would cost time at each
+// commit.
 func TestBlockStartsOneProcess(t *testing.T) {
 	dir := t.TempDir()
 	program, pids := filepath.Join(dir, "program"), filepath.Join(dir, "pids")
@@ -130,14 +131,14 @@ func TestBlockStartsOneProcess(t *testing.T) {
 	}
 }
 
-// blockBefore is what programs up to November 2026 wrote for post-commit.
+// blockBefore is the post-commit block of programs up to November 2026.
 const blockBefore = `# >>> git-runr >>> "git runr hooks uninstall" takes this out
 ( p='/usr/bin/true'; [ -x "$p" ] || p=$(command -v git-runr)
   case $p in /*) "$p" hooks run post-commit </dev/null ;; esac ) 2>/dev/null || :
 # <<< git-runr <<<
 `
 
-// A block that an earlier program wrote works, is renewed in its place, and comes out to the byte.
+// The block of an earlier program works, is replaced in its place, and is removed without a trace.
 func TestBlockOfBefore(t *testing.T) {
 	for name, text := range map[string]string{"ours": skeleton + blockBefore, "a script": "#!/bin/sh\n" + blockBefore + "echo mine\n"} {
 		repo := newRepo(t)
@@ -159,7 +160,7 @@ func TestBlockOfBefore(t *testing.T) {
 	}
 }
 
-// runScript gives what the script wrote to both outputs, and its exit status.
+// runScript returns the script's output on both streams, and its exit status.
 func runScript(t *testing.T, dir, text string) (string, int) {
 	t.Helper()
 	path := filepath.Join(dir, "script")
@@ -174,7 +175,7 @@ func runScript(t *testing.T, dir, text string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// With "." on PATH, a git-runr in the repository is not ours.
+// The block does not run a git-runr in the repository, even if "." is on PATH.
 func TestBlockIgnoresRelativePathEntry(t *testing.T) {
 	dir := t.TempDir()
 	writeScript(t, filepath.Join(dir, "git-runr"), "#!/bin/sh\necho called >called\n")
@@ -193,7 +194,8 @@ func TestBlockIgnoresRelativePathEntry(t *testing.T) {
 	}
 }
 
-// What is put in can be taken out to the byte, and putting it in twice is once.
+// FuzzBlockRoundTrip: removing an added block restores the same bytes, and adding it twice has the same result as
+// once.
 func FuzzBlockRoundTrip(f *testing.F) {
 	for _, text := range []string{"", "\n", "#!/bin/sh", "#!/bin/sh\n", "#!/bin/bash\r\n# c\r\n\r\nx", "#\n#", "exit 1\n" + beginMark} {
 		f.Add(text, "/usr/bin/git-runr")

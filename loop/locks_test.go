@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// One process at a time carries a run on, or decides on it.
+// Only one process at a time can continue a run or decide on it.
 func TestHeldRunIsLeftAlone(t *testing.T) {
 	store := runtest.NewStore(t)
 	runtest.Commit(t, store, "one")
@@ -54,7 +54,7 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A checkout that a review is read in is no rubbish; it goes when the review is over.
+// A checkout in which a review runs is not removed as a leftover; it is removed at the end of the review.
 func TestCheckoutInUseStays(t *testing.T) {
 	store := runtest.NewStore(t)
 	head := runtest.Commit(t, store, "one")

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Every old name, with what may stand around it, becomes a command that there is.
+// Every old name, with the words that may surround it, is replaced by an existing command.
 func TestOldNames(t *testing.T) {
 	for typed, want := range map[string]string{
 		"answer RUN commit":          "resume --decide RUN --commit",

@@ -15,8 +15,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testneed"
 )
 
-// completing is a repository with a review, and the scripts where the shells look for them. It
-// gives the id of the review.
+// completing makes a repository with a review, and installs the completion scripts where the shells look for them. It
+// returns the review's id.
 func completing(t *testing.T) (dir, data, id string) {
 	t.Helper()
 	home := t.TempDir()
@@ -52,7 +52,7 @@ func completing(t *testing.T) (dir, data, id string) {
 	return dir, data, id
 }
 
-// lines that are typed up to a tab, and a word that the shell then offers; ID is a review's.
+// tabs maps lines that are typed before a tab to a word that the shell then offers; ID stands for the review's id.
 var tabs = map[string]string{
 	"git-runr inb":                          "inbox",
 	"git-runr show 2":                       "ID",
@@ -67,7 +67,7 @@ var tabs = map[string]string{
 	"git runr inbox list --verdict pass_wi": "pass_with_notes",
 }
 
-// What is offered for a flag is what its help names.
+// Every value that is offered for a flag appears in the flag's help.
 func TestFlagValuesAreThoseOfHelp(t *testing.T) {
 	seen := 0
 	everyCommand(func(c *cli.Command, words ...string) {
@@ -102,7 +102,7 @@ func TestCompletionInBash(t *testing.T) {
 	}
 }
 
-// Git's own completion finds the file of git runr by itself, where the library of completions is.
+// If the library of completions is installed, git's own completion finds the script of git runr.
 func TestCompletionOfGitInBash(t *testing.T) {
 	const library, gits = "/usr/share/bash-completion/bash_completion", "/usr/share/bash-completion/completions/git"
 	testneed.Program(t, "bash")
@@ -117,7 +117,7 @@ func TestCompletionOfGitInBash(t *testing.T) {
 	}
 }
 
-// completesInBash wants a line to be completed by want, after script has set f to what completes it.
+// completesInBash checks that line is completed by want, after script has set f to the completing function.
 func completesInBash(t *testing.T, dir, script, data, line, want string) {
 	t.Helper()
 	script += `COMP_LINE=$2 COMP_POINT=${#2} COMP_TYPE=9 COMP_WORDS=(${2//=/ = }) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); $f git; printf '%s\n' "${COMPREPLY[@]}"`
@@ -132,7 +132,7 @@ func TestCompletionInFish(t *testing.T) {
 	dir, _, id := completing(t)
 	writeFileAt(t, dir, "some-file", "")
 	for line, want := range tabs {
-		cmd := exec.Command("fish", "-c", `cd $argv[1]; complete -C $argv[2]`, dir, line) // which looks below XDG_DATA_HOME by itself
+		cmd := exec.Command("fish", "-c", `cd $argv[1]; complete -C $argv[2]`, dir, line) // fish finds the script below XDG_DATA_HOME by itself
 		out, err := cmd.CombinedOutput()
 		offered, means, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
 		if want == "ID" && !strings.Contains(means, `fix: the "title"`) {
@@ -160,7 +160,7 @@ func TestCompletionInZsh(t *testing.T) {
 	}
 }
 
-// zshTyping types $2 and a tab into a zsh of its own, with completion from $1/zsh, and has the whole line printed.
+// zshTyping types $2 and a tab into its own zsh, with the completions in $1/zsh, and prints the whole line.
 const zshTyping = `cd $0; zmodload zsh/zpty; zpty z zsh -f -i
 zpty -w z "stty cols 200; PS1='> '; unsetopt prompt_sp; fpath=($1/zsh \$fpath); autoload -Uz compinit; compinit -D -u; echo rea''dy"
 zpty -r z out '*ready*'

@@ -14,32 +14,32 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
-// cost is what a command asks of the system, with the processes that it starts.
+// cost counts what a command and the processes that it starts request from the system.
 type cost struct {
 	starts int // programs that it starts: git, shells, itself
 	syncs  int // of files and directories
-	moved  int // files that got their name: objects, refs, the cache
+	moved  int // files that were moved to their names: objects, refs, the cache
 	opened int // files of the repository
 	read   int // KiB of files and pipes
 	bytes  int64
 }
 
-// within reports whether c is no more than most, and has its syncs: one less may lose an event.
+// within reports whether c is at most most and has exactly its syncs: with one sync less an event may be lost.
 func (c cost) within(most cost) bool {
 	return c.starts <= most.starts && c.syncs == most.syncs && c.moved <= most.moved && c.opened <= most.opened && c.read <= most.read
 }
 
-// min is the lesser of c and d, each count for itself.
+// min returns the smaller of each count of c and d.
 func (c cost) min(d cost) cost {
 	return cost{min(c.starts, d.starts), min(c.syncs, d.syncs), min(c.moved, d.moved), min(c.opened, d.opened), min(c.read, d.read), 0}
 }
 
-// TestCosts holds each door to what it costs today. More is a fault: a process, a sync or a read
-// that is not needed; who has a reason for it enters it here, as is what became less. What is
-// joined or tidied every few times is not counted: a door is taken at the least of some times.
-// Since 2026-11-24 a request looks for the conversation that it continues, showing a review records the look, and log reads who
-// looked at runs of older programs: review, get and log open more files than before.
-// Files and bytes have room, for the cache has more parts at some times than at others.
+// TestCosts: no command costs more than its figures here. A higher cost is a fault, such as a process, a sync or a
+// read that is not needed. Whoever has a reason for a higher cost, or lowers one, changes the figure. Work that
+// happens only every few times is not counted, because each command counts with its cheapest of several tries. The
+// figures for files and bytes leave room, because the number of the cache's parts varies.
+// Since 2026-11-24 a request looks for the conversation that it continues, showing a review records the look, and log
+// checks who looked at runs of older programs: review, get and log open more files than before.
 func TestCosts(t *testing.T) {
 	dir, env := costRepo(t)
 	run := func(args ...string) func() {
@@ -59,7 +59,7 @@ func TestCosts(t *testing.T) {
 		name   string
 		before func()
 		argv   []string
-		most   cost // programs, syncs, files that got their name, files opened, KiB read
+		most   cost // programs, syncs, moved files, opened files, KiB read
 	}{
 		{"review", closed, runr("review", "--reviewer", "human", "--no-serve"), cost{0, 4, 3, 85, 25, 0}},
 		{"submit", func() { closed(); asked() }, submit, cost{0, 4, 7, 100, 60, 0}},
@@ -86,7 +86,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// costRepo is a repository in which all directories of objects are there, with some reviews.
+// costRepo returns a repository with some reviews, in which every directory of objects exists already.
 func costRepo(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	home, dir := t.TempDir(), t.TempDir()
@@ -119,7 +119,7 @@ const (
 		syscall.PTRACE_O_TRACEVFORK | syscall.PTRACE_O_TRACEEXEC
 )
 
-// traced runs a command and counts its system calls, and those of what it starts, by ptrace.
+// traced runs a command and counts the system calls of it and of the processes that it starts, with ptrace.
 func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -137,9 +137,9 @@ func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
 	if err := syscall.PtraceSetOptions(first, traceOptions); err != nil {
 		t.Fatal(err)
 	}
-	within := map[int]bool{} // the threads that are in a system call
+	within := map[int]bool{} // threads that are inside a system call
 	for pid, signal := first, 0; ; {
-		_ = syscall.PtraceSyscall(pid, signal) // it may have been killed
+		_ = syscall.PtraceSyscall(pid, signal) // the thread may have been killed
 		var err error
 		if pid, err = syscall.Wait4(-1, &status, ofThisThread|ofAnyKind, nil); err != nil {
 			_ = cmd.Process.Release()
@@ -165,7 +165,7 @@ func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
 	}
 }
 
-// count counts the system call that a thread begins, or what one that ends has read.
+// count counts a system call at its begin, and the bytes that a read returned at its end.
 func (c *cost) count(pid int, dir string, begins bool) {
 	var regs syscall.PtraceRegs
 	if syscall.PtraceGetRegs(pid, &regs) != nil {
@@ -189,7 +189,7 @@ func (c *cost) count(pid int, dir string, begins bool) {
 	}
 }
 
-// textAt is the text at an address of a process, of at most 256 bytes.
+// textAt returns the string at an address of a process, at most 256 bytes.
 func textAt(pid int, at uintptr) string {
 	var text [256]byte
 	n, _ := syscall.PtracePeekData(pid, at, text[:])

@@ -23,8 +23,8 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 )
 
-// TestCommandsThatTextsName: every "git runr …" in the README, the sources and their
-// comments, which are all help and hints, is a command with flags that it has.
+// TestCommandsThatTextsName: every "git runr …" in the README, in help, in hints and in comments of the sources is an
+// existing command with existing flags.
 func TestCommandsThatTextsName(t *testing.T) {
 	top := filepath.Join("..", "..")
 	named := 0
@@ -51,11 +51,11 @@ func TestCommandsThatTextsName(t *testing.T) {
 	}
 }
 
-// namedCommand is "git runr" with the words behind it, up to a sign that ends them.
+// namedCommand matches "git runr" and the words after it, up to a character that ends a command.
 var namedCommand = regexp.MustCompile("git runr((?: [^\\s\"'`\\\\;,)(<…]+)+)")
 
-// unknownWord follows words from the program to a subcommand and its flags, as far as
-// they are words of a command, and says what is none.
+// unknownWord follows words to a subcommand and its flags, as far as they are parts of a command, and returns a
+// message about the first unknown word.
 func unknownWord(words []string) string {
 	app := (&program{}).app()
 	flags, commands := slices.Concat(app.Flags, []cli.Flag{cli.HelpFlag}), app.Commands
@@ -75,14 +75,14 @@ func unknownWord(words []string) string {
 		case i == 0 && !isFlag && word != "or" && word != strings.ToUpper(word):
 			return fmt.Sprintf("command %q is not known", word)
 		case !isFlag:
-			commands = nil // what follows is an argument, or prose
+			commands = nil // the rest is an argument or prose
 		}
 	}
 	return ""
 }
 
-// TestReadme executes every command of the README, of the topics of help and of the skill that agents are given, in
-// a repository in which there is what they are about, each form of those that are written with [choices|of|forms].
+// TestReadme runs every command of the README, of the help topics and of the agents' skill in a repository that
+// contains what the commands name. A command with [choices|of|forms] is run in each form.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs some hundred commands")
@@ -113,7 +113,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// executedElsewhere are commands of the README that something else executes, and what.
+// executedElsewhere maps commands of the README that are not run here to what runs them.
 var executedElsewhere = map[string]string{
 	"go test ./...":          "whoever reads this",
 	"git runr demo":          "testdata/script/demo.txtar",
@@ -126,8 +126,8 @@ var executedElsewhere = map[string]string{
 
 var codeSpan = regexp.MustCompile("`([^`\n]+)`")
 
-// readmeCommands are the commands in indented lines and in code spans. A span that goes
-// on from the one before it, as in "`git runr inbox claim ID`, `resolve ID`", is written out.
+// readmeCommands returns the commands in indented lines and in code spans. A span that continues the one before it,
+// as in "`git runr inbox claim ID`, `resolve ID`", is written out.
 func readmeCommands(text string) []string {
 	var all []string
 	add := func(line string) {
@@ -166,7 +166,7 @@ func readmeCommands(text string) []string {
 	return all
 }
 
-// hasCommand reports whether the command that words lead to has a subcommand called name.
+// hasCommand reports whether the command at words has a subcommand called name.
 func hasCommand(words []string, name string) bool {
 	commands := (&program{}).app().Commands
 	for _, word := range append(slices.Clone(words), name) {
@@ -181,8 +181,8 @@ func hasCommand(words []string, name string) bool {
 
 var optional = regexp.MustCompile(` ?\[([^\]]*)\]`)
 
-// forms are the commands that a line stands for: without anything that is optional,
-// and with each choice of each of those.
+// forms returns the commands that a line stands for: the one without the optional parts, and one for each choice of
+// each optional part.
 func forms(line string) []string {
 	all := choices(optional.ReplaceAllString(line, ""))
 	for _, m := range optional.FindAllStringSubmatchIndex(line, -1) {
@@ -194,7 +194,7 @@ func forms(line string) []string {
 	return all
 }
 
-// choices are the forms of a line with words such as commit|skip|stop.
+// choices returns the forms of a line with words such as commit|skip|stop.
 func choices(line string) []string {
 	words := strings.Fields(line)
 	at := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "|") })
@@ -208,13 +208,13 @@ func choices(line string) []string {
 	return all
 }
 
-// readmeWorld is a repository with what the README's commands speak of.
+// readmeWorld is a repository that contains what the README's commands name.
 type readmeWorld struct {
-	dir   string            // the repository: two below a directory that is put back for each command
+	dir   string            // the repository, two levels below a directory that is restored before each command
 	kept  string            // a copy of that directory
-	used  bool              // it has to be put back
-	words map[string]string // what placeholders stand for
-	env   []string          // as it was before: the go command wants its caches
+	used  bool              // the repository has to be restored
+	words map[string]string // values of placeholders
+	env   []string          // the environment before the test: the go command needs its caches
 }
 
 func newReadmeWorld(t *testing.T) *readmeWorld {
@@ -274,18 +274,17 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	if err := json.Unmarshal([]byte(out), &review); err != nil || len(review.Comments) != 1 {
 		t.Fatalf("%v in %s", err, out)
 	}
-	execLine(t, w.dir, os.Environ(), "git gc -q") // there is less to copy
+	execLine(t, w.dir, os.Environ(), "git gc -q") // leaves less to copy
 	w.kept = filepath.Join(t.TempDir(), "kept")
 	copyTree(t, filepath.Dir(filepath.Dir(w.dir)), w.kept)
 	w.words["ID"], w.words["REVIEW"], w.words["FINDING"], w.words["RUN"] = review.ID, review.ID, review.Comments[0].ID, "latest"
 	return w
 }
 
-// readsOnly are commands that leave the repository as it was.
+// readsOnly matches commands that do not change the repository.
 var readsOnly = regexp.MustCompile(`^(cd|go|git log|git runr (help|show|log|diagnose|report|audit|metrics|parse|diff|inbox get))\b`)
 
-// removeTree removes a directory in which a worker that was started in the background
-// may still be at it; it ends by itself.
+// removeTree removes a directory. It tries again while a background worker, which ends by itself, still writes there.
 func removeTree(t *testing.T, dir string) {
 	t.Helper()
 	err := os.RemoveAll(dir)
@@ -299,8 +298,8 @@ func removeTree(t *testing.T, dir string) {
 	t.Fatal(err)
 }
 
-// putBack puts a copy of what is kept in the place of dir, in one step: a worker that
-// was started in the background may make a directory in it at any moment.
+// putBack replaces dir by a copy of the kept directory in one step, because a background worker may create a
+// directory in it at any moment.
 func (w *readmeWorld) putBack(t *testing.T, dir string) {
 	t.Helper()
 	fresh := dir + ".fresh"
@@ -323,7 +322,7 @@ func copyTree(t *testing.T, from, to string) {
 	}
 }
 
-// execLine runs a line in sh and gives what it printed, and its status.
+// execLine runs a line in sh and returns its output and status.
 func execLine(t *testing.T, dir string, env []string, line string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -340,8 +339,7 @@ func execLine(t *testing.T, dir string, env []string, line string) (string, int)
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// run carries a form out in a copy of the repository. What is a mistake of the command
-// line, a bug or nothing at all fails.
+// run runs a form in a copy of the repository. A usage error, a bug or a missing program fails the test.
 func (w *readmeWorld) run(t *testing.T, form string) {
 	t.Helper()
 	line, ok := w.fill(t, form)
@@ -367,7 +365,7 @@ func (w *readmeWorld) run(t *testing.T, form string) {
 	}
 }
 
-// fill puts what they stand for in the place of placeholders.
+// fill replaces placeholders by their values.
 func (w *readmeWorld) fill(t *testing.T, form string) (line string, ok bool) {
 	t.Helper()
 	words := strings.Fields(form)

@@ -9,19 +9,19 @@ import (
 	"testing"
 )
 
-// namedFile is a code span that names a file, namedThing one that names an identifier.
+// namedFile matches a code span that names a file, namedThing one that names an identifier.
 var (
 	anyWord    = regexp.MustCompile(`\w+`)
 	namedFile  = regexp.MustCompile("`([\\w./-]*\\w\\.(?:go|sh|mjs|txtar|bundle|yaml))`")
 	namedThing = regexp.MustCompile("`(?:\\w+\\.)?((?:Test|Fuzz)[A-Z]\\w+|[a-z]+[A-Z]\\w+|[A-Z][a-z]+[A-Za-z]*)`")
 )
 
-// TestDocumentsNameWhatIsThere: files, tests and identifiers that the documents for
-// contributors name are in the tree, and the commands are commands.
+// TestDocumentsNameWhatIsThere: the files, tests, identifiers and commands that the contributors' documents name
+// exist.
 func TestDocumentsNameWhatIsThere(t *testing.T) {
 	top := filepath.Join("..", "..")
 	var files []string
-	words := map[string]bool{} // of the sources
+	words := map[string]bool{} // words of the sources
 	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err == nil && entry.Name() == ".git":

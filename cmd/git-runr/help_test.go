@@ -14,7 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// outputOf is what the program prints on both streams for one command line, and its status.
+// outputOf returns what the program prints on both streams for one command line, and its status.
 func outputOf(t *testing.T, words ...string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -23,7 +23,7 @@ func outputOf(t *testing.T, words ...string) (string, int) {
 	return out.String(), status
 }
 
-// everyCommand calls f for each command and each subcommand, by its words.
+// everyCommand calls f for each command and subcommand, with its words.
 func everyCommand(f func(c *cli.Command, words ...string)) {
 	var walk func(commands []*cli.Command, before []string)
 	walk = func(commands []*cli.Command, before []string) {
@@ -36,7 +36,7 @@ func everyCommand(f func(c *cli.Command, words ...string)) {
 	walk((&program{}).app().Commands, nil)
 }
 
-// Help is the same by whatever name it is asked for, whatever stands beside -h.
+// Help is the same under each name of a command, whatever other words are beside -h.
 func TestHelpOfEveryCommand(t *testing.T) {
 	t.Chdir(t.TempDir()) // no help needs a repository
 	everyCommand(func(c *cli.Command, words ...string) {
@@ -75,7 +75,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 }
 
-// A directory that is not there, or no directory, is a mistake and not a bug.
+// A directory that does not exist, or is a file, is an error of the user and not a bug.
 func TestNoSuchDirectory(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -101,7 +101,7 @@ func TestNoSuchDirectory(t *testing.T) {
 	}
 }
 
-// No line of any help is wider than the terminal, but for a word that is; in a pipe there are 80 columns.
+// No line of any help is wider than the terminal, unless a single word is. In a pipe the width is 80 columns.
 func TestHelpFits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	fits := func(columns int, words ...string) {

@@ -23,15 +23,14 @@ const (
 	evilWriter  = "eeeeeeeeeeee"
 )
 
-// hostileWorld is a clone that holds honest events of its own and of a colleague's,
-// and something that happened to them.
+// hostileWorld is a clone with honest events of its own and of a colleague, to which one of the cases then happens.
 type hostileWorld struct {
 	*testing.T
 	dir    string // the clone
 	remote string
-	own    []string // its events, oldest first
+	own    []string // its own events, oldest first
 	others []string // the colleague's
-	review string   // of ours
+	review string   // one of our own
 }
 
 func newHostileWorld(t *testing.T) *hostileWorld {
@@ -114,13 +113,13 @@ func (w *hostileWorld) latest() string {
 	return review.ID
 }
 
-// log is what a ref of a log leads to, oldest first.
+// log returns the commits of a log, oldest first.
 func (w *hostileWorld) log(writer string) []string {
 	w.Helper()
 	return strings.Fields(w.git(w.dir, "rev-list", "--reverse", "refs/runr/log/"+writer))
 }
 
-// foreign makes a log of messages, as any program can.
+// foreign writes a log of these messages, as any program can.
 func (w *hostileWorld) foreign(messages ...string) {
 	w.Helper()
 	tree, tip := w.gitIn(w.dir, "", "mktree"), ""
@@ -134,8 +133,7 @@ func (w *hostileWorld) foreign(messages ...string) {
 	w.git(w.dir, "update-ref", "refs/runr/log/"+evilWriter, tip)
 }
 
-// foreignEvent is the message of an event: fields are those of its JSON beside the
-// usual ones.
+// foreignEvent returns an event's message; fields are added to the usual fields of its JSON.
 func foreignEvent(fields string) string {
 	return "evil\n\n" + `{"v":1,"writer":"` + evilWriter + `","timestamp":"2026-01-02T03:04:05Z","source":"x","payload":{},` + fields + "}\n"
 }
@@ -144,7 +142,7 @@ func (w *hostileWorld) object(id string) string {
 	return filepath.Join(w.dir, ".git", "objects", id[:2], id[2:])
 }
 
-// lose removes an object, also from packs; spoil damages it.
+// lose removes objects, packed ones as well; spoil damages one.
 func (w *hostileWorld) lose(ids ...string) {
 	w.Helper()
 	w.unpack()
@@ -162,7 +160,7 @@ func (w *hostileWorld) spoil(id string) {
 	w.write(w.object(id), "no object")
 }
 
-// unpack makes every object a file of its own.
+// unpack stores every object in its own file.
 func (w *hostileWorld) unpack() {
 	w.Helper()
 	packs, _ := filepath.Glob(filepath.Join(w.dir, ".git", "objects", "pack", "*.pack"))
@@ -188,7 +186,7 @@ func (w *hostileWorld) write(path, text string) {
 	}
 }
 
-// forget removes what the program keeps beside git.
+// forget removes the program's own files outside of git.
 func (w *hostileWorld) forget() { os.RemoveAll(filepath.Join(w.dir, ".git", "runr")) }
 
 // unsynced records an event that only this clone has.
@@ -197,8 +195,7 @@ func (w *hostileWorld) unsynced() {
 	w.own = w.log(ownWriter)
 }
 
-// hostileCases are what may happen to a clone. gone gives the honest events that
-// cannot be had afterwards; named what every list has to name.
+// hostileCases are what can happen to a clone. do returns the honest events that are lost afterwards.
 var hostileCases = []struct {
 	name string
 	do   func(w *hostileWorld) (gone []string)
@@ -316,13 +313,12 @@ var hostileCases = []struct {
 	}, false},
 }
 
-// evil puts one event into a log of its own.
+// evil returns a case that puts one event into a log of its own.
 func evil(fields string) func(*hostileWorld) []string {
 	return func(w *hostileWorld) []string { w.foreign(foreignEvent(fields)); return nil }
 }
 
-// TestHostile: whatever happened, each command answers, the honest events are there,
-// and those that cannot be had are named.
+// TestHostile: after each case every command answers, the honest events are listed, and the lost ones are named.
 func TestHostile(t *testing.T) {
 	model := newHostileWorld(t)
 	for i, c := range hostileCases {
@@ -343,7 +339,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// copied is the same clone in another directory, with a remote of its own.
+// copied returns a copy of the clone with its own copy of the remote.
 func (w *hostileWorld) copied(t *testing.T) *hostileWorld {
 	t.Helper()
 	again := *w
@@ -355,8 +351,8 @@ func (w *hostileWorld) copied(t *testing.T) *hostileWorld {
 	return &again
 }
 
-// checkHonest wants every honest event in the log but those that are gone, which are
-// named. After a sync they may be back.
+// checkHonest checks that the log lists every honest event except the lost ones, which it names. After a sync the
+// lost ones may be restored.
 func (w *hostileWorld) checkHonest(gone []string, synced bool) {
 	w.Helper()
 	status, out, errOut := w.runr("log", "--json")
@@ -383,7 +379,7 @@ func (w *hostileWorld) checkHonest(gone []string, synced bool) {
 	_, _, said := w.runr("inbox")
 	for _, id := range gone {
 		below := slices.Index(w.others, id)
-		unnamed := below >= 0 && below+1 < len(w.others) && slices.Contains(gone, w.others[below+1]) // by anything that is left
+		unnamed := below >= 0 && below+1 < len(w.others) && slices.Contains(gone, w.others[below+1]) // no event that is left names it
 		if have[id] || unnamed {
 			continue
 		}
@@ -395,7 +391,7 @@ func (w *hostileWorld) checkHonest(gone []string, synced bool) {
 	}
 }
 
-// checkCommands wants an answer of one in five of the commands, of each with RUNR_KILLS=all.
+// checkCommands checks that a fifth of the commands answer, or with RUNR_KILLS=all that all do.
 func (w *hostileWorld) checkCommands(fifth int) {
 	w.Helper()
 	for i, argv := range [][]string{

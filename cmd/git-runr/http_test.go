@@ -17,10 +17,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// server is the server of a repository of a test.
+// server is the server of a test's repository.
 type server struct{ scripttest.Server }
 
-// want is Ask for what must succeed. A server that says that it is busy is asked again.
+// want is Ask for requests that must succeed. A request to a busy server is repeated.
 func (s server) want(t *testing.T, method, path, body string) (doc map[string]any) {
 	t.Helper()
 	for end := time.Now().Add(40 * time.Second); ; {
@@ -39,7 +39,7 @@ func (s server) want(t *testing.T, method, path, body string) (doc map[string]an
 	}
 }
 
-// serveRepo is a repository with one commit, for processes of their own to serve.
+// serveRepo returns a repository with one commit, to be served by processes of its own.
 func serveRepo(t *testing.T) server {
 	t.Helper()
 	home := t.TempDir()
@@ -67,7 +67,7 @@ func serveRepo(t *testing.T) server {
 	return server{scripttest.Server{Repo: repo}}
 }
 
-// start starts git runr serve and gives the running process.
+// start starts git runr serve and returns the process.
 func (s server) start(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("git-runr", "-C", s.Repo.WorkTree, "serve", "--idle", "1m")
@@ -81,8 +81,8 @@ func (s server) start(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// A server that is killed at any moment of a submit has recorded it or not: the draft
-// is there as long as the submission is not, and sent again it is one submission.
+// If a server is killed at any moment of a submit, either the draft or the submission exists. Submitting again
+// results in one submission.
 func TestKillDuringSubmit(t *testing.T) {
 	s := serveRepo(t)
 	process := s.start(t)
@@ -114,7 +114,7 @@ func TestKillDuringSubmit(t *testing.T) {
 	t.Logf("killed before it was recorded %d times, after it %d times", seen[0], seen[1])
 }
 
-// afterKill wants the draft or the submission, and gives the number of submissions.
+// afterKill checks that either the draft or the submission exists, and returns the number of submissions.
 func (s server) afterKill(t *testing.T, id string) int {
 	t.Helper()
 	review := s.want(t, "GET", "/api/review/submissions/"+id, "")
@@ -131,7 +131,7 @@ func (s server) afterKill(t *testing.T, id string) int {
 
 const submitBody = `{"decision":"request_changes","key":"the same"}`
 
-// draftSome makes a request and a draft with two comments and a message.
+// draftSome requests a review and drafts two comments and a message.
 func (s server) draftSome(t *testing.T) (id string) {
 	t.Helper()
 	id = s.want(t, "POST", "/api/review/sessions", `{"revision":"HEAD","reviewer":"human"}`)["id"].(string)
@@ -141,7 +141,7 @@ func (s server) draftSome(t *testing.T) (id string) {
 	return id
 }
 
-// submitSome submits once more under the same key and wants one submission of it.
+// submitSome submits again with the same key and checks that there is one submission.
 func (s server) submitSome(t *testing.T, id string) {
 	t.Helper()
 	s.want(t, "POST", "/api/review/submissions/"+id+"/submit", submitBody)
@@ -154,7 +154,7 @@ func (s server) submitSome(t *testing.T, id string) {
 	}
 }
 
-// Of many servers that are started at once, one serves and the others say where.
+// If many servers are started at once, one serves and the others print its address.
 func TestServeOnce(t *testing.T) {
 	s := serveRepo(t)
 	const processes = 6

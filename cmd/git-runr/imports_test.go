@@ -8,20 +8,19 @@ import (
 	"testing"
 )
 
-// inside is where the packages are that only cmd/git-runr uses.
+// inside is the path of the packages that only cmd/git-runr uses.
 const inside = "cmd/git-runr/internal/"
 
-// layers is the direction, from the bottom: a package imports only what stands in a layer
-// below its own.
+// layers lists the packages from the bottom up: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill", "loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testneed", "gitstore/testtmp", "gitstore/testrepo"},
-	// What agents and checks say is read without knowing of git, of events or of runs.
+	// These read the output of agents and checks, without knowing git, events or runs.
 	{"loop/prose"},
 	{"loop/internal/markdown"},
 	{"loop/internal/place"},
 	{"loop/checklog", "loop/reply"},
 	{"loop/internal/roundtest", "loop/track"},
-	// What git keeps.
+	// Storage in git.
 	{"gitstore/gitdir"},
 	{"gitstore/odb"},
 	{"gitstore/refdb"},
@@ -29,7 +28,7 @@ var layers = [][]string{
 	{"gitstore"},
 	{"loop/internal/notes", "loop/change", "loop/comment", "loop/owners", "loop/people", "loop/spend"},
 	{"loop/runplan"},
-	// What is recorded, and what runs and reviews do.
+	// Recorded data, and what runs and reviews do.
 	{"loop/record"},
 	{"loop/store"},
 	{"loop/role", "loop/lineage", "loop/locate", "loop/share", "loop/closing", "loop/workspace"},
@@ -56,7 +55,7 @@ func layerOf(name string) int {
 	return slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, name) })
 }
 
-// TestImports holds the layers, and that git has one door.
+// TestImports checks the layers, and that only gitstore runs git.
 func TestImports(t *testing.T) {
 	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(p.ImportPath, "github.com/git-runr/git-runr/")

@@ -14,17 +14,17 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
-// claimers is how many processes claim one review at once.
+// claimers is the number of processes that claim one review at once.
 const claimers = 20
 
-// claimEnd is how one of them ended.
+// claimEnd is the result of one such process.
 type claimEnd struct {
 	status int
 	said   string
 }
 
-// TestClaimIsExclusive has twenty processes claim one review at once, again and
-// again: one gets it, and the others are told who.
+// TestClaimIsExclusive: of twenty processes that claim one review at once, exactly one succeeds, and the others print
+// the holder.
 func TestClaimIsExclusive(t *testing.T) {
 	rounds := 5
 	if testtmp.Long() {
@@ -66,7 +66,7 @@ func runIn(t *testing.T, dir string, env []string, argv ...string) string {
 	return string(out)
 }
 
-// claimAtOnce lets all claimers go together.
+// claimAtOnce starts all claimers together.
 func claimAtOnce(dir string, env []string) []claimEnd {
 	ends := make([]claimEnd, claimers)
 	start := make(chan struct{})
@@ -78,7 +78,7 @@ func claimAtOnce(dir string, env []string) []claimEnd {
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			<-start
-			_ = cmd.Run() // how it ended is in its status
+			_ = cmd.Run() // the result is in its status
 			ends[i] = claimEnd{cmd.ProcessState.ExitCode(), out.String()}
 		})
 	}
@@ -87,7 +87,7 @@ func claimAtOnce(dir string, env []string) []claimEnd {
 	return ends
 }
 
-// checkClaims wants exactly one winner, and every other told the winner's name.
+// checkClaims checks that there is one winner, and that all others print the winner's name.
 func checkClaims(t *testing.T, round int, ends []claimEnd) {
 	t.Helper()
 	winner := -1

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// submitters is how many processes hand in one draft at once.
+// submitters is the number of processes that submit one draft at once.
 const submitters = 6
 
-// TestDraftIsSubmittedOnce has several processes hand in one draft at once: its comments are
-// recorded once, and so is the verdict, which every process tells of.
+// TestDraftIsSubmittedOnce: if several processes submit one draft at once, its comments and the verdict are recorded
+// once, and every process reports them.
 func TestDraftIsSubmittedOnce(t *testing.T) {
 	dir, env := raceRepo(t)
 	for range 3 {
@@ -37,7 +37,7 @@ func TestDraftIsSubmittedOnce(t *testing.T) {
 	}
 }
 
-// submissionsOf are those of the latest review.
+// submissionsOf returns the submissions of the latest review.
 func submissionsOf(t *testing.T, dir string, env []string) []struct{ Comments []struct{ Comment string } } {
 	t.Helper()
 	var doc struct {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestIndexOfManyProcesses: some record, some list, one takes the cache away, and one is killed:
-// nobody lists fewer reviews than there were when it began, and in the end all are there.
+// TestIndexOfManyProcesses: while some processes record reviews, some list them, one removes the cache and one is
+// killed, no list is shorter than the number of reviews at its start. In the end all are listed.
 func TestIndexOfManyProcesses(t *testing.T) {
 	dir, env := raceRepo(t)
 	const writers, each, readers = 3, 8, 2

@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// Git's own processes are killed at the system calls by which they change files: those of the
-// git that the program started, with all that this one started, and in every other case the
-// program with it. Then doctor, the command and both fscks have to end well.
+// Git's own processes are killed at the system calls that change files: each git that the program started together
+// with its own children, and in every second case the program as well. Then doctor, the command and both fscks have
+// to succeed.
 //
-// There are about 640 points; without RUNR_KILLS=all some of them are taken.
+// There are about 640 points; without RUNR_KILLS=all only some of them are tested.
 
 func init() { standIns["mortal-git"] = func() { syscall.Exit(mortalGit(os.Args[1:])) } }
 
-// gitShim counts the calls of git by making directories, and hands those to mortal-git.
+// gitShim counts the calls of git by making directories, and passes them to mortal-git.
 const gitShim = `#!/bin/sh
 n=1
 while ! mkdir "$CALLS/$n" 2>/dev/null; do n=$((n+1)); done
@@ -35,8 +35,8 @@ esac
 exec %[1]s "$@"
 `
 
-// mortalGit runs git and ends it at its change of files that KILL names: "call 3 at 7", or
-// "call 3 at 7 all" to end the program too. The number of its changes is in CALL/changes.
+// mortalGit runs git and kills it at the file change that KILL names: "call 3 at 7", or "call 3 at 7 all" to kill the
+// program as well. It writes the number of file changes to CALL/changes.
 func mortalGit(argv []string) int {
 	runtime.LockOSThread()
 	var call, at int
@@ -80,7 +80,7 @@ func mortalGit(argv []string) int {
 				endAll(within, all == "all")
 			}
 		case status.StopSignal() == syscall.SIGTRAP && status.TrapCause() == syscall.PTRACE_EVENT_EXEC:
-			within[pid] = true // the end of the call follows
+			within[pid] = true // the next stop is the end of the call
 		case status.StopSignal() != syscall.SIGSTOP && status.StopSignal() != syscall.SIGTRAP:
 			signal = int(status.StopSignal())
 		}
@@ -89,7 +89,7 @@ func mortalGit(argv []string) int {
 	return ended
 }
 
-// endAll kills the program first where that is wanted, then the processes, and then this one.
+// endAll kills the program first if program is set, then the processes, and then itself.
 func endAll(pids map[int]bool, program bool) {
 	_ = os.WriteFile(filepath.Join(os.Getenv("CALL"), "killed"), nil, 0o644)
 	if pid, err := strconv.Atoi(os.Getenv("KILLS")); err == nil && program {
@@ -137,9 +137,9 @@ func changesFiles(pid int) bool {
 // gitDoor is a command whose git is killed.
 type gitDoor struct {
 	name   string
-	before string // what is typed before, in the repository
+	before string // typed before it, in the repository
 	argv   []string
-	next   []string // what is typed after; nil: the command again
+	next   []string // typed afterwards; nil: the command again
 }
 
 const gitDoorRun = "git-runr -q run ../task.md || true; "
@@ -155,8 +155,8 @@ var gitDoors = []gitDoor{
 	{name: "review", before: "echo more >>tracked.txt; ", argv: []string{"review", "--wait", "--worktree", "--reviewer", "rev"}},
 }
 
-// gitScene is a repository with a remote and a colleague's clone, everything below one directory,
-// so that it can be put back as it was.
+// gitScene is a repository with a remote and a colleague's clone below one directory, so that all of it can be
+// restored.
 type gitScene struct {
 	killPlace
 	root, saved string
@@ -208,7 +208,7 @@ func newGitScene(t *testing.T, door gitDoor) *gitScene {
 
 func (s *gitScene) repo() string { return filepath.Join(s.root, "repo") }
 
-// runr runs the program; it has to end within a minute.
+// runr runs the program, which has to end within a minute.
 func (s *gitScene) runr(kill string, argv []string) (cmd *exec.Cmd, status int, said string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -224,14 +224,14 @@ func (s *gitScene) runr(kill string, argv []string) (cmd *exec.Cmd, status int, 
 	return cmd, cmd.ProcessState.ExitCode(), string(out)
 }
 
-// restore puts everything back as it was before the command.
+// restore restores the state before the command.
 func (s *gitScene) restore() {
 	s.t.Helper()
 	s.must(os.RemoveAll(s.root))
 	runIn(s.t, "/", s.env, "cp", "-a", s.saved, s.root)
 }
 
-// points are all changes of files that the git processes of the command make.
+// points returns all file changes that the command's git processes make.
 func (s *gitScene) points() (points []string, told map[string]string) {
 	s.t.Helper()
 	s.restore()
@@ -281,7 +281,7 @@ func (s *gitScene) killedAt(point, args string) {
 	cmd, status, said := s.runr(point, s.door.argv)
 	call, _, _ := strings.Cut(strings.TrimPrefix(point, "call "), " ")
 	if !exists(filepath.Join(callsOf(cmd), call, "killed")) {
-		return // it made fewer changes this time
+		return // fewer changes this time
 	}
 	if all := strings.HasSuffix(point, "all"); all != (status == -1) || status == 70 || strings.Contains(said, "panic") {
 		s.t.Errorf("killed, it ended with %d:\n%s", status, said)
@@ -309,7 +309,7 @@ func (s *gitScene) killedAt(point, args string) {
 				again = append(slices.Clone(again), "--keep")
 				continue
 			}
-			break // the files that the agent does not claim are left alone
+			break // files that the agent does not claim are left alone
 		}
 		if status == 75 {
 			s.unlock(said)
@@ -329,7 +329,7 @@ func (s *gitScene) killedAt(point, args string) {
 	}
 }
 
-// well is what has to hold in the end: nothing is damaged, and no lock is left.
+// well checks the final state: nothing is damaged, and no lock is left.
 func (s *gitScene) well(door string) {
 	s.t.Helper()
 	for _, dir := range []string{"repo", "remote.git"} {
@@ -349,7 +349,7 @@ func (s *gitScene) well(door string) {
 	}
 }
 
-// unlock is what the person does that the program tells about the lock of a git that was killed.
+// unlock does what the program tells the person to do about the lock of a killed git.
 func (s *gitScene) unlock(said string) {
 	if path := filepath.Join(s.repo(), ".git/refs/runr-remotes"); strings.Contains(said, path) {
 		s.age(path)
@@ -362,7 +362,7 @@ func (s *gitScene) unlock(said string) {
 	}
 }
 
-// locks looks for lock files of git's: none is left of the program's own refs, and doctor tells of others.
+// locks checks git's lock files: the program's own refs have none, and doctor names the others.
 func (s *gitScene) locks() {
 	s.t.Helper()
 	old := time.Now().Add(-time.Hour)
@@ -390,7 +390,7 @@ func (s *gitScene) locks() {
 	}
 }
 
-// age lets the ten seconds pass in which a lock of a fetch may be in use.
+// age makes locks older than the ten seconds in which a fetch's lock may be in use.
 func (s *gitScene) age(dir string) {
 	old := time.Now().Add(-11 * time.Second)
 	_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {

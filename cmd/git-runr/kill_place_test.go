@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// killShim stands in for git: it counts its calls by making directories, in which it
-// writes what it was asked, and kills the program that called it at the one that KILL
-// names ("before 7", "after 7"). "in 7" leaves that to what this one starts, which finds
-// the program in KILLS; CALLS/ended is there when git has ended. The file n says where to
-// begin counting.
+// killShim replaces git. It counts its calls by making directories, writes the arguments into them, and kills the
+// calling program at the call that KILL names ("before 7", "after 7"). With "in 7" a process that git starts does the
+// killing; it finds the program in KILLS. CALLS/ended exists when git has ended. The file n holds the number at which
+// counting begins.
 const killShim = `#!/bin/sh
 n=$(($(cat "$CALLS/n" 2>/dev/null || echo 0) + 1))
 while ! mkdir "$CALLS/$n" 2>/dev/null; do n=$((n+1)); done
@@ -31,9 +30,8 @@ kill -9 $PPID
 exit $rc
 `
 
-// startMortal is start, but where KILL is "asked 7" the program is killed when it asks
-// for the time for the 7th time: it does that right before it records an event. How
-// often it asked is in CALLS/asked in the end.
+// startMortal is start, but with KILL "asked 7" the program is killed when it reads the clock for the 7th time, which
+// it does right before it records an event. CALLS/asked contains how often it read the clock.
 func startMortal() int {
 	calls := os.Getenv("CALLS")
 	if calls == "" {
@@ -89,7 +87,7 @@ func (p *killPlace) write(dir, name, text string) {
 	p.must(os.WriteFile(path, []byte(text), 0o644))
 }
 
-// command is the program; kill is "" or says where it is killed, "none" to count.
+// command returns the program's command. kill is "", a point at which it is killed, or "none" to count only.
 func (p *killPlace) command(dir, kill string, args []string) *exec.Cmd {
 	cmd := exec.Command("git-runr", args...)
 	cmd.Dir, cmd.Env = dir, p.env
@@ -101,10 +99,10 @@ func (p *killPlace) command(dir, kill string, args []string) *exec.Cmd {
 
 const callsVar = "CALLS="
 
-// callsOf is where what a command did is counted.
+// callsOf returns the directory in which a command's calls are counted.
 func callsOf(cmd *exec.Cmd) string { return strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], callsVar) }
 
-// callsMade are the calls of git that a command made.
+// callsMade returns the calls of git that a command made.
 func callsMade(cmd *exec.Cmd) (calls []string) {
 	for n := 1; ; n++ {
 		call, err := os.ReadFile(filepath.Join(callsOf(cmd), fmt.Sprint(n), "args"))

@@ -13,12 +13,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
-// A run is killed at every point between two of its steps: before and after each git
-// process that it starts, before each of its events, and while an agent is at work. A
-// person types during the attempts and after the kill. Then: no byte of the person's
-// is lost, what is not restored is named, and the next command goes on to the end.
+// A run is killed at every point between two of its steps: before and after each git process that it starts, before
+// each of its events, and while an agent works. A person types during the attempts and after the kill. Then no byte
+// of the person's is lost, everything that is not restored is named, and the next commands complete the run.
 //
-// There are about 900 points; without RUNR_KILLS=all some of them are taken.
+// There are about 900 points; without RUNR_KILLS=all only some of them are tested.
 
 // killStory is a run from its first command to its end.
 type killStory struct {
@@ -30,7 +29,7 @@ type killStory struct {
 
 type killCommand struct {
 	argv   []string
-	status int // when it is not killed
+	status int // without a kill
 }
 
 var killStories = []killStory{
@@ -47,7 +46,7 @@ var killStories = []killStory{
 // scene is a repository in the middle of a story.
 type scene struct {
 	killPlace
-	root string // holds repo and agents
+	root string // contains repo and agents
 	repo string
 }
 
@@ -64,7 +63,7 @@ var killFiles = map[string]string{
 		"[agents.rev]\ncommand = [\"fake-agent\", \"ROOT/agents/rev\"]\n[checks.there]\ncommand = \"test -f work.txt\"\n",
 }
 
-// before and afterKill are what the person types.
+// These scripts are what the person types before the run, before it with --context, and after the kill.
 const (
 	typedBefore = `set -e
 git init -q
@@ -101,7 +100,7 @@ func (c *scene) shell(dir, script string) string {
 	return runIn(c.t, dir, c.env, "sh", "-c", script)
 }
 
-// runr runs the program and gives its status, -1 when it was killed.
+// runr runs the program and returns its status, or -1 if it was killed.
 func (c *scene) runr(argv ...string) (status int, said string) {
 	c.t.Helper()
 	return c.end(c.command(c.repo, "", argv))
@@ -117,15 +116,15 @@ func (c *scene) end(cmd *exec.Cmd) (status int, said string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// killPoint is where a command of a story is killed.
+// killPoint is a point at which a command of a story is killed.
 type killPoint struct {
 	command int
-	kill    string // as KILL, or the turn of an agent
+	kill    string // as in KILL, or the turn of an agent
 }
 
 func (p killPoint) String() string { return fmt.Sprintf("command %d %s", p.command+1, p.kill) }
 
-// points are all of a story: it is told once without a kill, to count.
+// points returns all points of a story, which is run once without a kill to count them.
 func (s killStory) points(t *testing.T) []killPoint {
 	var points []killPoint
 	c := newScene(t, s)
@@ -153,7 +152,7 @@ func (s killStory) points(t *testing.T) []killPoint {
 	return append(points, killPoint{len(s.commands) - 1, "rev=1"}, killPoint{len(s.commands) - 1, "rev=2"})
 }
 
-// chosen are some of the points, others for each story; all where they are asked for.
+// chosen returns some of the points, different ones for each story, or all with RUNR_KILLS=all.
 func chosen(points []killPoint, story int) []killPoint {
 	want := 1
 	switch {
@@ -212,7 +211,7 @@ func (s killStory) killedAt(t *testing.T, point killPoint) {
 	}
 }
 
-// mortal has git-runr be killed in a turn of an agent, when that has done its work.
+// mortal makes an agent kill git-runr in a turn, after the agent has done its work.
 func (c *scene) mortal(agent, turn string) {
 	script, err := os.ReadFile(filepath.Join(c.root, "agents", agent, turn))
 	if err != nil {
@@ -226,8 +225,8 @@ func (c *scene) mortal(agent, turn string) {
 	}
 }
 
-// handFix is what the person does in the run's own working trees, which it gives, and
-// in the checkout to a file of the agent's.
+// handFix makes the person's changes in the run's own worktrees, which it returns, and in a file of the agent's in
+// the checkout.
 func (c *scene) handFix(s killStory) (trees []string) {
 	trees, err := filepath.Glob(filepath.Join(c.home, ".cache", "git-runr", "worktrees", "*", "*"))
 	if err != nil {
@@ -242,7 +241,7 @@ func (c *scene) handFix(s killStory) (trees []string) {
 	return trees
 }
 
-// recover types what the program says until the run is over, and gives all that it said.
+// recover types what the program suggests until the run is over, and returns all output.
 func (c *scene) recover(s killStory) (all string) {
 	c.t.Helper()
 	next := []string{"resume", "latest"}
@@ -267,7 +266,7 @@ func (c *scene) recover(s killStory) (all string) {
 	return ""
 }
 
-// named checks that a refusal names all that differs, where nobody can say whose it is.
+// named checks that a refusal names all files that differ if their owner is unknown.
 func (c *scene) named(said string) {
 	c.t.Helper()
 	names := []string{"work.txt"}
@@ -281,7 +280,7 @@ func (c *scene) named(said string) {
 	}
 }
 
-// check looks for what was there before the run and what was typed during it.
+// check looks for the content from before the run and for what was typed during it.
 func (c *scene) check(s killStory) {
 	c.t.Helper()
 	for name, want := range map[string]string{
@@ -301,7 +300,7 @@ func (c *scene) check(s killStory) {
 	}
 }
 
-// turns is what each turn of the agent left in during.txt.
+// turns returns what each turn of the agent left in during.txt.
 func (c *scene) turns() string {
 	text := ""
 	for n := 1; exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
@@ -321,8 +320,7 @@ func (c *scene) holds(name, want string) {
 	}
 }
 
-// checkAfter looks for what was typed after the kill: in its place, or where an agent
-// wrote over it later, in a snapshot.
+// checkAfter looks for what was typed after the kill: in its place, or in a snapshot if an agent overwrote it later.
 func (c *scene) checkAfter(s killStory, trees []string) {
 	c.t.Helper()
 	c.holds("after.txt", "after\n")
@@ -341,8 +339,8 @@ func (c *scene) checkAfter(s killStory, trees []string) {
 	}
 }
 
-// checkLanded lands the run. What the person did in its working tree is part of it,
-// unless that was said to be kept elsewhere: it came too late, or before there was one.
+// checkLanded lands the run. The person's changes in its worktree are part of it, unless the program said that they
+// are kept elsewhere because they came too late or too early.
 func (c *scene) checkLanded(trees []string, said string) {
 	c.t.Helper()
 	if status, said := c.runr("land", "latest"); status != 0 {
@@ -362,8 +360,7 @@ func (c *scene) checkLanded(trees []string, said string) {
 	c.holds("README.md", "mine\n")
 }
 
-// somewhere looks for a line in a file of the checkout or of dir, of all snapshots and
-// of the run's branch.
+// somewhere looks for a line in a file of the checkout or of dir, in all snapshots and on the run's branch.
 func (c *scene) somewhere(line, name, dir string) {
 	c.t.Helper()
 	if dir == "" {

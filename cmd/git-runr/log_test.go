@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// firstWrite calls what there is to do when something is printed for the first time.
+// firstWrite calls do when something is printed for the first time.
 type firstWrite struct {
 	bytes.Buffer
 	do func()
@@ -27,7 +27,7 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// The event that ends a run is printed also when it comes while others are printed.
+// The event that ends a run is printed even if it arrives while others are printed.
 func TestFollowPrintsTheLastEvent(t *testing.T) {
 	w := newPasteWorld(t)
 	const id = "20260102030405-abcdef"
@@ -48,8 +48,8 @@ func TestFollowPrintsTheLastEvent(t *testing.T) {
 	}
 }
 
-// TestOldRunThatRulesChecked: programs before told rules from reviewers recorded "pass" of a run at which rules alone had
-// looked. What is shown of it says that it was checked, and what is recorded stays.
+// TestOldRunThatRulesChecked: older programs recorded "pass" for a run that only rules had looked at. Such a run is
+// shown as checked, and its record is unchanged.
 func TestOldRunThatRulesChecked(t *testing.T) {
 	w := newPasteWorld(t)
 	const byRules, byAgent = "20260102030405-abcdef", "20260102030406-abcdeg"

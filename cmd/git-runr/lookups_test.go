@@ -14,20 +14,20 @@ import (
 	"testing"
 )
 
-// everywhere are the programs that a test may start without looking for them: git, go, what
-// tests make themselves, and tools of POSIX.
+// everywhere lists the programs that a test may start without looking for them: git, go, programs that the tests
+// make, and tools of POSIX.
 var everywhere = strings.Fields(`git git-runr go fake-agent ask-for-ever $RUNR
 	awk cat chmod cp find grep ln ls mkdir mkfifo mv rm sed sh sleep test touch true wc /bin/sh`)
 
-// askedOfRoot are programs that tests start as root, and go on without.
+// askedOfRoot lists programs that tests start only as root, and can do without.
 var askedOfRoot = []string{"chattr", "mount", "umount"}
 
-// notPOSIX finds a core utility that POSIX does not have where the text of a shell begins a command.
+// notPOSIX matches a core utility that POSIX does not have at the begin of a shell command.
 var notPOSIX = regexp.MustCompile(`(?:^|[\n;|&(]\s*|(?:do|then) )(seq|tac|shuf|realpath|mktemp|setsid|flock|truncate|` +
 	`nproc|base64|(?:sha1|sha256|md5)sum|numfmt) +[-\w.$'"/]`)
 
-// TestLookUps wants every other program, and every file that a distribution installs, to be
-// looked for by package testneed, which skips the test with a line.
+// TestLookUps: tests look for every other program, and for every file that a distribution installs, with package
+// testneed, which skips the test with a message.
 func TestLookUps(t *testing.T) {
 	seen := 0
 	root := filepath.Join("..", "..")
@@ -36,7 +36,7 @@ func TestLookUps(t *testing.T) {
 		case err != nil:
 			return err
 		case entry.IsDir() && entry.Name() == "testneed", path == filepath.Join(root, "testdata", "agents"):
-			return fs.SkipDir // tests of other people's tools, which .ci/run installs
+			return fs.SkipDir // tests of foreign tools, which .ci/run installs
 		case strings.HasSuffix(path, "_test.go"):
 			seen++
 			lookUpsOf(t, path)
@@ -103,7 +103,7 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// stringOf returns the value of a literal string, "" for anything else.
+// stringOf returns the value of a string literal, or "".
 func stringOf(n ast.Node) string {
 	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		text, _ := strconv.Unquote(lit.Value)

@@ -10,15 +10,15 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
-// TestMain has this binary stand for the program, so that it can be killed from inside,
-// and for the agents that it asks. These end by syscall.Exit: os.Exit of a binary that
-// counts coverage writes to standard error.
+// TestMain lets this binary act as the program, so that it can be killed from inside, and as the agents that the
+// program calls. These end with syscall.Exit, because os.Exit writes to standard error in a binary that counts
+// coverage.
 func TestMain(m *testing.M) {
 	scripttest.Prepare()
 	testscript.Main(m, standIns)
 }
 
-// standIns are what this binary is started as; some are there on some systems only.
+// standIns maps the names under which this binary is started to what it does; some exist only on some systems.
 var standIns = map[string]func(){
 	"git-runr":     func() { syscall.Exit(startMortal()) },
 	"fake-agent":   func() { syscall.Exit(scripttest.FakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

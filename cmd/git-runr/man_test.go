@@ -14,7 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// The page holds every command, option and topic, and no reader of manual pages has anything to say about it.
+// The page contains every command, option and topic, and the checkers of manual pages report nothing.
 func TestManualPage(t *testing.T) {
 	page, status := outputOf(t, "man")
 	if status != 0 {
@@ -86,7 +86,7 @@ func TestManualPage(t *testing.T) {
 	}
 }
 
-// After install-extras git itself finds the page: git runr --help is git help runr.
+// After install-extras git finds the page by itself: git runr --help runs git help runr.
 func TestExtrasGiveGitThePage(t *testing.T) {
 	home := t.TempDir()
 	for name, value := range map[string]string{"HOME": home, "MANPATH": "", "MANPAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull, "LC_ALL": "C"} {

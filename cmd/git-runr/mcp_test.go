@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// mcpServer is a git runr mcp process with pipes to it, and a client of nobody's library.
+// mcpServer is a git runr mcp process with pipes to it, used without a client library.
 type mcpServer struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -41,7 +41,7 @@ func startMCP(t *testing.T, dir string, flags ...string) *mcpServer {
 	s := &mcpServer{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
 	t.Cleanup(func() {
 		in.Close()
-		cmd.Wait() // again after stop, which then says so and is of no interest
+		cmd.Wait() // stop may have waited already; then the error has no meaning
 	})
 	s.request("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipes","version":"1"}}`)
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -68,7 +68,7 @@ func (s *mcpServer) request(method, params string) json.RawMessage {
 	return response.Result
 }
 
-// call calls a tool and gives its text.
+// call calls a tool and returns its text.
 func (s *mcpServer) call(tool, arguments string) (text string, failed bool) {
 	s.t.Helper()
 	var result struct {
@@ -82,7 +82,7 @@ func (s *mcpServer) call(tool, arguments string) (text string, failed bool) {
 	return result.Content[0].Text, result.IsError
 }
 
-// stop ends the process by a signal and gives how it ended.
+// stop ends the process with a signal and returns how it ended.
 func (s *mcpServer) stop(signal os.Signal) error {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
@@ -91,7 +91,7 @@ func (s *mcpServer) stop(signal os.Signal) error {
 	return s.cmd.Wait()
 }
 
-// mcpRepo is a repository with a commit and its review, which a person has submitted.
+// mcpRepo returns a repository with a commit and a review of it that a person submitted.
 func mcpRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,8 +122,7 @@ func mcpRun(t *testing.T, dir string, argv ...string) string {
 	return string(out)
 }
 
-// TestMCPTwoConversations: what one process records, the other one sees at once, and
-// only one holds the review.
+// TestMCPTwoConversations: one process sees at once what the other records, and only one can hold the review.
 func TestMCPTwoConversations(t *testing.T) {
 	dir := mcpRepo(t)
 	first, second := startMCP(t, dir), startMCP(t, dir)
@@ -148,8 +147,8 @@ func TestMCPTwoConversations(t *testing.T) {
 	}
 }
 
-// TestMCPEndsBySignal: most clients end their servers so. What was answered is
-// recorded, and nothing is given back.
+// TestMCPEndsBySignal: after a signal, with which most clients end their servers, everything that was answered is
+// recorded, and claims are not released.
 func TestMCPEndsBySignal(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -168,15 +167,15 @@ func TestMCPEndsBySignal(t *testing.T) {
 	}
 }
 
-// TestMCPSurvivesItsClient: lines that are no messages, one of 50 MB among them, are answered
-// and what follows is, too; memory does not grow with them.
+// TestMCPSurvivesItsClient: invalid lines, one of them of 50 MB, are answered, and so is the next message. Memory
+// does not grow with them.
 func TestMCPSurvivesItsClient(t *testing.T) {
 	s := startMCP(t, mcpRepo(t))
 	huge := strings.Repeat("x", 50<<20)
 	for _, line := range []string{"hello", "", "{", huge, `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + huge + `"}}`} {
 		fmt.Fprintln(s.in, line)
 		if line == "" {
-			continue // is nothing
+			continue // an empty line is ignored
 		}
 		answer, err := s.out.ReadString('\n')
 		if err != nil || !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`) {
@@ -199,14 +198,14 @@ func TestMCPSurvivesItsClient(t *testing.T) {
 	}
 }
 
-// TestMCPEndsWithItsPipes: a client that is gone ends the server, with no word of a fault.
+// TestMCPEndsWithItsPipes: when the client is gone, the server ends without an error message.
 func TestMCPEndsWithItsPipes(t *testing.T) {
 	dir := mcpRepo(t)
 	for name, end := range map[string]func(s *mcpServer, out io.Closer){
 		"its input": func(s *mcpServer, _ io.Closer) { s.in.Close() },
 		"its output": func(s *mcpServer, out io.Closer) {
 			out.Close()
-			for range 3 { // the server is told by what it writes
+			for range 3 { // the server notices when it writes
 				fmt.Fprintln(s.in, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"review_list","arguments":{}}}`)
 			}
 			s.in.Close()
@@ -236,7 +235,7 @@ func TestMCPEndsWithItsPipes(t *testing.T) {
 	}
 }
 
-// TestMCPAtOnce: requests that come in one breath are each answered, on a line of its own.
+// TestMCPAtOnce: requests that arrive together are each answered on a line of its own.
 func TestMCPAtOnce(t *testing.T) {
 	s := startMCP(t, mcpRepo(t))
 	const n = 20

@@ -48,7 +48,7 @@ func main() {
 }
 `
 
-// Another module can import the packages that hold the record: its program builds and folds a review.
+// Another module can import the packages that contain the record; its program builds and folds a review.
 func TestAnotherModuleFoldsAReview(t *testing.T) {
 	repo, env := raceRepo(t)
 	runIn(t, repo, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
@@ -66,7 +66,7 @@ func TestAnotherModuleFoldsAReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, requires, _ := strings.Cut(string(ours), "\n")
-	module := "module example.com/reviews\n" + requires + // the versions of ours, so that nothing is asked of a network
+	module := "module example.com/reviews\n" + requires + // the versions of this module, so that no network is needed
 		"\nrequire github.com/git-runr/git-runr v0.0.0\n\nreplace github.com/git-runr/git-runr => " + root + "\n"
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": module, "go.sum": string(sums), "main.go": anotherModule} {

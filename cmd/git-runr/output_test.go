@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 )
 
-// A reader that went away has read enough: nothing is said, as text and as JSON.
+// If the reader of the output goes away, no error is printed, neither for text nor for JSON.
 func TestReaderWentAway(t *testing.T) {
 	w := newPasteWorld(t)
 	writeFileAt(t, w.dir, "file", "text\n")

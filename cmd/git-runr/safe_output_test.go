@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// written are the functions that write bytes as they are, and why they may.
+// written maps the functions that write bytes unchanged to why they may.
 var written = map[string]string{
 	"WriteJSON":         "JSON spells control characters itself",
 	"agentHook":         "JSON of what agenthook made safe",
@@ -21,9 +21,8 @@ var written = map[string]string{
 	"completionCommand": "a script that is built in",
 }
 
-// TestWhatIsPrintedIsSafe: what people read is written by safetext.Fprintf, which
-// makes every argument safe, or is the program's own literal. What prints in another
-// way is named here.
+// TestWhatIsPrintedIsSafe: output for people is written with safetext.Fprintf, which makes every argument safe, or is
+// a literal of the program. Functions that print in another way are listed in written.
 func TestWhatIsPrintedIsSafe(t *testing.T) {
 	used := map[string]bool{}
 	for _, dir := range []string{".", "internal/config", "internal/demo", "internal/exit", "internal/follow", "internal/progress", "internal/overview", "internal/register", "internal/agenthook", "internal/stdio", "internal/notify", "internal/background", "internal/render", "../../diagnose"} {
@@ -70,7 +69,7 @@ func checkPrints(t *testing.T, name string, used map[string]bool) {
 	}
 }
 
-// printsAsIs reports whether call writes more than literals to a writer, and not by safetext.
+// printsAsIs reports whether call writes more than literals to a writer without safetext.
 func printsAsIs(call *ast.CallExpr) bool {
 	if builtin, ok := call.Fun.(*ast.Ident); ok && (builtin.Name == "print" || builtin.Name == "println") {
 		return true

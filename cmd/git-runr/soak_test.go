@@ -21,13 +21,12 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// soakWriters write at once; one of them is killed each second.
+// soakWriters is the number of concurrent writers, of which one is killed each second.
 const soakWriters = 8
 
-// TestSoak has writers killed while git collects garbage and packs refs beside them:
-// nothing that was acknowledged may be lost, and no command may be broken afterwards.
-// RUNR_SOAK is how long a round takes, RUNR_SOAK_ROUNDS how many there are;
-// testdata/soak.sh is ten rounds of 30 s.
+// TestSoak kills writers while git collects garbage and packs refs. Nothing that was acknowledged is lost, and every
+// command works afterwards. RUNR_SOAK sets the length of a round, RUNR_SOAK_ROUNDS their number; testdata/soak.sh
+// runs ten rounds of 30 s.
 func TestSoak(t *testing.T) {
 	length, rounds := time.Second, 1
 	if testtmp.Long() {
@@ -61,7 +60,7 @@ type soak struct {
 
 type tally struct{ good, all int }
 
-// run lets the writers write for a while.
+// run lets the writers write for that long.
 func (s *soak) run(length time.Duration) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), length)
 	defer cancel()
@@ -83,8 +82,7 @@ func (s *soak) run(length time.Duration) {
 	all.Wait()
 }
 
-// repeat runs a git command again and again. It may fail when it meets what is just
-// moving.
+// repeat runs a git command again and again. It may fail when it meets a ref or an object that is moving.
 func (s *soak) repeat(ctx context.Context, args ...string) (n tally) {
 	for ctx.Err() == nil {
 		cmd := exec.Command("git", args...)
@@ -96,7 +94,7 @@ func (s *soak) repeat(ctx context.Context, args ...string) (n tally) {
 	return n
 }
 
-// writer keeps a process writing until it is killed, then another one.
+// writer starts a writing process, and another one whenever it is killed.
 func (s *soak) writer(ctx context.Context, victims <-chan struct{}) {
 	for ctx.Err() == nil {
 		cmd := exec.Command("ask-for-ever", s.dir)
@@ -122,8 +120,7 @@ func (s *soak) writer(ctx context.Context, victims <-chan struct{}) {
 	}
 }
 
-// soakOutput takes what a writer says, a line at a time: a last line without an end
-// was acknowledged to nobody.
+// soakOutput reads a writer's output by lines. A last line without an end was not acknowledged.
 type soakOutput struct {
 	*soak
 	rest []byte
@@ -148,7 +145,7 @@ func (o *soakOutput) Write(p []byte) (int, error) {
 	}
 }
 
-// check wants every acknowledged review to be there, and every command to work.
+// check checks that every acknowledged review exists and every command works.
 func (s *soak) check() {
 	s.t.Helper()
 	listed := runIn(s.t, s.dir, s.env, "git-runr", "--json", "log")
@@ -171,7 +168,7 @@ func (s *soak) check() {
 	}
 }
 
-// askForEver requests one review after the other and says which.
+// askForEver requests one review after the other and prints their ids.
 func askForEver(dir string, out, errOut io.Writer) int {
 	ctx := context.Background()
 	repo, err := gitstore.Open(ctx, dir)

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Every process initialises every package that is linked, the post-commit hook's too. What
-// of them takes more than a little is named here; elsewhere it is made at its first use
-// (sync.OnceValue), or brought by nothing that is linked.
+// Every process initialises every linked package, the post-commit hook's process as well. Packages that take more
+// than a little are named here. Other values are made at their first use (sync.OnceValue), or their package is not
+// linked.
 const (
 	initialAtMost = 12 << 10  // bytes that the variables of a package may take
-	ownAtMost     = 104 << 10 // of all our packages together: the types of events and the keys of configuration
-	packagesMost  = 200       // that have variables or an init to be run, with those of the tests; five are parts of loop and its record
+	ownAtMost     = 104 << 10 // of all our packages together: mainly the types of events and the keys of configuration
+	packagesMost  = 200       // packages with variables or an init function, those of the tests included
 )
 
-// initialMore are those that take more, and how much.
+// initialMore maps the packages that take more to how much they take.
 var initialMore = map[string]int{
 	"github.com/git-runr/git-runr/loop/agent":                   40 << 10, // presets
 	"github.com/git-runr/git-runr/loop/record":                  40 << 10, // types of events
@@ -78,7 +78,7 @@ func TestLittleIsInitialised(t *testing.T) {
 	}
 }
 
-// What our hooks type goes past the command line parser; whatever else there is on the line goes through it.
+// The exact command lines of our hooks bypass the command line parser; any line with more on it does not.
 func TestHookLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"git-runr hooks run post-commit": "post-commit", "git-runr hooks run post-merge 0": "post-merge 0", "git-runr hooks run post-rewrite rebase": "post-rewrite rebase",

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the stored repositories are read as")
 
-// TestStored reads repositories that earlier programs wrote, and goes on in them. What
-// testdata/stored/N.txtar says of N.bundle must still be said; JSON may say more.
+// TestStored reads repositories that earlier programs wrote, and continues their logs. The output that
+// testdata/stored/N.txtar records for N.bundle must not change, but JSON may have new keys.
 func TestStored(t *testing.T) {
 	bundles, err := filepath.Glob(filepath.Join("..", "..", "testdata", "stored", "*.bundle"))
 	if err != nil || len(bundles) == 0 {
@@ -53,7 +53,7 @@ func readStored(t *testing.T, bundle string) {
 	s.goOn(t)
 }
 
-// stored is a clone with all refs of a bundle, and with the id of its writer.
+// stored is a clone with all refs of a bundle and its writer's id.
 type stored struct{ dir string }
 
 func unpackStored(t *testing.T, bundle string) stored {
@@ -85,7 +85,7 @@ func (s stored) git(t *testing.T, args ...string) {
 	}
 }
 
-// says is the standard output of a command that reads, JSON indented.
+// says returns the standard output of a command that reads, with JSON indented.
 func (s stored) says(t *testing.T, words ...string) []byte {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -100,7 +100,7 @@ func (s stored) says(t *testing.T, words ...string) []byte {
 	return out.Bytes()
 }
 
-// goOn appends to the log that is there, and to a review in it.
+// goOn appends to the existing log, and to a review in it.
 func (s stored) goOn(t *testing.T) {
 	var before, after fsckJSON
 	read := func(v any) {
@@ -118,8 +118,8 @@ func (s stored) goOn(t *testing.T) {
 	s.git(t, "fsck", "--strict", "--no-dangling")
 }
 
-// missingIn says what of want is not in got: lines where they are text, and where they
-// are JSON what is not said or is said otherwise; keys that are new are none.
+// missingIn returns what is missing in got. Text must be equal. In JSON every value of want must be in got; new keys
+// are allowed.
 func missingIn(got, want []byte) string {
 	wanted, err := documents(want)
 	if err != nil {
@@ -135,7 +135,7 @@ func missingIn(got, want []byte) string {
 	return missing("", said, wanted)
 }
 
-// documents are the JSON values of data, one after the other.
+// documents decodes the JSON values of data.
 func documents(data []byte) (all []any, err error) {
 	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
 		var v any

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSubmitKilled kills a submission before and after each of its calls of git and before its
-// event, and submits again: no comment is lost and none is there twice.
+// TestSubmitKilled kills a submission before and after each of its calls of git and before its event, and submits
+// again. No comment is lost or recorded twice.
 func TestSubmitKilled(t *testing.T) {
 	dir, env := raceRepo(t)
 	place := newKillPlace(t)

@@ -25,10 +25,10 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// pastingShells are those into which every suggested line must be pasteable.
+// pastingShells lists the shells into which every suggested line can be pasted.
 var pastingShells = []string{"sh", "bash", "zsh", "fish"}
 
-// hostileTexts go into findings, details, notes, titles and file names.
+// hostileTexts are used in findings, details, notes, titles and file names.
 var hostileTexts = []string{
 	`Fix type errors`,
 	`Fix $(touch pwned) and ` + "`touch pwned`" + ` in "a" 'b' \ !! #`,
@@ -39,7 +39,7 @@ var hostileTexts = []string{
 	"Prüfe „Zitate“ — 日本語 \U0001f600 missing test coverage",
 }
 
-// hostileChecks have commands that no two shells would read alike.
+// hostileChecks returns checks with commands that no two shells would parse alike.
 func hostileChecks() []runplan.Check {
 	return []runplan.Check{
 		{Name: "typecheck", Command: "record one two", Match: []string{"type errors"}},
@@ -49,7 +49,7 @@ func hostileChecks() []runplan.Check {
 	}
 }
 
-// TestSuggestedLines executes every line that any stop suggests, in every shell.
+// TestSuggestedLines runs every line that any stop suggests, in every shell.
 func TestSuggestedLines(t *testing.T) {
 	var shells []string
 	for _, shell := range pastingShells {
@@ -58,7 +58,7 @@ func TestSuggestedLines(t *testing.T) {
 		}
 	}
 	if !testtmp.Long() {
-		shells = shells[:1] // package safetext holds its quoting to all of them
+		shells = shells[:1] // package safetext tests its quoting in all of them
 	}
 	w := newPasteWorld(t)
 	try := func(code string, text int) {
@@ -83,8 +83,7 @@ func TestSuggestedLines(t *testing.T) {
 	}
 }
 
-// pasteWorld is a repository of stopped runs, and a PATH whose git and checks only
-// write down how they were called.
+// pasteWorld is a repository with stopped runs, and a PATH whose git and checks only record how they were called.
 type pasteWorld struct {
 	t        *testing.T
 	dir, bin string
@@ -92,7 +91,7 @@ type pasteWorld struct {
 	clock    uint64
 	title    string // follows the type in the subjects of events
 	runs     int
-	seen     map[string]bool // lines that differ from these only by the run's id need no second look
+	seen     map[string]bool // lines that differ only by the run's id are tested once
 	executed int
 }
 
@@ -140,8 +139,8 @@ func (w *pasteWorld) stub(name, body string) {
 	}
 }
 
-// stopped records a run that two rounds refused and that stopped for reason, with
-// text wherever somebody else could have put it.
+// stopped records a run that two rounds refused and that stopped for reason, with text at every place that somebody
+// else could have written.
 func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	w.t.Helper()
 	w.runs++
@@ -190,7 +189,7 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 		Reason: reason, Detail: text, Round: 2, MaxRounds: 1, At: run.UpdatedAt, Said: text, SaidBy: text,
 		Setting: &runplan.Setting{Name: "loop.max_retries", Value: text, From: text}, FailingChecks: []string{text},
 	}
-	if w.runs%2 == 0 { // the others have no working tree here
+	if w.runs%2 == 0 { // the others have no worktree here
 		if err := os.MkdirAll(w.tree(id), 0o755); err != nil {
 			w.t.Fatal(err)
 		}
@@ -203,7 +202,7 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	return run
 }
 
-// tree is the working tree of a run.
+// tree returns the worktree of a run.
 func (w *pasteWorld) tree(id string) string {
 	return w.repo.WorktreeDir(id)
 }
@@ -243,7 +242,7 @@ func suffixOf(n int) string {
 	return string(s)
 }
 
-// suggested are the lines to paste out of everything that is printed of a stop.
+// suggested returns the lines to paste from everything that is printed about a stop.
 func (w *pasteWorld) suggested(run record.Run) []string {
 	w.t.Helper()
 	var lines []string
@@ -258,7 +257,7 @@ func (w *pasteWorld) suggested(run record.Run) []string {
 	return slices.Compact(lines)
 }
 
-// output is what a command prints on both streams, whatever its status.
+// output returns what a command prints on both streams, whatever its status is.
 func (w *pasteWorld) output(argv []string) string {
 	var out bytes.Buffer
 	p := &program{in: strings.NewReader(""), out: &out, err: &out, getenv: os.Getenv, now: time.Now}
@@ -270,8 +269,8 @@ var labelled = regexp.MustCompile(`^ *(?:[0-9]+\. )?(?:Run|Resume|Answer|Interve
 
 var shownEvent = regexp.MustCompile(`^git show [0-9a-f]+:`)
 
-// pasteable are the commands in a text: lines that begin with git runr or a check's
-// command, with what a backslash joins to them.
+// pasteable returns the commands in a text: lines that begin with git runr or a check's command, with the lines that
+// a backslash joins to them.
 func pasteable(text string) []string {
 	var lines []string
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "\x00")) {
@@ -284,8 +283,8 @@ func pasteable(text string) []string {
 	return lines
 }
 
-// paste executes line in every shell: each must see the same words, which are those
-// of the run and the configuration, and nothing else may happen.
+// paste runs line in every shell. Each must see the same words, which must be those of the run and the configuration,
+// and nothing else may happen.
 func (w *pasteWorld) paste(shells []string, run record.Run, line string) {
 	w.t.Helper()
 	key := shownEvent.ReplaceAllString(strings.ReplaceAll(line, run.ID, "RUN"), "git show EVENT:")
@@ -306,7 +305,7 @@ func (w *pasteWorld) paste(shells []string, run record.Run, line string) {
 	}
 }
 
-// execute pastes line into a shell and gives the words that were recorded.
+// execute pastes line into a shell and returns the recorded words.
 func (w *pasteWorld) execute(shell, line string) []string {
 	w.t.Helper()
 	scratch := w.t.TempDir()
@@ -328,7 +327,7 @@ func (w *pasteWorld) execute(shell, line string) []string {
 	return strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")
 }
 
-// check compares the words that a line became with what it may say.
+// check compares the words of a line with what the line may do.
 func (w *pasteWorld) check(run record.Run, line string, words []string) {
 	w.t.Helper()
 	if len(words) < 2 {
@@ -342,7 +341,7 @@ func (w *pasteWorld) check(run record.Run, line string, words []string) {
 		return
 	}
 	if words[0] == "record" {
-		return // a configured check, compared between the shells
+		return // a configured check; the shells are compared
 	}
 	if words[1] == "show" && words[0] == "git" && len(words) == 3 {
 		w.git("show", words[2])
@@ -364,8 +363,7 @@ func (w *pasteWorld) check(run record.Run, line string, words []string) {
 	}
 }
 
-// accepted carries the words out with the real program, in a copy of the
-// repository, without running agents or checks of which there are none here.
+// accepted runs the words with the real program in a copy of the repository, with agents that do nothing.
 func (w *pasteWorld) accepted(argv []string) int {
 	copied := filepath.Join(w.t.TempDir(), "copy")
 	if out, err := exec.Command("cp", "-a", w.dir, copied).CombinedOutput(); err != nil {

@@ -21,16 +21,16 @@ import (
 
 var updateScreens = flag.Bool("update-screens", false, "write what git runr tui shows into testdata/tui")
 
-// tuiScreen is a terminal with git runr tui in it.
+// tuiScreen is a terminal in which git runr tui runs.
 type tuiScreen struct {
 	t    *testing.T
 	term vt10x.Terminal
 	pty  *os.File
 	cmd  *exec.Cmd
-	over chan struct{} // closed when nothing more comes
+	over chan struct{} // closed when the output has ended
 }
 
-// tuiWorld is a repository with a change that waits for a person, and agents that fix what was found.
+// tuiWorld returns a repository with a change that waits for a person, and agents that fix what was found.
 func tuiWorld(t *testing.T) *killWorld {
 	w := &killWorld{newKillPlace(t), filepath.Join(t.TempDir(), "repo")}
 	w.env = append(w.env, "GIT_RUNR_CLOCK=2026-01-02T03:04:05Z", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
@@ -90,7 +90,7 @@ func openScreen(w *killWorld, columns, rows int, args ...string) *tuiScreen {
 	return s
 }
 
-// text is what is on the screen.
+// text returns what is on the screen.
 func (s *tuiScreen) text() string {
 	var lines []string
 	for line := range strings.Lines(s.term.String()) {
@@ -99,7 +99,7 @@ func (s *tuiScreen) text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// wait waits until the screen shows all of these.
+// wait waits until the screen shows all of want.
 func (s *tuiScreen) wait(want ...string) {
 	s.t.Helper()
 	for range 1200 {
@@ -123,7 +123,7 @@ func (s *tuiScreen) press(keys string) {
 	}
 }
 
-// golden compares the screen, with the ids that are made anew each time left out.
+// golden compares the screen with a file, without the ids that differ each time.
 func (s *tuiScreen) golden(w *killWorld, name string) {
 	s.t.Helper()
 	shown := func() string {
@@ -150,7 +150,7 @@ func (s *tuiScreen) golden(w *killWorld, name string) {
 		s.t.Fatal(err)
 	}
 	text := shown()
-	for try := 0; text != string(want) && try < 40; try++ { // it is drawn in a moment
+	for try := 0; text != string(want) && try < 40; try++ { // the screen is drawn in a moment
 		time.Sleep(100 * time.Millisecond)
 		text = shown()
 	}
@@ -159,19 +159,19 @@ func (s *tuiScreen) golden(w *killWorld, name string) {
 	}
 }
 
-// ids are those of all reviews and runs.
+// ids returns the ids of all reviews and runs.
 func (w *killWorld) ids() []string {
 	out := w.runr(w.repo, "log")
 	return regexp.MustCompile(`\d{14}-[a-z2-9]{6}`).FindAllString(out, -1)
 }
 
-// TestTUI goes the whole way: queue, review, comment, submit, claim, fix run, land.
+// TestTUI goes through all steps: queue, review, comment, submit, claim, fix run, land.
 func TestTUI(t *testing.T) {
 	w := tuiWorld(t)
 	s := openScreen(w, 80, 24)
 	s.wait("Nothing waits")
-	s.press("\x1b")                                 // it never quits
-	w.runr(w.repo, "review", "--reviewer", "human") // by somebody else: it appears by itself
+	s.press("\x1b")                                 // Esc never quits
+	w.runr(w.repo, "review", "--reviewer", "human") // made by another process; the screen updates by itself
 	s.wait("inbox 1", "Greet by name")
 	s.golden(w, "queue")
 
@@ -182,7 +182,7 @@ func TestTUI(t *testing.T) {
 	s.press("J]jjkj\x1b[1;2B") // the first hunk, its first added line, and the next one as a range
 	s.press("c")
 	s.wait("Comment on greet.sh:1-2")
-	s.press("The greeting is not polite.\n\nSay please.") // ^J is a new line, Enter hands in
+	s.press("The greeting is not polite.\n\nSay please.") // ^J is a new line, Enter submits
 	s.wait("Say please.")
 	s.golden(w, "comment")
 	s.press("\r")
@@ -229,7 +229,7 @@ func TestTUI(t *testing.T) {
 	s.leave("q", 0)
 }
 
-// leave ends the program with keys; the terminal is as it was before.
+// leave quits with keys and checks that the terminal is as before.
 func (s *tuiScreen) leave(keys string, status int) {
 	s.t.Helper()
 	s.press(keys)
@@ -243,8 +243,7 @@ func (s *tuiScreen) leave(keys string, status int) {
 	}
 }
 
-// What is typed survives the program's end by any signal, and the terminal is left as it was where
-// the program could see to it.
+// Typed text survives the end of the program by any signal. The terminal is restored wherever the program can do so.
 func TestTUIKilledWhileTyping(t *testing.T) {
 	w := tuiWorld(t)
 	w.runr(w.repo, "review", "--reviewer", "human")
@@ -259,7 +258,7 @@ func TestTUIKilledWhileTyping(t *testing.T) {
 		{"SIGTERM", func(s *tuiScreen) error { return s.cmd.Process.Signal(syscall.SIGTERM) }, 130, true},
 		{"SIGHUP", func(s *tuiScreen) error { return s.cmd.Process.Signal(syscall.SIGHUP) }, 130, true},
 		{"SIGKILL", func(s *tuiScreen) error {
-			for range 100 { // it is kept a moment after it was typed
+			for range 100 { // the text is stored a moment after it is typed
 				files, _ := filepath.Glob(filepath.Join(w.repo, ".git/runr/typed/*.json"))
 				if text, _ := os.ReadFile(strings.Join(files, "")); strings.Contains(string(text), typed) {
 					break
@@ -277,7 +276,7 @@ func TestTUIKilledWhileTyping(t *testing.T) {
 		s.wait("Comment on greet.sh:1")
 		s.press(" again")
 		typed += " again"
-		if end.name == "^C" { // the first: nothing is there before it
+		if end.name == "^C" { // ^C is the first case, so nothing is stored before it
 			s.press("\x15not polite again")
 		}
 		s.wait(typed)
@@ -308,7 +307,7 @@ func TestTUIKilledWhileTyping(t *testing.T) {
 	s.leave("qq", 0)
 }
 
-// TestTUIWithoutScreen: where nothing can be shown it says so, in a line and what to type.
+// TestTUIWithoutScreen: where no screen can be shown, one line says so and what to type instead.
 func TestTUIWithoutScreen(t *testing.T) {
 	w := tuiWorld(t)
 	if out, err := w.try(w.repo, "tui"); err == nil || !strings.Contains(out, "wants a terminal") {
@@ -323,7 +322,7 @@ func TestTUIWithoutScreen(t *testing.T) {
 	}
 }
 
-// TestTUISuspended: where no shell can take it up again, ctrl-Z does not end in a screen that is dead.
+// TestTUISuspended: if no shell can resume the program, ctrl-Z does not leave a dead screen.
 func TestTUISuspended(t *testing.T) {
 	w := tuiWorld(t)
 	s := openScreen(w, 80, 24)
@@ -334,7 +333,7 @@ func TestTUISuspended(t *testing.T) {
 	s.leave("qq", 0)
 }
 
-// TestTUIWithoutEditor: an editor that is not there is told of where the text is typed, which stays.
+// TestTUIWithoutEditor: if the editor is missing, an error is shown where the text is typed, and the text stays.
 func TestTUIWithoutEditor(t *testing.T) {
 	w := tuiWorld(t)
 	w.env = append(w.env, "GIT_EDITOR=no-such-editor --wait")
@@ -359,7 +358,7 @@ func TestTUIWithoutEditor(t *testing.T) {
 	s.leave("qq", 0)
 }
 
-// TestTUITypedIsTidied: what was typed for a review goes when the review has left the lists.
+// TestTUITypedIsTidied: text that was typed for a review is removed when the review has left the lists.
 func TestTUITypedIsTidied(t *testing.T) {
 	w := tuiWorld(t)
 	w.runr(w.repo, "review", "--reviewer", "human")
@@ -390,7 +389,7 @@ func TestTUITypedIsTidied(t *testing.T) {
 	}
 }
 
-// TestTUINarrow: 40 columns, and another size while it runs.
+// TestTUINarrow: the screen works with 40 columns, and when its size changes.
 func TestTUINarrow(t *testing.T) {
 	w := tuiWorld(t)
 	w.runr(w.repo, "review", "--reviewer", "human")
@@ -415,7 +414,7 @@ func TestTUINarrow(t *testing.T) {
 	s.leave("qq", 0)
 }
 
-// TestTUIDiagnosis: why a run stopped, and its lines to type, which are copied and carried out.
+// TestTUIDiagnosis shows why a run stopped, and copies and runs the suggested lines.
 func TestTUIDiagnosis(t *testing.T) {
 	w := tuiWorld(t)
 	w.write(w.repo, "task.md", "# Be polite\n")
@@ -434,7 +433,7 @@ func TestTUIDiagnosis(t *testing.T) {
 	s.wait("c answer")
 	s.press("r")
 	s.wait("git runr resume", "y resume it")
-	s.press("y") // it goes on in the background: the screen is the user's
+	s.press("y") // the run continues in the background, and the screen stays usable
 	s.wait("It goes on")
 	for range 400 {
 		if log := w.runr(w.repo, "log", "latest"); strings.Contains(log, "run_resumed") && strings.Count(log, "stop: no_change") == 2 {
@@ -465,8 +464,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// TestTUIForeignText: what others wrote moves no cursor and sets no colour; our own colours are left
-// out where NO_COLOR says so.
+// TestTUIForeignText: foreign text moves no cursor and sets no colour. With NO_COLOR our own colours are left out.
 func TestTUIForeignText(t *testing.T) {
 	w := tuiWorld(t)
 	w.write(w.repo, "greet.sh", "echo \x1b[2J\x1b]0;owned\a\u202e\n")
@@ -494,8 +492,8 @@ func TestTUIForeignText(t *testing.T) {
 	}
 }
 
-// TestTUIFinding: a finding is answered, a run that cannot begin says why, more lines are shown, files are
-// viewed and folded, and an act is taken back.
+// TestTUIFinding: a finding is answered, a run that cannot begin says why, more lines are shown, files are viewed and
+// folded, and an action is undone.
 func TestTUIFinding(t *testing.T) {
 	w := tuiWorld(t)
 	w.write(w.repo, "long.txt", strings.Repeat("as it was\n", 30))
@@ -549,7 +547,7 @@ func TestTUIFinding(t *testing.T) {
 	s.leave("qq", 0)
 }
 
-// TestTUIRefused: what somebody else did meanwhile is seen, and what was typed stays where it is refused.
+// TestTUIRefused: actions of others are shown, and typed text stays if its submission is refused.
 func TestTUIRefused(t *testing.T) {
 	w := tuiWorld(t)
 	w.runr(w.repo, "review", "--reviewer", "human")

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// killWorld is a repository with a run that passed, and work of the user's beside it.
+// killWorld is a repository with a run that passed, and other work of the user.
 type killWorld struct {
 	killPlace
 	repo string
@@ -49,7 +49,7 @@ command = ["sh", "-c", "cat >/dev/null; echo '### Verdict: PASS'"]
 	return w
 }
 
-// git gives what git says.
+// git runs git and returns its output.
 func (w *killWorld) git(dir string, args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
@@ -61,7 +61,7 @@ func (w *killWorld) git(dir string, args ...string) string {
 	return string(out)
 }
 
-// runr runs the program, which must end well.
+// runr runs the program, which must succeed.
 func (w *killWorld) runr(dir string, args ...string) string {
 	w.t.Helper()
 	out, err := w.try(dir, args...)
@@ -77,7 +77,7 @@ func (w *killWorld) try(dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// copyOf is a copy of the repository.
+// copyOf returns a copy of the repository.
 func (w *killWorld) copyOf(repo string) string {
 	w.t.Helper()
 	dir := filepath.Join(w.t.TempDir(), "repo")
@@ -85,7 +85,7 @@ func (w *killWorld) copyOf(repo string) string {
 	return dir
 }
 
-// state is the files of a checkout, its branch and what is staged.
+// state returns the files of a checkout, its branch and its index.
 func (w *killWorld) state(dir string) map[string]string {
 	w.t.Helper()
 	state := map[string]string{}
@@ -105,10 +105,9 @@ func (w *killWorld) state(dir string) map[string]string {
 	return state
 }
 
-// The program is killed before and after each call of git in landing, undoing and
-// restoring. Each file is then as before or as after. The same command, typed again,
-// ends with one of the two states as a whole; and what the user typed into files before
-// that stays. Without RUNR_KILLS=all some of the calls are taken.
+// The program is killed before and after each call of git in landing, undoing and restoring. Each file then is as
+// before or as after. The same command, typed again, ends in one of the two states as a whole, and text that the user
+// typed into files meanwhile stays. Without RUNR_KILLS=all only some of the calls are tested.
 func TestKilledAtEveryGitCall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the program some hundred times")
@@ -133,7 +132,7 @@ func TestKilledAtEveryGitCall(t *testing.T) {
 	}
 }
 
-// An undo that was killed before it could say so does not keep the run from landing.
+// A run can be landed again after an undo that was killed before it recorded its event.
 func TestLandAfterUndoWithoutItsEvent(t *testing.T) {
 	w := newKillWorld(t)
 	landed := w.copyOf(w.repo)
@@ -150,8 +149,8 @@ func TestLandAfterUndoWithoutItsEvent(t *testing.T) {
 	w.saysWhatIs("landed again", dir)
 }
 
-// killWhileGitWrites kills a landing while git has removed some files and is to write
-// b.txt: a filter of the repository's does it.
+// killWhileGitWrites kills a landing after git removed some files and before it writes b.txt, by means of a filter of
+// the repository.
 func (w *killWorld) killWhileGitWrites(smudge string) (dir, calls string) {
 	w.t.Helper()
 	n := 1 + slices.IndexFunc(w.calls(w.copyOf(w.repo), []string{"land"}), func(c string) bool {
@@ -166,7 +165,7 @@ func (w *killWorld) killWhileGitWrites(smudge string) (dir, calls string) {
 	return dir, callsOf(cmd)
 }
 
-// A git that outlives the killed program goes on writing: undo waits for it.
+// If git outlives the killed program and continues to write, undo waits for it.
 func TestUndoWaitsForGitOfKilledLanding(t *testing.T) {
 	w := newKillWorld(t)
 	before := w.state(w.repo)
@@ -201,7 +200,7 @@ func TestUndoWaitsForGitOfKilledLanding(t *testing.T) {
 	w.saysWhatIs("landed again", dir)
 }
 
-// A git that was killed too has left a lock, and files half-way: they are the landing's own.
+// If git was killed as well, its lock and half-written files belong to the landing, and undo removes them.
 func TestUndoLandingKilledWithItsGit(t *testing.T) {
 	w := newKillWorld(t)
 	before := w.state(w.repo)
@@ -256,7 +255,7 @@ func (w *killWorld) killEverywhere(repo string, args []string) {
 		w.saysWhatIs(kill, dir)
 
 		if !slices.ContainsFunc([]string{" update-index ", " update-ref ", " read-tree ", " cat-file "}, func(c string) bool { return strings.Contains(call, c) }) {
-			continue // it writes nothing
+			continue // the command writes nothing
 		}
 		kill = fmt.Sprintf("after %d", n)
 		dir = w.kill(repo, kill, args)
@@ -265,7 +264,7 @@ func (w *killWorld) killEverywhere(repo string, args []string) {
 		w.write(dir, "other.txt", "typed since\n")
 		again, err = w.try(dir, args...)
 		got := w.state(dir)
-		if got["b.txt"] != "typed since\n" && args[0] == "restore" { // that is what was asked for
+		if got["b.txt"] != "typed since\n" && args[0] == "restore" { // the restore was asked to replace it
 			w.runr(dir, "undo")
 			got = w.state(dir)
 		}
@@ -277,7 +276,7 @@ func (w *killWorld) killEverywhere(repo string, args []string) {
 	}
 }
 
-// calls runs a command, and gives the calls of git that it made.
+// calls runs a command and returns its calls of git.
 func (w *killWorld) calls(dir string, args []string) []string {
 	cmd := w.command(dir, "none", args)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -286,7 +285,7 @@ func (w *killWorld) calls(dir string, args []string) []string {
 	return callsMade(cmd)
 }
 
-// kill runs a command in a copy of a repository, which must be killed.
+// kill runs a command in a copy of a repository and checks that it is killed.
 func (w *killWorld) kill(repo, kill string, args []string) (dir string) {
 	dir = w.copyOf(repo)
 	w.mustBeKilled(kill, w.command(dir, kill, args))
@@ -302,7 +301,8 @@ func (w *killWorld) mustBeKilled(kill string, cmd *exec.Cmd) {
 	}
 }
 
-// eachIsOneOf wants each file as before or as after, and nothing beside.
+// eachIsOneOf checks that each file is as before or as after, and that there are no other files except temporary
+// ones.
 func (w *killWorld) eachIsOneOf(kill string, got, before, after map[string]string) {
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(got)), slices.Collect(maps.Keys(before))) {
 		unfinished := strings.HasPrefix(filepath.Base(name), ".git-runr-tmp-")
@@ -312,7 +312,7 @@ func (w *killWorld) eachIsOneOf(kill string, got, before, after map[string]strin
 	}
 }
 
-// saysWhatIs wants the run to be landed where its work is.
+// saysWhatIs checks that status calls the run landed exactly if its work is on main.
 func (w *killWorld) saysWhatIs(kill, dir string) {
 	out := w.runr(dir, "status")
 	landed := strings.Contains(w.git(dir, "ls-tree", "--name-only", "main"), "new.txt")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestVersionOnTheTerminal: the program says it, also where there is no repository.
+// TestVersionOnTheTerminal: the program prints its version, also outside of a repository.
 func TestVersionOnTheTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if got, status := outputOf(t, "--version"); status != 0 || got != "git-runr "+buildNow().String()+"\n" {
@@ -18,7 +18,7 @@ func TestVersionOnTheTerminal(t *testing.T) {
 	}
 }
 
-// TestReleaseStampsTheVersion: the recipe sets the variable that there is.
+// TestReleaseStampsTheVersion: the release recipe sets an existing variable.
 func TestReleaseStampsTheVersion(t *testing.T) {
 	recipe, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
 	if err != nil {

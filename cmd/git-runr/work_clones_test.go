@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// cloneCount is how many requests RUNR_WORK_REQUESTS wants, 12 unless it says so.
+// cloneCount returns the number of requests in RUNR_WORK_REQUESTS, or 12.
 func cloneCount() int {
 	if n, err := strconv.Atoi(os.Getenv("RUNR_WORK_REQUESTS")); err == nil {
 		return n
@@ -17,7 +17,7 @@ func cloneCount() int {
 	return 12
 }
 
-// clone makes a clone that shares with hub, with a home and a configuration of its own.
+// clone makes a clone that shares with hub, with its own home and configuration.
 func (w *workers) clone(hub string, parallel int) (dir string, env []string) {
 	w.t.Helper()
 	dir, home := filepath.Join(w.t.TempDir(), "clone"), w.t.TempDir()
@@ -28,8 +28,8 @@ func (w *workers) clone(hub string, parallel int) (dir string, env []string) {
 	return dir, append(w.env[:len(w.env):len(w.env)], "XDG_CONFIG_HOME="+home)
 }
 
-// TestWorkForAll has two clones do what a third asked for, and kills one of them in the
-// middle. It comes back; or it does not, and its leases lapse.
+// TestWorkForAll lets two clones do the requests of a third and kills one of them in the middle. In one case it is
+// started again, in the other its leases expire.
 func TestWorkForAll(t *testing.T) {
 	for name, late := range map[string]int{"comes back": 0, "leases lapse": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestWorkForAll(t *testing.T) {
 				mode = "--once"
 			}
 			second := w.start(c, envC, "--for-all", mode, "--timeout", "5m")
-			for w.callsBy(envB) < 2 { // the agent is at the second one's review, so that its lease is there
+			for w.callsBy(envB) < 2 { // wait until the agent works on the second clone's review, so that its lease exists
 				time.Sleep(5 * time.Millisecond)
 			}
 			w.kill(first)
@@ -82,7 +82,7 @@ func TestWorkForAll(t *testing.T) {
 	}
 }
 
-// checkSame wants the inboxes of clones to be equal.
+// checkSame checks that the inboxes of clones are equal.
 func (w *workers) checkSame(clones map[string][]string) {
 	w.t.Helper()
 	want := ""

@@ -18,8 +18,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// lingerer is an agent that notes each call, takes its time and cannot be told to end: when
-// nobody hears its answer it stays. Its last argument is where it is found by.
+// lingerer is an agent that records each call, takes its time and ignores TERM. If nobody reads its answer, it stays.
+// Its last argument identifies it.
 const lingerer = `trap "" TERM PIPE; cat >/dev/null; echo "$1" >>"$0/calls"; sh -c "sleep 0.$((1 + $$ % 4)) # $0"; echo "### Verdict: PASS" 2>/dev/null || sh -c "sleep 120; # $0"`
 
 // workers are processes of git runr work that are killed.
@@ -44,7 +44,7 @@ func newWorkers(t *testing.T, parallel int) (w *workers, dir string) {
 	return w, dir
 }
 
-// configure has the agent called slow in the user's file of home.
+// configure defines the agent called slow in the user's configuration in home.
 func (w *workers) configure(home string, parallel int) {
 	w.t.Helper()
 	text := fmt.Sprintf("[loop]\nparallel = %d\n[agents.slow]\ncommand = [\"sh\", \"-c\", %q, %q, %q]\n", parallel, lingerer, w.agent, filepath.Base(home))
@@ -57,7 +57,7 @@ func (w *workers) configure(home string, parallel int) {
 	}
 }
 
-// ask makes requests, and nobody begins to work.
+// ask makes requests without starting any work.
 func (w *workers) ask(dir string, requests int) *store.Store {
 	w.t.Helper()
 	repo, err := gitstore.Open(w.t.Context(), dir)
@@ -78,7 +78,7 @@ func (w *workers) ask(dir string, requests int) *store.Store {
 	return store
 }
 
-// work is one process.
+// workProcess is one process of git runr work.
 type workProcess struct {
 	cmd   *exec.Cmd
 	out   bytes.Buffer
@@ -118,8 +118,7 @@ func (w *workers) kill(p *workProcess) {
 	<-p.ended
 }
 
-// killSome lets count processes work at once and kills one of them again and again, each
-// time after a while of up to pause.
+// killSome runs count processes at once and kills one of them again and again, after random pauses of up to pause.
 func (w *workers) killSome(count, kills int, pause time.Duration, start func(n int) *workProcess) {
 	w.t.Helper()
 	all := make([]*workProcess, count)
@@ -140,20 +139,20 @@ func (w *workers) killSome(count, kills int, pause time.Duration, start func(n i
 	}
 }
 
-// calls is how often the agent was called.
+// calls returns how often the agent was called.
 func (w *workers) calls() int {
 	data, _ := os.ReadFile(filepath.Join(w.agent, "calls"))
 	return bytes.Count(data, []byte("\n"))
 }
 
-// callsBy is how often the agent was called by the clone that clone gave env for.
+// callsBy returns how often the clone with the environment env called the agent.
 func (w *workers) callsBy(env []string) int {
 	data, _ := os.ReadFile(filepath.Join(w.agent, "calls"))
 	return bytes.Count(data, []byte(filepath.Base(env[len(env)-1])+"\n"))
 }
 
-// checkDone wants every review done once, and of killed workers at most late answers that were
-// shared when another had done the same.
+// checkDone checks that every review was done once. Killed workers may leave at most late answers that were shared
+// after another clone's answer.
 func (w *workers) checkDone(records *store.Store, requests, late int) {
 	w.t.Helper()
 	reviews, total, err := records.Reviews(w.t.Context(), store.Filter{})
@@ -172,7 +171,7 @@ func (w *workers) checkDone(records *store.Store, requests, late int) {
 	}
 }
 
-// checkClean wants nothing left of killed workers.
+// checkClean checks that nothing of the killed workers is left.
 func (w *workers) checkClean(dir string) {
 	w.t.Helper()
 	state := filepath.Join(dir, ".git", "runr")
@@ -195,7 +194,7 @@ func (w *workers) checkClean(dir string) {
 	}
 }
 
-// agents are the processes of the agent, where the system tells.
+// agents returns the process ids of the agent, if the system provides them.
 func (w *workers) agents() (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
@@ -207,7 +206,7 @@ func (w *workers) agents() (pids []int) {
 	return pids
 }
 
-// killCount is how many kills RUNR_WORK_KILLS wants, 10 unless it says so.
+// killCount returns the number of kills in RUNR_WORK_KILLS, or 10.
 func killCount() int {
 	if n, err := strconv.Atoi(os.Getenv("RUNR_WORK_KILLS")); err == nil {
 		return n
@@ -218,8 +217,8 @@ func killCount() int {
 	return 4
 }
 
-// TestWorkKilled kills git runr work at moments that nobody chose, of four processes and of
-// one that does four reviews at a time: each review is done once, and nothing is left.
+// TestWorkKilled kills git runr work at random moments, with four processes and with one that does four reviews at a
+// time. Each review is done once, and nothing is left behind.
 func TestWorkKilled(t *testing.T) {
 	for name, c := range map[string]struct{ processes, each int }{"four processes": {4, 1}, "four at a time": {1, 4}} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 const year = 365 * day
 
-// wroteAt is a log of one entry, by a clone that is gone then.
+// wroteAt writes a log of one entry by a clone that then disappears, and returns the entry.
 func wroteAt(t *testing.T, bare, writer string, at time.Time) Entry {
 	t.Helper()
 	repo := cloneAs(t, bare, writer)
@@ -47,7 +47,7 @@ func syncSince(t *testing.T, repo *Store, since time.Time) Adopted {
 	return adopted
 }
 
-// oldAndNew is a remote with an archived log of two years ago and one of now.
+// oldAndNew returns a remote with two archived logs, one of two years ago and one of now.
 func oldAndNew(t *testing.T) (bare string, full *Store, old, new Entry) {
 	t.Helper()
 	bare, clones := newRemote(t, 1)
@@ -63,7 +63,7 @@ func oldAndNew(t *testing.T) (bare string, full *Store, old, new Entry) {
 func TestOldArchivesAreLeft(t *testing.T) {
 	bare, full, old, new := oldAndNew(t)
 	dir := filepath.Join(t.TempDir(), "part")
-	testGit(t, bare, "clone", "-q", "--no-local", bare, dir) // else git copies all objects
+	testGit(t, bare, "clone", "-q", "--no-local", bare, dir) // without --no-local git copies all objects
 	part := openTestRepo(t, dir)
 	for _, want := range []int{1, 0} {
 		if got := syncSince(t, part, testWhen.Add(-year)); got.Events != want {
@@ -82,7 +82,7 @@ func TestOldArchivesAreLeft(t *testing.T) {
 	if got := syncLogs(t, part); got.Events != 1 || logTips(t, part)["00000000000a"] != old.ID {
 		t.Errorf("all: %+v", got)
 	}
-	more := wroteAt(t, bare, "00000000000d", old.When) // what has come is followed
+	more := wroteAt(t, bare, "00000000000d", old.When) // a log that was fetched is followed further
 	syncLogs(t, full)
 	retire(t, full, testWhen.Add(day), 1)
 	if syncSince(t, part, testWhen); logTips(t, part)["00000000000d"] != more.ID {
@@ -93,7 +93,8 @@ func TestOldArchivesAreLeft(t *testing.T) {
 	}
 }
 
-// The log of a clone that is retired into a month that is left is not begun again beside it.
+// A clone does not start a second log under an id whose log is in an archive that the clone left out. It fetches
+// archives that may hold its own log, which depends on the age of its id.
 func TestOwnLogInOldArchive(t *testing.T) {
 	bare, full, old, _ := oldAndNew(t)
 	back := cloneAs(t, bare, old.Writer)
@@ -120,7 +121,7 @@ func TestOwnLogInOldArchive(t *testing.T) {
 	}
 }
 
-// A clone that lacks a month gives back no ref of a log that went there, and puts none there.
+// A clone that left out an archive neither deletes nor restores a ref of a log that was retired into it.
 func TestRetiredIntoWhatIsLeft(t *testing.T) {
 	bare, full, _, _ := oldAndNew(t)
 	again := wroteAt(t, bare, "00000000000c", testWhen.Add(-2*year))
@@ -145,7 +146,8 @@ func TestRetiredIntoWhatIsLeft(t *testing.T) {
 	}
 }
 
-// A log that comes back with a clock that is behind is not hidden by what is archived of it.
+// If a retired log continues with a clock that is behind, its older state in the archive does not hide the new
+// entries.
 func TestMonthNeverGoesBack(t *testing.T) {
 	bare, full, _, new := oldAndNew(t)
 	next := wroteAt(t, bare, new.Writer, testWhen.Add(-year))

@@ -22,7 +22,7 @@ var testMonth = monthOf(testWhen)
 
 var testArchiveRef = archivesPrefix + testMonth
 
-// comeAndGo has n clones write an entry each, and leave. It gives their tips.
+// comeAndGo makes n clones that write one entry each and disappear. It returns their tips.
 func comeAndGo(t *testing.T, bare string, n int) Tips {
 	t.Helper()
 	tips := Tips{}
@@ -46,7 +46,7 @@ func retire(t *testing.T, repo *Store, before time.Time, least int) Retired {
 	return done
 }
 
-// remoteRefs are the refs of ours on a remote, without what is before their names.
+// remoteRefs returns our refs on a remote, without the common prefix of their names.
 func remoteRefs(t *testing.T, bare string) string {
 	t.Helper()
 	return strings.ReplaceAll(testGit(t, bare, "for-each-ref", "--format=%(refname)", "refs/runr"), "refs/runr/", "")
@@ -117,8 +117,7 @@ func cloneOf(t *testing.T, bare string) *Store {
 	return openTestRepo(t, dir)
 }
 
-// A writer whose log was retired goes on from its tip, in the clone where it wrote and in
-// another that has its id.
+// A writer whose log was retired continues from its tip, in the clone that wrote it and in another clone with its id.
 func TestRetiredWriterComesBack(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	back, other := clones[0], clones[1]
@@ -155,7 +154,7 @@ func TestRetiredWriterComesBack(t *testing.T) {
 	}
 }
 
-// Of two that retire at once one is told to look again, and nothing is lost.
+// If two clones retire logs at once, the second gets ErrLostRace and has to fetch again. No log is lost.
 func TestRetireAtOnce(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	want := comeAndGo(t, bare, 4)
@@ -182,7 +181,8 @@ func TestRetireAtOnce(t *testing.T) {
 	}
 }
 
-// Whoever comes after one that was killed, or a program that knows no archives, finishes.
+// The next clone completes a retirement that was interrupted, or whose refs were pushed again by a program that does
+// not know archives.
 func TestRetireIsFinished(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	want := comeAndGo(t, bare, 2)
@@ -190,7 +190,7 @@ func TestRetireIsFinished(t *testing.T) {
 		syncLogs(t, repo)
 	}
 	retire(t, clones[0], testWhen.Add(day), 1)
-	for writer, tip := range want { // what has been there before
+	for writer, tip := range want { // restore the refs of before
 		testGit(t, bare, "update-ref", logPrefix+writer, string(tip))
 	}
 	back := cloneOf(t, bare)
@@ -214,7 +214,7 @@ func TestRetireIsFinished(t *testing.T) {
 	}
 }
 
-// A ref that a program without archives has left behind the archive is not brought forward.
+// A ref that is behind the archived tip, left by a program that does not know archives, is not moved forward.
 func TestRetiredRefThatIsBehind(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	a, b := clones[0], clones[1]
@@ -243,8 +243,7 @@ func TestRetiredRefThatIsBehind(t *testing.T) {
 	}
 }
 
-// A clone that writes under several names keeps the refs of all of them: what it knows of
-// its own logs goes by them.
+// A clone that writes under several names keeps the refs of all of them, because it finds its own logs by these refs.
 func TestRetireUnderAnotherName(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	repo := clones[0]
@@ -271,8 +270,8 @@ func TestRetireUnderAnotherName(t *testing.T) {
 	}
 }
 
-// What is left of a damaged log is looked for among all commits, less what is known to be
-// the logs of others, retired ones too.
+// The entries of a damaged log are searched among all commits, except the known logs of other writers, retired logs
+// included.
 func TestSalvageKnowsRetiredLogs(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	theirs := comeAndGo(t, bare, 1)["000000000001"]
@@ -292,7 +291,7 @@ func TestSalvageKnowsRetiredLogs(t *testing.T) {
 	}
 }
 
-// A ref of a log that moves while it is retired stays.
+// If a log's ref moves while the log is retired, the ref stays.
 func TestRetireLeavesWhatMoves(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	tips := comeAndGo(t, bare, 1)
@@ -311,7 +310,7 @@ func TestRetireLeavesWhatMoves(t *testing.T) {
 	}
 }
 
-// Many logs go into several archives, oldest first.
+// Many logs are split into several archives, oldest first.
 func TestArchivesAreCut(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	repo := clones[0]
@@ -342,7 +341,7 @@ func TestArchivesAreCut(t *testing.T) {
 	testGit(t, bare, "fsck", "--strict")
 }
 
-// foreignArchive puts an archive commit on a remote that anybody could have made.
+// foreignArchive writes an archive commit as anybody could, and pushes it to the remote.
 func foreignArchive(t *testing.T, repo *Store, message string, parents ...odb.ID) odb.ID {
 	t.Helper()
 	tree, err := repo.objects.WriteTree(t.Context(), nil)
@@ -413,7 +412,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// An archive never takes a log back, nor away.
+// An archive neither moves a log backward nor removes one.
 func TestArchiveTakesNothingBack(t *testing.T) {
 	bare, clones := newRemote(t, 3)
 	a, b := clones[0], clones[2]
@@ -425,7 +424,7 @@ func TestArchiveTakesNothingBack(t *testing.T) {
 	want[a.Writer()] = second
 	syncLogs(t, b)
 	retire(t, b, testWhen.Add(day), 1)
-	testGit(t, bare, "update-ref", "-d", testArchiveRef) // and everything that was in it
+	testGit(t, bare, "update-ref", "-d", testArchiveRef) // removes all of its logs as well
 	foreignArchive(t, a, archive{newest: testWhen, logs: []archivedLog{{a.Writer(), first}}}.message(), first)
 	for range 2 {
 		for _, repo := range []*Store{b, a} {
@@ -444,7 +443,7 @@ func TestArchiveTakesNothingBack(t *testing.T) {
 	}
 }
 
-// A remote that is emptied, or another one, gets the archive, and not a ref a log.
+// An emptied or new remote gets the archive, and no ref of an archived log.
 func TestArchiveGoesToAnEmptyRemote(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	want := comeAndGo(t, bare, 3)
@@ -461,7 +460,7 @@ func TestArchiveGoesToAnEmptyRemote(t *testing.T) {
 	}
 }
 
-// What an archive has lost here is brought again, and nothing else stops meanwhile.
+// Objects that an archive lost are fetched again. Other logs can be read meanwhile.
 func TestDamagedArchive(t *testing.T) {
 	for _, itself := range []bool{true, false} {
 		bare, clones := newRemote(t, 1)
@@ -503,7 +502,7 @@ func testArchive(t *testing.T, repo *Store) odb.ID {
 	return id
 }
 
-// An archive says what it says, and nothing that can be read is anything else.
+// FuzzArchive: a message that can be parsed has the same content after it is written and parsed again.
 func FuzzArchive(f *testing.F) {
 	id := odb.ID(strings.Repeat("a1", 20))
 	f.Add(archive{newest: testWhen, logs: []archivedLog{{"00000000000a", id}}}.message(), false)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// twoRemotes is a clone of company with a second remote, customer, and a colleague's clone of each.
+// twoRemotes returns a clone of the remote company with a second remote, customer, and one clone of each by a
+// colleague and by the customer.
 func twoRemotes(t *testing.T) (mine, colleague, customer *Store, there map[string]string) {
 	t.Helper()
 	company, repos := newRemote(t, 2)
@@ -46,7 +47,7 @@ func writeFor(t *testing.T, repo *Store, to Audience, text string) (writer strin
 	return e.Writer
 }
 
-// logsAt are the writers whose logs a bare repository has.
+// logsAt returns the writers whose logs a bare repository has.
 func logsAt(t *testing.T, dir string) []string {
 	t.Helper()
 	tips := logTips(t, openTestRepo(t, dir))
@@ -61,7 +62,7 @@ func checkLogs(t *testing.T, when, dir string, want ...string) {
 	}
 }
 
-// A log goes to its audience's remote and to no other, whatever becomes of the remotes.
+// A log is pushed only to its audience's remote, even if remotes are renamed, removed or added.
 func TestAudiences(t *testing.T) {
 	mine, colleague, customer, there := twoRemotes(t)
 	theirs := writeFor(t, colleague, Audience{}, "a colleague")
@@ -118,7 +119,7 @@ func TestAudiences(t *testing.T) {
 	}
 }
 
-// A remote that has a new URL is the same one.
+// A remote with a new URL keeps its audience.
 func TestAudienceNewURL(t *testing.T) {
 	mine, _, _, there := twoRemotes(t)
 	home := writeFor(t, mine, Audience{}, "for us")
@@ -133,7 +134,8 @@ func TestAudienceNewURL(t *testing.T) {
 	checkLogs(t, "moved", there["customer"])
 }
 
-// What is not known to have come from a remote goes only to the home remote.
+// If the file that records where logs came from is damaged, such logs are pushed only to the home remote, and private
+// logs nowhere.
 func TestAudienceFaultyFile(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":    os.Remove,
@@ -170,7 +172,7 @@ func TestAudienceFaultyFile(t *testing.T) {
 	}
 }
 
-// A writer that is named by the environment is one for each audience, and another process knows whose its logs are.
+// A writer that is named in the environment has one log per audience, and another process knows each log's audience.
 func TestAudienceNamed(t *testing.T) {
 	mine, _, _, there := twoRemotes(t)
 	t.Setenv(writerVar, "ci/build")

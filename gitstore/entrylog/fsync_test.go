@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/refdb"
 )
 
-// TestGitSyncsWhatItWrites: every way to have git write objects or refs has them on
-// disk when it returns, also for a user who has switched that off.
+// TestGitSyncsWhatItWrites: every git command that writes objects or refs has synced them to disk when it returns,
+// even if the user's configuration disables that.
 func TestGitSyncsWhatItWrites(t *testing.T) {
 	_, repos := newRemote(t, 2)
 	repo, ctx := repos[1], context.Background()

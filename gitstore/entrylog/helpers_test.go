@@ -30,7 +30,7 @@ var (
 	spoil         = testrepo.Spoil
 )
 
-// newTestRepo makes a repository with one commit and opens it.
+// newTestRepo creates a repository with one commit and opens it.
 func newTestRepo(t *testing.T) *Store {
 	t.Helper()
 	return openTestRepo(t, testrepo.New(t))
@@ -46,7 +46,7 @@ func openTestRepo(t *testing.T, dir string) *Store {
 	return New(repo, objects, refdb.New(repo, objects))
 }
 
-// newTestRepoFormat makes an empty repository with one object format.
+// newTestRepoFormat creates an empty repository with an object format.
 func newTestRepoFormat(t *testing.T, format string) *Store {
 	t.Helper()
 	return openTestRepo(t, testrepo.NewFormat(t, format))
@@ -57,7 +57,7 @@ var (
 	testWhen  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// testCommits makes n commits that no ref holds.
+// testCommits creates n commits that no ref points to.
 func testCommits(t *testing.T, repo *Store, n int) []odb.ID {
 	t.Helper()
 	tree, err := repo.objects.WriteTree(context.Background(), nil)

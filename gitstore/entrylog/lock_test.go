@@ -123,7 +123,7 @@ func TestLockOfDeadProcess(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	out.Read(make([]byte, 1)) // it says when it holds the lock
+	out.Read(make([]byte, 1)) // the child writes when it holds the lock
 	if _, ok, err := repo.dir.TryLock("test"); ok || err != nil {
 		t.Errorf("while it lives: %v, %v", ok, err)
 	}
@@ -189,7 +189,7 @@ func TestGCRuns(t *testing.T) {
 	}
 }
 
-// beginGC makes a gc of this process's that does nothing, until it is ended.
+// beginGC makes this process look like a running gc until end is called.
 func beginGC(t *testing.T, repo *Store) (end func()) {
 	t.Helper()
 	host, err := os.Hostname()
@@ -218,8 +218,7 @@ func TestWaitForGC(t *testing.T) {
 	}
 }
 
-// Nobody waits for a gc to record something: gc does not take it, though it looked at
-// the refs before.
+// Append does not wait for a running gc. The gc does not delete the new objects, although it read the refs before.
 func TestAppendDuringGC(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		repo, ctx := newTestRepoFormat(t, format), context.Background()
@@ -240,7 +239,7 @@ func TestAppendDuringGC(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What this gc does: it deletes everything that the refs did not need when it began.
+		// What a real gc does: it deletes everything that the refs did not need when it began.
 		refs := []string{logPrefix + repo.Writer(), "refs/notes/runr", pinRef}
 		for i, old := range []odb.ID{first.ID, "", ""} {
 			now := testGit(t, repo.dir.WorkTree, "rev-parse", refs[i])
@@ -277,7 +276,7 @@ func TestAppendDuringGC(t *testing.T) {
 	}
 }
 
-// noticed is a context that tells when somebody begins to wait with it.
+// noticed is a context that reports when somebody begins to wait for it.
 type noticed struct {
 	context.Context
 	once  sync.Once
@@ -289,7 +288,7 @@ func (n *noticed) Done() <-chan struct{} {
 	return n.Context.Done()
 }
 
-// Other refs wait for a gc, and do not move to what it has deleted.
+// Moves of other refs wait for a running gc, and fail if it deleted the new object.
 func TestSwapRefDuringGC(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	id := testCommits(t, repo, 1)[0]
@@ -309,8 +308,8 @@ func TestSwapRefDuringGC(t *testing.T) {
 	}
 }
 
-// What git started holds the lock of a killed program, and is named; it holds nothing
-// of one that has unlocked.
+// A process that git started keeps the lock of a killed program and is named as its holder. After the program
+// unlocks, the process holds nothing.
 func TestHoldLock(t *testing.T) {
 	repo := newTestRepo(t)
 	for _, killed := range []bool{true, false} {

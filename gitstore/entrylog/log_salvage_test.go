@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// Whatever is lost of a log, everything else is visited, and what is lost is named.
+// Salvage visits every entry of a log that is not lost, and names the lost ones.
 func TestSalvage(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		for _, lost := range [][]int{{3}, {9}, {0}, {4, 5}, {2, 6, 9}, {}} {
@@ -50,7 +50,7 @@ func TestSalvage(t *testing.T) {
 					named = append(named, d.ID)
 				}
 				for _, i := range lost {
-					inside := slices.Contains(lost, i+1) // nothing that is left names it
+					inside := slices.Contains(lost, i+1) // no entry that is left names it
 					if slices.Contains(named, events[i]) == inside {
 						t.Errorf("%s %v: named %v", format, lost, named)
 					}
@@ -60,9 +60,9 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// An entry of a killed writer, to which the ref never moved, is not part of a log, unless
-// the one that came after it is what is lost (then nothing tells them apart); nor
-// is what somebody else's log leads to, whatever it says.
+// Salvage leaves out an entry of a killed writer to which the ref never moved, unless the entry that followed is
+// lost, because then the two cannot be told apart. It also leaves out commits of other writers' logs, whatever they
+// contain.
 func TestSalvageTakesNothingElse(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	events := appendEvents(t, repo, 6)
@@ -83,7 +83,7 @@ func TestSalvageTakesNothingElse(t *testing.T) {
 	}
 }
 
-// Many commits are read past those that cannot be.
+// readSound visits all sound commits and reports each damaged or missing one.
 func TestReadSound(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	ids := testCommits(t, repo, 9)

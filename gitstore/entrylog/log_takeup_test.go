@@ -15,10 +15,10 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// ownEntry recognizes what these tests append.
+// ownEntry reports whether these tests appended an entry.
 func ownEntry(e Entry) bool { return strings.HasPrefix(e.Message, "event ") }
 
-// appendEvents appends n entries that ownEntry knows, a second apart.
+// appendEvents appends n entries that ownEntry recognizes, a second apart.
 func appendEvents(t *testing.T, repo *Store, n int) []odb.ID {
 	t.Helper()
 	var ids []odb.ID
@@ -32,7 +32,7 @@ func appendEvents(t *testing.T, repo *Store, n int) []odb.ID {
 	return ids
 }
 
-// logIDs are the entries of this clone's own log as its ref has them.
+// logIDs returns the entries of this clone's own log, as its ref has them.
 func logIDs(t *testing.T, repo *Store) []odb.ID {
 	t.Helper()
 	out := testGit(t, repo.dir.WorkTree, "rev-list", "--first-parent", "--reverse", logPrefix+repo.Writer())
@@ -43,7 +43,7 @@ func logIDs(t *testing.T, repo *Store) []odb.ID {
 	return ids
 }
 
-// loseObject removes the file of an object, wherever it is; damageObject spoils it.
+// loseObject removes the file of a loose object.
 func loseObject(t *testing.T, repo *Store, id odb.ID) {
 	t.Helper()
 	if err := os.Remove(loosePathOf(repo, id)); err != nil {
@@ -60,7 +60,7 @@ func loosePathOf(repo *Store, id odb.ID) string {
 	return filepath.Join(repo.dir.CommonDir, "objects", string(id[:2]), string(id[2:]))
 }
 
-// A log whose ref somebody has moved is taken up where its writer left it.
+// If somebody moved a log's ref, TakeUpLog continues the log where its writer left it.
 func TestTakeUpRewoundLog(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		for _, n := range []int{1, 3, tailEntries + 1} {
@@ -111,7 +111,7 @@ func TestTakeUpRewoundLog(t *testing.T) {
 	}
 }
 
-// Without the tail the log goes back as far as the clone's own ref keeps it.
+// Without the tail, the log is restored as far as the clone's own ref keeps it.
 func TestTakeUpWithoutTail(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	events := appendEvents(t, repo, tailEntries+1)
@@ -127,7 +127,7 @@ func TestTakeUpWithoutTail(t *testing.T) {
 	}
 }
 
-// Append takes up a log by itself, also when nothing was read before.
+// Append takes up a log by itself, even if nothing was read before.
 func TestAppendOnRewoundLog(t *testing.T) {
 	repo := newTestRepo(t)
 	events := appendEvents(t, repo, 3)
@@ -137,7 +137,7 @@ func TestAppendOnRewoundLog(t *testing.T) {
 	}
 }
 
-// A log that went on without its tail, written by an older program, is left alone.
+// If an older program, which writes no tail, continued the log, the log is left alone.
 func TestTakeUpLogThatWentOn(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	events := appendEvents(t, repo, 2)
@@ -155,7 +155,7 @@ func TestTakeUpLogThatWentOn(t *testing.T) {
 	}
 }
 
-// What gc took from a writer that was killed before it could look is written again.
+// Entries that gc deleted are written again, if their writer was killed before it could check them.
 func TestTakeUpWhatGCTook(t *testing.T) {
 	for _, lost := range [][]int{{2}, {1}, {0, 1, 2}} {
 		repo, ctx := newTestRepo(t), context.Background()
@@ -183,8 +183,8 @@ func TestTakeUpWhatGCTook(t *testing.T) {
 	}
 }
 
-// A newest entry that is lost for good ends the log at the newest that is left, though
-// no ref leads to it, and the user's gc lives.
+// If the newest entry is lost for good, the log ends at the newest entry that is left, even if no ref points to it.
+// Afterwards the user's gc works again.
 func TestTakeUpLostTip(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		for _, kept := range []bool{false, true} {
@@ -197,7 +197,7 @@ func TestTakeUpLostTip(t *testing.T) {
 				continue
 			}
 			events := appendEvents(t, repo, n)
-			os.Remove(repo.tailPath(repo.Writer())) // as after an older program
+			os.Remove(repo.tailPath(repo.Writer())) // as an older program leaves it
 			loseObject(t, repo, events[n-1])
 			unfinished := testGit(t, repo.dir.WorkTree, "commit-tree", "-p", string(events[0]), "-m", "event of a killed writer", testGit(t, repo.dir.WorkTree, "rev-parse", string(events[0])+"^{tree}"))
 			repo = openTestRepo(t, repo.dir.WorkTree)
@@ -218,7 +218,7 @@ func TestTakeUpLostTip(t *testing.T) {
 	}
 }
 
-// A log of which nothing is left is no log.
+// If no entry of a log is left, a new log is started.
 func TestTakeUpLogOfNothing(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	events := appendEvents(t, repo, 1)
@@ -232,7 +232,7 @@ func TestTakeUpLogOfNothing(t *testing.T) {
 	testGit(t, repo.dir.WorkTree, "fsck", "--strict")
 }
 
-// A writer that is killed at any point leaves an entry that is there or is not.
+// If a writer is killed at any point, its entry is either complete in the log or not in it.
 func TestTailOfKilledWriter(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	events := appendEvents(t, repo, 2)
@@ -265,7 +265,7 @@ func TestTailOfKilledWriter(t *testing.T) {
 	}
 }
 
-// A tail that was cut short anywhere counts as far as it is whole.
+// The whole records of a tail that was cut short are used.
 func TestTailCutShort(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	events := appendEvents(t, repo, 3)

@@ -19,7 +19,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
-// appendText decides to append a message, whatever there is.
+// appendText returns a function that decides to append a message in any case.
 func appendText(text string) Decide {
 	return func(context.Context, Tips, string) (Record, error) {
 		return Record{Author: gitdir.Identity{Name: "A Person", Email: "a@example.com"}, When: time.Unix(1800000000, 999), Message: text}, nil
@@ -121,7 +121,7 @@ func TestAppendDecidesAgain(t *testing.T) {
 	var seen []odb.ID
 	entry, err := repo.Append(ctx, func(_ context.Context, tips Tips, writer string) (Record, error) {
 		seen = append(seen, tips[writer])
-		if len(seen) == 1 { // somebody's git moves the log in between
+		if len(seen) == 1 { // somebody's git moves the log meanwhile
 			testGit(t, repo.dir.WorkTree, "update-ref", "refs/runr/log/"+writer, string(foreign))
 		}
 		return Record{Message: "decided"}, nil
@@ -147,7 +147,7 @@ func TestAppendGivesUp(t *testing.T) {
 
 func TestWriterMadeElsewhere(t *testing.T) {
 	repo := newTestRepo(t)
-	other := openTestRepo(t, repo.dir.WorkTree) // opened before there was a writer
+	other := openTestRepo(t, repo.dir.WorkTree) // opened before the writer existed
 	first := mustAppend(t, repo, Record{Message: "one"})
 	second := mustAppend(t, other, Record{Message: "two"})
 	if second.Writer != first.Writer || second.Parent != first.ID {
@@ -174,7 +174,7 @@ func TestWalk(t *testing.T) {
 			n = 5
 		}
 		var entries []Entry
-		for i := range n { // times run backwards: they must not matter
+		for i := range n { // the times run backward, which must have no effect
 			entries = append(entries, mustAppend(t, repo, Record{When: time.Unix(int64(2000000000-i*100), 0), Message: fmt.Sprintf("number %d\n\n  indented\né\xff\n", i)}))
 		}
 		check := func(what string, from, to int) {
@@ -396,7 +396,7 @@ func TestAppendConcurrently(t *testing.T) {
 	checkConcurrentLog(t, repo, acknowledged, processes*each)
 }
 
-// checkConcurrentLog wants every acknowledged entry exactly once in one chain.
+// checkConcurrentLog checks that every acknowledged entry is in one chain exactly once.
 func checkConcurrentLog(t *testing.T, repo *Store, acknowledged map[odb.ID]bool, want int) {
 	t.Helper()
 	repo = openTestRepo(t, repo.dir.WorkTree)
@@ -419,9 +419,8 @@ func checkConcurrentLog(t *testing.T, repo *Store, acknowledged map[odb.ID]bool,
 	testGit(t, repo.dir.WorkTree, "fsck", "--strict", "--no-dangling")
 }
 
-// keepGitBusy runs gc and pack-refs again and again, until it is stopped. Either may
-// fail now and then when it meets a ref or an object that is just moving; what counts
-// is what is left afterwards.
+// keepGitBusy runs gc and pack-refs until it is stopped. Either may fail when it meets a ref or an object that is
+// moving; only the final state is checked.
 func keepGitBusy(t *testing.T, repo *Store) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -450,7 +449,7 @@ func keepGitBusy(t *testing.T, repo *Store) (stop func()) {
 	}
 }
 
-// TestStoredEntry pins the bytes of an entry: they are read by other versions.
+// TestStoredEntry fixes the bytes of an entry, because other versions read them.
 func TestStoredEntry(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
 	testGit(t, repo.dir.WorkTree, "config", "runr.writer", "3f9c0a12be47")

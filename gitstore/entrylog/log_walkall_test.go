@@ -20,8 +20,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
-// importLogs makes logs of some lengths through git fast-import, with times that do not
-// only go forward, and gives their tips.
+// importLogs makes logs of these lengths with git fast-import, with times that are not in order, and returns their
+// tips.
 func importLogs(t *testing.T, repo *Store, lengths ...int) Tips {
 	t.Helper()
 	var stream bytes.Buffer
@@ -47,7 +47,7 @@ func mustTips(t *testing.T, repo *Store) Tips {
 	return tips
 }
 
-// walkEach is what WalkAll visits, read log by log.
+// walkEach returns what WalkAll should visit, read log by log.
 func walkEach(t *testing.T, repo *Store, tips, known Tips) map[string][]Entry {
 	t.Helper()
 	logs := map[string][]Entry{}
@@ -76,7 +76,7 @@ func walkAll(ctx context.Context, repo *Store, tips, known Tips) (map[string][]E
 	return logs, err
 }
 
-// back is the entry that stands n before one in its log, "" before its first.
+// back returns the entry n before id in its log, or "" before the first.
 func back(t *testing.T, repo *Store, id odb.ID, n int) odb.ID {
 	t.Helper()
 	if n == 0 {
@@ -89,8 +89,8 @@ func back(t *testing.T, repo *Store, id odb.ID, n int) odb.ID {
 	return odb.ID(list[n])
 }
 
-// WalkAll visits what Walk visits of each log, wherever the objects are, and whatever is
-// known of the logs.
+// WalkAll visits the same entries as Walk does for each log, wherever the objects are stored and whatever part is
+// known.
 func TestWalkAll(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		repo := newTestRepoFormat(t, format)
@@ -132,7 +132,7 @@ func TestWalkAllOfManyLogs(t *testing.T) {
 	}
 }
 
-// countGit counts the processes of git from here on, by git's own trace.
+// countGit counts the git processes from now on, from git's own trace.
 func countGit(t *testing.T) func() int {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace")
@@ -142,7 +142,7 @@ func countGit(t *testing.T) func() int {
 	}
 }
 
-// A few hundred entries need no process, whether anything was known or not.
+// A few hundred entries are read without a process, whether or not a part of the logs is known.
 func TestWalkAllOfFew(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
 	tips := importLogs(t, repo, 100, 100, streamReads-200)
@@ -159,7 +159,7 @@ func TestWalkAllOfFew(t *testing.T) {
 
 func TestWalkAllRefuses(t *testing.T) {
 	missing := odb.ID(strings.Repeat("ab", 20))
-	for _, n := range []int{10, streamReads + 90} { // read one by one, and by git
+	for _, n := range []int{10, streamReads + 90} { // read one by one, and read by git
 		repo := newTestRepoFormat(t, "sha1")
 		tips := importLogs(t, repo, n, n, n)
 		a, b := testWriter(0), testWriter(1)
@@ -188,7 +188,7 @@ func TestWalkAllRefuses(t *testing.T) {
 	}
 }
 
-// Logs that share entries are never taken for others: that is said, or both are visited as Walk would.
+// If logs share entries, WalkAll reports it, or visits each log as Walk would.
 func TestWalkAllOfSharedHistory(t *testing.T) {
 	for name, change := range map[string]func(repo *Store, tips Tips) (Tips, Tips){
 		"one tip twice": func(_ *Store, tips Tips) (Tips, Tips) { tips[testWriter(1)] = tips[testWriter(0)]; return tips, nil },
@@ -212,20 +212,20 @@ func TestWalkAllOfSharedHistory(t *testing.T) {
 			if err == nil && (!reflect.DeepEqual(got, walkEach(t, repo, tips, known))) || err != nil && !errors.Is(err, ErrEntangled) {
 				t.Errorf("%s, logs of %d: %d logs, %v", name, n, len(got), err)
 			}
-			if n > streamReads && known == nil && err == nil { // git reads what remains of both
+			if n > streamReads && known == nil && err == nil { // git reads the rest of both logs
 				t.Errorf("%s, logs of %d: not told", name, n)
 			}
 		}
 	}
 }
 
-// fork is a commit after one.
+// fork returns a new commit on top of another.
 func fork(t *testing.T, repo *Store, of odb.ID) odb.ID {
 	t.Helper()
 	return odb.ID(testGit(t, repo.dir.GitDir, "commit-tree", "-p", string(of), "-m", "other", string(of)+"^{tree}"))
 }
 
-// What is lost or damaged is said, wherever it is.
+// WalkAll reports a lost or damaged object, wherever it is stored.
 func TestWalkAllOfDamage(t *testing.T) {
 	for name, how := range map[string]func(*testing.T, *Store, odb.ID){"missing": loseObject, "damaged": damageObject, "damaged in a pack": damagePacked} {
 		for _, n := range []int{10, streamReads + 60} {
@@ -241,7 +241,7 @@ func TestWalkAllOfDamage(t *testing.T) {
 	}
 }
 
-// damagePacked changes bytes of an object in the one pack of a repository.
+// damagePacked changes bytes of an object in the repository's only pack.
 func damagePacked(t *testing.T, repo *Store, id odb.ID) {
 	t.Helper()
 	pack := onePack(t, repo)
@@ -264,7 +264,7 @@ func damagePacked(t *testing.T, repo *Store, id odb.ID) {
 	t.Fatalf("%s is not in %s", id, pack)
 }
 
-// In a shallow clone a log ends before its beginning.
+// In a shallow clone a log ends before its beginning, and WalkAll reports that.
 func TestWalkAllOfCutLogs(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
 	tips := importLogs(t, repo, streamReads+90)
@@ -275,7 +275,7 @@ func TestWalkAllOfCutLogs(t *testing.T) {
 	}
 }
 
-// Replacements, which somebody may have put in an entry's place, do not count.
+// WalkAll ignores replacement objects, which somebody may have put in place of an entry.
 func TestWalkAllIgnoresReplacements(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
 	tips := importLogs(t, repo, streamReads+90)
@@ -285,7 +285,7 @@ func TestWalkAllIgnoresReplacements(t *testing.T) {
 	}
 }
 
-// However a walk ends, no process of git is left.
+// However a walk ends, no git process is left.
 func TestWalkAllLeavesNoProcess(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
 	tips := importLogs(t, repo, 20_000, 20_000) // more than the pipes hold
@@ -298,7 +298,7 @@ func TestWalkAllLeavesNoProcess(t *testing.T) {
 		want := map[string]error{"stopped": stop, "cancelled": context.Canceled}[name]
 		seen := 0
 		err := repo.WalkAll(ctx, tips, nil, func(Entry) error {
-			if seen++; seen <= streamReads { // git has not been started yet
+			if seen++; seen <= streamReads { // git is not started yet
 				return nil
 			}
 			return visit(cancel)
@@ -318,7 +318,7 @@ func TestWalkAllLeavesNoProcess(t *testing.T) {
 	}
 }
 
-// children are the processes that this one has started and that have not ended.
+// children returns the running child processes of this process.
 func children(t *testing.T) string {
 	t.Helper()
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
@@ -327,7 +327,7 @@ func children(t *testing.T) string {
 	}
 	var all strings.Builder
 	for _, list := range lists {
-		data, _ := os.ReadFile(list) // a thread may have ended
+		data, _ := os.ReadFile(list) // the thread may have ended
 		all.Write(data)
 	}
 	return all.String()

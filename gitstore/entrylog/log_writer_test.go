@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A process sees that another one has given the clone a new id meanwhile, also when the
-// configuration was written by hand.
+// A process notices when another process gives the clone a new id, or when somebody edits it in the configuration.
 func TestStoredWriter(t *testing.T) {
 	repo := newTestRepo(t)
 	write(t, repo, "first")

@@ -48,7 +48,7 @@ func commitNotes(t *testing.T, notes *Notes) odb.ID {
 	return id
 }
 
-// treeOfNotes is the tree that the notes would be written as, without writing it.
+// treeOfNotes returns the tree of the notes without writing it.
 func treeOfNotes(t *testing.T, notes *Notes) odb.ID {
 	t.Helper()
 	_, commit, err := notes.encode(context.Background(), "notes", notesTime)
@@ -147,13 +147,13 @@ func TestNotesRebuiltAreTheSame(t *testing.T) {
 	}
 }
 
-// gitNotes is notes that git writes, beside ours.
+// gitNotes is a notes ref that git writes, to compare with ours.
 type gitNotes struct {
 	t    *testing.T
 	repo *Store
 }
 
-// copyAll adds notes as git does, all in one process with one commit.
+// copyAll adds notes with one git process and one commit.
 func (g gitNotes) copyAll(from odb.ID, to []odb.ID) {
 	g.t.Helper()
 	var lines strings.Builder
@@ -179,7 +179,7 @@ func (g gitNotes) tree() odb.ID {
 	return commit.Tree
 }
 
-// objectsForNotes makes real objects for notes to stand on, in an order that looks random.
+// objectsForNotes creates objects to attach notes to, in an order that looks random.
 func objectsForNotes(t *testing.T, repo *Store, n int) []odb.ID {
 	t.Helper()
 	var objects odb.Batch
@@ -216,7 +216,7 @@ func TestNotesFanoutAsGit(t *testing.T) {
 		check(n)
 		git.copyAll(ids[0], ids[n:n+1])
 		setNote(t, notes, ids[n], text)
-		if n%7 == 0 { // as one process after another would do it
+		if n%7 == 0 { // as if one process followed the other
 			commitNotes(t, notes)
 			notes = openTestNotes(t, repo)
 		}
@@ -229,7 +229,7 @@ func TestNotesFanoutAsGit(t *testing.T) {
 	commitNotes(t, notes)
 	testGit(t, repo.dir.WorkTree, "fsck", "--strict", "--no-dangling")
 
-	for range 30 { // and down again
+	for range 30 { // remove notes again
 		var gone []string
 		for range 60 {
 			i := rand.IntN(len(ids)-1) + 1
@@ -282,7 +282,7 @@ func TestNotesAfterOtherFanout(t *testing.T) {
 	}
 }
 
-// plantNotes makes both refs, ours and git's, stand at a tree.
+// plantNotes points both refs, ours and git's, to a tree.
 func plantNotes(t *testing.T, repo *Store, root *odb.TreeDir) {
 	t.Helper()
 	var objects odb.Batch

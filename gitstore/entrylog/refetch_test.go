@@ -15,8 +15,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// damagedPair is two clones that have each other's log of five entries with files;
-// what is damaged is in the first.
+// damagedPair returns two clones that have each other's log of five entries with files. The tests damage the first
+// clone.
 func damagedPair(t *testing.T) (bare string, repo *Store, foreign []odb.ID) {
 	t.Helper()
 	bare, clones := newRemote(t, 2)
@@ -32,7 +32,7 @@ func damagedPair(t *testing.T) (bare string, repo *Store, foreign []odb.ID) {
 	return bare, repo, foreign
 }
 
-// allLoose takes the packs of a repository apart.
+// allLoose unpacks all packs of a repository.
 func allLoose(t *testing.T, repo *Store) {
 	t.Helper()
 	repo.objects.Close()
@@ -51,7 +51,7 @@ func flip(data []byte) []byte {
 	return data
 }
 
-// onePack leaves one pack in a repository and its path.
+// onePack repacks a repository into one pack and returns its path.
 func onePack(t *testing.T, repo *Store) string {
 	t.Helper()
 	testGit(t, repo.dir.WorkTree, "repack", "-adq")
@@ -127,8 +127,8 @@ func TestRefetch(t *testing.T) {
 	}
 }
 
-// A plain fetch brings nothing: git takes for present what its refs lead to. Were
-// this ever otherwise, most of Refetch could go.
+// A plain fetch does not fetch a missing object again, because git assumes that everything its refs lead to is
+// present. If that changes, most of Refetch can go.
 func TestFetchAloneBringsNothingAgain(t *testing.T) {
 	_, repo, foreign := damagedPair(t)
 	if err := os.Remove(loosePath(repo, foreign[2])); err != nil {
@@ -159,7 +159,7 @@ func TestRefetchOfPacks(t *testing.T) {
 			pack := onePack(t, repo)
 			repo.objects.Close()
 			damage(t, pack)
-			testGit(t, bare, "bundle", "create", "-q", filepath.Join(bare, "code"), "main") // the user's own code is the user's to bring
+			testGit(t, bare, "bundle", "create", "-q", filepath.Join(bare, "code"), "main") // user code is not fetched by Refetch
 			if broken, err := repo.brokenLogs(ctx); err != nil || len(broken) != 2 {
 				t.Fatalf("broken %v, %v", broken, err)
 			}
@@ -200,7 +200,7 @@ func TestRefetchSHA256(t *testing.T) {
 	testGit(t, repos[1].dir.WorkTree, "fsck", "--full", "--strict")
 }
 
-// What the remote does not have, or has lost itself, is named, and not looked for each time.
+// Objects that the remote does not have, or has lost itself, are named, and are not requested again each time.
 func TestRefetchInVain(t *testing.T) {
 	bare, repo, foreign := damagedPair(t)
 	ctx := context.Background()
@@ -229,7 +229,7 @@ func TestRefetchInVain(t *testing.T) {
 	}
 }
 
-// writerOf is the other writer whose log is here.
+// writerOf returns the other writer whose log is here.
 func writerOf(t *testing.T, repo *Store) string {
 	t.Helper()
 	for writer := range logTips(t, repo) {
@@ -241,8 +241,7 @@ func writerOf(t *testing.T, repo *Store) string {
 	return ""
 }
 
-// A file that is missing is met when it is read; that an entry has no file of a name
-// is no damage.
+// Damage of an attachment is noticed when the file is read. An entry without a file of that name is no damage.
 func TestDamageIsMetByReading(t *testing.T) {
 	_, repo, foreign := damagedPair(t)
 	ctx := context.Background()
@@ -262,7 +261,7 @@ func TestDamageIsMetByReading(t *testing.T) {
 	}
 }
 
-// A ref of a remote's copy whose object is gone would stop git's own gc and fetch.
+// A tracking ref whose object is missing is deleted, because it would stop git's gc and fetch.
 func TestRefetchDropsBrokenCopies(t *testing.T) {
 	_, repo, _ := damagedPair(t)
 	ctx := context.Background()
@@ -276,8 +275,8 @@ func TestRefetchDropsBrokenCopies(t *testing.T) {
 	syncLogs(t, repo)
 }
 
-// A ref of ours that names a missing object makes git bring nothing: that is said, and
-// not laid to the logs of the remote.
+// If one of our refs names a missing object, git fetches nothing. The error names that ref, and no log of the remote
+// is refused for it.
 func TestFetchWithABrokenRef(t *testing.T) {
 	bare, repo, foreign := damagedPair(t)
 	plantLog(t, openTestRepo(t, bare), "0123456789ab", "news", true)

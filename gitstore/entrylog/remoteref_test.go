@@ -15,7 +15,7 @@ import (
 
 const sharedRef = "refs/runr/claims/one"
 
-// heldBy is a commit that names who made it.
+// heldBy returns a commit with a text that names its maker.
 func heldBy(t *testing.T, repo *Store, text string) odb.ID {
 	t.Helper()
 	ctx := context.Background()
@@ -89,8 +89,8 @@ func TestSharedRefWithoutTheRemote(t *testing.T) {
 	}
 }
 
-// A commit that the remote lacks does not keep others from coming, and ten thousand of them
-// do not make as many fetches.
+// A commit that the remote lacks does not prevent other commits from being fetched, and ten thousand missing commits
+// need only a few fetches.
 func TestFetchCommits(t *testing.T) {
 	ctx := t.Context()
 	_, repos := newRemote(t, 2)
@@ -122,7 +122,7 @@ func TestFetchCommits(t *testing.T) {
 	}
 }
 
-// TestRemoteLock: the lock that a killed push left on a remote is named, with where it is.
+// TestRemoteLock: if a killed push left a lock on a remote, the error contains the lock's path.
 func TestRemoteLock(t *testing.T) {
 	ctx := context.Background()
 	remote, repos := newRemote(t, 1)

@@ -15,8 +15,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// plantLog makes a log on a remote: one entry that is sound, or one with a date that
-// git's fsck refuses.
+// plantLog creates a log of one entry on a remote. If it is not sound, the entry has a date that git's fsck refuses.
 func plantLog(t *testing.T, bare *Store, writer, text string, sound bool) odb.ID {
 	t.Helper()
 	ctx := context.Background()
@@ -37,7 +36,7 @@ func plantLog(t *testing.T, bare *Store, writer, text string, sound bool) odb.ID
 	return id
 }
 
-// countTalks makes a clone count how often it talks to its remote to fetch.
+// countTalks makes a clone count its fetch connections to the remote.
 func countTalks(t *testing.T, repo *Store) func() int {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,7 +88,7 @@ func TestFetchTakesWhatIsSound(t *testing.T) {
 		t.Errorf("%d logs staged, %v", len(staged), err)
 	}
 
-	// they are named again, and cost one look, also when something else came
+	// Refused logs are named again and cost one connection, even if a new log arrived.
 	plantLog(t, remote, "5eed00000003", "later", true)
 	if got := refusedWriters(fetchLogs(t, clone)); !slices.Equal(got, bad) {
 		t.Errorf("named the second time: %v", got)
@@ -98,7 +97,7 @@ func TestFetchTakesWhatIsSound(t *testing.T) {
 		t.Errorf("%d talks the second time", n)
 	}
 
-	// one is put right, one gets worse, one is deleted
+	// One log is corrected, one gets worse, and one is deleted.
 	plantLog(t, remote, bad[0], "right", true)
 	plantLog(t, remote, bad[1], "worse", false)
 	testGit(t, bare, "update-ref", "-d", logPrefix+bad[2])
@@ -115,7 +114,7 @@ func TestFetchTakesWhatIsSound(t *testing.T) {
 	}
 }
 
-// A log that was sound stays as it was here when it goes on with what git refuses.
+// If a sound log continues with an entry that git refuses, its sound part stays as it was here.
 func TestRefusedLogKeepsWhatWasSound(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	ctx, a, b := context.Background(), clones[0], clones[1]
@@ -143,7 +142,7 @@ func TestRefusedLogKeepsWhatWasSound(t *testing.T) {
 	}
 }
 
-// A log that the remote itself has lost a part of is named like one that git refuses.
+// A log of which the remote itself lost a part is named like a log that git refuses.
 func TestFetchFromDamagedRemote(t *testing.T) {
 	bare, clones := newRemote(t, 3)
 	a, b, c := clones[0], clones[1], clones[2]
@@ -164,8 +163,7 @@ func TestFetchFromDamagedRemote(t *testing.T) {
 	}
 }
 
-// Whoever fills a remote with bad logs does not make a fetch endless, and the logs
-// that are known here come first.
+// A remote full of bad logs cannot make a fetch endless, and the logs that are known here are fetched first.
 func TestHuntIsBounded(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	remote, ctx, a, b := openTestRepo(t, bare), context.Background(), clones[0], clones[1]
@@ -211,7 +209,7 @@ func TestRefusalsAreOnlyAMemory(t *testing.T) {
 	}
 }
 
-// plantFetchLock leaves a lock file of that age where a fetch of a log of a's has to lock.
+// plantFetchLock leaves a lock file of that age on the tracking ref of a writer's log.
 func plantFetchLock(t *testing.T, repo *Store, writer string, age time.Duration) string {
 	t.Helper()
 	path := filepath.Join(repo.dir.CommonDir, filepath.FromSlash(stagedPrefix("origin")+writer+".lock"))
@@ -223,8 +221,7 @@ func plantFetchLock(t *testing.T, repo *Store, writer string, age time.Duration)
 	return path
 }
 
-// The lock of a fetch that was killed does not stop fetches for ever; one that may be
-// in use is waited for, and then left alone.
+// The stale lock of a killed fetch is removed. A recent lock is waited for and then left alone.
 func TestFetchRecoversItsLock(t *testing.T) {
 	_, clones := newRemote(t, 3)
 	ctx, a, b, c := context.Background(), clones[0], clones[1], clones[2]
@@ -248,7 +245,7 @@ func TestFetchRecoversItsLock(t *testing.T) {
 	}
 }
 
-// Many logs move at once; one that cannot move does not hold up the others.
+// Many logs move at once; a log that cannot move does not stop the others.
 func TestAdoptMany(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	remote, ctx := openTestRepo(t, bare), context.Background()

@@ -17,7 +17,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
-// newRemote is a bare repository, and clones of it, all with one commit.
+// newRemote returns a bare repository and clones of it, all with one commit.
 func newRemote(t *testing.T, clones int) (bare string, repos []*Store) {
 	t.Helper()
 	first := newTestRepo(t)
@@ -124,8 +124,8 @@ func TestSyncWithNothing(t *testing.T) {
 	}
 }
 
-// A sync moves nothing but logs: not the user's branches, tags, FETCH_HEAD, not what
-// is local, whatever is configured for fetch and push.
+// Sync moves only logs, whatever is configured for fetch and push: no branches, no tags, no FETCH_HEAD, and nothing
+// local.
 func TestSyncMovesOnlyLogs(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	a, b := clones[0], clones[1]
@@ -206,8 +206,8 @@ func TestAdoptChecksEveryEntry(t *testing.T) {
 	}
 }
 
-// What a remote can do to a log: rewind it, rewrite it, put something else there, or
-// give it a name that is no writer's. Nothing of it reaches what is here.
+// If a remote rewinds or rewrites a log, replaces it by another object or gives it an invalid name, the log here does
+// not change.
 func TestAdoptForwardOnly(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	a, b := clones[0], clones[1]
@@ -249,7 +249,7 @@ func TestAdoptForwardOnly(t *testing.T) {
 	}
 }
 
-// Objects that git would not check out are refused as they come, and named.
+// Objects that git would not check out are refused when they arrive, and their log is named.
 func TestFetchChecksObjects(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	ctx := context.Background()
@@ -273,7 +273,7 @@ func TestFetchChecksObjects(t *testing.T) {
 	}
 }
 
-// copyClone is a clone that somebody copied with its configuration, writer and all.
+// copyClone returns a copy of a clone with its configuration and writer id.
 func copyClone(t *testing.T, repo *Store) *Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copy")
@@ -326,7 +326,7 @@ func TestCopiedCloneIsNoticed(t *testing.T) {
 	}
 }
 
-// A clone that was put back from a backup is behind its own log.
+// A clone that was restored from a backup is behind its own log, and gets a new writer id.
 func TestRestoredClone(t *testing.T) {
 	_, clones := newRemote(t, 1)
 	a := clones[0]
@@ -354,7 +354,7 @@ func TestRestoredClone(t *testing.T) {
 	}
 }
 
-// A remote that was made again gets all logs from the first clone that has news.
+// An emptied remote gets all logs from the first clone that has new entries.
 func TestPushToEmptiedRemote(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	for i, repo := range clones {
@@ -370,7 +370,7 @@ func TestPushToEmptiedRemote(t *testing.T) {
 	}
 }
 
-// notesOnto is what is pushed of a clone's notes: their tree on the remote's commit.
+// notesOnto returns the commit to push: a clone's notes on top of the remote's commit.
 func notesOnto(t *testing.T, repo *Store) odb.ID {
 	t.Helper()
 	ctx := context.Background()
@@ -425,7 +425,7 @@ func TestPushNotes(t *testing.T) {
 	}
 }
 
-// refuseBy makes a remote refuse pushes by a pre-receive hook.
+// refuseBy makes a remote refuse pushes with a pre-receive hook.
 func refuseBy(t *testing.T, bare, script string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
@@ -433,7 +433,7 @@ func refuseBy(t *testing.T, bare, script string) {
 	}
 }
 
-// A remote that says no is quoted, but not with everything that it may send.
+// An error quotes the remote's refusal, with a limit.
 func TestPushRefused(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	write(t, clones[0], "x")
@@ -453,7 +453,7 @@ for i in 1 2 3 4 5 6 7 8 9; do echo "more $i"; done; exit 1`)
 	}
 }
 
-// TestPushDenied: gitolite says to who may only read that it was reached.
+// TestPushDenied: gitolite's answer to a user without write access counts as a refusal, not as an unreachable remote.
 func TestPushDenied(t *testing.T) {
 	err := remoteError("origin", &gitdir.GitError{Status: 128, Stderr: "FATAL: W any project ann DENIED by fallthru\n" +
 		"(or you mis-spelled the reponame)\nfatal: Could not read from remote repository.\n"})
@@ -462,8 +462,7 @@ func TestPushDenied(t *testing.T) {
 	}
 }
 
-// A remote that refuses the notes gets the log all the same, though many refuse a push
-// as a whole.
+// A remote that refuses the notes still gets the log, even if it refuses pushes as a whole.
 func TestPushRefusedInPart(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	write(t, clones[0], "x")
@@ -497,7 +496,7 @@ func TestRemoteOutOfReach(t *testing.T) {
 	}
 }
 
-// What git, ssh and servers print when somebody was reached, and when nobody was.
+// Messages of git, ssh and servers, and whether they mean that the remote was reached and refused.
 func TestRemoteSaysNo(t *testing.T) {
 	for said, no := range map[string]bool{
 		"fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n":   false,

@@ -11,8 +11,9 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// TestAskedForTheBlock: a reviewer whose answer lacks the block is asked once more, in the session of the answer
-// if the tool continues one as a reviewer, and anew if it does not have the session any more.
+// TestAskedForTheBlock: a reviewer whose answer lacks the block is asked once more. The second question is asked in
+// the session of the first answer if the tool can continue a session as a reviewer, and in a new session if the tool
+// has lost the first.
 func TestAskedForTheBlock(t *testing.T) {
 	const block = "```runr-review n0nce\\n{\\\"verdict\\\":\\\"PASS\\\",\\\"summary\\\":\\\"fine\\\",\\\"findings\\\":[]}\\n```"
 	claude := func(text string) string {
@@ -25,7 +26,7 @@ func TestAskedForTheBlock(t *testing.T) {
 	for _, tc := range []struct {
 		preset string
 		says   func(string) string
-		gone   bool // the tool does not have the session any more
+		gone   bool // the tool has lost the session
 		calls  string
 	}{
 		{"claude", claude, false, "new resumed"},

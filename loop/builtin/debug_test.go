@@ -105,7 +105,7 @@ func TestDebugLinesThatWeighLess(t *testing.T) {
 	wantFound(t, review(newText("a.sh", late)), "note debug 11")
 }
 
-// The lines around a line tell whether it is in a string.
+// The lines around a changed line decide whether the line is inside a string.
 func TestStringThatBeganInTheContext(t *testing.T) {
 	f := newText("a.go", "var s = `\nprintln(x)\n`\n\tprintln(y)\n")
 	f.New, f.Context = false, []Line{f.Added[0], f.Added[2]}

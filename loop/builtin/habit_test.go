@@ -24,7 +24,7 @@ func TestExecutableBit(t *testing.T) {
 		{mode("README.md", "100644", "100755"), []string{"note executable-bit 0"}},
 		{mode("run.sh", "100644", "100755"), nil},
 		{mode("README.md", "100755", "100644"), nil},
-		{mode("tool", "100755", "100644"), nil}, // what it is cannot be seen
+		{mode("tool", "100755", "100644"), nil}, // the file's type is unknown
 		{mode("tool", "100755", "100644") + "index 1..2\n--- a/tool\n+++ b/tool\n@@ -1,2 +1,2 @@\n #!/bin/sh\n-a\n+b\n", []string{"note executable-bit 0"}},
 	} {
 		wantFound(t, review(diffOf(t, c.patch)...), c.want...)
@@ -49,7 +49,7 @@ func TestLockFiles(t *testing.T) {
 		files := diffOf(t, c.patch)
 		t.Run(c.name, func(t *testing.T) { wantFound(t, Review(Input{Files: files, Sizes: c.tree}), c.want...) })
 	}
-	for _, line := range []string{`"version": "2.0.0",`, `"node": ">=18",`, `"test": "jest",`} { // nothing that is locked
+	for _, line := range []string{`"version": "2.0.0",`, `"node": ">=18",`, `"test": "jest",`} { // no dependency is locked here
 		files := []File{{Path: "package.json", Mode: "100644", Added: []Line{{Number: 3, Text: "  " + line}}}}
 		wantFound(t, Review(Input{Files: files, Sizes: map[string]int64{"package-lock.json": 1}}))
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// A part of a file may begin inside a string: a one-line quote hides no other one.
+// A part of a file may begin inside a string, so a quote ends with its line and cannot hide later findings.
 func TestTakeApartBeginsAnywhere(t *testing.T) {
 	f := newText("a.rb", "it's the end of a text\nbyebug\n")
 	wantFound(t, review(f), "warning debug 2")

@@ -9,7 +9,7 @@ func TestSecretOf(t *testing.T) {
 		`export DB_PASSWORD="pg 934"`:                   "pg 934",
 		"DATABASE_URL=postgres://me:hunter22@db:5432/x": "hunter22",
 		"DATABASE_URL=postgres://localhost:5432/x":      "",
-		"AUTH=password":                                 "", // a plain word stands in many texts
+		"AUTH=password":                                 "", // a plain word appears in many texts
 		"SECRET=correcthorsebatterystaple":              "correcthorsebatterystaple",
 		"MODE=development-1":                            "",
 		"# TOKEN of nobody":                             "",

@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// submissionOf is a reviewer's answer with findings of these severities.
+// submissionOf returns a reviewer's answer with one finding per severity.
 func submissionOf(reviewer string, verdict reply.Verdict, severities ...reply.Severity) record.Submission {
 	sub := record.Submission{Reviewer: reviewer, Outcome: record.OutcomeFailed, Report: record.EmptyReport()}
 	for i, severity := range severities {
@@ -85,7 +85,8 @@ func TestWhyDone(t *testing.T) {
 	}
 }
 
-// TestWhyDoneOfClaims: what is only claimed fixed ends a review as a claim, and none with a critical finding.
+// TestWhyDoneOfClaims: a review is done if its warnings are claimed fixed, and the reason says "claimed". A critical
+// finding that is only claimed fixed keeps the review open.
 func TestWhyDoneOfClaims(t *testing.T) {
 	for severity, want := range map[reply.Severity]string{reply.Critical: "", reply.Warning: "every finding is answered: 1 claimed fixed"} {
 		review := record.Review{Request: record.ReviewRequest{Reviewer: "a"}, Submissions: []record.Submission{submissionOf("a", reply.NeedsFix, severity)}}
@@ -96,7 +97,7 @@ func TestWhyDoneOfClaims(t *testing.T) {
 	}
 }
 
-// TestSupersede: of one change the newest review is left, unless something of an older one
+// TestSupersede: an answered review ends the older reviews of the same change, unless information of an older one
 // would be lost.
 func TestSupersede(t *testing.T) {
 	s, ctx := runtest.NewStore(t), context.Background()
@@ -149,7 +150,7 @@ func TestSupersede(t *testing.T) {
 	newer := ask(record.ReviewRequest{Reviewer: "a", Follows: followed.ID})
 	later := ask(record.ReviewRequest{Reviewer: "a"})
 	newer = must(s.SubmitReview(ctx, newer.ID, found, ""))
-	for range 2 { // twice is once
+	for range 2 { // a second call changes nothing
 		must(Close(ctx, s, newer, Never))
 	}
 	if review := must(s.Review(ctx, open.ID)); review.Status != record.ReviewOpen {
@@ -180,8 +181,8 @@ func TestSupersede(t *testing.T) {
 	}
 }
 
-// TestCloseLeavesClaims: nobody's claimed review ends by itself, unless its holder gave the last answer. What a run asked
-// people ends with the run, for nobody needs an answer to it any more.
+// TestCloseLeavesClaims: a claimed review does not end by itself, unless its holder gave the last answer. A review
+// that a run requested from people ends with the run, because nobody needs its answer any more.
 func TestCloseLeavesClaims(t *testing.T) {
 	landed := gitstore.ID("")
 	runOf := func(review record.Review) record.Run {
@@ -237,7 +238,7 @@ func TestCloseLeavesClaims(t *testing.T) {
 	}
 }
 
-// TestSupersedePeople: what a person asks for is taken back by this person's own newer verdict.
+// TestSupersedePeople: only a newer verdict of the same person withdraws the changes that this person asked for.
 func TestSupersedePeople(t *testing.T) {
 	remark := func(actor string, d record.Decision) record.Person {
 		return record.Person{Actor: actor, Decision: d, Comments: []record.Comment{{Comment: "this"}}}
@@ -277,8 +278,8 @@ func TestSupersedePeople(t *testing.T) {
 	}
 }
 
-// TestCloseFixed: a run that fixed a review and landed ends it; one whose result was accepted
-// with what is open does not, and undoing the landing brings the review back.
+// TestCloseFixed: a run that fixed a review and landed ends the review. A run that was accepted with open findings
+// does not. Undoing the landing reopens the review.
 func TestCloseFixed(t *testing.T) {
 	s, ctx := runtest.NewStore(t), context.Background()
 	commit, fix, landed := runtest.Commit(t, s, "one"), runtest.Commit(t, s, "fix"), runtest.Commit(t, s, "two")

@@ -10,7 +10,7 @@ const formatHead = "## Review Comments\n\nThe following review comments were lef
 func TestMessage(t *testing.T) {
 	for name, test := range map[string]struct {
 		comments []Comment
-		want     string // after the head
+		want     string // text after the head
 	}{
 		"none": {nil, ""},
 		"a line": {

@@ -12,8 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// hookRequests makes commits and requests of the hook for those that are not skipped, and gives what
-// is open afterwards: BASE..COMMIT of each, oldest first.
+// hookRequests makes commits, requests reviews of them as the hook does, and lists the open requests.
 type hookRequests struct {
 	s   *store.Store
 	ctx context.Context
@@ -47,7 +46,7 @@ func (a hookRequests) request(request record.ReviewRequest, source string) recor
 	return review
 }
 
-// open joins, and gives how many commits each open request is of, newest first.
+// open joins requests and returns the open ones, newest first, each as "N to TITLE" with its number of commits.
 func (a hookRequests) open(b Batch) string {
 	a.t.Helper()
 	if err := b.Join(a.ctx, a.s); err != nil {
@@ -70,7 +69,7 @@ func (a hookRequests) open(b Batch) string {
 
 func (a hookRequests) want(b Batch, want string) {
 	a.t.Helper()
-	for range 2 { // the second time there is nothing to join
+	for range 2 { // joining again changes nothing
 		if got := a.open(b); got != want {
 			a.t.Errorf("open %q, want %q", got, want)
 		}
@@ -92,7 +91,8 @@ func TestJoinRows(t *testing.T) {
 	a.want(Batch{}, "1 to seven, 1 to typed, 1 to five, 3 to three")
 }
 
-// Killed between the request of the whole and the withdrawal of its parts.
+// TestJoinIsFinished: a join that was killed after it requested the whole, and before it withdrew the parts, is
+// completed by the next one.
 func TestJoinIsFinished(t *testing.T) {
 	a := newHookRequests(t)
 	first := a.commit("one", "hook")
@@ -108,7 +108,7 @@ func TestJoinIsFinished(t *testing.T) {
 	}
 }
 
-// What somebody is at work on stays as it is.
+// TestJoinLeavesWhatIsWorkedOn: a request whose review is in progress is not joined.
 func TestJoinLeavesWhatIsWorkedOn(t *testing.T) {
 	a := newHookRequests(t)
 	first := a.commit("one", "hook")
@@ -134,7 +134,7 @@ func TestJoinBranch(t *testing.T) {
 	a.commit("four", "scan")
 	a.want(branch, "4 to four")
 	testrepo.Git(t, a.s.Repo.WorkTree, "switch", "-q", "main")
-	a.commit("on main", "hook") // which has left nothing
+	a.commit("on main", "hook") // the branch topic stays as it is
 	a.commit("more on main", "hook")
 	a.want(branch, "2 to more on main, 4 to four")
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// What writes to a checkout waits for nobody and overtakes nobody: while a run works there
-// it is refused.
+// While a run works in a checkout, commands that write to the checkout fail at once with ErrBusy.
 func TestHeldCheckoutIsLeftAlone(t *testing.T) {
 	store := runtest.NewStore(t)
 	head := runtest.Commit(t, store, "one")
@@ -43,7 +42,7 @@ func TestHeldCheckoutIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Nor is taken back what a run that another process carries on did.
+// Operations of a run that another process is working on cannot be undone.
 func TestHeldRunIsNotUndone(t *testing.T) {
 	store := runtest.NewStore(t)
 	runtest.Commit(t, store, "one")
@@ -58,8 +57,8 @@ func TestHeldRunIsNotUndone(t *testing.T) {
 	}
 }
 
-// A log comes from anywhere, and may name any branch for a run: landing and aborting
-// must never move or delete one that is not the run's own.
+// Landing and aborting never move or delete a branch that is not the run's own, whatever branch the log names. A log
+// may come from anywhere.
 func TestRunMovesNoBranchButItsOwn(t *testing.T) {
 	s, ctx := runtest.NewStore(t), context.Background()
 	main := runtest.Commit(t, s, "the user's")

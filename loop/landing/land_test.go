@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// completedRun is a store whose repository is on main, and a run in it that passed: it adds the file work on its
+// completedRun returns a store whose repository is on main, and a completed run that adds the file work on its own
 // branch.
 func completedRun(t *testing.T) (*store.Store, record.Run) {
 	t.Helper()
@@ -56,7 +56,7 @@ func completedRun(t *testing.T) (*store.Store, record.Run) {
 	return s, run
 }
 
-// eventTypes lists the types of a run's events.
+// eventTypes returns the types of a run's events.
 func eventTypes(t *testing.T, s *store.Store, run record.Run) []string {
 	t.Helper()
 	events, err := s.RunEvents(t.Context(), run.ID)
@@ -70,8 +70,8 @@ func eventTypes(t *testing.T, s *store.Store, run record.Run) []string {
 	return types
 }
 
-// TestLandAndUndo lands a run, takes the landing back, and lands it again: branch, files and the run say the same each
-// time.
+// TestLandAndUndo lands a run, undoes the landing, and lands the run again. Each time the branch, the files and the
+// run agree.
 func TestLandAndUndo(t *testing.T) {
 	s, run := completedRun(t)
 	ctx, work := t.Context(), filepath.Join(s.Repo.WorkTree, "work")
@@ -102,8 +102,7 @@ func TestLandAndUndo(t *testing.T) {
 	}
 }
 
-// TestUnlandedWithoutLanding: what takes back a landing of which the run knows nothing, or that it knows to be taken
-// back, is no event.
+// TestUnlandedWithoutLanding: undoing a landing that the run does not record, or records as undone, adds no event.
 func TestUnlandedWithoutLanding(t *testing.T) {
 	s, run := completedRun(t)
 	ctx, before := t.Context(), eventTypes(t, s, run)
@@ -131,7 +130,7 @@ func TestUnlandedWithoutLanding(t *testing.T) {
 	}
 }
 
-// TestUnlandedIsSaidLater: a killed undo moved the branch and said nothing of it; the next landing says it first.
+// TestUnlandedIsSaidLater: if an undo was killed after it moved the branch, the next landing first records the undo.
 func TestUnlandedIsSaidLater(t *testing.T) {
 	s, run := completedRun(t)
 	ctx := t.Context()
@@ -159,8 +158,8 @@ func TestUnlandedIsSaidLater(t *testing.T) {
 	}
 }
 
-// TestLandRefuses: a landing that would lose something, or has nothing to bring, changes nothing, and says what to
-// type where something helps.
+// TestLandRefuses: a landing that would lose something, or that has nothing to land, changes nothing. Where a command
+// can help, the error names it.
 func TestLandRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		do    string
@@ -206,7 +205,7 @@ func TestLandRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoreOfARun finds a run's snapshots by its id, lists no other's, and puts a file back from one.
+// TestRestoreOfARun finds a run's snapshots by its id, lists no other run's snapshots, and restores a file from one.
 func TestRestoreOfARun(t *testing.T) {
 	s, run := completedRun(t)
 	ctx := t.Context()

@@ -8,7 +8,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// TestWithTrailers: an attempt's commits get the run's trailers, those of people and of the tool stay.
+// TestWithTrailers: an attempt's commits get the run's trailers; commits of people and of the tool keep their
+// messages.
 func TestWithTrailers(t *testing.T) {
 	run := record.Run{ID: "R", Attempts: []record.Attempt{
 		{Number: 1, From: "base", Commit: "a2"}, {Number: 2, From: "person2", Commit: "b2"},

@@ -16,9 +16,9 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// TestSignedApprovals: where signatures are required an approval counts that the base's signers let its approver's address
-// sign; one without, by another's key, under a forged name or by a key that is no longer listed does not, and is marked
-// where signatures only warn.
+// TestSignedApprovals: if signatures are required, an approval counts only if it is signed with a key that the base's
+// signers file lists for its approver's address. Unsigned approvals, and approvals with another's key, a forged name
+// or a removed key, do not count. If signatures are only warned about, these approvals count and are marked.
 func TestSignedApprovals(t *testing.T) {
 	testneed.Program(t, "ssh-keygen")
 	s, keys := runtest.NewStore(t), t.TempDir()
@@ -51,7 +51,7 @@ func TestSignedApprovals(t *testing.T) {
 	lines := strings.SplitAfter(signers, "\n")
 	commit("all keys", map[string]string{"signers": signers})
 	base := commit("a key is revoked", map[string]string{"signers": lines[0] + lines[1]})
-	// the change lists the revoked key again, which must not count
+	// the change lists the revoked key again, which must have no effect
 	change := commit("change", map[string]string{"signers": signers, "file": "text\n"})
 	review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit, Base: base, Commit: change, Tree: change}, Reviewer: record.Human}, "cli")
 	if err != nil {
@@ -61,11 +61,11 @@ func TestSignedApprovals(t *testing.T) {
 	for _, at := range []struct{ who, key string }{
 		{"Bob <bob@example.org>", "bob"},
 		{"Una <una@example.org>", ""},       // not signed
-		{"Eve <eve@example.org>", "bob"},    // signed by another key
+		{"Eve <eve@example.org>", "bob"},    // signed with another's key
 		{"Bob <bob2@example.org>", "eve"},   // a forged name
 		{"Gone <gone@example.org>", "gone"}, // a key that is no longer listed
-		{"Nameless", "eve"},                 // without an address nobody can tell whose key it must be
-		{"Robert <BOB@example.org>", "eve"}, // who approved before, with a good signature: that counts
+		{"Nameless", "eve"},                 // without an address the key cannot be checked
+		{"Robert <BOB@example.org>", "eve"}, // the second, badly signed approval of bob@example.org does not replace the first
 		{"Zoe <zoe@example.org>", "bob"},    // the author
 	} {
 		set("runr.sign", map[bool]string{true: "true", false: "false"}[at.key != ""])

@@ -14,8 +14,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// TestNewestWordOfEach asks several reviewers about one commit again and again: the newest word of each
-// counts, of those the worst, and of what nobody answered the newest request.
+// TestNewestWordOfEach asks several reviewers about one commit again and again. Each reviewer's newest answer counts,
+// and the worst of these decides. Without an answer the newest open request decides.
 func TestNewestWordOfEach(t *testing.T) {
 	for range 6 {
 		seed := rand.Uint64()
@@ -25,9 +25,9 @@ func TestNewestWordOfEach(t *testing.T) {
 		testrepo.Git(t, s.Repo.WorkTree, "add", ".")
 		testrepo.Git(t, s.Repo.WorkTree, "commit", "-q", "-m", "a change")
 		commit := gitstore.ID(testrepo.Git(t, s.Repo.WorkTree, "rev-parse", "HEAD"))
-		words := map[string]lineage.Covered{} // of each reviewer who answered
+		words := map[string]lineage.Covered{} // newest answer of each reviewer
 		pending := lineage.Covered{State: lineage.CoverUnreviewed}
-		answers := rng.IntN(4) // of 4: how often a request is answered
+		answers := rng.IntN(4) // in 4 requests, so many are answered
 		for range 12 {
 			reviewer := []string{"rex", "bob", record.Human}[rng.IntN(3)]
 			review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit, Commit: commit, Tree: commit}, Reviewer: reviewer}, "cli")
@@ -58,8 +58,7 @@ func TestNewestWordOfEach(t *testing.T) {
 	}
 }
 
-// checkStanding compares what stands on a commit with the newest words of reviewers, and with what was
-// asked for last.
+// checkStanding compares the coverage of a commit with the newest answers, or with the newest open request.
 func checkStanding(t *testing.T, what string, s *store.Store, commit gitstore.ID, words map[string]lineage.Covered, pending lineage.Covered) {
 	t.Helper()
 	covered, err := lineage.Coverage(t.Context(), s, []gitstore.LoggedCommit{{ID: commit}})

@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestFindMade: of what a rebase made beside what it was told to, those commits are asked for that have no review
-// and took nobody's place, oldest first.
+// TestFindMade: a commit that a rebase made beside the replacements that git reported is listed, oldest first, unless
+// it has a review, replaces another commit or was itself replaced.
 func TestFindMade(t *testing.T) {
 	f := &follower{
 		made:   []gitstore.ID{"newest", "paired", "replaced", "told", "reviewed", "oldest"},
@@ -25,7 +25,7 @@ func TestFindMade(t *testing.T) {
 	}
 }
 
-// TestFinally follows commits through several rewrites to what they are in the end.
+// TestFinally follows commits through several rewrites to their last replacements.
 func TestFinally(t *testing.T) {
 	moved := func(how string, ids ...gitstore.ID) rewrite {
 		r := rewrite{how: how}
@@ -37,7 +37,7 @@ func TestFinally(t *testing.T) {
 	for name, test := range map[string]struct {
 		noted []rewrite
 		want  map[gitstore.ID]gitstore.ID
-		how   string // of "a"
+		how   string // the last rewrite of "a"
 	}{
 		"one":             {[]rewrite{moved("amend", "a", "b")}, map[gitstore.ID]gitstore.ID{"a": "b"}, "amend"},
 		"twice":           {[]rewrite{moved("amend", "a", "b"), moved("rebase", "b", "c")}, map[gitstore.ID]gitstore.ID{"a": "c", "b": "c"}, "rebase"},
@@ -58,7 +58,7 @@ func TestFinally(t *testing.T) {
 	}
 }
 
-// TestRowOf: a row is what follows each other with a commit among it, oldest first.
+// TestRowOf: the row of a commit is the chain of consecutive commits that contains it, oldest first.
 func TestRowOf(t *testing.T) {
 	commit := func(id, parent gitstore.ID) gitstore.LoggedCommit {
 		return gitstore.LoggedCommit{ID: id, Parents: []gitstore.ID{parent}}
@@ -84,8 +84,8 @@ func said(reviewer string, verdict reply.Verdict, level Level, minute int) cover
 	return c
 }
 
-// TestStanding: of what each reviewer said the newest word counts, of those the worst; a person who asks for changes
-// takes back earlier approvals, and an author's own makes nothing approved.
+// TestStanding: each reviewer's newest answer counts, and the worst of these decides. A person's request for changes
+// withdraws the person's earlier approval, and an author's own approval does not count.
 func TestStanding(t *testing.T) {
 	commit := gitstore.LoggedCommit{ID: "c1", Author: "Ada <ada@example.com> 1", Message: "change\n\nCo-authored-by: Bob <bob@example.com>\n"}
 	approval := func(minute int, by string) cover {
@@ -126,7 +126,7 @@ func TestStanding(t *testing.T) {
 		"approval that is taken back": {[]cover{approval(1, "Eve <eve@example.com>"), said(record.Human, reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
 		"asked for":                   {[]cover{state(CoverPending)}, CoverPending, "", false},
 		"stale and asked again":       {[]cover{state(CoverStale), state(CoverPending)}, CoverStale, "", false},
-		// a cherry-pick that is looked at in the second in which the commit that it copies was
+		// a cherry-pick that was reviewed in the same second as the original
 		"carried and again at once": {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 1)}, CoverReviewed, LevelReviewed, false},
 		"carried since":             {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 2)}, CoverCarried, LevelReviewed, true},
 		"then a part":               {[]cover{said("rex", reply.NeedsFix, LevelReviewed, 1), part(reply.Pass, 2)}, CoverReviewed, LevelReviewed, true},
@@ -140,7 +140,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestMeets: each level has what the one before it asks for, and a refusal meets none.
+// TestMeets: each level includes all lower ones, and a refused commit meets no level.
 func TestMeets(t *testing.T) {
 	for i, has := range Levels {
 		for j, asked := range Levels {
@@ -157,8 +157,8 @@ func TestMeets(t *testing.T) {
 	}
 }
 
-// TestReviewCovers: a review speaks for its commit and for those that it was carried to; where the content is another
-// one it says only that the commit is stale.
+// TestReviewCovers: a review covers its commit and the commits that it was carried to. On a commit with other content
+// it counts only as stale.
 func TestReviewCovers(t *testing.T) {
 	r := record.ReviewSummary{
 		ID: "r1", Commit: "c1", Kind: record.SubjectCommit, Outcome: record.OutcomePassed, Verdict: reply.Pass, Reviewer: "rex", Looked: record.LookedAgent,

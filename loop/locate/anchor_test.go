@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// filesSubject is a change that adds files.
+// filesSubject returns a change that adds files.
 func filesSubject(t *testing.T, s *store.Store, files map[string]string) record.Subject {
 	t.Helper()
 	for name, text := range files {

@@ -22,14 +22,13 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// anchorCase is one archive: a comment that says what the case is about, then
-// comment (FILE[:LINES] [old]), the files of two versions as old/PATH and new/PATH,
-// and want (the new place, or "outdated: why"). options change a file after it was
-// read (crlf, chomp, trail, binary, symlink, submodule, exec, latin1) or make the
-// comment forget what it knew (forget commit, blob, text).
+// anchorCase is one archive: a comment that describes the case, then comment (FILE[:LINES] [old]), the files of two
+// versions as old/PATH and new/PATH, and want (the new place, or "outdated: REASON"). Options change a file after it
+// was read (crlf, chomp, trail, binary, symlink, submodule, exec, latin1) or remove stored facts from the comment
+// (forget commit, blob, text).
 type anchorCase struct{ casetest.Case }
 
-// changed applies the options for a file; mode is git's.
+// changed applies the options for a file and returns its git mode and text.
 func (c anchorCase) changed(f txtar.File) (mode, text string) {
 	mode, text = gitstore.ModeFile, string(f.Data)
 	for _, line := range anchor.SplitLines(c.File("options")) {
@@ -59,14 +58,14 @@ func (c anchorCase) changed(f txtar.File) (mode, text string) {
 	return mode, text
 }
 
-// comment makes the comment of the case and forgets what it is told to.
+// comment returns the case's comment, without the facts that the options remove.
 func (c anchorCase) comment(ctx context.Context, s *store.Store, subject record.Subject) (record.Comment, error) {
 	where, side, _ := strings.Cut(strings.TrimSpace(c.File("comment")), " ")
 	file, lines, _ := strings.Cut(where, ":")
 	from, to, _ := strings.Cut(lines, "-")
 	start, _ := strconv.Atoi(from)
 	end, _ := strconv.Atoi(to)
-	anchored := subject // but for old, the comment is on what is the old version here
+	anchored := subject // a comment on the new side is on the case's old version
 	if side == "" {
 		anchored.Tree = subject.Base
 	}
@@ -85,7 +84,7 @@ func (c anchorCase) comment(ctx context.Context, s *store.Store, subject record.
 	return comment, err
 }
 
-// text is where a comment is, as cases have it.
+// text formats a place as the cases' want files do.
 func (p Placed) text() string {
 	where := reply.Finding{File: p.File, Line: p.StartLine, EndLine: p.EndLine}.Place()
 	switch {
@@ -107,7 +106,7 @@ func readAnchorCases(t testing.TB) (cases []anchorCase) {
 	return cases
 }
 
-// importStream is all versions of all cases for git fast-import, under refs/cases/.
+// importStream returns all versions of all cases for git fast-import, under refs/cases/.
 func importStream(cases []anchorCase) []byte {
 	var b bytes.Buffer
 	for _, c := range cases {
@@ -139,7 +138,7 @@ func TestAnchorCases(t *testing.T) {
 func testAnchorCases(t *testing.T, format string) {
 	testrepo.Isolate(t)
 	dir, cases := t.TempDir(), readAnchorCases(t)
-	if format == "sha256" { // objects come through git there, which is slow
+	if format == "sha256" { // objects go through git there, which is slow
 		cases = slices.DeleteFunc(cases, func(c anchorCase) bool {
 			return !strings.HasPrefix(c.Name(), "rename") && !strings.HasPrefix(c.Name(), "submodule")
 		})

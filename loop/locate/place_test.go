@@ -26,7 +26,7 @@ func load(path string) error {
 }
 `
 
-// anchorRepo is a repository whose last commit changes a.go.
+// anchorRepo returns a repository whose last commit changes a.go.
 func anchorRepo(t *testing.T) (*store.Store, string) {
 	testrepo.Isolate(t)
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func commitFiles(t *testing.T, dir, message string, files map[string]string) {
 	testrepo.Git(t, dir, "commit", "-q", "-m", message)
 }
 
-// anchorAt comments on HEAD.
+// anchorAt returns a comment on HEAD.
 func anchorAt(t *testing.T, s *store.Store, file string, side record.Side, start, end int) record.Comment {
 	t.Helper()
 	subject, err := s.Subject(context.Background(), "HEAD")
@@ -100,7 +100,7 @@ func TestPlaceAfterAmend(t *testing.T) {
 	if _, err := s.Repo.ReadCommit(context.Background(), c.Commit); !errors.Is(err, gitstore.ErrNotFound) {
 		t.Fatalf("the commit should be gone: %v", err)
 	}
-	wantAt(t, s, c, "HEAD", "outdated: the same words stand elsewhere, but nothing around them is as it was") // the quotation alone is short
+	wantAt(t, s, c, "HEAD", "outdated: the same words stand elsewhere, but nothing around them is as it was") // the quoted text alone is too short
 	wantAt(t, s, long, "HEAD", "moved a.go:5")
 }
 
@@ -196,7 +196,7 @@ func TestPlacesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// A comment of another program may hold anything.
+// A comment of another program may contain anything.
 func TestPlaceForeignComments(t *testing.T) {
 	s, _ := anchorRepo(t)
 	good := anchorAt(t, s, "a.go", record.SideNew, 4, 4)

@@ -49,15 +49,15 @@ README.md @readme
 		{".github/CODEOWNERS", github, "docs/a.txt", "/1: docs@example.org"},
 		{".github/CODEOWNERS", github, "docs/below/a.txt", "/1: @global"},
 		{".github/CODEOWNERS", github, "src/apps/a", "/1: @octocat"},
-		{".github/CODEOWNERS", github, "apps/github/a", ""}, // a line without owners takes it back
+		{".github/CODEOWNERS", github, "apps/github/a", ""}, // a line without owners removes the owners
 		{".github/CODEOWNERS", github, "dir with blank/a", "/1: @blank"},
 		{".github/CODEOWNERS", github, "file1.c", "/1: @global"},
 		{"CODEOWNERS", gitlab, "main.c", "/1: @default; Excluded/1: @all"},
 		{"CODEOWNERS", gitlab, "docs/x.rb", "/1: @ruby; Docs/2: @docs; Excluded/1: @all"},
-		{"CODEOWNERS", gitlab, "README.md", "/1: @default; Docs/2: @markdown; Excluded/1: @all"}, // sections of a name are one
+		{"CODEOWNERS", gitlab, "README.md", "/1: @default; Docs/2: @markdown; Excluded/1: @all"}, // sections with equal names are joined
 		{"CODEOWNERS", gitlab, "a.go", "/1: @default; Optional/0: @gopher; Excluded/1: @all"},
 		{"CODEOWNERS", gitlab, "secret.txt", "/1: @default"},
-		{".github/CODEOWNERS", "[Docs] @x\n* @y\n", "a", "/1: @y"}, // no section for GitHub
+		{".github/CODEOWNERS", "[Docs] @x\n* @y\n", "a", "/1: @y"}, // GitHub has no sections
 		{"CODEOWNERS", "", "a", ""},
 	}
 	for _, c := range cases {
@@ -79,7 +79,7 @@ func TestOfAll(t *testing.T) {
 	}
 }
 
-// FuzzParse reads any text without a panic; a path has at most one group a section, and each group somebody in it.
+// FuzzParse parses any text without a panic. A path has at most one group per section, and each group has an owner.
 func FuzzParse(f *testing.F) {
 	f.Add("* @a\n[S][2] @b\n!x\n", "x/y")
 	f.Add("\\ \\# @a # b\n^[o]\n* c@d\n", "a b")

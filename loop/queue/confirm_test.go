@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// markerRules are rules that find the word marker, and count how often they are asked.
+// markerRules is a rule-based reviewer that reports the word marker and counts its calls.
 type markerRules struct{ asked *int }
 
 func (markerRules) Limits() role.Limits { return role.Limits{} }
@@ -37,8 +37,8 @@ func markerFinding() reply.Finding {
 	return f
 }
 
-// Rules are asked again of what they found where its file changed, once, and of nothing else; what an agent found in
-// the same lines waits for somebody's word.
+// When a file with a finding changes, the rules that reported the finding are run again, once per change, and only
+// for that file. An agent's finding in the same lines stays open until somebody answers it.
 func TestConfirm(t *testing.T) {
 	s, ctx, asked := runtest.NewStore(t), t.Context(), 0
 	commit := func(file, text string) {

@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// leaseClones are clones of one remote that know a request of the first.
+// leaseClones returns two clones of one remote, both with the first clone's review request.
 func leaseClones(t *testing.T) (a, b *store.Store, hub string, id string) {
 	t.Helper()
 	a, b, hub = runtest.Clones(t, time.Now)
@@ -59,8 +59,8 @@ func leaseThere(t *testing.T, hub string) bool {
 	return len(out) > 0
 }
 
-// What came of a review that another clone has given back since this one looked is heard
-// of when the lease is taken, and it is not done again.
+// Taking a lease also brings the results that another clone shared since the last fetch, so that the review is not
+// repeated.
 func TestLeaseBringsNews(t *testing.T) {
 	a, b, hub, id := leaseClones(t)
 	m := newMeeting(1)
@@ -88,8 +88,7 @@ func TestLeaseBringsNews(t *testing.T) {
 	}
 }
 
-// What was done is shared while the lease is held, and where it cannot be shared the lease
-// stays.
+// The lease is released only after the result is shared. If the result cannot be shared, the lease stays.
 func TestLeaseIsGivenBackAfterTheResultIsShared(t *testing.T) {
 	for _, away := range []bool{false, true} {
 		a, b, hub, id := leaseClones(t)
@@ -116,7 +115,7 @@ func TestLeaseIsGivenBackAfterTheResultIsShared(t *testing.T) {
 	}
 }
 
-// answering is a reviewer that says when it was asked.
+// answering is a reviewer that records whether it was called.
 type answering struct{ asked *bool }
 
 func (answering) Limits() role.Limits { return role.Limits{} }
@@ -127,8 +126,8 @@ func (r answering) Review(ctx context.Context, job role.ReviewJob) (role.ReviewA
 	return fixedReviewer{reply.Pass}.Review(ctx, job)
 }
 
-// A clone's own review is done under a lease once the remote has heard of it, without one
-// before, and also where the remote is away.
+// A clone's own review needs a lease once the remote knows the request. Before that, the review runs without a lease,
+// even if the remote cannot be reached.
 func TestOwnReviewIsLeasedOncePublished(t *testing.T) {
 	a, b, hub, id := leaseClones(t)
 	if _, err := share.TakeLease(t.Context(), b, "origin", id); err != nil {

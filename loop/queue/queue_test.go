@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// TestTurns: what keeps an agent from working in one clone does not keep it in another, but
-// for a limit that has to pass; what others asked for is done where it can be, if at all.
+// TestTurns: an agent's failure in one clone does not stop the agent in another clone, unless it is a limit that has
+// to pass. Requests of other clones are only worked on with ForAll, and only by available agents.
 func TestTurns(t *testing.T) {
 	s := runtest.NewStore(t)
 	if _, err := s.Repo.EnsureWriter(t.Context()); err != nil {
@@ -62,16 +62,16 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A failure counts the tries of this clone, waits longer each time, and as long as the
-// provider wants.
+// Only the tries of this clone are counted. The wait grows with each failure, and is at least as long as the provider
+// asks.
 func TestFailWaits(t *testing.T) {
 	s := asked(t, 1, "a")
 	now := runtest.Epoch
 	s.Now = func() time.Time { return now }
 	w := &Worker{Store: s}
 	for n, c := range []struct {
-		after time.Duration // that the provider wants
-		want  time.Duration // 0: a person has to ask
+		after time.Duration // requested by the provider
+		want  time.Duration // 0: no automatic retry
 	}{{0, time.Minute}, {time.Minute, 5 * time.Minute}, {time.Hour, time.Hour}, {time.Hour, 0}} {
 		review, err := s.Review(t.Context(), record.Latest)
 		if err == nil {

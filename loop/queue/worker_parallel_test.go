@@ -18,8 +18,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// meeting is a reviewer that answers once as many as wanted are at work, and remembers how
-// many there were.
+// meeting is a reviewer that answers when want calls run at the same time, and records the largest number of
+// concurrent calls.
 type meeting struct {
 	want int
 
@@ -39,7 +39,7 @@ func (m *meeting) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	defer m.count(-1)
 	select {
 	case <-m.met:
-		time.Sleep(5 * time.Millisecond) // so that others may come who should not
+		time.Sleep(5 * time.Millisecond) // time for calls that should not come
 	case <-ctx.Done():
 		return role.ReviewAnswer{}, ctx.Err()
 	}
@@ -62,11 +62,11 @@ func (m *meeting) count(n int) {
 	}
 }
 
-// asked is a store with so many requests of reviewers.
+// asked returns a store with that many requests to reviewers.
 func asked(t *testing.T, requests int, reviewers ...string) *store.Store {
 	t.Helper()
 	s, ctx := runtest.NewStore(t), t.Context()
-	s.Now = time.Now // of several goroutines
+	s.Now = time.Now // used by several goroutines
 	request := record.ReviewRequest{Reviewer: reviewers[0], Others: reviewers[1:]}
 	err := safefile.WriteFile(s.Repo.WorkTree+"/a.go", []byte("one\n"), 0o644)
 	if err == nil {
@@ -87,7 +87,7 @@ func meetingWorker(s *store.Store, m *meeting, parallel int) *Worker {
 	return &Worker{Store: s, Progress: checking.Quiet{}, Parallel: parallel, Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil }}
 }
 
-// onceEach wants every review answered once by each of reviewers.
+// onceEach checks that every review has one answer of each reviewer.
 func onceEach(t *testing.T, s *store.Store, reviewers int) {
 	t.Helper()
 	reviews, _, err := s.Reviews(t.Context(), store.Filter{})
@@ -136,8 +136,8 @@ func TestWorkSideBySide(t *testing.T) {
 	}
 }
 
-// Of two requests that a hook made of one change the second waits for the answer to the
-// first, whoever works, and is withdrawn when that speaks for both.
+// Of two hook requests for one change, the second waits for the answer to the first, whichever worker takes it, and
+// is withdrawn if that answer covers both.
 func TestWorkOnOneChangeOnce(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		s := asked(t, 0, "a")
@@ -171,7 +171,7 @@ func TestWorkOnOneChangeOnce(t *testing.T) {
 	}
 }
 
-// Jobs bound one worker, and Parallel all of a clone.
+// Jobs limits one worker; Parallel limits all workers of a clone.
 func TestWorkJobs(t *testing.T) {
 	s := asked(t, 4, "a")
 	m := newMeeting(1)
@@ -182,11 +182,10 @@ func TestWorkJobs(t *testing.T) {
 	}
 }
 
-// A worker for whom there is no place says so, and one that is told to end leaves what it
-// did not do.
+// A worker without a free place reports Busy. A cancelled worker leaves its unfinished requests in the queue.
 func TestWorkWithoutAPlace(t *testing.T) {
 	s := asked(t, 1, "a")
-	m := newMeeting(2) // never
+	m := newMeeting(2) // never answers
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
@@ -215,7 +214,7 @@ func TestWorkWithoutAPlace(t *testing.T) {
 	}
 }
 
-// running are the turns of this clone that are at work.
+// running returns the entries of this clone that are in progress.
 func running(t *testing.T, s *store.Store) []Entry {
 	t.Helper()
 	queue, err := (&Worker{Store: s}).Queue(t.Context())
@@ -225,7 +224,7 @@ func running(t *testing.T, s *store.Store) []Entry {
 	return slices.DeleteFunc(queue, func(t Entry) bool { return t.State != StateRunning })
 }
 
-// talker is a reviewer that writes a line and waits.
+// talker is a reviewer that prints lines and waits.
 type talker struct{ *meeting }
 
 func (r talker) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
@@ -237,7 +236,7 @@ func (r talker) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnsw
 
 func TestQueueSaysWhatRuns(t *testing.T) {
 	s := asked(t, 1, "a")
-	m := newMeeting(2) // never
+	m := newMeeting(2) // never answers
 	worker := meetingWorker(s, m, 1)
 	worker.Reviewer = func(string) (role.Reviewer, *record.Failure) { return talker{m}, nil }
 	ctx, cancel := context.WithCancel(t.Context())
@@ -262,8 +261,8 @@ func TestQueueSaysWhatRuns(t *testing.T) {
 	}
 }
 
-// A request that comes while a worker looks for the last time is done by it: its own worker
-// may have found no place.
+// A worker also does a request that arrives during its last look at the queue, because the request's own worker may
+// have found no free place.
 func TestWorkLooksOnceMore(t *testing.T) {
 	s := asked(t, 1, "a")
 	first, err := s.Review(t.Context(), record.Latest)
@@ -275,12 +274,12 @@ func TestWorkLooksOnceMore(t *testing.T) {
 	}
 	m := newMeeting(1)
 	worker := meetingWorker(s, m, 1)
-	if err := worker.begin(t.Context()); err != nil { // which asks for the time as well
+	if err := worker.begin(t.Context()); err != nil { // begin reads the clock as well
 		t.Fatal(err)
 	}
 	looked := false
 	s.Now = func() time.Time {
-		if !looked { // the list is read, and the first of it is no longer asked
+		if !looked { // the queue was read; the first request is no longer waiting
 			looked = true
 			if _, err := s.RequestReview(t.Context(), first.Request, "cli"); err != nil {
 				t.Error(err)

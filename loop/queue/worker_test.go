@@ -17,7 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// fixedReviewer answers what it is made with.
+// fixedReviewer always answers with one verdict.
 type fixedReviewer struct{ verdict reply.Verdict }
 
 func (fixedReviewer) Limits() role.Limits { return role.Limits{} }
@@ -54,7 +54,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		}
 		return nil, &record.Failure{Reason: record.ReasonAgentNotFound}
 	}}
-	for range 2 { // the second time there is nobody left to run
+	for range 2 { // the second call has nothing left to do
 		if _, err := worker.Work(ctx); err != nil {
 			t.Fatal(err)
 		}

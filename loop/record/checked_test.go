@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// A review is recorded as one event only where nothing that anybody asked for or found would be lost by it.
+// A review is recorded as one event only if that loses nothing that anybody requested or found.
 func TestFoundNothing(t *testing.T) {
 	request := record.ReviewRequest{Reviewer: record.Builtin, Subject: record.Subject{Kind: record.SubjectCommit, Commit: "c1", Tree: "c1"}}
 	sub := record.Submission{Reviewer: record.Builtin, Outcome: record.OutcomePassed, Report: reply.Report{Verdict: reply.Pass, Effective: reply.Pass}}

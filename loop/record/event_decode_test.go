@@ -11,14 +11,14 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
 )
 
-// wholeEvent is an event of the usual size.
+// wholeEvent is an event of typical size.
 var wholeEvent = `{"v":1,"clock":28500,"writer":"aaaaaaaaaaaa","timestamp":"2026-01-07T12:00:00.25Z","type":"review_submitted","source":"worker","run":"20260107120000-abcdef","review":"20260107115900-bcdefg","payload":` +
 	`{"verdict":"fail","summary":"Two things are left to do: the error of Close is dropped, and \"limit\" is read before it is checked.","comments":[{"file":"gitstore/odb/pack.go","startLine":118,"endLine":121,"text":"Close gives an error that nobody looks at."},{"file":"cmd/main.go","startLine":7,"text":"A limit below nought is taken for none."}],"usage":{"input":18231,"output":911,"cost":0.0423},"round":2}}`
 
-// decodeWhole is what Event.decode is held to.
+// decodeWhole is the reference for Event.decode.
 func decodeWhole(e *Event, body string) error { return strictjson.Decode([]byte(body), e) }
 
-// An event is read as encoding/json would read it, field by field.
+// Event.decode accepts and returns the same as encoding/json, for each field.
 func TestEventFieldsAsEncodingJSON(t *testing.T) {
 	values := []string{`null`, `true`, `0`, `-0`, `-1`, `1.0`, `1e2`, `9007199254740991`, `18446744073709551615`, `18446744073709551616`, `9223372036854775808`, `""`, `"x"`, `"\u0078\n\ud800"`, `"日本"`, `[]`, `{}`, `{"V":1}`, `{"a":1,"A":2}`,
 		`"2026-01-07T12:00:00Z"`, `"2026-01-07T12:00:00.5+01:00"`, `"2026-01-07"`, `"2026\u002d01-07T12:00:00Z"`, `1767323045`}
@@ -53,7 +53,7 @@ func checkEvent(t *testing.T, body string) {
 	}
 }
 
-// checkPlain reads a payload that was read with its event, and one that was not, in the same way.
+// checkPlain checks that a payload reads the same whether or not it was decoded together with its event.
 func checkPlain[T any](t *testing.T, e Event) {
 	t.Helper()
 	got, err := payloadOf[T](e)
@@ -64,7 +64,7 @@ func checkPlain[T any](t *testing.T, e Event) {
 	}
 }
 
-// TestEventMutated changes real events at random.
+// TestEventMutated compares the two decoders on random changes of random events.
 func TestEventMutated(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -91,7 +91,7 @@ func TestEventMutated(t *testing.T) {
 // realPayload has the keys of a request and of a submission.
 const realPayload = `{"subject":{"kind":"commit","spec":"HEAD","base":"b"},"reviewer":"rex","commit":"c","tree":"t","Comments":[],"report":{"verdict":"PASS"}}`
 
-// One pass over an event keeps its parts and makes nothing else.
+// Decoding an event makes at most 12 allocations.
 func TestDecodeEventAllocates(t *testing.T) {
 	entry := gitstore.Entry{ID: "0123456789", Writer: oneWriter, Message: "review_submitted: two comments\n\n" + wholeEvent + "\n\nRunr-Type: review_submitted\n"}
 	if n := testing.AllocsPerRun(100, func() {

@@ -24,8 +24,8 @@ const (
 
 var testEpoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
 
-// eventAt is the event of a clock, as it would come out of a log. A string is a
-// payload as it is; anything else is encoded.
+// eventAt returns an event with that clock, as if it was read from a log. A string is the payload's JSON; any other
+// value is encoded.
 func eventAt(clock int, eventType string, what any) Event {
 	body, isText := what.(string)
 	if !isText {
@@ -44,7 +44,7 @@ func eventAt(clock int, eventType string, what any) Event {
 	return e
 }
 
-// entryOf is the log's record of e.
+// entryOf returns the log entry of e.
 func entryOf(t testing.TB, e Event, status string) gitstore.Entry {
 	t.Helper()
 	message, err := e.CommitText(status)
@@ -90,7 +90,7 @@ func TestOneLineBoundsTitles(t *testing.T) {
 	}
 }
 
-// randomEvent is any event that a writer can write.
+// randomEvent returns a random event that a writer can write.
 func randomEvent(rng *rand.Rand) Event {
 	texts := []string{"", "plain", "tabs\tand\nlines", "\u202e reordered", `"quotes" <&> \ back`, "日本", strings.Repeat("long ", 80)}
 	text := func() string { return texts[rng.IntN(len(texts))] }
@@ -147,7 +147,7 @@ func TestEventOrder(t *testing.T) {
 	}
 }
 
-// TestDecodeEventRefuses is about records of foreign logs: each is an error of its own.
+// TestDecodeEventRefuses: each malformed record of a foreign log has its own error.
 func TestDecodeEventRefuses(t *testing.T) {
 	good := `{"v":1,"clock":1,"writer":"aaaaaaaaaaaa","timestamp":"2026-01-07T12:00:00Z","type":"x","source":"s","payload":{"a":1}}`
 	with := func(old, new string) string {
@@ -227,7 +227,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// A type of events that nobody folds is found when the program starts.
+// An event type without a fold function panics when the program starts.
 func TestEventTypeWithoutFoldPanics(t *testing.T) {
 	note := func(Event, Stop) (gitstore.ID, string) { return "", "" }
 	defer func() {
@@ -241,7 +241,7 @@ func TestEventTypeWithoutFoldPanics(t *testing.T) {
 	runEventType("odd", "odd", nil, nil, note)
 }
 
-// What an older program called the pass of rules reads as checked, wherever its title is shown.
+// Titles in which an older program wrote that rules passed are shown as checked.
 func TestOldTitlesOfRules(t *testing.T) {
 	for title, want := range map[string]string{
 		"review_submitted: PASS by builtin, 0 findings":                   "review_submitted: CHECKED by builtin, 0 findings",

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// What a run is folded from its report tells of, but for what it is asked for beside its way.
+// The report shows every event type that changes a run, except the request of a review by a person.
 func TestReportKnowsEveryEventOfARun(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	start := record.Event{ID: "0001", Type: record.EventRunStarted.Name, Run: "20260102030405-abcdef", Timestamp: at, Payload: json.RawMessage(`{"task":"x"}`)}

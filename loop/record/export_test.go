@@ -5,5 +5,5 @@ import (
 	"slices"
 )
 
-// RunEvents are the names of all types of events that a run is folded from.
+// RunEvents returns the names of all event types from which a run is folded.
 func RunEvents() []string { return slices.Sorted(maps.Keys(runMoves)) }

@@ -17,8 +17,8 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// reviewEvents gives a test's short words as the events of one review, in order:
-// "claim ann", "resolve bob force". A request is the first.
+// reviewEvents returns the events of one review for short words such as "claim ann" and "resolve bob force". The
+// first event is the request.
 func reviewEvents(t *testing.T, words ...string) []Event {
 	t.Helper()
 	events := []Event{reviewEventAt(1, EventReviewRequested.Name, ReviewRequest{Reviewer: "builtin", Message: "look"})}
@@ -74,7 +74,7 @@ func foldReview(t *testing.T, events []Event) Review {
 	return review
 }
 
-// reviewPaths lead to each status.
+// reviewPaths maps each status to words that lead to it.
 var reviewPaths = map[ReviewStatus][]string{
 	ReviewOpen:      {},
 	ReviewSubmitted: {"submit rex"},
@@ -83,8 +83,8 @@ var reviewPaths = map[ReviewStatus][]string{
 	ReviewCancelled: {"cancel ann"},
 }
 
-// TestReviewTransitions is the whole table of a review's states and what is added to
-// it. An event without a row in a status is refused there.
+// TestReviewTransitions is the complete table of a review's states and the allowed events. An event that a status
+// does not list is refused.
 func TestReviewTransitions(t *testing.T) {
 	steps := []string{
 		"submit sue", "fail builtin", "cancel ann", "reopen ann", "answer ann", "answer bob", "answer bob force", "claim ann", "claim bob", "claim bob force",
@@ -125,7 +125,7 @@ func TestReviewTransitions(t *testing.T) {
 	}
 }
 
-// checkRefused: a refused event changes nothing but the list of those that lost.
+// checkRefused checks that a refused event changes nothing except the list of lost events.
 func checkRefused(t *testing.T, before, after Review, e Event) {
 	t.Helper()
 	if len(after.Lost) != 1 {
@@ -198,13 +198,13 @@ func TestReviewClaims(t *testing.T) {
 		"submit rex, claim ann, submit sue":              "ann",
 		"submit rex, claim ann, resolve ann, reopen bob": "",
 
-		// a test's clock ticks once a minute
+		// in these tests each event is a minute after the one before
 		"submit rex, claim ann 2m, claim bob":                        "ann",
 		"submit rex, claim ann 2m, submit sue, claim bob":            "bob",
 		"submit rex, claim ann 2m, claim ann 2m, claim bob":          "ann",
-		"submit rex, claim ann 2m, submit sue, resolve bob":          "ann", // it is resolved: he had it last
+		"submit rex, claim ann 2m, submit sue, resolve bob":          "ann", // the review is resolved; bob had the claim last
 		"submit rex, claim ann 2m, submit sue, release bob":          "",
-		"submit rex, claim ann 2m, claim ann, submit sue, claim bob": "ann", // a renewal without a lease is for good
+		"submit rex, claim ann 2m, claim ann, submit sue, claim bob": "ann", // a renewal without a lease does not expire
 	} {
 		review := foldReview(t, reviewEvents(t, strings.Split(path, ", ")...))
 		got := ""
@@ -255,7 +255,8 @@ func TestReviewOutcomeIsTheWorst(t *testing.T) {
 	}
 }
 
-// TestReviewClaimedInTwoClones: whichever clone folds, one has it and the other lost.
+// TestReviewClaimedInTwoClones: of two concurrent claims, every clone gives the review to the same one and lists the
+// other as lost.
 func TestReviewClaimedInTwoClones(t *testing.T) {
 	events := reviewEvents(t, "submit rex")
 	one, two := reviewStep(t, 3, "claim ann"), reviewStep(t, 3, "claim bob")
@@ -272,9 +273,8 @@ func TestReviewClaimedInTwoClones(t *testing.T) {
 	}
 }
 
-// TestReviewClaimIsFenced: who lost a claim does nothing with the review while another
-// has it, by whatever name, until it is claimed again; and whoever acts under a claim
-// that is over is refused by its id.
+// TestReviewClaimIsFenced: a writer that lost its claim cannot change the review while another claim holds, under any
+// name, until it claims the review again. An event under an ended claim is refused by the claim's id.
 func TestReviewClaimIsFenced(t *testing.T) {
 	in := func(writer string, e Event) Event { e.Writer = writer; return e }
 	step := func(clock int, writer, word string) Event { return in(writer, reviewStep(t, clock, word)) }
@@ -290,7 +290,7 @@ func TestReviewClaimIsFenced(t *testing.T) {
 		events []Event
 		holder string
 		status ReviewStatus
-		lost   []string // whose steps do not count
+		lost   []string // actors of the refused events
 	}{
 		"the lease of who took over has run out too": {[]Event{first, second, step(9, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann"}},
 		"it is claimed again":                        {[]Event{first, second, step(9, oneWriter, "claim ann"), step(10, oneWriter, "resolve ann")}, "ann", ReviewResolved, nil},
@@ -352,7 +352,7 @@ func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
 	}
 }
 
-// What keeps a reviewer from working in one clone need not be so in another.
+// Each clone's failure of a reviewer is kept, because the cause may exist in one clone only.
 func TestReviewKeepsTheFailureOfEachClone(t *testing.T) {
 	events := reviewEvents(t, "fail rex", "fail rex", "fail rex")
 	events[2].Writer = twoWriter
@@ -362,9 +362,8 @@ func TestReviewKeepsTheFailureOfEachClone(t *testing.T) {
 	}
 }
 
-// Two clones that did the same without knowing of each other: the first answer counts,
-// the other is told of. What an agent says of another tree is another answer, and people
-// may change their minds.
+// If two clones submit an answer of the same agent on the same tree, the first counts and the second is listed as
+// lost. An agent's answer on another tree is a new answer, and people may change their minds.
 func TestReviewCountsTheAnswerOfAnAgentOnce(t *testing.T) {
 	events := reviewEvents(t)
 	submit := func(clock int, writer string, sub Submission) {
@@ -412,7 +411,7 @@ func TestReviewMakesCommentsOfALogSound(t *testing.T) {
 	}
 }
 
-// A summary that cannot be written would take every list with it.
+// A claim's end is bounded: a time that JSON cannot express would make every list fail.
 func TestReviewLeaseIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		year  int
@@ -473,8 +472,7 @@ func TestReviewReportsUnreadableFailure(t *testing.T) {
 	}
 }
 
-// randomLogs are the events of two writers about one entity; each writer's clocks
-// rise, as do those that a log holds.
+// randomLogs returns the events of two writers about one entity. Each writer's clocks rise, as in a log.
 func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
 	for writer, log := range map[string]*[]Event{oneWriter: &one, twoWriter: &two} {
 		clock := 0
@@ -501,7 +499,7 @@ func randomReviewEvent(rng *rand.Rand, clock int) Event {
 	return reviewEventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
 }
 
-// sorted is how a clone orders what arrived, whichever way it arrived.
+// sorted returns events in the order in which every clone folds them.
 func sorted(events ...Event) []Event {
 	events = slices.Clone(events)
 	Sort(events)
@@ -544,14 +542,14 @@ func TestFoldReviewNeverPanics(t *testing.T) {
 	}
 }
 
-// panics gives what f panicked with, nil when it did not.
+// panics returns the value that f panicked with, or nil.
 func panics(f func()) (why any) {
 	defer func() { why = recover() }()
 	f()
 	return nil
 }
 
-// types are the events for a failure's message.
+// types returns the types and payloads of events, for failure messages.
 func types(events []Event) []string {
 	var list []string
 	for _, e := range events {
@@ -560,14 +558,14 @@ func types(events []Event) []string {
 	return list
 }
 
-// The time of a claim is when its holder took the review: a renewal keeps it, and who
-// takes over a claim that lapsed, or forces it, has it from then on.
+// A claim's time is when its holder got the review. A renewal keeps the time; taking over an expired claim, or
+// forcing it, starts anew.
 func TestReviewClaimTimes(t *testing.T) {
 	for _, c := range []struct {
 		words  string
 		holder string
 		at     int // minutes since the epoch
-		until  int // 0: for ever
+		until  int // 0: no end
 	}{
 		{"submit rex; claim ann", "ann", 3, 0},
 		{"submit rex; claim ann 1m; claim ann 1m", "ann", 3, 5},

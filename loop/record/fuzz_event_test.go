@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
 )
 
-// FuzzDecodeEvent decodes messages of foreign logs. What is accepted is in range,
-// says everything once, and stays the same when it is written again.
+// FuzzDecodeEvent: an accepted message of a foreign log has values in range, folds without a panic, and can be
+// written and decoded again.
 func FuzzDecodeEvent(f *testing.F) {
 	good := entryOf(f, eventAt(7, EventRunStopped.Name, `{"reason":"no_change"}`), "stopped").Message
 	f.Add(good)
@@ -45,8 +45,8 @@ func FuzzDecodeEvent(f *testing.F) {
 	})
 }
 
-// FuzzDecodeStrict: what is accepted is what encoding/json accepts, in UTF-8, and
-// reads the same whichever of two readers reads it: no key stands twice.
+// FuzzDecodeStrict: accepted text is valid JSON in valid UTF-8, and no object has two keys that differ only by case.
+// Such an object could have two meanings for two decoders.
 func FuzzDecodeStrict(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, `{"a":1,"A":2}`, `{"a":1}x`, "\"\xff\"", `[{"k":1,"\u212a":2}]`, `null`, ``, `{"s":1,"ſ":2}`} {
 		f.Add([]byte(seed))
@@ -63,7 +63,7 @@ func FuzzDecodeStrict(f *testing.F) {
 	})
 }
 
-// checkKeys fails when two keys of one object differ in case alone.
+// checkKeys fails if two keys of one object differ only by case.
 func checkKeys(t *testing.T, v any) {
 	switch v := v.(type) {
 	case []any:

@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// TestClaimOfAnOpenRequest lets one person take a request before the answer, and hand it on.
+// TestClaimOfAnOpenRequest: a person can claim an open request before answering it, and only its holder can hand it
+// to somebody else.
 func TestClaimOfAnOpenRequest(t *testing.T) {
 	const dan, bob = "Dan <dan@example.com>", "Bob <bob@example.com>"
 	requested := threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, People: []string{dan}})

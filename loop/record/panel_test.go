@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// said is what an agent of a panel answers: findings are "critical a.go:3 the issue".
+// said returns an agent's answer. Findings are written as "critical a.go:3 the issue".
 func said(reviewer string, verdict reply.Verdict, findings ...string) Submission {
 	sub := Submission{Reviewer: reviewer, Outcome: OutcomePassed, Tree: gitstore.ID("t" + reviewer), Census: Census{Files: 1, Lines: 1, SentFiles: 1, SentLines: 1}}
 	sub.Report = reply.Report{Verdict: verdict, Findings: []reply.Finding{}}
@@ -31,8 +31,7 @@ func said(reviewer string, verdict reply.Verdict, findings ...string) Submission
 	return sub
 }
 
-// panelOf folds a request and what follows: a Submission, a Judgement, a Person, or the
-// name of a turn that failed for good.
+// panelOf folds a request and steps: a Submission, a Judgement, a Person, an Answer, or a failed turn.
 func panelOf(t *testing.T, request ReviewRequest, steps ...any) Review {
 	t.Helper()
 	events := []Event{reviewEventAt(1, EventReviewRequested.Name, request)}
@@ -111,7 +110,7 @@ func TestPanelVerdict(t *testing.T) {
 func TestPanelJoins(t *testing.T) {
 	first, second := said("a", reply.CriticalFail, divides, closes), said("b", reply.NeedsFix, divided)
 	want := "[critical a.go:3 [a b] same 0] [warning b.go:9 [a] same 0] "
-	for _, steps := range [][]any{{first, second}, {second, first}} { // whoever was the quickest
+	for _, steps := range [][]any{{first, second}, {second, first}} { // in either order of arrival
 		r := panelOf(t, asked(Panel{}, "a", "b"), steps...)
 		got := ""
 		for _, j := range r.Joined() {
@@ -131,7 +130,7 @@ func TestPanelJoins(t *testing.T) {
 	}
 }
 
-// What is similar is said of both findings and takes neither out of the list: only the answer to each settles it.
+// Two similar findings refer to each other and both stay listed; each needs its own answer.
 func TestPanelKeepsWhatIsSimilar(t *testing.T) {
 	first, second := said("a", reply.CriticalFail, divides, closes), said("b", reply.NeedsFix, oftener)
 	r := panelOf(t, asked(Panel{Quorum: 2}, "a", "b", "c"), first, second, said("c", reply.Pass))

@@ -8,7 +8,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// redactedReview is a review in which two findings were made, answered and spoken of.
+// redactedReview returns a review with two findings, of which one has an answer and a reply.
 func redactedReview() Review {
 	r := Review{ID: "20260102030405-aaaaaa", Status: ReviewSubmitted, Request: ReviewRequest{Message: "see the customer Smith", Subject: Subject{Title: "Smith's bill"}}}
 	r.Submissions = []Submission{{Reviewer: "rex", Outcome: OutcomeFailed, Report: reply.Report{

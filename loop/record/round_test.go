@@ -6,7 +6,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// What a reviewer said and what checks did are two things.
+// Said lists the reviewer's verdict and the failed checks separately.
 func TestRoundSaid(t *testing.T) {
 	failing, flawed := []CheckResult{{Name: "test", ExitCode: 1}, {Name: "lint"}}, []reply.Finding{{Severity: reply.Critical}}
 	for _, test := range []struct {

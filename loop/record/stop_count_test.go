@@ -2,7 +2,7 @@ package record
 
 import "testing"
 
-// TestSameStops: a stop counts as the same one only while nothing was done in between.
+// TestSameStops: equal stops are counted together only if there was no progress between them.
 func TestSameStops(t *testing.T) {
 	count := stopCount{}
 	for i, step := range []struct {

@@ -44,7 +44,7 @@ func TestStopInOtherNames(t *testing.T) {
 	}
 }
 
-// TestFoldReadsTheOtherNames: a run in a timeline of runr's stops as one of ours.
+// TestFoldReadsTheOtherNames: a run from a timeline in runr's format stops with the same status as a native one.
 func TestFoldReadsTheOtherNames(t *testing.T) {
 	stop := eventAt(2, EventReviewLoopDetected.Name, `{"review_rounds":3,"max_review_rounds":2,"reviewer_requests":["a"]}`)
 	start := eventAt(1, EventRunStarted.Name, runplan.Plan{Base: "b", Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow()}})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// event returns an event of a review; n is its clock.
+// threadEvent returns an event of a review; n is its clock.
 func threadEvent(t *testing.T, n int, eventType string, payload any) Event {
 	t.Helper()
 	body, err := json.Marshal(payload)
@@ -21,7 +21,8 @@ func threadEvent(t *testing.T, n int, eventType string, payload any) Event {
 	}
 }
 
-// TestReplies folds replies to a comment, to the review and after its end, and keeps them with the state.
+// TestReplies folds replies to a comment, to the review and after the review's end. A kept and restored review has
+// the same replies, and a reply answers no finding.
 func TestReplies(t *testing.T) {
 	person := Person{Actor: "bob", Decision: RequestChanges, Comments: []Comment{{ID: "c-0123456789", Comment: "why?"}}}
 	events := []Event{

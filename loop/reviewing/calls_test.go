@@ -12,7 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// Who is asked, in which order, and what comes of it.
+// The agents of a crew are called in turn until one answers. If none answers, the failure names all causes, or the
+// call is repeated when a limit ends in time.
 func TestCallsInTurn(t *testing.T) {
 	limited := func(after time.Duration) record.Failure {
 		return record.Failure{Reason: record.ReasonAgentFailed, Detail: "429", Transient: true, RetryAfter: duration.Duration(after)}
@@ -66,8 +67,8 @@ func TestCallsInTurn(t *testing.T) {
 	}
 }
 
-// Each call but the first is refused where nothing is left for it, and is made on a tree
-// that is put back; what was made before is kept.
+// After the first call, a call is refused if the budget is used up, and is not made if the tree cannot be restored.
+// Calls that were made stay recorded.
 func TestCallsThatAreNotMade(t *testing.T) {
 	fails := func(string) (spend.Usage, *record.Failure, error) {
 		return spend.Usage{Calls: 1, Input: 10}, &record.Failure{Reason: record.ReasonAgentKilled, Detail: "killed"}, nil

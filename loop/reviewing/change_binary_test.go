@@ -8,7 +8,7 @@ func TestReadsAsText(t *testing.T) {
 		"package a\n\x00func b() {}\n":        true,
 		"\xff\xfea\x00b\x00":                  true,
 		"\xfe\xff\x00a":                       true,
-		"a\x00b\x00c\x00":                     true, // UTF-16 without its mark
+		"a\x00b\x00c\x00":                     true, // UTF-16 without a byte order mark
 		"gr\xc3\xbc\xc3\x9fe\x00":             true,
 		"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR": false, // a picture
 		"\x7fELF\x02\x01\x01\x00":             false,

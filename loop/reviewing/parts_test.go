@@ -18,14 +18,14 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// changedLine is one line that a patch adds or deletes, and where.
+// changedLine is a line that a patch adds or deletes, with its place.
 type changedLine struct {
 	path string
-	at   int // in the old version or the new one
+	at   int // in the old or the new version
 	text string
 }
 
-// cut is cutPatch of what can be read.
+// cut returns the files of a patch, and fails the test if they cannot be read.
 func cut(t testing.TB, patch []byte) []filePatch {
 	t.Helper()
 	files, err := cutPatch(patch)
@@ -35,7 +35,7 @@ func cut(t testing.TB, patch []byte) []filePatch {
 	return files
 }
 
-// changedLines are those of patches.
+// changedLines returns the changed lines of patches.
 func changedLines(t testing.TB, patches ...[]byte) []changedLine {
 	t.Helper()
 	var all []changedLine
@@ -62,7 +62,7 @@ func changedLines(t testing.TB, patches ...[]byte) []changedLine {
 	return all
 }
 
-// randomPatch is a patch of some files as git writes one, and what git counts in it.
+// randomPatch returns a patch of several files in git's format, and git's counts of it.
 func randomPatch(r *rand.Rand, longest int) ([]byte, []gitstore.FileStat) {
 	var patch bytes.Buffer
 	var stats []gitstore.FileStat
@@ -105,8 +105,8 @@ func randomHunks(r *rand.Rand, patch *bytes.Buffer, stat *gitstore.FileStat, lon
 	}
 }
 
-// TestPartsAddUp: every changed line is in one part, at its place, or counted as not
-// sent; no part is larger than it may be.
+// TestPartsAddUp: every changed line is in exactly one part, at its place, or is counted as not sent. No part exceeds
+// the limit.
 func TestPartsAddUp(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -157,7 +157,7 @@ func TestPartsAddUp(t *testing.T) {
 	}
 }
 
-// TestPartsKeepFilesWhole: a file that fits into a part is in one.
+// TestPartsKeepFilesWhole: a file that fits into one part is not split.
 func TestPartsKeepFilesWhole(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -179,8 +179,7 @@ func TestPartsKeepFilesWhole(t *testing.T) {
 	}
 }
 
-// TestPartsOneLongLine: a line that no part can hold is counted, and what stands around
-// it is sent.
+// TestPartsOneLongLine: a line that no part can hold is counted as not sent, and the lines around it are sent.
 func TestPartsOneLongLine(t *testing.T) {
 	long := "+" + strings.Repeat("y", 5000) + "\n"
 	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,5 @@\n one\n+two\n" + long + "+four\n five\n" +
@@ -204,7 +203,7 @@ func TestPartsOneLongLine(t *testing.T) {
 	}
 }
 
-// TestPartsLeaveOutTheLargest: where the parts do not suffice, most files are seen.
+// TestPartsLeaveOutTheLargest: if there are too few parts for all files, the largest files are left out.
 func TestPartsLeaveOutTheLargest(t *testing.T) {
 	var patch bytes.Buffer
 	var stats []gitstore.FileStat
@@ -222,7 +221,7 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 	}
 }
 
-// TestReadChangeInParts: files that git writes in unusual ways are cut and counted as any.
+// TestReadChangeInParts: files whose patches have unusual forms are split and counted correctly.
 func TestReadChangeInParts(t *testing.T) {
 	testrepo.Isolate(t)
 	dir := t.TempDir()
@@ -285,7 +284,7 @@ func TestReadChangeInParts(t *testing.T) {
 	}
 }
 
-// changedTexts are the lines that a patch adds and deletes, and what marks their end.
+// changedTexts returns the added and deleted lines of a patch, with the marks of missing line ends.
 func changedTexts(t testing.TB, patch []byte) []string {
 	t.Helper()
 	var texts []string
@@ -316,7 +315,7 @@ func FuzzCutPatch(f *testing.F) {
 			size, lines = size+file.size, lines+file.lines
 		}
 		if !bytes.HasPrefix(patch, []byte("diff --git ")) {
-			return // something stands before the first file
+			return // there is text before the first file
 		}
 		if size != len(patch) {
 			t.Fatalf("%d of %d bytes", size, len(patch))

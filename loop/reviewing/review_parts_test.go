@@ -16,7 +16,7 @@ import (
 // partReviewer answers each part with the next of its texts.
 type partReviewer struct {
 	texts []string
-	fail  int // the part that gets a failure, from 1
+	fail  int // number of the part that fails, from 1
 	jobs  []role.ReviewJob
 }
 
@@ -40,7 +40,7 @@ func partChange(parts int) Change {
 	return change
 }
 
-// stepsTold keeps the details of steps.
+// stepsTold collects the details of progress steps.
 type stepsTold struct {
 	checking.Quiet
 	details []string
@@ -92,8 +92,7 @@ func TestReviewParts(t *testing.T) {
 	}
 }
 
-// TestReviewPartsUnreadable: one part that nobody could read is not hidden behind others
-// that passed.
+// TestReviewPartsUnreadable: an unreadable part is not hidden by parts that passed.
 func TestReviewPartsUnreadable(t *testing.T) {
 	reviewer := &partReviewer{texts: []string{"### Verdict: PASS", "429 too many requests", "### Verdict: PASS"}}
 	answer, err := reviewParts(context.Background(), reviewer, partChange(3), Question{}, checking.Quiet{})
@@ -110,7 +109,8 @@ func TestReviewPartsFailure(t *testing.T) {
 	}
 }
 
-// TestVerdictOfWhatWasSeen: a pass of a part of the change is no plain pass.
+// TestVerdictOfWhatWasSeen: if files were not seen, a pass becomes a pass with notes. If a text file was too large to
+// send, nothing is approved.
 func TestVerdictOfWhatWasSeen(t *testing.T) {
 	for _, test := range []struct {
 		left []record.LeftOut
@@ -132,7 +132,7 @@ func TestVerdictOfWhatWasSeen(t *testing.T) {
 	}
 }
 
-// TestReviewPartsBesideChecks: a pass beside a check that fails is none, whoever reviews.
+// TestReviewPartsBesideChecks: a pass becomes NEEDS_FIX if a check fails that does not fail on the base.
 func TestReviewPartsBesideChecks(t *testing.T) {
 	for _, test := range []struct {
 		check record.CheckResult

@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// readingReviewer passes what it reads in a checkout, in which it does something.
+// readingReviewer passes every change, and calls do in the checkout.
 type readingReviewer struct{ do func(dir string) error }
 
 func (readingReviewer) Limits() role.Limits { return role.Limits{} }
@@ -23,7 +23,7 @@ func (r readingReviewer) Review(_ context.Context, job role.ReviewJob) (role.Rev
 	return role.ReviewAnswer{Report: reply.ParseReview("### Verdict: PASS\n", "")}, r.do(job.Dir)
 }
 
-// A reviewer that changes what it is to read gives no answer, whatever it says.
+// The answer of a reviewer that changes the files under review is discarded.
 func TestReviewOfChangedFilesIsVoid(t *testing.T) {
 	store := runtest.NewStore(t)
 	write := func(name string) func(string) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestFirstWordsAreTheRequest: where nothing could be read out of a review that does not
-// pass, its first statement is what it asks for.
+// TestFirstWordsAreTheRequest: if no request can be extracted from a refusing review, its first statement is the
+// request.
 func TestFirstWordsAreTheRequest(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
@@ -40,8 +40,7 @@ func TestFirstWordsAreTheRequest(t *testing.T) {
 	}
 }
 
-// TestUnreadableAsksForNothing: an answer that is none, such as a tool's error, is no
-// work for an implementer.
+// TestUnreadableAsksForNothing: an unreadable answer, such as a tool's error, contains no request for an implementer.
 func TestUnreadableAsksForNothing(t *testing.T) {
 	report := reply.ParseReview("stream error: 429", "n")
 	if !report.Unreadable() || report.Text != "stream error: 429" {
@@ -49,7 +48,7 @@ func TestUnreadableAsksForNothing(t *testing.T) {
 	}
 }
 
-// The reviewer's own words reach whoever reads the report, whatever was extracted.
+// The report contains the reviewer's full text, whatever was extracted from it.
 func TestReportText(t *testing.T) {
 	const nonce = "1f2e3d4c5b6a7988"
 	for text, want := range map[string]string{

@@ -46,7 +46,7 @@ func TestEvidenceReadsItsText(t *testing.T) {
 	}
 }
 
-// Commands prove by how they ended, evidence by telling of no failure; a note proves nothing.
+// Commands are proof by their exit codes, and evidence files if they show no failure. A note is no proof.
 func TestProofOfAnIntervention(t *testing.T) {
 	ok, bad := record.CheckResult{}, record.CheckResult{ExitCode: 1}
 	fine, failing, stale := record.Evidence{}, record.Evidence{Failing: true}, record.Evidence{Stale: "it is old"}
@@ -69,7 +69,7 @@ func TestProofOfAnIntervention(t *testing.T) {
 	}
 }
 
-// Only a plain file that somebody wrote after the stop is evidence, and once.
+// Only a regular file that was written after the stop counts as evidence, and only once.
 func TestEvidenceIsOfAfterTheStop(t *testing.T) {
 	dir := t.TempDir()
 	stop := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -99,13 +99,13 @@ func TestEvidenceIsOfAfterTheStop(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Check != "new" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	run.Stop = nil // it was killed: nobody knows who wrote what
+	run.Stop = nil // killed: the files' writer is unknown
 	if found, err := evidenceLeft(run, dir); err != nil || len(found) > 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
 
-// What a person leaves is recorded for others, who are not to read of this machine.
+// A recorded evidence file contains no names of this machine or its user, because others can read it.
 func TestEvidenceIsWithoutMachine(t *testing.T) {
 	t.Setenv("HOME", "/home/zenobia")
 	path := filepath.Join(t.TempDir(), "test.log")

@@ -13,10 +13,10 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// exampleTime is the pinned clock of the example.
+// exampleTime is the fixed clock of the example.
 var exampleTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// A run is its events, and what comes next follows from them alone.
+// A run is the sum of its events; the next step depends only on them.
 func ExampleNext() {
 	plan := runplan.Plan{Task: "say hello", Implementer: "mine", Policy: runplan.Policy{
 		MaxRetries: 2,

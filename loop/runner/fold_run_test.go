@@ -16,8 +16,8 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// workflow is a list of steps by name. The kind is in the name: "check…" and
-// "review…" are what they say, anything else is an agent's.
+// workflow parses a list of step names. A name that begins with "check" or "review" sets that kind; any other step is
+// an agent's.
 func workflow(names string) []runplan.WorkStep {
 	var steps []runplan.WorkStep
 	for _, name := range strings.Fields(names) {
@@ -32,25 +32,25 @@ func workflow(names string) []runplan.WorkStep {
 	return steps
 }
 
-// story tells what happened in a run, one short line an event.
+// story collects the events of a run, described by one short line per event.
 type story struct {
 	t       testing.TB
 	events  []record.Event
 	attempt int
-	tree    gitstore.ID // of the newest attempt
+	tree    gitstore.ID // tree of the newest attempt
 	rounds  int
 }
 
-// tell gives the events of a run: its start and what the lines say.
+// tell returns the events of a run: its start, and those that the lines describe.
 //
-//	implement | fix | re-execute | given   an attempt of that mode, begun and ended; options:
-//	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) denied=TOOL begun (it never ended) redo (the same number again)
-//	    unclaimed (a file that it does not speak of differs, too)
+//	implement | fix | re-execute | given   an attempt in that mode, started and completed; options:
+//	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) denied=TOOL begun (not completed) redo (repeats the attempt's number)
+//	    unclaimed (a file differs that the attempt does not list)
 //	check ok | check fail                  options: step=NAME failure=REASON
-//	asked                                   a person, for a review of the run
-//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) partial (and some were not) badcheck (its evidence holds a failed check) unreadable
-//	revert N [conflict] [left]             left: a file of the executor's in the checkout
-//	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
+//	asked                                   a person was asked for a review of the run
+//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) partial (some lines were not seen) badcheck (with a failed check as evidence) unreadable
+//	revert N [conflict] [left]             left: a file of the executor stays in the checkout
+//	intervene [work] [ok] [fail]           work: with a person's commit; ok, fail: with commands that passed or failed
 //	stop REASON | loop | answer CHOICE | complete RESULT | land | unland | abort | resume | unknown
 func tell(t testing.TB, plan runplan.Plan, lines ...string) []record.Event {
 	t.Helper()
@@ -219,8 +219,7 @@ func foldRun(t testing.TB, events []record.Event) record.Run {
 	return run
 }
 
-// TestRunEnds: a run is completed only if its review passed; else a
-// person must judge, or the run is stopped.
+// TestRunEnds: a run completes only after a passed review; otherwise it waits for a person's decision, or is stopped.
 func TestRunEnds(t *testing.T) {
 	for _, test := range []struct {
 		steps, lines string
@@ -263,8 +262,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// TestResumeForgetsTheAnswer: who accepted what there was before the run was taken up
-// again has not accepted what comes of it.
+// TestResumeForgetsTheAnswer: accepting the result of a run does not accept the result after the run is resumed.
 func TestResumeForgetsTheAnswer(t *testing.T) {
 	plan := runtest.Plan()
 	run := foldRun(t, tell(t, plan, "implement", "check ok", "review NEEDS_FIX f-1=warning", "loop", "answer commit", "resume"))
@@ -273,7 +271,7 @@ func TestResumeForgetsTheAnswer(t *testing.T) {
 	}
 }
 
-// TestRunRefuses is about events from a clone that did not know how the run stood.
+// TestRunRefuses: events of a clone that did not know the run's state are refused.
 func TestRunRefuses(t *testing.T) {
 	for _, test := range []struct{ lines, late, says string }{
 		{"implement; stop no_change", "fix", "stopped and cannot be continued"},
@@ -391,7 +389,7 @@ func TestRunLands(t *testing.T) {
 	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != record.RunCompleted {
 		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
 	}
-	// A landing that is taken back can be made again.
+	// After a landing is undone, the run can be landed again.
 	lines := []string{"implement", "review PASS", "complete pass", "land", "unland"}
 	before, after := foldRun(t, tell(t, runtest.Plan(), lines[:3]...)), foldRun(t, tell(t, runtest.Plan(), lines...))
 	if after.Landed != nil || after.Status != before.Status || after.Commit != before.Commit || len(after.Lost) != 0 {
@@ -415,7 +413,7 @@ func TestRunOpen(t *testing.T) {
 	}
 }
 
-// randomRunEvent is an event that may or may not make sense where it comes.
+// randomRunEvent returns a random event, which may make no sense at its place.
 func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	types := []string{
 		record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRoundCompleted.Name, record.EventReviewLoopDetected.Name,
@@ -471,8 +469,7 @@ func TestFoldRunDoesNotDependOnArrival(t *testing.T) {
 	}
 }
 
-// TestFoldRunAndNextNeverPanic: a foreign log can hold anything, and what comes
-// next is asked of every run.
+// TestFoldRunAndNextNeverPanic: a foreign log may contain any events, and Next is called for every run.
 func TestFoldRunAndNextNeverPanic(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 4))

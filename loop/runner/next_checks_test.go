@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// A run that only its checks keep from passing says so.
+// A run whose only obstacle is failing checks says so.
 func TestNextWhenOnlyChecksFail(t *testing.T) {
 	round := func(verdict string) string { return "check fail; review " + verdict + " badcheck" }
 	three := func(verdict string) string {
@@ -38,7 +38,7 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 	}
 }
 
-// Findings of failing checks, as the built-in reviewer has them, are the checks' failures.
+// The built-in reviewer's findings about failing checks count as failures of the checks.
 func TestRefusedByChecks(t *testing.T) {
 	check := reply.Finding{Severity: reply.Warning, Issue: "check test: x", Rule: record.RuleOfCheck + "test"}
 	failed := []record.CheckResult{{Name: "test", ExitCode: 1}}

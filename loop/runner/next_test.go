@@ -14,7 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// stepText is a step in a line, for tables.
+// stepText formats a step as one line, for tables.
 func stepText(s Step) string {
 	text := string(s.Action)
 	switch s.Action {
@@ -40,11 +40,11 @@ func stepText(s Step) string {
 
 type nextTest struct {
 	name  string
-	lines string // what happened, in the words of tell
+	lines string // the events, in the format of tell
 	want  string
 }
 
-// check folds what happened and asks what comes next.
+// check folds the events and compares the next step.
 func (test nextTest) check(t *testing.T, plan runplan.Plan) {
 	t.Helper()
 	var lines []string
@@ -117,7 +117,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Files that nobody claims stop a run in place, once: going on leaves them out of it.
+// A run in place stops once if files changed that no agent claims. After it is resumed, it continues without these
+// files.
 func TestNextInPlace(t *testing.T) {
 	plan := runtest.Plan()
 	for _, test := range []nextTest{
@@ -142,7 +143,7 @@ func TestNextInPlace(t *testing.T) {
 	}
 }
 
-// reviews is n failed reviews, each with a finding of its own, and the fixes between them.
+// reviews returns the lines of n failed reviews with a new finding each, and the fixes between them.
 func reviews(n int) string {
 	lines := []string{"implement"}
 	for i := range n {
@@ -179,7 +180,7 @@ func TestNextExhausted(t *testing.T) {
 	}
 }
 
-// sameFinding is n reviews that report f-same beside one of their own.
+// sameFinding returns the lines of n reviews that report f-same and a new finding each.
 func sameFinding(n int, severity string) string {
 	return strings.ReplaceAll(reviews(n), "NEEDS_FIX", "NEEDS_FIX f-same="+severity)
 }
@@ -280,7 +281,7 @@ func TestNextWorkflows(t *testing.T) {
 	}
 }
 
-// TestNextGivenContext is a run that starts from an executor's finished work.
+// TestNextGivenContext: a run starts with the finished work of an executor.
 func TestNextGivenContext(t *testing.T) {
 	for _, test := range []struct {
 		steps string
@@ -309,7 +310,7 @@ func TestNextGivenContext(t *testing.T) {
 	}
 }
 
-// TestNextFromReview is a run that fixes a submitted review.
+// TestNextFromReview: a run fixes a submitted review.
 func TestNextFromReview(t *testing.T) {
 	for _, test := range []nextTest{
 		{"starts with the fix", "", "attempt 1 fix at implement"},
@@ -397,7 +398,8 @@ func TestNextAfterPeople(t *testing.T) {
 	}
 }
 
-// TestNextOfAnUnreadableReview: the reviewer was asked for its block already, and no whole round follows.
+// TestNextOfAnUnreadableReview: no further round follows, because the reviewer was already asked a second time for
+// its block.
 func TestNextOfAnUnreadableReview(t *testing.T) {
 	for _, test := range []nextTest{
 		{"at once", "implement; check ok; review NEEDS_FIX unreadable", "exhausted review_parse_failed"},
@@ -408,7 +410,7 @@ func TestNextOfAnUnreadableReview(t *testing.T) {
 	}
 }
 
-// TestNextOfAReviewThatSawAPart: what it saw passed, which is no pass of the rest.
+// TestNextOfAReviewThatSawAPart: if the reviewer saw only a part of the change, its pass does not complete the run.
 func TestNextOfAReviewThatSawAPart(t *testing.T) {
 	for _, test := range []nextTest{
 		{"a pass", "implement; check ok; review PASS partial", "exhausted review_incomplete"},
@@ -421,8 +423,7 @@ func TestNextOfAReviewThatSawAPart(t *testing.T) {
 	}
 }
 
-// TestNextAfterAskingAPerson: a process that died after it had asked changes nothing about
-// what comes next.
+// TestNextAfterAskingAPerson: if the process ended after it asked a person, the next step is still the same.
 func TestNextAfterAskingAPerson(t *testing.T) {
 	for _, test := range []struct {
 		steps string
@@ -442,7 +443,7 @@ func TestNextAfterAskingAPerson(t *testing.T) {
 
 func TestNextKeepsToTheTimeBudget(t *testing.T) {
 	plan := runtest.Plan()
-	minute := duration.Duration(time.Minute) // each event of a story is a minute after the one before
+	minute := duration.Duration(time.Minute) // a story's events are a minute apart
 	for _, test := range []struct {
 		budget duration.Duration
 		nextTest

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// refusedRun is a run whose reviews refused with the requests of rounds, as
-// roundtest.Read reads them, and whose last event is the newest of them.
+// refusedRun returns a run whose reviews refused with the requests of rounds, in the format of roundtest.Read. Its
+// last event is the newest review.
 func refusedRun(t *testing.T, rounds ...string) record.Run {
 	plan := runtest.Plan()
 	plan.Policy.MaxRetries = 9

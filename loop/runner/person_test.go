@@ -11,8 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestAskedIsFolded: a run knows the review that it asked for last; one that names
-// another run is none of its.
+// TestAskedIsFolded: a run knows the last review that it requested. A request that names another run is ignored.
 func TestAskedIsFolded(t *testing.T) {
 	events := tell(t, runtest.Plan(), "implement", "asked")
 	events[len(events)-1].Review = "20260102030405-aaaaaa"
@@ -27,7 +26,7 @@ func TestAskedIsFolded(t *testing.T) {
 	}
 }
 
-// TestPeoplesAnswersAreJoined: the worst verdict counts, and nothing that was said is lost.
+// TestPeoplesAnswersAreJoined: the worst verdict counts, and every comment and message is kept.
 func TestPeoplesAnswersAreJoined(t *testing.T) {
 	answer := func(actor string, d record.Decision, message string, comments ...record.Comment) record.Submission {
 		return record.Person{Actor: actor, Decision: d, Message: message, Comments: comments}.Submission(record.Review{})
@@ -60,7 +59,7 @@ func TestPeoplesAnswersAreJoined(t *testing.T) {
 	}
 }
 
-// TestStopsForAReviewSayWhatToType: the review's id stands in the lines to type.
+// TestStopsForAReviewSayWhatToType: the suggested commands contain the review's id.
 func TestStopsForAReviewSayWhatToType(t *testing.T) {
 	plain, waits := record.Stop{Reason: record.ReasonHuman}.Explained(), record.Stop{Reason: record.ReasonHuman, Review: "20260102030405-aaaaaa"}.Explained()
 	if plain.Intervene == "" || waits.Intervene != "" {

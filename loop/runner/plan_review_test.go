@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// TestPlanReviewLeavesWhatIsSettled: what was settled is neither a finding nor a request.
+// TestPlanReviewLeavesWhatIsSettled: a settled finding becomes neither a finding nor a request of the plan.
 func TestPlanReviewLeavesWhatIsSettled(t *testing.T) {
 	findings := []reply.Finding{{ID: "f-1", Severity: reply.Warning, File: "a.go", Line: 1, Issue: "One is wrong"}, {ID: "f-2", Severity: reply.Warning, File: "b.go", Line: 2, Issue: "Two is wrong"}}
 	review := record.Review{ID: "r", Request: record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Commit: "c"}}}
@@ -26,7 +26,7 @@ func TestPlanReviewLeavesWhatIsSettled(t *testing.T) {
 	}
 }
 
-// TestPlanReviewOfSome: nothing of the review but the findings that were named.
+// TestPlanReviewOfSome: the plan contains only the named findings of the review.
 func TestPlanReviewOfSome(t *testing.T) {
 	findings := []reply.Finding{{ID: "f-1", Severity: reply.Warning, File: "a.go", Line: 1, Issue: "One is wrong"}, {ID: "f-2", Severity: reply.Warning, File: "b.go", Line: 2, Issue: "Two is wrong"}}
 	review := record.Review{ID: "r", Request: record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Commit: "c"}}}

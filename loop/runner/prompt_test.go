@@ -18,7 +18,7 @@ func testReviewPrompt() reviewing.ReviewPrompt {
 	}
 }
 
-// contains reports every part that a text should have and has not.
+// contains reports each part that is missing in text.
 func contains(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -49,7 +49,7 @@ func testImplementPrompt() ImplementPrompt {
 	}
 }
 
-// common is what every prompt of an implementer says.
+// common lists the parts that every implementer's prompt contains.
 var common = []string{
 	"Think first.", "<references>\n<ref/>\n</references>", "<task>\nWrite the thing.\n</task>", "<done_criteria>\nit works\n</done_criteria>",
 	"<earlier_attempts>\nattempt 1 (implement): changed 1 file, reviewed as NEEDS_FIX\n</earlier_attempts>",

@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// A census counts what a reviewer saw: nothing, when there was none.
+// Without a reviewer the round's census is empty, because nobody saw the change.
 func TestNoCensusWithoutAReviewer(t *testing.T) {
 	missing := &record.Failure{Reason: record.ReasonAgentNotFound}
 	turn := &execution{Runner: &Runner{Store: store.NewStore(nil, time.Now), Progress: checking.Quiet{}, Reviewer: func(string) (role.Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}

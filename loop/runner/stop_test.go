@@ -55,7 +55,7 @@ func TestFailingChecksOfAStop(t *testing.T) {
 	if got := strings.Join(facts(run, record.Stop{Reason: record.ReasonChecksFailed}).FailingChecks, " "); got != "a e" {
 		t.Errorf("%q", got)
 	}
-	run.Attempts[0].Number = 3 // whose checks have not run yet
+	run.Attempts[0].Number = 3 // an attempt whose checks have not run yet
 	if got := facts(run, record.Stop{Reason: record.ReasonChecksFailed}).FailingChecks; len(got) > 0 {
 		t.Errorf("%q", got)
 	}

@@ -81,7 +81,7 @@ func TestReadTaskFrontMatter(t *testing.T) {
 	}
 }
 
-// TestBothScopesMustAllow: a task file widens nothing.
+// TestBothScopesMustAllow: a task file cannot allow more files than the configuration.
 func TestBothScopesMustAllow(t *testing.T) {
 	plan := runplan.Plan{Scope: runplan.Scope{Allow: []string{"src/**"}, Deny: []string{"**/*.lock"}}, TaskScope: runplan.Scope{Allow: []string{"src/a/**", "docs/**"}, Deny: []string{"src/a/keep"}}}
 	files := []string{"src/a/x.go", "src/b.go", "docs/x.md", "src/a/y.lock", "src/a/keep"}

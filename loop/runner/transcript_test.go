@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestTranscriptLimit: an agent may print without end; the file takes a part of it, also over several calls.
+// TestTranscriptLimit: the transcript file is bounded, also over several calls, because an agent may print without
+// end.
 func TestTranscriptLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "attempt-1.log")
 	const limit = 1000

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// TestOutsideBothScopes: the configuration and the task must both allow a file.
+// TestOutsideBothScopes: a file is allowed only if both the configuration and the task allow it.
 func TestOutsideBothScopes(t *testing.T) {
 	plan := Plan{
 		Scope:     Scope{Allow: []string{"src/**", "doc/**"}, Deny: []string{"**/*.lock"}},
@@ -35,7 +35,7 @@ func TestOutsideBothScopes(t *testing.T) {
 	}
 }
 
-// TestUsed: a limit that is reached exactly is used up, and 0 is no limit.
+// TestUsed: a limit is used up when it is reached exactly, and 0 means no limit.
 func TestUsed(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit DayBudget

@@ -6,8 +6,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// What each threshold lets through, whatever the reviewer stated. A pass passes at
-// every threshold, and what is critical at none.
+// Each threshold decides which findings block, whatever verdict the reviewer stated. Every threshold lets a pass
+// through, and none a critical finding.
 func TestThresholds(t *testing.T) {
 	const blocks, passes = true, false
 	critical, warning, note := reply.Finding{Severity: reply.Critical}, reply.Finding{Severity: reply.Warning}, reply.Finding{Severity: reply.Note}

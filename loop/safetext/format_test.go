@@ -38,7 +38,7 @@ func TestFprintf(t *testing.T) {
 		{"%s|", 90 * time.Second, "1m30s|"},
 		{"%t|", true, "true|"},
 		{"%x|", "\n", "0a|"},
-		{"\t\u00a0\x1b[1m%s\x1b[m", "x", "\t\u00a0\x1b[1mx\x1b[m"}, // the format is ours
+		{"\t\u00a0\x1b[1m%s\x1b[m", "x", "\t\u00a0\x1b[1mx\x1b[m"}, // the format is trusted
 	} {
 		if got := printed(t, tt.format, tt.arg); got != tt.want {
 			t.Errorf("Fprintf(%q, %q) = %q, want %q", tt.format, tt.arg, got, tt.want)

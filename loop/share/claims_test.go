@@ -16,8 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// twoClones are clones of one remote that both know a submitted review; now is the
-// time of both.
+// twoClones returns two clones of one remote, both with a submitted review. Both read the time from now.
 func twoClones(t *testing.T, now *time.Time) (a, b *store.Store, review string) {
 	t.Helper()
 	ctx := context.Background()
@@ -109,7 +108,8 @@ func TestRenewingTakesNothingBack(t *testing.T) {
 	}
 }
 
-// TestProvisionalClaimThatIsRefused: what never reached the remote is not taken back there.
+// TestProvisionalClaimThatIsRefused: if a provisional claim is refused, nothing is undone on the remote, because it
+// never arrived there.
 func TestProvisionalClaimThatIsRefused(t *testing.T) {
 	ctx := context.Background()
 	now := runtest.Epoch
@@ -131,7 +131,7 @@ func TestProvisionalClaimThatIsRefused(t *testing.T) {
 	}
 }
 
-// What the remote has not decided is not recorded as if it had.
+// A claim that the remote has not confirmed is not recorded as shared.
 func TestProvisionalClaimIsNotShared(t *testing.T) {
 	now := runtest.Epoch
 	a, _, id := twoClones(t, &now)
@@ -142,7 +142,7 @@ func TestProvisionalClaimIsNotShared(t *testing.T) {
 	}
 }
 
-// The time that a claim waits for a remote may pass just when the remote has answered.
+// The time limit for the remote may pass just as the remote answers.
 func TestOutOfReach(t *testing.T) {
 	ctx, ended := context.Background(), context.Background()
 	ended, cancel := context.WithCancel(ended)
@@ -167,8 +167,8 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// TestSharedClaimKeepsOthersFromTheReview: also where its event has not arrived, and
-// where the remote is away since, until it is known to be over.
+// TestSharedClaimKeepsOthersFromTheReview: a shared claim holds even before its event arrives, and after the remote
+// became unreachable, until its end is known.
 func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	ctx := context.Background()
 	now := runtest.Epoch
@@ -194,7 +194,7 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	if holder := check("two", false); holder != "one" {
 		t.Errorf("with the remote away: held by %q", holder)
 	}
-	away(a) // the ref on the remote stays
+	away(a) // the claim's ref on the remote stays
 	now = now.Add(time.Minute)
 	if _, err := a.ReleaseReview(ctx, id, record.Hold{Actor: "one"}); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 func TestLeaseCounts(t *testing.T) {
 	now := runtest.Epoch
 	for name, c := range map[string]struct {
-		until  time.Duration // from now
+		until  time.Duration // counted from now
 		review string
 		want   bool
 	}{
@@ -39,8 +39,8 @@ func TestLeaseCounts(t *testing.T) {
 	}
 }
 
-// FuzzLease reads what a hostile remote may have in a lease's place: whatever it is, it
-// keeps nobody from a review for longer than a lease lasts.
+// FuzzLease: whatever a hostile remote stores in the place of a lease, it blocks a review no longer than a lease
+// lasts.
 func FuzzLease(f *testing.F) {
 	f.Add("lease of review r\n\n{\"v\":1,\"review\":\"r\",\"actor\":\"ann\",\"writer\":\"w\",\"at\":\"2026-01-07T12:00:00Z\",\"until\":\"2026-01-07T12:10:00Z\"}\n")
 	f.Add("lease\n\n{\"review\":\"r\",\"actor\":\"a\",\"until\":\"9999-12-31T23:59:59Z\"}")
@@ -59,7 +59,7 @@ func FuzzLease(f *testing.F) {
 	})
 }
 
-// leasedClones are twoClones, of which the first has a lease of the review.
+// leasedClones returns two clones, of which the first has a lease of the review.
 func leasedClones(t *testing.T, now *time.Time) (a, b *store.Store, lease *Lease) {
 	t.Helper()
 	a, b, id := twoClones(t, now)
@@ -127,7 +127,7 @@ func TestLapsedLeaseIsTakenOver(t *testing.T) {
 	}
 }
 
-// What stands in a lease's place and is none keeps nobody from working.
+// An object that is no lease, in the place of a lease, blocks nobody.
 func TestHostileLease(t *testing.T) {
 	ctx := context.Background()
 	now := runtest.Epoch

@@ -23,7 +23,7 @@ func mustSync(t *testing.T, s *store.Store) Synced {
 	return done
 }
 
-// remoteNotes is what the remote's notes are at, as a fetch finds it.
+// remoteNotes returns the commit of the remote's notes.
 func remoteNotes(t *testing.T, s *store.Store) gitstore.Commit {
 	t.Helper()
 	ctx := context.Background()
@@ -38,8 +38,7 @@ func remoteNotes(t *testing.T, s *store.Store) gitstore.Commit {
 	return notes
 }
 
-// A clone whose program is too old for a log does not replace notes that were made by
-// one that reads it.
+// A clone whose program cannot read a log does not replace notes that a newer program made from it.
 func TestOlderProgramLeavesTheNotes(t *testing.T) {
 	ctx := context.Background()
 	now := runtest.Epoch
@@ -67,8 +66,7 @@ func TestOlderProgramLeavesTheNotes(t *testing.T) {
 	}
 }
 
-// A sync that brings nothing reads no review, and one that does reads those that it is
-// about.
+// A sync that brings nothing reads no review; otherwise it reads only the reviews with new events.
 func TestSyncReadsWhatCame(t *testing.T) {
 	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
@@ -99,8 +97,8 @@ func TestSyncReadsWhatCame(t *testing.T) {
 	}
 }
 
-// A clone that was copied with its configuration records what only it knows under an id of its
-// own, with all that was attached to it, once.
+// A clone that was copied with its configuration gets a new writer id. It records the events that only it has again
+// under that id, once, with their attachments.
 func TestCopiedCloneRecordsItsOwnAgain(t *testing.T) {
 	ctx, now := t.Context(), runtest.Epoch
 	a, _, id := twoClones(t, &now)

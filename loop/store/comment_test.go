@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// personReview is a review of a commit that holds files, asked of people.
+// personReview returns a review, requested from people, of a commit with files.
 func personReview(t *testing.T, s *Store, files map[string]string) record.Review {
 	t.Helper()
 	ctx := context.Background()
@@ -85,7 +85,7 @@ func TestDraftOfAKilledSubmitDoesNotComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := record.Person{Actor: "ann", Decision: record.CommentOnly, Comments: d.Comments, Message: "on the whole"}
-	review, err := s.SubmitReview(ctx, review.ID, p.Submission(review), "") // and the process ends here
+	review, err := s.SubmitReview(ctx, review.ID, p.Submission(review), "") // the process ends here
 	if err != nil {
 		t.Fatal(err)
 	}

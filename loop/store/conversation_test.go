@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// sh runs a script of git commands in the store's working tree and returns what it prints.
+// sh runs a script of git commands in the store's working tree and returns its output.
 func sh(t *testing.T, s *Store, script string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
@@ -23,8 +23,8 @@ func sh(t *testing.T, s *Store, script string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestSince makes two rounds of a change by what authors do to their commits. The difference has what the author
-// changed, and nothing that only the base brought.
+// TestSince makes two rounds of a change with the git commands that authors use. The difference contains the author's
+// changes, and nothing that came only from the base.
 func TestSince(t *testing.T) {
 	const (
 		rebase  = "git rebase -q main\n"
@@ -92,7 +92,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// linesOf returns the added and removed lines of a patch, each with its file, or that a file differs; sorted by file.
+// linesOf returns the added and removed lines of a patch with their files, and a line for each file that differs in
+// another way; sorted by file.
 func linesOf(patch string) (changed []string) {
 	from, to := "", ""
 	for line := range strings.Lines(patch) {
@@ -114,8 +115,8 @@ func linesOf(patch string) (changed []string) {
 	return changed
 }
 
-// TestConversation finds all rounds from any of them, goes on with the newest that was not cancelled, and ends where rounds go
-// in a circle.
+// TestConversation finds all rounds from any of them and continues from the newest round that was not cancelled. A
+// circle of rounds ends the search.
 func TestConversation(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	ask := func(follows string) record.Review {
@@ -126,7 +127,7 @@ func TestConversation(t *testing.T) {
 		}
 		return made
 	}
-	first := ask("20250101000000-zzzzzz") // which is not here
+	first := ask("20250101000000-zzzzzz") // that round does not exist here
 	second := ask(first.ID)
 	dropped := ask(second.ID)
 	if _, err := s.CancelReview(ctx, dropped.ID, "ann", ""); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whoever follows the logs reads what is new, and where nothing moved nothing.
+// EventsSince reads only the new events, and reads no object if no log moved.
 func TestEventsSince(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	one := testCommit(t, s, "one")
@@ -34,7 +34,7 @@ func TestEventsSince(t *testing.T) {
 	if err := os.Rename(objects+".away", objects); err != nil {
 		t.Fatal(err)
 	}
-	tips[s.Repo.Writer()] = one // a tip that is of no log here
+	tips[s.Repo.Writer()] = one // a tip that no log here contains
 	if again, _, err := s.EventsSince(ctx, tips); err != nil || len(again) != 4 {
 		t.Errorf("after the log was replaced: %d events, %v", len(again), err)
 	}

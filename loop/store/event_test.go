@@ -19,8 +19,8 @@ const (
 
 var testEpoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
 
-// eventAt is the event of a clock, as it would come out of a log. A string is a
-// payload as it is; anything else is encoded.
+// eventAt returns an event with that clock, as if it was read from a log. A string is the payload's JSON; any other
+// value is encoded.
 func eventAt(clock int, eventType string, what any) record.Event {
 	body, isText := what.(string)
 	if !isText {

@@ -16,7 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// importLogs replaces all logs by those of messages, by writer.
+// importLogs replaces all logs by logs with these messages, by writer.
 func importLogs(t *testing.T, dir string, logs map[string][]string) {
 	t.Helper()
 	var stream bytes.Buffer
@@ -32,8 +32,8 @@ func importLogs(t *testing.T, dir string, logs map[string][]string) {
 	testrepo.GitInput(t, dir, stream.String(), "fast-import", "--quiet", "--force")
 }
 
-// randomHistory is logs as clones that see one another's now and then write them.
-// What odd says is also in them: records that say nothing, clocks that nobody believes.
+// randomHistory returns logs of clones that sometimes see each other's events. With odd they also contain unreadable
+// records and clocks far ahead.
 func randomHistory(t *testing.T, rng *rand.Rand, odd bool) map[string][]string {
 	t.Helper()
 	logs := map[string][]string{}
@@ -41,7 +41,7 @@ func randomHistory(t *testing.T, rng *rand.Rand, odd bool) map[string][]string {
 	for range rng.IntN(80) {
 		i := rng.IntN(len(clocks))
 		if rng.IntN(3) == 0 {
-			clocks[i] = slices.Max(clocks) // it has seen the others'
+			clocks[i] = slices.Max(clocks) // the clone saw the others' events
 		}
 		clocks[i]++
 		writer := fmt.Sprintf("%012x", 0xa00000000000+i)
@@ -64,7 +64,7 @@ func randomHistory(t *testing.T, rng *rand.Rand, odd bool) map[string][]string {
 	return logs
 }
 
-// The newest events are the end of all of them, whatever the logs say.
+// Newest returns the last of all events, whatever the logs contain.
 func TestNewestIsTheEndOfEvents(t *testing.T) {
 	ctx := context.Background()
 	s, dir := newRepo(t)
@@ -93,7 +93,7 @@ func TestNewestIsTheEndOfEvents(t *testing.T) {
 	}
 }
 
-// newestBack is Newest without another way.
+// newestBack reads backward as Newest does, without its fallback.
 func newestBack(t *testing.T, s *Store, n int) ([]record.Event, error) {
 	t.Helper()
 	tips, err := s.Repo.Tips(context.Background())
@@ -104,7 +104,7 @@ func newestBack(t *testing.T, s *Store, n int) ([]record.Event, error) {
 	return b.newest(context.Background(), tips, n)
 }
 
-// Of many events few are read, and where their ends do not tell the order, all.
+// Newest reads few of many events. If the ends of the logs do not decide the order, it reads all of them.
 func TestNewestReadsAll(t *testing.T) {
 	ctx := context.Background()
 	s, dir := newRepo(t)
@@ -150,7 +150,7 @@ func TestNewestReadsAll(t *testing.T) {
 	}
 }
 
-// What cannot be read on the way is read past, as Events does, and named.
+// Newest skips and reports unreadable events, as Events does.
 func TestNewestOfDamagedLogs(t *testing.T) {
 	ctx := context.Background()
 	s, dir := newRepo(t)

@@ -13,10 +13,10 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// exampleTime is the pinned clock of the examples.
+// exampleTime is the fixed clock of the examples.
 var exampleTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// exampleStore is a repository with one commit, and what removes it.
+// exampleStore returns a repository with one commit, and a function that removes it.
 func exampleStore(ctx context.Context) (*store.Store, func()) {
 	dir, err := os.MkdirTemp("", "loop-example")
 	if err != nil {
@@ -41,7 +41,7 @@ func exampleStore(ctx context.Context) (*store.Store, func()) {
 	return store, func() { os.RemoveAll(dir) }
 }
 
-// A review is asked for, answered by a person, and read again from its events.
+// A person answers a review request; the review is read from its events.
 func ExampleStore_RequestReview() {
 	ctx := context.Background()
 	store, remove := exampleStore(ctx)

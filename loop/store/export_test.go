@@ -8,8 +8,7 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
-// PretendRead has the index and the notes say that all of tips was read, though what the
-// event lost says is in neither.
+// PretendRead makes the index and the notes record that all of tips was read, without the event lost.
 func (s *Store) PretendRead(ctx context.Context, tips gitstore.Tips, lost gitstore.ID) error {
 	writer := s.Repo.Writer()
 	idx := openIndex(s.indexPath()).afresh()

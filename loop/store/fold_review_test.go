@@ -47,8 +47,8 @@ func reviewStep(t *testing.T, clock int, word string) record.Event {
 	return record.Event{}
 }
 
-// What anybody wrote as a title or a message is in every list: a long one is cut, our own when it is
-// recorded, another's when it is folded. Others are as they were.
+// Titles and messages appear in every list, so long ones are cut: our own when they are recorded, others' when they
+// are folded. Short ones are unchanged.
 func TestLongTitles(t *testing.T) {
 	store, _ := newRepo(t)
 	long, fair := strings.Repeat("é", 1<<20), strings.Repeat("x", 1<<10)

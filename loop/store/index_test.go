@@ -22,7 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// indexOf is an index of rows in memory, in one segment for each list.
+// indexOf returns an index in memory, with one segment per list of rows.
 func indexOf(t *testing.T, lists ...[]segment.Row) *index {
 	t.Helper()
 	idx := scratchIndex()
@@ -42,7 +42,7 @@ func indexOf(t *testing.T, lists ...[]segment.Row) *index {
 	return idx
 }
 
-// indexRow is a row of an index, with a summary and events at clocks.
+// indexRow returns an index row with a summary and events at these clocks.
 func indexRow(r row, summary string, clocks ...int) segment.Row {
 	var events []record.Event
 	for _, c := range clocks {
@@ -58,7 +58,7 @@ func indexRow(r row, summary string, clocks ...int) segment.Row {
 	return out
 }
 
-// testRows are those of three entities.
+// testRows returns the rows of three entities.
 func testRows() []segment.Row {
 	return []segment.Row{
 		indexRow(row{entity: entity{kindReview, "20260107120000-aaaaaa"}, status: "open", sort: 1000, seq: 1}, `{"review_id":"one"}`, 1),
@@ -195,7 +195,7 @@ func TestIndexRefsFromTheEnd(t *testing.T) {
 	}
 }
 
-// story is a row of events of a few reviews and runs, by several writers, as it may come.
+// story returns n random events of a few reviews by several writers.
 func story(t *testing.T, rng *rand.Rand, n int) []record.Event {
 	t.Helper()
 	words := []string{"submit rex", "submit ann", "claim ann", "claim bob", "release ann", "resolve ann", "reopen ann", "answer ann", "cancel ann"}
@@ -213,8 +213,8 @@ func story(t *testing.T, rng *rand.Rand, n int) []record.Event {
 	return all
 }
 
-// TestIndexIsTheFold: whatever comes in whatever order and in whatever parts, the index says
-// what all events say together, in as many segments as there are parts and in one.
+// TestIndexIsTheFold: in whatever order and portions events arrive, the index equals the fold of all events, both in
+// many segments and joined into one.
 func TestIndexIsTheFold(t *testing.T) {
 	store, dir := newRepo(t)
 	seed := rand.Uint64()
@@ -226,7 +226,7 @@ func TestIndexIsTheFold(t *testing.T) {
 		parts := openIndex(filepath.Join(t.TempDir(), indexName))
 		defer parts.close()
 		rest := slices.Clone(written)
-		if rng.IntN(2) == 0 { // of two logs the one comes after the other
+		if rng.IntN(2) == 0 { // one log arrives after the other
 			slices.SortStableFunc(rest, func(a, b record.Event) int { return strings.Compare(a.Writer, b.Writer) })
 		}
 		for len(rest) > 0 {
@@ -243,7 +243,7 @@ func TestIndexIsTheFold(t *testing.T) {
 	}
 }
 
-// writeStory stores events as commits that can be read again.
+// writeStory stores events as commits and reads them back.
 func writeStory(t *testing.T, s *Store, dir string, events []record.Event) []record.Event {
 	t.Helper()
 	var out []record.Event
@@ -272,7 +272,7 @@ func foldInto(t *testing.T, s *Store, idx *index, events []record.Event) {
 	}
 }
 
-// joinSome joins the topmost segments.
+// joinSome joins the topmost n segments.
 func joinSome(t *testing.T, idx *index, n int) {
 	t.Helper()
 	if err := idx.stack.JoinTop(n); err != nil {
@@ -280,7 +280,7 @@ func joinSome(t *testing.T, idx *index, n int) {
 	}
 }
 
-// compareIndexes compares all that two indexes say.
+// compareIndexes compares everything that two indexes contain.
 func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 	t.Helper()
 	for _, f := range []Filter{{}, {Limit: 1}, {ByNeed: true}, {Newest: true}, {Status: record.WaitingStatus}, {Waiting: true}, {Status: func(s string) bool { return s == "resolved" }}} {
@@ -333,7 +333,7 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 	}
 }
 
-// TestHexIDs: what is found is what a regular expression finds.
+// TestHexIDs compares the search for ids with a regular expression.
 func TestHexIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	long := regexp.MustCompile("[0-9a-f]{40,}")
@@ -361,8 +361,7 @@ func refsOf(events []record.Event) []eventRef {
 	return refs
 }
 
-// TestIndexDamagedFiles: each file of the cache cut short, emptied, removed or changed at any
-// place: the list is as it was.
+// TestIndexDamagedFiles: if a cache file is cut short, empty, missing or changed at any place, lists stay correct.
 func TestIndexDamagedFiles(t *testing.T) {
 	store, _ := newRepo(t)
 	var want []string
@@ -392,7 +391,7 @@ func TestIndexDamagedFiles(t *testing.T) {
 		for _, path := range files {
 			data, err := os.ReadFile(path)
 			if err != nil || len(data) == 0 {
-				continue // joined with another meanwhile, or what the turn before left
+				continue // joined with another segment, or left over from the round before
 			}
 			if change == nil {
 				err = os.Remove(path)
@@ -409,7 +408,7 @@ func TestIndexDamagedFiles(t *testing.T) {
 	}
 }
 
-// another is the store as another process opens it: it has kept nothing.
+// another returns the store as another process opens it, with nothing in memory.
 func another(s *Store) *Store { return NewStore(s.Repo, s.Now) }
 
 func listed(t *testing.T, s *Store) (ids []string) {
@@ -424,7 +423,7 @@ func listed(t *testing.T, s *Store) (ids []string) {
 	return ids
 }
 
-// TestIndexOfTheProgramBefore: its cache is replaced.
+// TestIndexOfTheProgramBefore: the cache of an older or newer program is replaced.
 func TestIndexOfTheProgramBefore(t *testing.T) {
 	store, _ := newRepo(t)
 	want := []string{request(t, store).ID}
@@ -444,7 +443,7 @@ func TestIndexOfTheProgramBefore(t *testing.T) {
 	}
 }
 
-// TestGroupsThroughAFile: what does not fit into memory is the same afterwards.
+// TestGroupsThroughAFile: groups that were spilled to a file are read back unchanged.
 func TestGroupsThroughAFile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var small, large groups
@@ -485,7 +484,7 @@ func ids(m map[entity][]record.Event) map[string]bool {
 	return all
 }
 
-// What waits for a reviewer is found without decoding the rest.
+// Requests that wait for a reviewer are found without decoding all summaries.
 func TestListOfWhatWaits(t *testing.T) {
 	store, _ := newRepo(t)
 	ctx := t.Context()
@@ -517,8 +516,8 @@ func jsonOf(t *testing.T, v any) string {
 	return string(data)
 }
 
-// TestIndexDamagedBelowWhatIsNew: whoever folds something new onto a damaged row makes the
-// cache again, whatever it wants it for.
+// TestIndexDamagedBelowWhatIsNew: if new events are folded onto a damaged row, every way of reading rebuilds the
+// cache.
 func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 	ctx := t.Context()
 	for what, read := range map[string]func(*Store) error{
@@ -562,8 +561,8 @@ func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 	}
 }
 
-// TestIndexIsOpenedOnce: what a process reads again at the same tips it has, unless the cache changed
-// beneath it; and a step of several events saves it once.
+// TestIndexIsOpenedOnce: a process reads the cache again only if the tips or the cache changed. Several events that
+// are written together save the cache once.
 func TestIndexIsOpenedOnce(t *testing.T) {
 	store, _ := newRepo(t)
 	request(t, store)
@@ -598,7 +597,7 @@ func TestIndexIsOpenedOnce(t *testing.T) {
 	saved(4)
 }
 
-// damageSegments changes every byte of the segments that are pages of rows.
+// damageSegments changes the first half of every segment file.
 func damageSegments(t *testing.T, s *Store) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(s.indexPath()), indexName+"-*.seg"))
@@ -619,7 +618,7 @@ func damageSegments(t *testing.T, s *Store) {
 	}
 }
 
-// TestListSkips: pages are parts of the whole list, in its order, and count all of it.
+// TestListSkips: each page is a part of the whole list in its order, and its total counts the whole list.
 func TestListSkips(t *testing.T) {
 	store, _ := newRepo(t)
 	for i := range 7 {
@@ -655,7 +654,8 @@ func TestListSkips(t *testing.T) {
 	}
 }
 
-// TestIndexShort: an end that a run and a review share, or that begins another id, is the short form of none.
+// TestIndexShort: an ending of an id is no short form if a run and a review share it, or if it is the beginning of
+// another id.
 func TestIndexShort(t *testing.T) {
 	idx := indexOf(t, append(testRows(),
 		indexRow(row{entity: entity{kindRun, "20260109120000-aaaaaa"}, status: "running", seq: 12, sort: 5000}, `{}`, 12),
@@ -667,7 +667,7 @@ func TestIndexShort(t *testing.T) {
 	}
 }
 
-// TestIndexBranches: in whatever order reviews come, the index knows the branches of the newest ones.
+// TestIndexBranches: the index knows the branches of the newest reviews, in whatever order the reviews arrive.
 func TestIndexBranches(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 5))
@@ -696,7 +696,7 @@ func TestIndexBranches(t *testing.T) {
 	}
 }
 
-// TestTopic: whatever decides what stands on a commit makes another topic, and nothing else does.
+// TestTopic: two summaries have the same topic exactly if no field differs that affects a commit's coverage.
 func TestTopic(t *testing.T) {
 	of := record.ReviewSummary{Reviewer: "rex", Outcome: record.OutcomeFailed, Commit: "c", Base: "b", Change: "d", Kind: record.SubjectCommit, Open: 1, CommentCount: 1, Moves: []record.Move{{From: "c", To: "e", State: record.MoveCarried}}}
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// What was collected of a log counts where it is all that the notes lack, and nowhere else.
+// Events of a log that were collected during a sync are used only if they are all that the notes lack.
 func TestProjectRead(t *testing.T) {
 	ctx := t.Context()
 	s := newTestStore(t)
@@ -45,7 +45,7 @@ func TestProjectRead(t *testing.T) {
 		if from > 0 {
 			y.Covers(writer, entries[from-1].ID, says)
 		} else {
-			y.Covers(writer, "", entries[0].ID) // as it came, in two parts
+			y.Covers(writer, "", entries[0].ID) // in two parts, as they arrived
 			y.Covers(writer, entries[0].ID, says)
 		}
 		return y
@@ -83,8 +83,8 @@ func TestProjectRead(t *testing.T) {
 	}
 }
 
-// checkIndexRead makes the cache of what was collected, where that is what it lacks, and
-// compares it with one that was read.
+// checkIndexRead makes the cache from the collected events, if they are all that the cache lacks, and compares it
+// with a cache that was read from the logs.
 func checkIndexRead(t *testing.T, s *Store, name string, y *Heard, used bool) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Dir(s.indexPath())); err != nil {

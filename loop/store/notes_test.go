@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// newTestStore is a repository of its own with nothing of the user's in it.
+// newTestStore returns the store of a new repository, without the user's configuration.
 func newTestStore(t *testing.T) *Store {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
@@ -36,7 +36,7 @@ func newTestStore(t *testing.T) *Store {
 	return s
 }
 
-// gitStore is the store of the repository in dir.
+// gitStore returns the store of the repository in dir.
 func gitStore(t *testing.T, dir string) *Store {
 	repo, err := gitstore.Open(context.Background(), dir)
 	if err != nil {
@@ -46,14 +46,14 @@ func gitStore(t *testing.T, dir string) *Store {
 	return NewStore(repo, time.Now)
 }
 
-// newRepo is the store of a repository with one commit, and its directory.
+// newRepo returns the store of a repository with one commit, and its directory.
 func newRepo(t *testing.T) (*Store, string) {
 	t.Helper()
 	dir := testrepo.New(t)
 	return gitStore(t, dir), dir
 }
 
-// testCommit is a commit that events can speak of.
+// testCommit returns a commit for events to refer to.
 func testCommit(t *testing.T, s *Store, message string) gitstore.ID {
 	t.Helper()
 	ctx := context.Background()
@@ -68,7 +68,7 @@ func testCommit(t *testing.T, s *Store, message string) gitstore.ID {
 	return id
 }
 
-// noteEvents are events of every type that leaves a note, on two commits.
+// noteEvents returns events of every type that adds a note, on two commits.
 func noteEvents(one, two gitstore.ID) []record.Event {
 	finding := reply.Finding{Severity: reply.Warning, File: "a.go", Line: 3, Issue: "leak"}
 	events := []record.Event{
@@ -159,7 +159,7 @@ func TestNoteOf(t *testing.T) {
 	}
 }
 
-// notesAfter is the tree of the notes after batches were added one after the other.
+// notesAfter adds batches one after the other and returns the tree of the notes.
 func notesAfter(t *testing.T, s *Store, batches ...[]record.Event) (id gitstore.ID) {
 	t.Helper()
 	p := notes.Projection{Repo: s.Repo, Ref: NotesRef}
@@ -185,7 +185,7 @@ func notesAfter(t *testing.T, s *Store, batches ...[]record.Event) (id gitstore.
 	return gitstore.ID(testrepo.Git(t, s.Repo.WorkTree, "rev-parse", NotesRef+"^{tree}"))
 }
 
-// mustRef is what the notes are at.
+// mustRef returns the commit of the notes.
 func (s *Store) mustRef(t *testing.T) gitstore.ID {
 	t.Helper()
 	id, err := s.Repo.Ref(t.Context(), NotesRef)
@@ -242,8 +242,7 @@ func TestNotesText(t *testing.T) {
 	}
 }
 
-// A landing puts what was said of a commit on the one that it landed as, with the time
-// when it was said.
+// A landing copies the notes of a reviewed commit to the commit that it landed as, with their times.
 func TestLandingCarriesWhatWasSaid(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	one, two, three := testCommit(t, s, "one"), testCommit(t, s, "two"), testCommit(t, s, "three")
@@ -268,7 +267,7 @@ func TestLandingCarriesWhatWasSaid(t *testing.T) {
 	}
 }
 
-// What a foreign landing carries is bounded.
+// The number of notes that a foreign landing adds is bounded.
 func TestLandingCarriesSoMuch(t *testing.T) {
 	landed := record.Landed{Commit: "c"}
 	for range 3 * record.MaxCarried {
@@ -292,8 +291,8 @@ func recorded(t *testing.T, s *Store, e record.Event) record.Event {
 	return recorded
 }
 
-// notesAt projects, and returns what all clones derive alike: the tree of the notes and the message
-// that says how far the logs were read.
+// notesAt projects the notes and returns what is the same in all clones: their tree, and the message that records how
+// far the logs were read.
 func notesAt(t *testing.T, s *Store, project func(context.Context) error) string {
 	t.Helper()
 	if err := project(context.Background()); err != nil {
@@ -346,7 +345,7 @@ func TestNotesOfALogThatIsGoneAreRebuilt(t *testing.T) {
 	}
 }
 
-// TestEventSurvivesItsCommit: what was recorded is what a log gives back.
+// TestEventSurvivesItsCommit: an event read from a log equals the recorded one.
 func TestEventSurvivesItsCommit(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	var want []record.Event

@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
-// tornNotes is a repository with two writes of notes on two commits, the second of which added
-// to the first; gitDir is its git directory, and objects are those of the notes.
+// tornNotes returns a repository with two commits of notes, of which the second extends the first, its git directory,
+// and the ids of the notes' objects.
 func tornNotes(t *testing.T) (s *Store, gitDir string, objects []string) {
 	t.Helper()
 	s = newTestStore(t)
@@ -36,7 +36,7 @@ func tornNotes(t *testing.T) (s *Store, gitDir string, objects []string) {
 	return s, s.Repo.CommonDir, objects
 }
 
-// tears are what a power cut may leave of a file that was not synced.
+// tears maps names to the damage that a power cut can do to a file that was not synced.
 var tears = map[string]func(text []byte) []byte{
 	"gone":  nil,
 	"empty": func([]byte) []byte { return []byte{} },
@@ -57,7 +57,7 @@ func tear(t *testing.T, path string, how func([]byte) []byte) {
 	}
 }
 
-// checkWhole fails unless the notes are those that the logs say, to git as well.
+// checkWhole fails unless the notes match the logs and git can read them.
 func checkWhole(t *testing.T, s *Store, project func(context.Context) error) {
 	t.Helper()
 	tip := notesAt(t, s, project)
@@ -70,7 +70,7 @@ func checkWhole(t *testing.T, s *Store, project func(context.Context) error) {
 	}
 }
 
-// TestTornNotesBelow: what is cut short below something that is torn as well is written again, though its file is there.
+// TestTornNotesBelow: a torn object below another torn object is written again, although its file exists.
 func TestTornNotesBelow(t *testing.T) {
 	s, gitDir, _ := tornNotes(t)
 	rev := func(what string) string {
@@ -89,8 +89,8 @@ func TestTornNotesBelow(t *testing.T) {
 	checkWhole(t, s, s.RebuildNotes)
 }
 
-// TestTornNotes: notes are not synced, so a power cut may tear any of their objects, and the
-// ref. Nothing that comes next fails, and a rebuild makes them whole again.
+// TestTornNotes: notes are not synced, so a power cut may tear any of their objects or the ref. No later operation
+// fails, and a rebuild repairs the notes.
 func TestTornNotes(t *testing.T) {
 	_, _, objects := tornNotes(t)
 	for name, how := range tears {
@@ -113,7 +113,7 @@ func TestTornNotes(t *testing.T) {
 					path = filepath.Join(gitDir, "objects", objects[i][:2], objects[i][2:])
 				}
 				tear(t, path, how)
-				again, err := gitstore.Open(t.Context(), s.Repo.WorkTree) // after the machine is up again
+				again, err := gitstore.Open(t.Context(), s.Repo.WorkTree) // after the restart
 				if err != nil {
 					t.Fatal(err)
 				}

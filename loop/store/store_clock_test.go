@@ -21,15 +21,14 @@ import (
 
 const threeWriter = "cccccccccccc"
 
-// byWriter is an event of another clone's.
+// byWriter returns an event of another writer.
 func byWriter(writer string, clock uint64, at time.Time, eventType, review string, what any) record.Event {
 	e := eventAt(1, eventType, what)
 	e.Writer, e.Clock, e.Timestamp, e.Review = writer, clock, at, review
 	return e
 }
 
-// writeLog appends events to a log as another program would, whatever they say, and
-// gives their commits.
+// writeLog appends events to a log without any checks, and returns their commits.
 func writeLog(t *testing.T, dir, writer string, events ...record.Event) (ids []gitstore.ID) {
 	t.Helper()
 	tree := testrepo.Git(t, dir, "mktree")
@@ -51,7 +50,7 @@ func writeLog(t *testing.T, dir, writer string, events ...record.Event) (ids []g
 	return ids
 }
 
-// request records a review of this clone's own.
+// request records a new review request of this clone.
 func request(t *testing.T, s *Store) record.Review {
 	t.Helper()
 	subject, err := s.Subject(context.Background(), "HEAD")
@@ -65,7 +64,7 @@ func request(t *testing.T, s *Store) record.Review {
 	return review
 }
 
-// writeCommits writes events as commits that no ref names, and gives their ids.
+// writeCommits writes events as commits without a ref, and returns their ids.
 func writeCommits(t *testing.T, dir string, events []record.Event) (ids []gitstore.ID) {
 	t.Helper()
 	tree := testrepo.Git(t, dir, "mktree")
@@ -79,7 +78,7 @@ func writeCommits(t *testing.T, dir string, events []record.Event) (ids []gitsto
 	return ids
 }
 
-// newest is the newest event of a log, as the program reads it.
+// newestOf returns the newest event of a log, as the program reads it.
 func newestOf(t *testing.T, s *Store, writer string) record.Event {
 	t.Helper()
 	tips, err := s.Repo.Tips(context.Background())
@@ -97,8 +96,7 @@ func newestOf(t *testing.T, s *Store, writer string) record.Event {
 	return event
 }
 
-// Whatever clock a foreign log names, everything that is written afterwards can be
-// read, in its place, with the cache and without it.
+// Whatever clocks a foreign log contains, every later event can be read in its order, with and without the cache.
 func TestForeignClocks(t *testing.T) {
 	for _, c := range []struct {
 		clocks []uint64 // of the foreign log
@@ -108,7 +106,7 @@ func TestForeignClocks(t *testing.T) {
 		{[]uint64{record.LateClock}, record.LateClock + 1},
 		{[]uint64{record.LateClock + 1}, record.LateClock + 2},
 		{[]uint64{record.MaxAhead}, record.MaxAhead + 1},
-		{[]uint64{record.MaxAhead + 100}, 2}, // ours was 1
+		{[]uint64{record.MaxAhead + 100}, 2}, // one more than ours, which was 1
 		{[]uint64{1 << 50}, 2},
 		{[]uint64{record.MaxClock}, 2},
 		{[]uint64{record.MaxClock, 5}, 6},
@@ -150,11 +148,11 @@ func TestForeignClocks(t *testing.T) {
 	}
 }
 
-// TestClockStays: where the clock can go no further it stays, and time orders.
+// TestClockStays: at its maximum the clock stays, and events are ordered by time.
 func TestClockStays(t *testing.T) {
 	s, dir := newRepo(t)
 	steps := []record.Event{byWriter(twoWriter, record.MaxClock, testEpoch, "other", "", "{}")}
-	for clock := uint64(record.MaxAhead); clock < record.MaxClock; clock += record.MaxAhead { // as commits they would take a minute
+	for clock := uint64(record.MaxAhead); clock < record.MaxClock; clock += record.MaxAhead { // writing them as commits would take a minute
 		steps = append(steps, byWriter(twoWriter, clock, testEpoch, "other", "", "{}"))
 	}
 	idx := scratchIndex()
@@ -189,7 +187,7 @@ func TestClockStays(t *testing.T) {
 	}
 }
 
-// What is believed depends on what events there are, not on how they came.
+// Which clocks are accepted depends on the set of events, not on the order of their arrival.
 func TestBelieveDependsOnTheEventsOnly(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -228,9 +226,9 @@ func TestBelieveDependsOnTheEventsOnly(t *testing.T) {
 	}
 }
 
-// An older program led all clones to one clock, 2^40+1, which it refused to read. What
-// it acknowledged is read in the order in which it was said, and all clones fold alike
-// in whatever order it came to them; what comes next comes after it.
+// An older program moved all clones to the clock 2^40+1, which it could not read back. The events that it recorded
+// there are read in their order, every clone folds them alike in whatever order they arrive, and later events come
+// after them.
 func TestEventsBehindThePoison(t *testing.T) {
 	const behind = record.LateClock + 1
 	s, dir := newRepo(t)
@@ -310,8 +308,8 @@ func sameEvents(a, b []record.Event) bool {
 	return reflect.DeepEqual(ids(a), ids(b))
 }
 
-// The clock of what is written next is one more than any that was seen: from the
-// cache alone, from the logs alone, and from both.
+// The next event's clock is one more than the largest known clock, whether that is known from the cache, from the
+// logs or from both.
 func TestNextClock(t *testing.T) {
 	ctx := context.Background()
 	s, dir := newRepo(t)
@@ -347,7 +345,7 @@ func TestNextClock(t *testing.T) {
 	step("a newer program's log, after the cache", 53)
 }
 
-// What could not be read again is not written.
+// An event that could not be read back is not written.
 func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 	s, _ := newRepo(t)
 	first := request(t, s)

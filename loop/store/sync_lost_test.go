@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// What was derived from logs that had lost something is derived again when they are
-// whole: an index and notes that say that everything was read, and lack an event.
+// When a sync restores a lost event, an index and notes that recorded everything as read without that event are made
+// again.
 func TestSyncReadsAgainWhatWasLost(t *testing.T) {
 	ctx := t.Context()
 	a, _, _ := runtest.Clones(t, time.Now)

@@ -10,8 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// What a log claims is bounded: a negative cost gives no budget back, and a sum is a
-// number in JSON.
+// The usage that a log claims is bounded: a negative cost adds nothing to a budget, and a sum can always be written
+// as JSON.
 func TestSpendingOfHostileEvents(t *testing.T) {
 	run := record.Run{}
 	start := eventAt(1, record.EventRunStarted.Name, runplan.Plan{})
@@ -51,7 +51,7 @@ func TestRaisedLimits(t *testing.T) {
 	}
 }
 
-// What calls took counts although what came of them came too late to count.
+// The usage of a call counts even if its result arrived too late to count.
 func TestLostEventsCostAllTheSame(t *testing.T) {
 	const id = "20260102030405-abc123"
 	event := func(n int, kind string, payload any) record.Event {

@@ -58,7 +58,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// FuzzIn: what a block holds is lines of the text, and a text without the word has none.
+// FuzzIn: each line of a block is a line of the text, and a text without the word "suggestion" has no block.
 func FuzzIn(f *testing.F) {
 	f.Add("```suggestion\nx\n```\n~~~~ suggestion\r\ny")
 	f.Add("- a\n   ```suggestion\n  x")

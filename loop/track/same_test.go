@@ -49,7 +49,7 @@ func TestSameAndAlike(t *testing.T) {
 func TestSameKeepsEachFinding(t *testing.T) {
 	const issue = "The error is ignored"
 	lists := [][]reply.Finding{
-		{found("a.go", 3, issue), found("a.go", 3, issue), found("a.go", 200, issue)}, // one of them twice
+		{found("a.go", 3, issue), found("a.go", 3, issue), found("a.go", 200, issue)}, // one of them repeats a finding
 		{},
 		{found("a.go", 200, issue), found("a.go", 3, "The error is ignored.")},
 		{found("a.go", 200, "the error is ignored here"), found("b.go", 200, issue)},

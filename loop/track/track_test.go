@@ -58,7 +58,7 @@ func TestTrackPlaces(t *testing.T) {
 		name, before, after string
 		changed             []string
 		want                State
-		old                 State // of the earlier request, where it is another
+		old                 State // state of the earlier request, if it differs
 	}{
 		{"the file is as it was", asked, asked, []string{"b.go"}, Unmet, ""},
 		{"the file changed", asked, asked, []string{"b.go", "a.go"}, Similar, Similar},
@@ -88,7 +88,7 @@ func TestTrackPlaces(t *testing.T) {
 	}
 }
 
-// A contradiction is between two successive answers of one reviewer.
+// Only two successive answers of the same reviewer can contradict each other.
 func TestContradictionIsOfOneReviewer(t *testing.T) {
 	rounds := []Round{readRound(1, "Log the token\n"), readRound(2, "Do not log the token\n")}
 	rounds[1].By = "another"

@@ -37,7 +37,7 @@ new file mode 100644
 +diff --git a/x b/x
 `
 
-// outline is what a patch holds, a line each.
+// outline returns the contents of a patch as lines.
 func outline(files []File) (lines []string) {
 	for _, f := range files {
 		lines = append(lines, fmt.Sprintf("%s>%s at %d", f.Old, f.New, f.Row))
@@ -74,7 +74,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What is cut off in the middle keeps the lines that are there.
+// A patch that is cut off in the middle keeps the lines that it has.
 func TestCutOff(t *testing.T) {
 	files, err := read("diff --git a/f b/f\n@@ -1,3 +1,3 @@\n a\n-b\n")
 	if got := outline(files); !errors.Is(err, ErrCutOff) || len(got) != 4 {
@@ -100,8 +100,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// FuzzFiles holds that what is read stands in the patch, in the row that is named, and
-// that nothing of the patch is passed over but what stands before its first file.
+// FuzzFiles: each file, hunk and line is in the patch at its row, and nothing is skipped except the text before the
+// first file.
 func FuzzFiles(f *testing.F) {
 	f.Add(sample)
 	f.Add("diff --git \"a/\\346\\227\" \"b/\\346\\227\"\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 2\nJcma\n\nliteral 0\nHcmV\n\n")

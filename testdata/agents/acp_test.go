@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// eachByACP runs a test with every tool that is talked to by the Agent Client Protocol.
+// eachByACP runs a test with every tool that speaks the Agent Client Protocol.
 func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
 	for _, a := range append([]tool{claudeAgent()}, tools...) {
 		if !a.acp {
@@ -35,8 +35,8 @@ func eachWay(t *testing.T, test func(t *testing.T, a tool)) {
 	eachByACP(t, "", test)
 }
 
-// TestACPFaults has the model fail in the ways that differ by the protocol: not in how often
-// a tool asks it again.
+// TestACPFaults lets the model fail in the ways whose results differ with the protocol. How often a tool retries does
+// not.
 func TestACPFaults(t *testing.T) {
 	eachByACP(t, "idle_timeout = \"40s\"\ntimeout = \"80s\"\n", func(t *testing.T, a tool) {
 		for _, f := range faults {
@@ -65,7 +65,7 @@ func TestACPFaults(t *testing.T) {
 	})
 }
 
-// claudeAgent is a tool that is no preset. It would have a model decide what it may do.
+// claudeAgent returns a tool without a preset. By default it would let a model decide about permissions.
 func claudeAgent() tool {
 	a := tools[slices.IndexFunc(tools, func(a tool) bool { return a.name == "claude" })]
 	a.name, a.acp = "claude-agent-acp", true
@@ -73,7 +73,7 @@ func claudeAgent() tool {
 	return a
 }
 
-// TestACPHostile is TestHostile by the Agent Client Protocol.
+// TestACPHostile is TestHostile with the Agent Client Protocol.
 func TestACPHostile(t *testing.T) {
 	eachByACP(t, "", func(t *testing.T, a tool) {
 		for _, role := range []string{"reviewer", "implementer"} {

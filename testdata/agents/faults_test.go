@@ -9,13 +9,12 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// words are the provider's own, which the tool and then git-runr must pass on.
+// words are the provider's words, which the tool and git-runr must pass on.
 const words = "the meter of this key ran out"
 
-// faults are what can be wrong with a model, and what a tool is then recorded as: a reason, a
-// part of its detail, and whether it is worth asking again. What a tool only does again and
-// again ends by the idle limit; its cause is told all the same. Tools without a row of their
-// own have that of ""; no reason is any.
+// faults are the ways in which a model can fail, and how the call is then recorded: a reason, a part of its detail,
+// and whether a retry makes sense. If a tool only retries, the idle limit ends it, and the cause is still recorded.
+// Tools without a row use the row of "". An empty reason matches any.
 var faults = []struct {
 	name  string
 	reply model.Reply
@@ -25,12 +24,12 @@ var faults = []struct {
 		"":        {"agent_empty_output", "without a final message", false},
 		"gemini":  {"agent_failed", "ended with status error", false},
 		"copilot": {"agent_failed", "No response was returned", false},
-		"qwen":    {"", "empty response text", true}, // it asks five times
+		"qwen":    {"", "empty response text", true}, // it tries five times
 		"kilo":    {"agent_failed", "the model returned no output", false},
 	}},
 	{"401", model.Reply{Status: 401, Message: words}, map[string]end{
 		"":        {"agent_failed", words, false},
-		"claude":  {"agent_failed", "HTTP 401 authentication_failed", false}, // it would go on for minutes
+		"claude":  {"agent_failed", "HTTP 401 authentication_failed", false}, // it would retry for minutes
 		"copilot": {"agent_failed", "Authentication failed with provider", false},
 	}},
 	{"429", model.Reply{Status: 429, Message: words}, map[string]end{
@@ -40,10 +39,10 @@ var faults = []struct {
 		"opencode": {"stalled_timeout", "", true},
 		"pi":       {"agent_failed", words, true},
 		"copilot":  {"stalled_timeout", words, true},
-		"qwen":     {"stalled_timeout", "", true}, // it waits and says nothing
-		"kilo":     {"", words, true},             // it gives up after two minutes or so
+		"qwen":     {"stalled_timeout", "", true}, // it waits without output
+		"kilo":     {"", words, true},             // it gives up after about two minutes
 	}},
-	// The hour stands in the header alone, which no tool passes on.
+	// The hour is only in the header, which no tool passes on.
 	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}, map[string]end{
 		"codex":    {"stalled_timeout", "429 Too Many Requests", true},
 		"claude":   {"agent_failed", words, true},
@@ -52,10 +51,10 @@ var faults = []struct {
 		"pi":       {"stalled_timeout", "", true},
 		"copilot":  {"agent_failed", words, true},
 		"qwen":     {"stalled_timeout", "", true},
-		"kilo":     {"", words, true}, // it gives up after two minutes or so
+		"kilo":     {"", words, true}, // it gives up after about two minutes
 	}},
-	// And in the words of each provider: retry_at is then what they say. claude tells it in its
-	// events to those who are signed in with a subscription, and of an API key nothing.
+	// In the words of each provider, from which retry_at is then taken. claude reports it in its events for users
+	// with a subscription, and not for an API key.
 	{"quota", model.Reply{Quota: time.Hour}, map[string]end{
 		"codex":    {"agent_failed", "hit your usage limit", true},
 		"claude":   {"agent_failed", "Request rejected (429)", true},
@@ -72,17 +71,17 @@ var faults = []struct {
 		"pi":       {"agent_failed", words, true},
 		"copilot":  {"agent_failed", words, true},
 		"qwen":     {"stalled_timeout", "", true},
-		"kilo":     {"", words, true}, // it gives up after two minutes or so
+		"kilo":     {"", words, true}, // it gives up after about two minutes
 	}},
 	{"cut", model.Reply{Text: "### Verdict: PASS\n\nNothing is wrong with it.", Cut: true}, map[string]end{
 		"codex":    {"agent_failed", "stream disconnected", true},
 		"claude":   {"stalled_timeout", "HTTP null", true},
 		"gemini":   {"agent_failed", "terminated", true},
-		"opencode": {"", "", true}, // it gives up after half a minute or so
+		"opencode": {"", "", true}, // it gives up after about half a minute
 		"pi":       {"agent_failed", "terminated", true},
 		"copilot":  {"agent_failed", "connection", true},
 		"qwen":     {"agent_failed", "terminated", true},
-		"kilo":     {"", "", true}, // as opencode
+		"kilo":     {"", "", true}, // as opencode does
 	}},
 	{"hang", model.Reply{Hang: true}, map[string]end{"": {"stalled_timeout", "no output for", true}}},
 }
@@ -93,7 +92,7 @@ type end struct {
 	transient      bool
 }
 
-// failure is why a reviewer came to no answer.
+// failure is the reason why a reviewer did not answer.
 type failure struct {
 	Reason    string
 	Detail    string
@@ -101,7 +100,7 @@ type failure struct {
 	RetryAt   time.Time `json:"retry_at"`
 }
 
-// TestFaults has the model fail a reviewer in each of the ways that models do.
+// TestFaults lets a reviewer's model fail in each of these ways.
 func TestFaults(t *testing.T) {
 	each(t, func(t *testing.T, a tool) {
 		for _, f := range faults {
@@ -128,9 +127,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// fails has the tool review, and gives why it did not and how long that took. A machine may
-// be so busy that the tool is stopped before it has asked its model, or has given up for
-// the reason that is wanted: then it is given longer.
+// fails lets the tool review, and returns the failure and how long it took. On a busy machine the tool may be stopped
+// before it called its model, or before it gave up for the expected reason; then it is tried again with more time.
 func (w *world) fails(reason string) (*failure, time.Duration) {
 	for idle := 20 * time.Second; ; idle *= 3 {
 		w.files(w.home, map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = %q\ntimeout = %q\n", w.tool.name, idle, 2*idle)})

@@ -11,13 +11,13 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// integrated is what a user has of a tool in a repository before git runr init --agents, and
-// how the tool lists its servers.
+// integrated is what a user has for a tool in a repository before git runr init --agents, and how the tool lists its
+// servers.
 var integrated = map[string]struct {
 	files   map[string]string
-	add     []string // has the tool write a server of its own
+	add     []string // makes the tool write a server of its own
 	list    []string
-	session []string // in which the prompt comes on standard input
+	session []string // the prompt is read from standard input
 	hooks   bool
 }{
 	"claude": {
@@ -42,7 +42,7 @@ var integrated = map[string]struct {
 	"pi": {files: map[string]string{".pi/settings.json": "{\"theme\": \"dark\"}"}},
 }
 
-// program is the tool's own, as it is installed.
+// program returns the path of the installed tool.
 func (a tool) program() string { return filepath.Join(os.Getenv("RUNR_AGENTS"), a.name) }
 
 // newIntegrated makes a world of a user who trusts the repository.
@@ -58,7 +58,7 @@ func newIntegrated(t *testing.T, a tool, script model.Script) *world {
 	return w
 }
 
-// tree is every file and directory of the checkout.
+// checkout returns every file and directory of the checkout.
 func (w *world) checkout() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
@@ -82,8 +82,8 @@ func (w *world) checkout() map[string]string {
 	return all
 }
 
-// TestInit has git-runr tell each tool of itself beside what its user has, asks the tool
-// which servers it knows, and takes it back: byte for byte, also beside another edit.
+// TestInit adds git-runr to each tool's settings beside the user's, asks the tool for its servers, and removes it
+// again. Afterwards the files have the same bytes, also beside another edit.
 func TestInit(t *testing.T) {
 	each(t, func(t *testing.T, a tool) {
 		w := newIntegrated(t, a, func(model.Request) model.Reply { return model.Reply{Text: "hello"} })
@@ -120,7 +120,7 @@ func keys(m map[string]string) (all []string) {
 	return all
 }
 
-// shows wants a list of servers to have ours in a line of its own.
+// shows checks that a list of servers contains ours on a line.
 func shows(t *testing.T, listed string) {
 	t.Helper()
 	for line := range strings.Lines(listed) {
@@ -131,8 +131,8 @@ func shows(t *testing.T, listed string) {
 	t.Errorf("git runr mcp is not in the list:\n%s", listed)
 }
 
-// TestHooks has a session of each tool that has hooks: it begins with what waits, what is
-// open is handed back once before it ends, and a push that the gate refuses is refused.
+// TestHooks runs a session of each tool with hooks. The session begins with the waiting reviews, open findings are
+// handed back once before it ends, and a push is stopped if the gate refuses it.
 func TestHooks(t *testing.T) {
 	each(t, func(t *testing.T, a tool) {
 		if !integrated[a.name].hooks {
@@ -175,14 +175,14 @@ func TestHooks(t *testing.T) {
 		n := len(w.Requests())
 		w.sessionOf("and once more?")
 		for _, r := range w.Requests()[n:] {
-			if r.Told("has no answer") { // the refusal of a push names the finding each time
+			if r.Told("has no answer") { // each refusal of a push names the finding
 				t.Error("it was handed back twice")
 			}
 		}
 	})
 }
 
-// shellOf has the tool run a line in its shell.
+// shellOf returns a reply that makes the tool run a line in its shell.
 func shellOf(a tool, line string) model.Reply {
 	names := map[string][2]string{"claude": {"Bash", "command"}, "codex": {"exec_command", "cmd"}, "gemini": {"run_shell_command", "command"}}
 	return model.Reply{Tool: names[a.name][0], Args: map[string]any{names[a.name][1]: line}}

@@ -8,9 +8,9 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// TestInstructions has each tool implement in a checkout with instructions of every kind. By
-// default it is told AGENTS.md by us; with loop.instructions none by nobody, and reads as
-// little else by itself as its arguments let it.
+// TestInstructions lets each tool implement in a checkout with instructions of every kind. By default git-runr passes
+// it AGENTS.md; with loop.instructions none it passes nothing. The tool reads as few other instructions as its
+// arguments allow.
 func TestInstructions(t *testing.T) {
 	const ours = "from AGENTS.md of the commit that this run began from"
 	for setting, byItself := range map[string]map[string][]string{

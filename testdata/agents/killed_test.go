@@ -11,8 +11,8 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// TestKilled kills git-runr while the tool's model has yet to answer an implementer, and
-// goes on: the tool that was left is stopped, and the run ends as if nothing had been.
+// TestKilled kills git-runr before the model answers an implementer, and resumes the run. The tool that was left is
+// stopped, and the run ends as if it had not been killed.
 func TestKilled(t *testing.T) {
 	each(t, func(t *testing.T, a tool) {
 		asked, killed := make(chan bool, 100), make(chan bool)
@@ -55,8 +55,8 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// kill starts git-runr and kills it as soon as the model was asked. It gives what the tool
-// was at work with then: a quick one has ended before anybody can look again.
+// kill starts git-runr and kills it as soon as the model was called. It returns the tool's processes at that time,
+// because a quick tool may end before anybody can look again.
 func (w *world) kill(asked <-chan bool, args ...string) (left []string) {
 	w.t.Helper()
 	cmd := w.command(context.Background(), "git-runr", args...)
@@ -75,12 +75,11 @@ func (w *world) kill(asked <-chan bool, args ...string) (left []string) {
 	if err := cmd.Process.Kill(); err != nil {
 		w.t.Error(err)
 	}
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // killed
 	return left
 }
 
-// TestKilledReview is the same with a reviewer: the next worker stops what was left and does
-// the review.
+// TestKilledReview does the same with a reviewer: the next worker stops what was left and does the review.
 func TestKilledReview(t *testing.T) {
 	each(t, func(t *testing.T, a tool) {
 		asked, killed := make(chan bool, 100), make(chan bool)
@@ -102,11 +101,11 @@ func TestKilledReview(t *testing.T) {
 	})
 }
 
-// TestRefused has the model write outside of its worktree. A tool that keeps it from doing
-// so is said to have, and the run stops for it changed nothing.
+// TestRefused lets the model write outside of its worktree. If the tool prevents that, this is recorded, and the run
+// stops because nothing changed.
 func TestRefused(t *testing.T) {
 	eachWay(t, func(t *testing.T, a tool) {
-		if a.unsandboxed && !a.byACP { // there it is git-runr that keeps it
+		if a.unsandboxed && !a.byACP { // with ACP git-runr prevents it
 			t.Skipf("SKIP %s writes wherever its user can", a.name)
 		}
 		var w *world
@@ -123,7 +122,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("it ended with %d: %s", status, out)
 		}
 		has(t, out, a.refusal)
-		if a.byACP && a.refusal == "permission denied" { // by its command lines a tool need not say of what
+		if a.byACP && a.refusal == "permission denied" { // by its command line a tool may not name the file
 			has(t, out, a.refusal+": "+w.repo)
 		}
 		if status := w.git("status", "--porcelain"); status != "" {

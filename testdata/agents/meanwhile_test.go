@@ -8,11 +8,11 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// meanwhile is what a developer does in the repository while a tool works for them. None of it stops the run, and
-// all of it is there afterwards.
+// meanwhile lists what a developer does in the repository while a tool works. None of it stops the run, and all of it
+// is there afterwards.
 var meanwhile = []struct {
-	do     []string // of git
-	proves []string // prints has
+	do     []string // arguments of git
+	proves []string // a command of git, whose output contains has
 	has    string
 }{
 	{[]string{"config", "user.name", "Ada L."}, []string{"config", "user.name"}, "Ada L."},
@@ -26,7 +26,7 @@ var meanwhile = []struct {
 	{[]string{"switch", "-q", "main"}, []string{"branch", "--show-current"}, "main"},
 }
 
-// TestMeanwhile has the developer of each tool work on while it implements a task.
+// TestMeanwhile: the developer works on while each tool implements a task.
 func TestMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, a tool) {
 		var w *world

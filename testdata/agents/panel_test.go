@@ -13,7 +13,7 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// meeting has those who come wait for each other.
+// meeting lets callers wait for each other.
 type meeting struct {
 	mu     sync.Mutex
 	absent []string
@@ -28,7 +28,7 @@ func meetingOf(a tool) *meeting {
 	return m
 }
 
-// await returns when all have come; missing are those who did not.
+// await returns when all have come, or after two minutes those who are missing.
 func (m *meeting) await(name string) (missing []string) {
 	m.mu.Lock()
 	if i := slices.Index(m.absent, name); i >= 0 {
@@ -47,8 +47,8 @@ func (m *meeting) await(name string) (missing []string) {
 	}
 }
 
-// met is script by a panel whose members all wait for each other before the first answer:
-// they are at work side by side.
+// met returns script for a panel whose members all wait for each other before their first answer, which shows that
+// they run at the same time.
 func met(t *testing.T, a tool, script model.Script) model.Script {
 	m := meetingOf(a)
 	return func(r model.Request) model.Reply {
@@ -61,7 +61,7 @@ func met(t *testing.T, a tool, script model.Script) model.Script {
 	}
 }
 
-// five are the tools of the panels here.
+// five returns the tools of the panels here.
 func five() tool {
 	var of []tool
 	for _, a := range tools {
@@ -72,13 +72,13 @@ func five() tool {
 	return panel(of...)
 }
 
-// sideBySide has as many reviewers at work at once as there are tools.
+// sideBySide allows as many concurrent reviewers as there are tools.
 func (w *world) sideBySide() {
 	w.git("config", "runr.loop.parallel", fmt.Sprint(len(w.tool.crew)))
 }
 
-// TestHostilePanel has five tools review a hostile checkout side by side: what one of them
-// needs to be put aside, or put back, another is at work beside.
+// TestHostilePanel lets five tools review a hostile checkout at the same time, although some of them need files to be
+// put aside that others see.
 func TestHostilePanel(t *testing.T) {
 	t.Parallel()
 	a := five()
@@ -91,7 +91,7 @@ func TestHostilePanel(t *testing.T) {
 	for _, one := range a.crew {
 		has(t, out, "  "+one.name+": PASS\n")
 	}
-	// claude moves what its user once allowed in .claude.json to where it keeps that now
+	// claude moves the user's old permissions from .claude.json to their new place
 	if status := h.git("status", "--porcelain", "--", ".", ":!.claude/settings.local.json"); status != "" {
 		t.Errorf("the reviewers changed the checkout:\n%s", status)
 	}
@@ -102,8 +102,7 @@ func TestHostilePanel(t *testing.T) {
 
 var rulingsMark = regexp.MustCompile(`runr-rulings ([0-9a-f]+)`)
 
-// ruled is a judge's answer: what a finding's words say of it in rulings, confirmed where
-// they say nothing.
+// ruled returns a judge's answer that refutes the findings that contain refuted, and confirms the others.
 func ruled(r model.Request, refuted string) model.Reply {
 	var all []string
 	for i, f := range strings.Split(r.Prompt, "\nFinding ")[1:] {
@@ -116,13 +115,13 @@ func ruled(r model.Request, refuted string) model.Reply {
 	return model.Reply{Text: "```runr-rulings " + rulingsMark.FindStringSubmatch(r.Prompt)[1] + "\n{\"rulings\":[" + strings.Join(all, ",") + "]}\n```\n"}
 }
 
-// TestPanel has five tools review a planted bug side by side, and one of them judge: one is
-// down, one disagrees, one finds what is not so.
+// TestPanel lets five tools review a planted bug at the same time, and one of them judge. One is down, one disagrees,
+// and one reports a false finding.
 func TestPanel(t *testing.T) {
 	for _, down := range []struct {
 		name   string
 		config string
-		reply  model.Reply // to pi
+		reply  model.Reply // of pi
 		status int
 		says   []string
 	}{
@@ -145,12 +144,12 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// panelScript is what the models of a panel say.
+// panelScript returns what the models of a panel say.
 func panelScript(t *testing.T, a tool, pi model.Reply) model.Script {
 	first := finding{Severity: "warning", File: "sum.go", Line: 5, Issue: "The first element is never added to the sum", Fix: "Begin at 0"}
 	said := map[string]func(model.Request) model.Reply{
 		"codex":  func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) },
-		"claude": func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) }, // the same place and words
+		"claude": func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) }, // with the same place and words
 		"gemini": func(r model.Request) model.Reply { return verdict(r, "PASS") },
 		"opencode": func(r model.Request) model.Reply {
 			return verdict(r, "CRITICAL", finding{Severity: "critical", File: "sum.go", Line: 4, Issue: "It overwrites what the caller passed", Fix: "Copy it"})
@@ -176,8 +175,7 @@ func panelScript(t *testing.T, a tool, pi model.Reply) model.Script {
 	})
 }
 
-// judged wants what the panel says to be recorded, and the judge to have ruled on it where it
-// had its turn.
+// judged checks that the panel's answers are recorded, and that the judge ruled on them if it had its turn.
 func (w *world) judged(turn bool) {
 	t := w.t
 	var review struct {

@@ -19,8 +19,8 @@ func Sum(all []int) (sum int) {
 }
 `
 
-// TestReview has each tool review a planted bug, which its model opens the file for. What the
-// model says on the way is no verdict, and what it tries to write is not written.
+// TestReview lets each tool review a planted bug, for which its model opens the file. The model's earlier words are
+// no verdict, and a file that it tries to write is not written.
 func TestReview(t *testing.T) {
 	eachWay(t, func(t *testing.T, a tool) {
 		w := newWorld(t, a, func(r model.Request) model.Reply {
@@ -75,8 +75,8 @@ func TestReview(t *testing.T) {
 	})
 }
 
-// TestAskedForTheBlock has each tool answer in prose first. It is asked once more, by those that continue a session
-// as a reviewer in the same one, and what its model tries to write then is not written either.
+// TestAskedForTheBlock lets each tool answer in prose first. It is then asked once more, in the same session if the
+// tool can continue one as a reviewer. A file that its model tries to write then is not written either.
 func TestAskedForTheBlock(t *testing.T) {
 	eachWay(t, func(t *testing.T, a tool) {
 		again := func(r model.Request) bool { return strings.Contains(r.Prompt, "lacks the block that was asked for") }
@@ -120,9 +120,8 @@ func TestAskedForTheBlock(t *testing.T) {
 	})
 }
 
-// asked looks at every request that has tools, and wants there to be one: the others are
-// for titles and the like. All came with the user's key, in the tool's form and for the
-// user's model.
+// asked calls look for every request with tools, of which there must be at least one; the others are for titles and
+// the like. It checks that all requests have the user's key, the tool's format and the user's model.
 func (w *world) asked(look func(model.Request)) {
 	w.t.Helper()
 	n := 0

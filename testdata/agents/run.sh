@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# The agent tools that people have, with git-runr as it is built from here and a scripted
-# model on loopback: reviews, runs, faults, hostile checkouts.
+# Tests common agent tools with git-runr, built from this repository, and a scripted model on loopback: reviews,
+# runs, faults, hostile checkouts.
 #   run.sh [-i] [-m] [-newest] [ARGUMENT OF GO TEST…]   such as: run.sh -run 'Review/codex'
-# -i only installs; -m takes the tools of more/ as well, which doubles the time; -newest takes
-# the newest versions that this Node runs, in a directory of their own, and says what changed.
-# The tools are installed once, below AGENTS_CACHE. Prints SKIP and ends with 0 where they
-# cannot be had.
+# -i only installs. -m includes the tools of more/, which doubles the time. -newest installs the newest versions for
+# this Node, in a directory of their own, and prints what changed. The tools are installed once, below AGENTS_CACHE.
+# Prints SKIP and exits with 0 if they are not available.
 set -euo pipefail
 cd "$(dirname "$0")"
 cache=${AGENTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/git-runr-agents}
@@ -21,8 +20,8 @@ install() { # install FROM TO: npm ci wants the packages of every platform to be
   cp "$1/package-lock.json" "$2/installed.json"
 }
 
-# newest FROM TO: installs the newest version of each tool, and says what changed. One that wants a newer Node
-# than this and than its pinned version does stays.
+# newest FROM TO: installs the newest version of each tool, and prints what changed. A tool that requires a newer
+# Node than both this one and its pinned version's stays.
 newest() {
   local name pinned version wants tools=()
   while read -r name pinned; do

@@ -24,7 +24,7 @@ const report = `## SUBTASK COMPLETE
 I read it again.
 `
 
-// tree is where the run works.
+// tree returns the worktree of the run.
 func (w *world) tree() string {
 	for _, tree := range strings.Split(w.git("worktree", "list", "--porcelain"), "\n\n") {
 		if strings.Contains(tree, "branch refs/heads/runr/") {
@@ -35,8 +35,7 @@ func (w *world) tree() string {
 	return ""
 }
 
-// implement has the model do what an implementer is asked for: steps one after the other,
-// then the report.
+// implement returns the reply of an implementer's turn: the steps one after the other, then the report.
 func implement(r model.Request, steps ...model.Reply) model.Reply {
 	if r.Turn < len(steps) {
 		return steps[r.Turn]
@@ -49,8 +48,7 @@ func reviews(r model.Request) bool {
 	return strings.Contains(r.Prompt, "You are an independent reviewer")
 }
 
-// TestRun takes a task from a critical finding over a warning to a pass and to the branch,
-// with the tool in both roles.
+// TestRun takes a task from a critical finding and a warning to a pass and the landing, with the tool in both roles.
 func TestRun(t *testing.T) {
 	eachWay(t, func(t *testing.T, a tool) {
 		var w *world
@@ -91,7 +89,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// toldOf wants each round to be told what it has to know, and no more.
+// toldOf checks that the prompt of each round contains what it must, and no more.
 func (w *world) toldOf(r model.Request, seen map[string]bool) {
 	t := w.t
 	round := func(name string, knows ...string) {
@@ -99,7 +97,7 @@ func (w *world) toldOf(r model.Request, seen map[string]bool) {
 		has(t, r.Prompt, knows...)
 	}
 	switch p := r.Prompt; {
-	case strings.HasPrefix(p, "[SUGGESTION MODE"): // qwen asks for its user's next words
+	case strings.HasPrefix(p, "[SUGGESTION MODE"): // qwen predicts its user's next words
 		return
 	case reviews(r) && strings.Contains(p, "<attempt_number>\n1"):
 		round("review 1", "+rude", "I read it again.", "it is polite")

@@ -7,36 +7,35 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// key is what every tool is given for its provider.
+// key is the provider's key of every tool.
 const key = "the-key-that-stays-home"
 
-// tool is one of the agent tools: how its user set it up, and the tools of its own by which
-// a model has it work.
+// tool is one of the agent tools: its user's settings, and how a model calls the tool's own functions.
 type tool struct {
 	name string
-	form string // of its requests
-	// byACP says that it is talked to by the Agent Client Protocol in this test.
+	form string // format of its requests
+	// byACP says that this test uses the Agent Client Protocol.
 	byACP bool
-	// model is what its user chose in the tool's own configuration.
+	// model is the user's choice in the tool's own configuration.
 	model string
-	// env is what its user exports.
+	// env returns the variables that its user exports.
 	env func(url string) []string
-	// home are the files of its user's home.
+	// home returns the files of its user's home.
 	home func(url string) map[string]string
-	// read and write call the tool that reads or writes a file.
+	// read and write return the call that reads or writes a file.
 	read, write func(path, text string) model.Reply
-	// overwrite is for a file that is there; nil: write does it.
+	// overwrite returns the call that changes an existing file; nil: write does.
 	overwrite func(path, old, text string) model.Reply
-	// offers is what its model may call as a reviewer, at most; as an implementer, at least writes.
+	// reads lists what its model may call as a reviewer at most, writes what it may call as an implementer at least.
 	reads, writes []string
-	refusal       string // how an implementer is told to have been refused an edit
-	unsandboxed   bool   // writes wherever its user can
-	crew          []tool // that a panel is of; nil: it is one tool
+	refusal       string // how an implementer learns that an edit was refused
+	unsandboxed   bool   // can write wherever its user can
+	crew          []tool // members of a panel; nil: a single tool
 	acp           bool   // speaks the Agent Client Protocol
-	command       string // settings of one that is no preset
+	command       string // settings of a tool without a preset
 }
 
-// edit overwrites a file that holds old.
+// edit overwrites a file that contains old.
 func (a tool) edit(path, old, text string) model.Reply {
 	if a.overwrite != nil {
 		return a.overwrite(path, old, text)
@@ -44,7 +43,7 @@ func (a tool) edit(path, old, text string) model.Reply {
 	return a.write(path, text)
 }
 
-// panel is all of them set up for one user, to be asked side by side.
+// panel returns all tools set up for one user, to run at the same time.
 func panel(of ...tool) tool {
 	var names []string
 	for _, a := range of {
@@ -68,7 +67,7 @@ func panel(of ...tool) tool {
 	}
 }
 
-// each are the tools that it is of.
+// each returns the members of a panel, or the tool itself.
 func (a tool) each() []tool {
 	if a.crew == nil {
 		return []tool{a}
@@ -76,8 +75,7 @@ func (a tool) each() []tool {
 	return a.crew
 }
 
-// asks is the one of them that a request is from, nil for a request that none of them makes
-// as its user has set it up.
+// asks returns the member that sent a request, or nil if the request matches the user's settings of none.
 func (a tool) asks(r model.Request) *tool {
 	for _, one := range a.each() {
 		if r.Form == one.form && r.Model == one.model {
@@ -87,7 +85,7 @@ func (a tool) asks(r model.Request) *tool {
 	return nil
 }
 
-// call makes a reply of a tool's name and the name of its arguments for path and text.
+// call returns a function that replies with a call of that name, with the names of its arguments for path and text.
 func call(name, path, text string) func(path, text string) model.Reply {
 	return func(p, t string) model.Reply {
 		args := map[string]any{path: p}
@@ -98,7 +96,7 @@ func call(name, path, text string) func(path, text string) model.Reply {
 	}
 }
 
-// shell calls codex's tool for everything.
+// shell replies with codex's one tool for everything.
 func shell(command func(path, text string) string) func(path, text string) model.Reply {
 	return func(path, text string) model.Reply {
 		return model.Reply{Tool: "exec_command", Args: map[string]any{"cmd": command(path, text)}}
@@ -107,7 +105,7 @@ func shell(command func(path, text string) string) func(path, text string) model
 
 var tools = []tool{
 	{
-		name: "codex", form: "responses", model: "codex-of-the-user", refusal: "no_change", // it tells of no denial in its events
+		name: "codex", form: "responses", model: "codex-of-the-user", refusal: "no_change", // its events contain no denial
 		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
 		home: func(url string) map[string]string {
 			return map[string]string{".codex/config.toml": `model = "codex-of-the-user"
@@ -137,7 +135,7 @@ stream_max_retries = 1
 		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
 	},
 	{
-		name: "gemini", acp: true, form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // it tells of no denial in its events
+		name: "gemini", acp: true, form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // its events contain no denial
 		env: func(string) []string {
 			return []string{"GEMINI_API_KEY=" + key}
 		},

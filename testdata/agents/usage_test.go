@@ -4,7 +4,7 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// usage is what a run records of its calls.
+// usage is what a run records about its calls.
 type usage struct {
 	Calls  int
 	Input  int     `json:"input_tokens"`
@@ -13,7 +13,7 @@ type usage struct {
 	Cost   float64 `json:"cost_usd"`
 }
 
-// countedBy wants what is recorded of a run to be what its model counted.
+// countedBy checks that the recorded usage of a run equals the model's own counts.
 func (w *world) countedBy(calls int) {
 	w.t.Helper()
 	var run struct{ Usage *usage }
@@ -31,7 +31,7 @@ func (w *world) countedBy(calls int) {
 	if u.Calls != calls {
 		w.t.Errorf("%d calls are recorded, want %d", u.Calls, calls)
 	}
-	if w.tool.byACP { // which tells less: gemini's has no cached tokens, opencode's the last message alone, qwen's nothing
+	if w.tool.byACP { // which reports less: gemini no cached tokens, opencode only the last message, qwen nothing
 		if u.Input > counted.Input || u.Cached > counted.Cached || u.Output > counted.Output {
 			w.t.Errorf("recorded %+v, and the model counted %+v", u, counted)
 		}

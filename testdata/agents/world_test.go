@@ -1,6 +1,5 @@
-// Package agents holds the agent tools that people have, the real programs, against a
-// scripted model on loopback. Its tests want the tools, in directories of RUNR_AGENTS: run.sh installs
-// them and runs the tests.
+// Package agents tests git-runr with the agent tools that people use, the real programs, and a scripted model on
+// loopback. The tools must be in directories of RUNR_AGENTS; run.sh installs them and runs the tests.
 package agents
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/git-runr/git-runr/testdata/agents/model"
 )
 
-// programs is a directory with git-runr as it is built from here.
+// programs is a directory with git-runr as built from this source.
 var programs string
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
@@ -46,7 +45,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// each runs a test with every tool, side by side.
+// each runs a test with every tool, in parallel.
 func each(t *testing.T, test func(t *testing.T, a tool)) {
 	for _, a := range tools {
 		t.Run(a.name, func(t *testing.T) {
@@ -62,11 +61,11 @@ type world struct {
 	tool       tool
 	home, repo string
 	env        []string
-	sessions   []string // of processes that worked here
+	sessions   []string // sessions of processes that worked here
 	*model.Server
 }
 
-// newWorld makes a world with one commit. The tool's model says what script does.
+// newWorld makes a world with one commit, in which script answers as the tool's model.
 func newWorld(t *testing.T, a tool, script model.Script) *world {
 	t.Helper()
 	for _, each := range a.each() {
@@ -119,7 +118,7 @@ func (w *world) commit(subject string) {
 	w.git("commit", "-q", "-m", subject)
 }
 
-// run gives what a command wrote and its exit status.
+// run returns a command's output and exit status.
 func (w *world) run(name string, args ...string) (string, int) {
 	w.t.Helper()
 	ctx, cancel := within(4 * time.Minute)
@@ -134,8 +133,8 @@ func (w *world) run(name string, args ...string) (string, int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// within gives a context that ends after a time of a quiet machine: where more processes want to run than there are
-// cores, it passes more slowly.
+// within returns a context that ends after limit on a quiet machine. If more processes are ready to run than there
+// are cores, the time passes more slowly.
 func within(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -152,14 +151,14 @@ func within(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// load is how many processes want to run; 0 where that is not told.
+// load returns how many processes are ready to run, or 0 if that is unknown.
 func load() (running float64) {
 	text, _ := os.ReadFile("/proc/loadavg")
 	_, _ = fmt.Sscan(string(text), &running)
 	return running
 }
 
-// command is made with the world's own environment and nothing of ours.
+// command returns a command with the world's own environment only.
 func (w *world) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	if name == "git-runr" {
 		name = filepath.Join(programs, name)
@@ -169,7 +168,7 @@ func (w *world) command(ctx context.Context, name string, args ...string) *exec.
 	return cmd
 }
 
-// runr wants git-runr to end with status, and gives what it wrote.
+// runr runs git-runr, checks its status and returns its output.
 func (w *world) runr(status int, args ...string) string {
 	w.t.Helper()
 	out, got := w.run("git-runr", args...)
@@ -179,7 +178,7 @@ func (w *world) runr(status int, args ...string) string {
 	return out
 }
 
-// shown reads what git-runr prints as JSON.
+// shown decodes what git-runr prints as JSON.
 func (w *world) shown(into any, args ...string) {
 	w.t.Helper()
 	if out := w.runr(0, args...); json.Unmarshal([]byte(out), into) != nil {
@@ -187,7 +186,7 @@ func (w *world) shown(into any, args ...string) {
 	}
 }
 
-// talk is one line for each request, for a test that failed.
+// talk returns one line per request, for failure messages.
 func (w *world) talk() string {
 	var b strings.Builder
 	for _, r := range w.Requests() {
@@ -200,7 +199,7 @@ func (w *world) talk() string {
 	return b.String()
 }
 
-// has wants each of these in a text.
+// has checks that a text contains each of these.
 func has(t *testing.T, text string, wanted ...string) {
 	t.Helper()
 	for _, want := range wanted {
@@ -210,7 +209,7 @@ func has(t *testing.T, text string, wanted ...string) {
 	}
 }
 
-// nothingLeft wants no process in the world's home to be alive.
+// nothingLeft checks that no process of the world is still running.
 func (w *world) nothingLeft() {
 	w.t.Helper()
 	var left []string
@@ -224,8 +223,8 @@ func (w *world) nothingLeft() {
 	}
 }
 
-// processes are those that work below the world's directory, or share a session with one that was ever seen to: number
-// and command line.
+// processes returns the number and command line of processes that work below the world's directory, or share a
+// session with one that did.
 func (w *world) processes() (all []string) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	here := func(dir string) bool {
@@ -248,7 +247,7 @@ func (w *world) processes() (all []string) {
 	return all
 }
 
-// session is that of a process that lives, "" for others.
+// session returns the session of a live process, or "".
 func session(dir string) string {
 	stat, _ := os.ReadFile(dir + "/stat")
 	if fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(fields) > 3 && fields[0] != "Z" {
@@ -259,7 +258,7 @@ func session(dir string) string {
 
 var changeMark = regexp.MustCompile(`BEGIN (?:CHANGE|ANSWER) ([0-9a-f]+)`)
 
-// verdict is a reviewer's answer in the form that it was asked for.
+// verdict returns a reviewer's answer in the requested form.
 func verdict(r model.Request, verdict string, findings ...finding) model.Reply {
 	nonce := changeMark.FindStringSubmatch(r.Prompt)
 	if nonce == nil {
@@ -269,7 +268,7 @@ func verdict(r model.Request, verdict string, findings ...finding) model.Reply {
 	return model.Reply{Text: "```runr-review " + nonce[1] + "\n" + string(report) + "\n```\n"}
 }
 
-// finding is one of a review.
+// finding is one finding of a review.
 type finding struct {
 	Severity string `json:"severity"`
 	File     string `json:"file"`

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// withoutOurs is git log --all as it was before there were events. Ids are whole: git
-// shortens them by how many objects there are.
+// withoutOurs is git log --all without git-runr's refs. It prints whole ids, because the length of short ones depends
+// on the number of objects.
 var withoutOurs = []string{"git", "log", "--format=%H", "--exclude=refs/runr*", "--exclude=refs/notes/*", "--all"}
 
-// beside is the user's own git in a repository with many events and in the same without.
+// beside times the user's own git commands in a repository with many events and in the same one without.
 func (b *bench) beside() {
 	h := b.largest()
 	of := measured{size: fmt.Sprintf("%d events", h.Events)}
@@ -34,7 +34,7 @@ func (b *bench) besides(of measured, with, without string, argv []string) {
 	b.both("the user's "+name, of, aim{}, "without us", took[0], "with us", took[1])
 }
 
-// userOf is a clone of a history with its remote; both have our refs, or neither.
+// userOf returns a clone of a history, with its remote. Both have git-runr's refs, or neither does.
 func (b *bench) userOf(h history, ours bool) string {
 	dir := b.scratch("user")
 	b.must(b.work, "git", "clone", "-q", "--bare", "file://"+h.Dir, dir+".git")

@@ -19,7 +19,7 @@ type command struct {
 	after  func() // not timed
 }
 
-// name is the command as it is typed.
+// name returns the command as it is typed.
 func (c command) name() string {
 	words := slices.Clone(c.argv)
 	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
@@ -34,8 +34,8 @@ func (c command) name() string {
 	return strings.Join(words, " ")
 }
 
-// compare measures the commands in turns, each round beginning with another one, and
-// gives the medians of each; of memory the most.
+// compare runs the commands in turns, with another one first in each round. It returns the median of each value, and
+// the maximum of memory.
 func (b *bench) compare(commands ...command) []usage {
 	all := make([][]usage, len(commands))
 	start := time.Now()
@@ -85,7 +85,7 @@ func median(list []float64) float64 {
 	return sorted[(len(sorted)-1)/2]
 }
 
-// atMost is b with a limit on its rounds, for what takes long. Rows go to b.
+// atMost calls measure with a limit on the rounds, for slow commands.
 func (b *bench) atMost(rounds int, measure func()) {
 	was := b.rounds
 	b.rounds = min(was, rounds)
@@ -93,15 +93,15 @@ func (b *bench) atMost(rounds int, measure func()) {
 	b.rounds = was
 }
 
-// command is a process in dir that is told nothing of the machine's configuration. It is
-// run here and not by gitstore because whole processes are what is timed.
+// command returns a process in dir that does not read the machine's configuration. It does not use gitstore, because
+// whole processes are timed.
 func (b *bench) command(dir string, argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, b.env
 	return cmd
 }
 
-// must runs a command that prepares or checks something, and gives what it says.
+// must runs a command that prepares or checks something, and returns its output.
 func (b *bench) must(dir string, argv ...string) string {
 	cmd := b.command(dir, argv...)
 	out, err := cmd.CombinedOutput()
@@ -111,7 +111,7 @@ func (b *bench) must(dir string, argv ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// says fails unless a command says all of these.
+// says fails unless the output of a command contains all of want.
 func (b *bench) says(dir string, argv []string, want ...string) {
 	out := b.must(dir, argv...)
 	for _, text := range want {

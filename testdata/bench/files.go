@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// largeTree is the record of a large working tree with one change in it.
+// largeTree times the snapshot of a large working tree with one change.
 func (b *bench) largeTree() {
 	dir := b.scratch("tree")
 	b.must(b.work, "git", "init", "-q", dir)
@@ -39,7 +39,7 @@ func (b *bench) largeTree() {
 	b.remove(dir)
 }
 
-// largeChange is the built-in review of a commit of many files.
+// largeChange times the built-in review of a commit of many files.
 func (b *bench) largeChange() {
 	dir := b.repo("change")
 	b.imported(dir, func(w *bufio.Writer) {
@@ -78,7 +78,7 @@ func cpuTold(u usage) string { return fmt.Sprintf("%s CPU, %.0f MB", duration(u.
 
 const sourceLines = 25
 
-// source is a file of ordinary code, in which the words stand that secrets are looked for by.
+// source returns a file of ordinary code that contains the words by which secrets are searched.
 func source(i int) string {
 	text := fmt.Sprintf("\"\"\"Part %d.\"\"\"\n", i)
 	for k := 1; k < sourceLines; k++ {

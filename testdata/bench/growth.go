@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// series is what one command took at each size of the history.
+// series has the times of one command at each size of the history.
 type series struct {
 	name   string
 	points map[int]float64 // events, ms
@@ -16,7 +16,7 @@ type series struct {
 
 type growth []series
 
-// growth gathers the rows that were measured at more than one size.
+// growth collects the rows that were measured at more than one size.
 func (b *bench) growth() growth {
 	var g growth
 	for _, r := range b.rows {
@@ -35,14 +35,14 @@ func (b *bench) growth() growth {
 
 func (s series) sizes() []int { return slices.Sorted(maps.Keys(s.points)) }
 
-// exponent is how time grows between the two largest sizes: 0 not at all, 1 as the size.
+// exponent returns the growth of time between the two largest sizes: 0 for constant, 1 for linear.
 func (s series) exponent() float64 {
 	n := s.sizes()
 	a, z := n[len(n)-2], n[len(n)-1]
 	return math.Log(s.points[z]/s.points[a]) / math.Log(float64(z)/float64(a))
 }
 
-// noise is a difference, in ms, that says nothing.
+// noise is a difference, in ms, that is not significant.
 const noise = 5
 
 func (s series) grows() string {
@@ -91,13 +91,13 @@ func (g growth) table() string {
 	return t.String()
 }
 
-// The picture: both axes logarithmic.
+// The picture has two logarithmic axes.
 const (
 	left, top, wide, high = 60, 20, 480, 400
 	names                 = 260 // to the right of it
 )
 
-// svg is the picture of growth: a line a command, and its name where it ends.
+// svg returns the picture of growth: one line per command, with its name at the end.
 func (g growth) svg() string {
 	var t strings.Builder
 	fmt.Fprintf(&t, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`+"\n", left+wide+names, top+high+50)
@@ -111,7 +111,7 @@ func (g growth) svg() string {
 	return t.String()
 }
 
-// plane turns events and milliseconds into places of the picture.
+// plane converts events and milliseconds to coordinates of the picture.
 type plane struct{ fewest, most, least, longest float64 }
 
 func (g growth) plane() plane {
@@ -171,7 +171,7 @@ func (g growth) lines(t *strings.Builder, p plane) {
 	}
 }
 
-// apart is where names are written, near the ends of their lines and not over each other.
+// apart returns the heights of the names: near the ends of their lines, without overlaps.
 func apart(ordered growth, p plane) []float64 {
 	const line = 13
 	places := make([]float64, len(ordered))
@@ -188,7 +188,7 @@ func apart(ordered growth, p plane) []float64 {
 	return places
 }
 
-// end is how high a line ends.
+// end returns the height at which a line ends.
 func (s series) end(p plane) float64 {
 	n := s.sizes()
 	return p.y(s.points[n[len(n)-1]])

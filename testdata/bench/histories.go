@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// histories measures the commands that people type most at each size.
+// histories measures the most common commands at each size.
 func (b *bench) histories() {
 	for _, n := range b.sizes {
 		b.at(b.history(n, 1))
@@ -18,7 +18,7 @@ func (b *bench) histories() {
 	}
 }
 
-// manyWriters is the largest history: fifty writers.
+// manyWriters returns the largest history, which has fifty writers.
 func (b *bench) manyWriters() history { return b.history(b.templates().reviewsFor(b.events), 50) }
 
 func (b *bench) largest() history {
@@ -28,7 +28,7 @@ func (b *bench) largest() history {
 	return b.history(slices.Max(b.sizes), 1)
 }
 
-// at makes the rows of one size.
+// at adds the rows of one size.
 func (b *bench) at(h history) {
 	of := measured{fmt.Sprintf("%d reviews", h.Reviews), h.Events}
 	dir := b.copied(h.Dir)
@@ -44,10 +44,10 @@ func (b *bench) at(h history) {
 	b.sharing(h, of)
 }
 
-// list asks for what waits.
+// list returns the command that lists the waiting reviews.
 func (b *bench) list() []string { return []string{b.bin, "inbox", "list"} }
 
-// listing is the list when nothing is worked out yet.
+// listing checks and times the list without a cache.
 func (b *bench) listing(h history, of measured, dir string) {
 	b.cold(dir)()
 	b.says(dir, []string{b.bin, "inbox", "list", "--json", "--limit", "1"}, fmt.Sprintf(`"total":%d`, h.Waiting))
@@ -62,7 +62,7 @@ func (b *bench) listing(h history, of measured, dir string) {
 	})
 }
 
-// reading are the commands whose answer is a page or less.
+// reading times the commands whose output is a page or less.
 func (b *bench) reading(h history, of measured, dir string) {
 	get := []string{b.bin, "inbox", "get", h.Last}
 	newest := []string{b.bin, "log", "--limit", "5"}
@@ -91,7 +91,7 @@ func (b *bench) reading(h history, of measured, dir string) {
 	ask("prompt", 0, b.bin, "prompt")
 }
 
-// ranges are the commands that answer for a range of commits or of time.
+// ranges times the commands for a range of commits or of time.
 func (b *bench) ranges(h history, of measured, dir string) {
 	audit := []string{b.bin, "audit"}
 	metrics := []string{b.bin, "metrics"}
@@ -101,7 +101,7 @@ func (b *bench) ranges(h history, of measured, dir string) {
 	b.add("metrics", of, aim{}, command{dir: dir, argv: []string{"git", "log", "--since=30.days", "--format=%B", "--glob=refs/runr/log"}}, command{dir: dir, argv: metrics})
 }
 
-// afterAnEvent is the list when one event came, and what that event and it move on the disk.
+// afterAnEvent times the list after one event, and counts the bytes that the event and the list read and write.
 func (b *bench) afterAnEvent(h history, of measured, dir string) {
 	claim := func() usage {
 		b.must(dir, b.list()...)
@@ -122,7 +122,7 @@ func (b *bench) afterAnEvent(h history, of measured, dir string) {
 	b.counted("bytes read by the list after it", of, "", bytesText(list.Read), "", true)
 }
 
-// writing is what one event costs, with our fsync on. git's notes are as many as ours.
+// writing times the commands that record one event, with fsync. git's notes are as many as git-runr's.
 func (b *bench) writing(h history, of measured, dir string) {
 	b.must(dir, b.bin, "fsck", "--rebuild")
 	b.must(dir, "git", "update-ref", "refs/notes/peer", "refs/notes/runr")
@@ -132,7 +132,7 @@ func (b *bench) writing(h history, of measured, dir string) {
 	submit := func(verdict string) command {
 		return command{dir: dir, argv: []string{b.bin, "inbox", "submit", "latest", verdict}, before: asked}
 	}
-	asked() // a history that is imported has no notes yet, and nothing was tidied
+	asked() // an imported history has no notes yet, and was never tidied
 	b.must(dir, submit("--request-changes").argv...)
 	b.add("submit", of, atMostTimes(2.5), note, submit("--request-changes"))
 	b.add("submit, which closes others", of, aim{}, note, submit("--approve"))
@@ -149,14 +149,14 @@ func (b *bench) rebuilding(h history, of measured, dir string) {
 	b.says(dir, []string{"git", "log", "-1", "--notes=runr"}, "Notes (runr)", h.Last)
 }
 
-// following is how much of a core log -f takes while nothing happens.
+// following measures how much of a core log -f uses while nothing happens.
 func (b *bench) following(of measured, dir string) {
 	cmd := b.command(dir, b.bin, "log", "-f")
 	if err := cmd.Start(); err != nil {
 		log.Fatal(err)
 	}
 	watched := min(6*time.Second, b.budget)
-	settled(cmd.Process.Pid) // what is there is printed first
+	settled(cmd.Process.Pid) // it prints the existing events first
 	before := cpuTime(cmd.Process.Pid)
 	time.Sleep(watched)
 	used := 100 * (cpuTime(cmd.Process.Pid) - before).Seconds() / watched.Seconds()

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// history is a repository of reviews over a year, each of a commit of its own, most of
-// them closed, and a run for every twentieth. Nothing is worked out of its events yet.
+// history is a repository with reviews over a year, each of its own commit, most of them closed, and a run for every
+// twentieth. It has no caches yet.
 type history struct {
 	Form                  int
 	Dir                   string
@@ -24,7 +24,7 @@ type history struct {
 	Writers, Waiting      int
 	First, Last           string // reviews; the last did not pass and was resolved
 	LastRun               string
-	At                    time.Time // of the first
+	At                    time.Time // of the first commit
 }
 
 const (
@@ -32,22 +32,22 @@ const (
 	year = 365 * 24 * time.Hour
 )
 
-// historyForm is another one when histories are made in another way: those that were
-// kept are then made again, as are those whose last month is over.
+// historyForm must change when the way to make histories changes. Stored histories are then made again, as are those
+// whose last month is over.
 const historyForm = 1
 
-// kinds of the i-th review.
+// These functions return the kind of the i-th review.
 func passes(i int) bool { return i%20 < 12 }
 func waits(i int) bool  { return i%20 == 12 }
 func runs(i int) bool   { return i%20 == 13 }
 
-// reviewsFor is how many reviews make about so many events.
+// reviewsFor returns the number of reviews that have about so many events.
 func (t *templates) reviewsFor(events int) int {
 	perTwenty := 12*len(t.passed) + 7*len(t.resolved) + len(t.waiting) + len(t.run)
 	return max(20*events/perTwenty, 20)
 }
 
-// history makes one, or finds it where it was kept.
+// history makes a history, or returns a stored one.
 func (b *bench) history(reviews, writers int) history {
 	dir := filepath.Join(b.keep, fmt.Sprintf("reviews-%d-%d", reviews, writers))
 	if h, ok := kept(dir); ok {
@@ -72,7 +72,7 @@ func (b *bench) history(reviews, writers int) history {
 	return h
 }
 
-// right fails unless the program reads the history as it was meant.
+// right fails unless the program reads the history as expected.
 func (b *bench) right(h *history) {
 	dir := b.copied(h.Dir)
 	defer b.remove(dir)
@@ -99,7 +99,7 @@ func kept(dir string) (h history, ok bool) {
 	return h, time.Since(h.At) < year+week && h.Form == historyForm
 }
 
-// keep says that a directory is made to its end.
+// keep records that the history in dir is complete.
 func keep(dir string, h history) {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -108,7 +108,7 @@ func keep(dir string, h history) {
 	write(dir+".json", string(text), 0o644)
 }
 
-// maker writes a history as one stream.
+// maker writes a history as one stream for git fast-import.
 type maker struct {
 	h     *history
 	t     *templates
@@ -160,7 +160,7 @@ func (m *maker) events(w *bufio.Writer, f fields, list []template) {
 	}
 }
 
-// code writes a commit that changes one file, and says what a review of it is about.
+// code writes a commit that changes one file, and returns the fields of its review.
 func (m *maker) code(w *bufio.Writer, at time.Time, i int) fields {
 	text, title := fmt.Sprintf("line %d\n", i), fmt.Sprintf("change %d", i)
 	who := fmt.Sprintf("Bench <bench@example.com> %d +0000", at.Unix())
@@ -180,7 +180,7 @@ func (m *maker) code(w *bufio.Writer, at time.Time, i int) fields {
 	return f
 }
 
-// object is the id that git gives an object.
+// object returns the id that git gives an object.
 func object(kind, text string) []byte {
 	id := sha1.Sum(fmt.Appendf(nil, "%s %d\x00%s", kind, len(text), text))
 	return id[:]
@@ -190,7 +190,7 @@ func reviewID(at time.Time, i int) string { return at.Format("20060102150405-") 
 func runID(at time.Time, i int) string    { return at.Format("20060102150405-") + suffix(2*i+1) }
 func writerID(i int) string               { return fmt.Sprintf("b%011x", i) }
 
-// suffix is the i-th suffix of an id.
+// suffix returns the i-th suffix of an id.
 func suffix(i int) string {
 	const letters = "abcdefghijkmnpqrstuvwxyz23456789"
 	s := make([]byte, 6)
@@ -201,13 +201,13 @@ func suffix(i int) string {
 	return string(s)
 }
 
-// waitingReview is the id of the n-th review that waits.
+// waitingReview returns the id of the n-th waiting review.
 func (h *history) waitingReview(n int) string {
 	i := 20*n + 12
 	return reviewID(h.asked(i), i)
 }
 
-// asked is when the i-th review was asked for.
+// asked returns the time of the i-th request.
 func (h *history) asked(i int) time.Time {
 	return h.At.Add(time.Duration(i+1) * (year / time.Duration(h.Reviews+1)))
 }

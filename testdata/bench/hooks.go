@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// hooks are what git's commands cost more when they call us.
+// hooks measures the additional time of git's commands with git-runr's hooks.
 func (b *bench) hooks() {
 	b.postCommit()
 	b.postRewrite()
@@ -35,16 +35,14 @@ func (b *bench) postCommit() {
 	}
 }
 
-// idle waits until the worker that the hook has started is done, so that it does
-// not weigh on the next turn.
+// idle waits until the worker that the hook started has finished, so that it does not slow down the next turn.
 func (b *bench) idle(dir string) {
 	for strings.Contains(b.must(dir, b.bin, "--json", "work"), `"busy":true`) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// postRewrite is the hook alone: git's own work on fifty commits varies by more than what
-// is measured.
+// postRewrite times the hook alone, because git's own time for fifty commits varies by more than the hook takes.
 func (b *bench) postRewrite() {
 	dir := b.repo("rewrite")
 	var pairs strings.Builder
@@ -59,7 +57,7 @@ func (b *bench) postRewrite() {
 		command{dir: dir, argv: []string{"sh", "-c", ".git/hooks/post-rewrite rebase <pairs"}, after: func() { b.idle(dir) }})
 }
 
-// prePush is what the gate adds to a push of a hundred reviewed commits.
+// prePush measures the additional time of the gate for a push of a hundred reviewed commits.
 func (b *bench) prePush() {
 	dir := b.repo("gate")
 	b.must(dir, "git", "init", "-q", "--bare", dir+".git")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// longReviews is one more event on reviews of different lengths.
+// longReviews times one more event on reviews of different lengths.
 func (b *bench) longReviews() {
 	dir := b.scratch("long")
 	b.must(b.work, "git", "init", "-q", dir)
@@ -45,7 +45,7 @@ func (b *bench) longReviews() {
 	b.remove(dir)
 }
 
-// longRun is the diagnosis of one long run.
+// longRun times the diagnosis of one long run.
 func (b *bench) longRun() {
 	dir := b.scratch("run")
 	b.must(b.work, "git", "init", "-q", dir)
@@ -79,7 +79,7 @@ func (b *bench) longRun() {
 	b.remove(dir)
 }
 
-// largePack is one review read out of one big pack.
+// largePack times reading one review from one big pack.
 func (b *bench) largePack() {
 	dir := b.repo("pack")
 	b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve")

@@ -1,7 +1,6 @@
-// Bench times whole processes of git-runr against git's own, in turns, and writes one
-// table: what each took, how much memory its largest process had, the ratio, and whether
-// the aim is reached. It checks that an answer is right before it times it, and fails
-// when a command fails. It asserts nothing about time. It needs Linux's /proc.
+// Bench times whole processes of git-runr against git's own, in turns, and writes one table: the time of each, the
+// memory of its largest process, the ratio, and whether the aim is reached. It checks each answer before it times the
+// command, and fails if a command fails. It makes no assertion about time. It requires Linux's /proc.
 package main
 
 import (
@@ -48,7 +47,7 @@ func main() {
 	}
 }
 
-// bench is what is measured, with what, and what came of it.
+// bench has the settings of a measurement and its results.
 type bench struct {
 	bin, gitleaks    string
 	work, keep, self string
@@ -66,7 +65,7 @@ type bench struct {
 	made             int // scratch repositories so far
 }
 
-// part is a subject that can be measured by itself.
+// part is a topic that can be measured by itself.
 type part struct {
 	name string
 	run  func()
@@ -102,7 +101,7 @@ func (b *bench) run(names []string) {
 	}
 }
 
-// prepare makes an environment that is told nothing of the machine's configuration.
+// prepare makes an environment without the machine's configuration.
 func (b *bench) prepare() {
 	var err error
 	if b.self, err = os.Executable(); err == nil {

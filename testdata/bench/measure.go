@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usage is what a process took, with all that it started and waited for.
+// usage is the resource usage of a process, including the processes that it started and waited for.
 type usage struct {
 	Wall, CPU float64 // ms
 	Peak      float64 // MB, of the largest of these processes
-	Read      float64 // bytes, by system calls: what is mapped is not seen
-	Written   float64 // bytes, by system calls or as pages that became dirty, whichever is more
+	Read      float64 // bytes, by system calls: memory maps are not counted
+	Written   float64 // bytes, by system calls or as dirty pages, whichever is more
 	Status    int
 }
 
-// measureArg makes this program run a command and tell on descriptor 3 what it took. A
-// process of its own does so because Linux counts the memory of whoever starts a process
-// to that process's peak: this one has a few megabytes, below which nothing is told apart.
+// measureArg makes this program run a command and write its usage to descriptor 3. A separate process does this,
+// because Linux counts the memory of the starting process in the child's peak: this one has only a few megabytes,
+// below which values cannot be told apart.
 const measureArg = "-measure-one"
 
 func measure(argv []string) {
@@ -39,7 +39,7 @@ func measure(argv []string) {
 	}
 	u := usage{Wall: ms(time.Since(start))}
 	u.Read, u.Written = moved(cmd.Process.Pid)
-	_ = cmd.Wait() // its status is told below
+	_ = cmd.Wait() // its status is reported below
 	u.Status = cmd.ProcessState.ExitCode()
 	u.CPU = ms(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())
 	u.Peak = float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1024
@@ -57,7 +57,7 @@ func waitUnreaped(pid int) error {
 	}
 }
 
-// moved are the bytes that a process, and those that it waited for, read and wrote.
+// moved returns the bytes that a process, and those that it waited for, read and wrote.
 func moved(pid int) (read, written float64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
 	if err != nil {
@@ -76,7 +76,7 @@ func moved(pid int) (read, written float64) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// took runs a command and says what it took.
+// took runs a command and returns its usage.
 func (b *bench) took(c command) usage {
 	r, w, err := os.Pipe()
 	if err != nil {

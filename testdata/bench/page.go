@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// page is how long the page takes to be served, once it was asked for.
+// page times the responses of the page's server.
 func (b *bench) page(h history, of measured, dir string) {
 	cmd := b.command(dir, b.bin, "--json", "serve")
 	out, err := cmd.StdoutPipe()
@@ -33,11 +33,11 @@ func (b *bench) page(h history, of measured, dir string) {
 	client := &http.Client{Jar: jar, Timeout: time.Minute}
 	fetch(client, served.Login)
 	address := strings.TrimSuffix(served.URL, "/")
-	listed := h.Reviews / 12 // those of the last month; the others are over long ago
+	listed := h.Reviews / 12 // those of the last month: the others are archived
 	for _, p := range []struct{ what, path, want string }{
 		{"page: inbox", "/review", h.waitingReview(max(h.Waiting-1, 0))},
 		{"page: review", "/review/" + h.Last, "what the reviewer says"},
-		{"page: all", "/review?status=all", "/review/"}, // which of them: the turns before have asked for many more
+		{"page: all", "/review?status=all", "/review/"}, // no particular one: the turns before have requested many more
 		{"page: all, in the middle", fmt.Sprintf("/review?status=all&page=%d", 1+listed/100), "/review/"},
 		{"page: runs", "/runs", "/run/"},
 	} {

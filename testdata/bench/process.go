@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// stop ends a process that this one started.
+// stop ends a process that this program started.
 func stop(cmd *exec.Cmd) {
 	_ = cmd.Process.Signal(syscall.SIGINT) // it may have ended
-	_ = cmd.Wait()                         // and says that it was interrupted
+	_ = cmd.Wait()                         // its error says only that it was interrupted
 }
 
-// cpuTime is what a process has used so far, from /proc.
+// cpuTime returns the CPU time that a process has used so far, from /proc.
 func cpuTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -30,8 +30,8 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// settled waits until a process has done nothing for three seconds: on a busy machine one
-// may only be waiting for its turn.
+// settled waits until a process has used no CPU for three seconds. A shorter time is not enough: on a busy machine a
+// process may only be waiting for its turn.
 func settled(pid int) {
 	last := cpuTime(pid)
 	for still := 0; still < 3; still++ {
@@ -42,7 +42,7 @@ func settled(pid int) {
 	}
 }
 
-// peak is the most memory that a process had so far, in MB, from /proc.
+// peak returns the maximum memory of a process so far, in MB, from /proc.
 func peak(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // 0 when it is gone
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// scratch is the path of a new directory, which is not made.
+// scratch returns the path of a new directory, which it does not make.
 func (b *bench) scratch(name string) string {
 	b.made++
 	return filepath.Join(b.work, fmt.Sprintf("%s-%d", name, b.made))
 }
 
-// repo is a new repository with two commits.
+// repo makes a repository with two commits.
 func (b *bench) repo(name string) string {
 	dir := b.scratch(name)
 	b.must(b.work, "git", "init", "-q", dir)
@@ -24,12 +24,12 @@ func (b *bench) repo(name string) string {
 	return dir
 }
 
-// commit makes a commit that changes a file: one that changes none is not reviewed.
+// commit makes a commit that changes a file: an empty one is not reviewed.
 func (b *bench) commit(dir, message string) {
 	b.must(dir, "sh", "-c", "echo \"$1\" >>file && git add file && git commit -q -m \"$1\"", "sh", message)
 }
 
-// copied is a copy of a repository, in which turns may change what they like.
+// copied copies a repository, so that turns can change it freely.
 func (b *bench) copied(from string) string {
 	to := b.scratch(filepath.Base(from))
 	b.must(b.work, "cp", "-r", from, to)
@@ -44,12 +44,12 @@ func (b *bench) remove(dirs ...string) {
 	}
 }
 
-// cold takes away what a clone has worked out of its events.
+// cold returns a function that removes a clone's caches.
 func (b *bench) cold(dir string) func() {
 	return func() { b.remove(filepath.Join(dir, ".git", "runr", "cache")) }
 }
 
-// imported has git fast-import read what write gives it.
+// imported runs git fast-import with the output of write.
 func (b *bench) imported(dir string, write func(*bufio.Writer)) {
 	cmd := b.command(dir, "git", "fast-import", "--quiet", "--force", "--active-branches=64")
 	cmd.Stderr = os.Stderr
@@ -69,7 +69,7 @@ func (b *bench) imported(dir string, write func(*bufio.Writer)) {
 	}
 }
 
-// head is the commit that is checked out.
+// head returns the id of HEAD.
 func (b *bench) head(dir string) string { return b.must(dir, "git", "rev-parse", "HEAD") }
 
 func (b *bench) refs(dir, pattern string) []string {

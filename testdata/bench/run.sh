@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures git-runr against git, in turns in one run, and writes one table.
+# Measures git-runr against git, in turns within one run, and writes one table.
 #   run.sh [small|medium|large] [-keep DIR] [-parts PART,…] [-o FILE] [-svg FILE] …
-# small: 100 and 2,000 reviews, for every change; medium: 100 to 10,000; large: to 100,000, a
-# million events of fifty writers, and ten thousand writers that came and went (an hour, 20 GB).
+# small: 100 and 2,000 reviews, for every change. medium: 100 to 10,000. large: up to 100,000, a million events of
+# fifty writers, and ten thousand writers with few events each (an hour, 20 GB).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ "$(uname)" = Linux ] || { echo "SKIP the benches, which read Linux's /proc"; exit 0; }

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// shared is a clone and its remote, which keeps a copy of what comes and goes.
+// shared is a clone and its remote. The clone stores a copy of the data that it exchanges.
 type shared struct {
 	*bench
 	dir, remote string
@@ -27,7 +27,7 @@ func (b *bench) share(dir string) shared {
 	return s
 }
 
-// listen has a clone talk with its remote through programs that count.
+// listen makes a clone use its remote through programs that store the data.
 func (s shared) listen() {
 	sent := filepath.Join(s.dir, ".git", "sent")
 	got := filepath.Join(s.dir, ".git", "got")
@@ -38,8 +38,7 @@ func (s shared) listen() {
 	s.must(s.dir, "git", "config", "remote.origin.uploadpack", fetch)
 }
 
-// moved are objects and bytes that the remote received, and bytes that it gave, since
-// the last call.
+// moved returns the objects and bytes that the remote received, and the bytes that it sent, since the last call.
 func (s shared) moved() (objects uint32, sent, got int) {
 	for _, pack := range bytes.Split(s.taken("sent"), []byte("PACK\x00\x00\x00\x02"))[1:] {
 		objects += binary.BigEndian.Uint32(pack)
@@ -47,7 +46,7 @@ func (s shared) moved() (objects uint32, sent, got int) {
 	return objects, s.size("sent"), s.size("got")
 }
 
-// taken is what a file holds, which is empty afterwards.
+// taken returns the content of a file, or nothing if it does not exist.
 func (s shared) taken(name string) []byte {
 	text, err := os.ReadFile(filepath.Join(s.dir, ".git", name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +74,7 @@ func (s shared) asked() {
 	s.moved()
 }
 
-// submitted adds one event, and the note that follows from it.
+// submitted adds one event and its note.
 func (s shared) submitted() {
 	s.asked()
 	s.answered()
@@ -99,7 +98,7 @@ func (b *bench) nothingNew(of measured, s shared) {
 	b.add("sync, nothing new", of, atMostTimes(3), peer, command{dir: s.dir, argv: s.syncing()})
 }
 
-// oneNote is a sync that has one event and its note to send. git sends one note.
+// oneNote times a sync with one event and its note. git pushes one note.
 func (b *bench) oneNote(of measured, s shared) {
 	s.must(s.dir, "git", "update-ref", "refs/notes/peer", "refs/notes/runr")
 	push := []string{"git", "push", "-q", "origin", "refs/notes/peer"}
@@ -127,7 +126,7 @@ func (b *bench) oneNote(of measured, s shared) {
 		fmt.Sprintf("%d objects, %s", objects, bytesText(float64(sent))), "≤ 5 objects, ≤ 4 KB", objects <= 5 && sent <= 4096)
 }
 
-// firstSync is what a fresh clone takes to have all of it.
+// firstSync times the first sync of a fresh clone.
 func (b *bench) firstSync(h history, of measured, s shared) {
 	clone, fresh := b.scratch("clone"), b.scratch("fresh")
 	b.must(b.work, "git", "clone", "-q", "file://"+s.remote, clone)

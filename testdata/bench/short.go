@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// shortLived is a remote to which many writers came, each for a few events.
+// shortLived measures a remote with many writers that recorded only a few events each.
 func (b *bench) shortLived() {
 	if b.short == 0 {
 		return
@@ -28,7 +28,7 @@ func (b *bench) shortLived() {
 	b.teamsYear("after they are retired", of, remote)
 }
 
-// teamsYear is what a clone and the user's own git have of these writers.
+// teamsYear measures a clone and the user's own git with these writers.
 func (b *bench) teamsYear(when string, of measured, remote string) {
 	b.counted("short: refs on the remote, "+when, of, "", fmt.Sprint(len(b.refs(remote, "refs/runr"))), "", true)
 	s := b.clone(remote)

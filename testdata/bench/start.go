@@ -12,7 +12,7 @@ import (
 
 var gitVersion = command{argv: []string{"git", "--version"}}
 
-// start is what a process of ours costs before it does anything.
+// start times a git-runr process that does nothing else.
 func (b *bench) start() {
 	of := measured{size: "–"}
 	b.add("start-up", of, atMostTimes(3), gitVersion, command{argv: []string{b.bin, "--version"}})
@@ -20,12 +20,12 @@ func (b *bench) start() {
 	b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve")
 	b.says(dir, []string{b.bin, "inbox", "list"}, "second")
 	b.add("start-up: list of one review", of, atMostTimes(2.5), gitVersion, command{dir: dir, argv: []string{b.bin, "inbox", "list"}})
-	b.must(dir, "git", "config", "runr.hooks.postCommit", "off") // else it asks again at each turn
+	b.must(dir, "git", "config", "runr.hooks.postCommit", "off") // otherwise the hook requests a review in each turn
 	b.add("start-up: the hook, nothing to do", of, atMostTimes(2.5), gitVersion, command{dir: dir, argv: []string{b.bin, "hooks", "run", "post-commit"}})
 	b.initialisation()
 }
 
-// initialisation names the packages whose variables take longest to make.
+// initialisation names the packages whose variables take longest to initialise.
 func (b *bench) initialisation() {
 	perPackage := map[string][]float64{}
 	for range b.rounds {

@@ -16,30 +16,30 @@ import (
 type row struct {
 	what   string
 	size   string
-	events int // of the history, 0 where there is none
+	events int // of the history, 0 without one
 	git    string
 	gitDid string
 	ours   string
 	did    string
 	ratio  float64 // of wall times; 0 for none
-	ofCPU  float64 // of user and system time, which tells more on a busy machine
+	ofCPU  float64 // of user and system time, which is more reliable on a busy machine
 	aim    string
 	held   string
 	took   usage
 }
 
-// aim is what a row is to reach.
+// aim is the target of a row.
 type aim struct {
 	text string
 	held func(git, ours usage) bool
 }
 
-// atMostTimes is a limit on the ratio of wall times.
+// atMostTimes limits the ratio of wall times.
 func atMostTimes(n float64) aim {
 	return aim{fmt.Sprintf("≤ %g×", n), func(git, ours usage) bool { return ours.Wall <= n*git.Wall }}
 }
 
-// flat is a limit on what the same row took at the smallest size.
+// flat limits the time in relation to the same row at the smallest size.
 func (b *bench) flat(what string) aim {
 	return aim{"flat within 2×", func(_, ours usage) bool {
 		i := slices.IndexFunc(b.rows, func(r row) bool { return r.what == what })
@@ -47,19 +47,19 @@ func (b *bench) flat(what string) aim {
 	}}
 }
 
-// within is a limit on the wall time.
+// within limits the wall time.
 func within(limit time.Duration) aim {
 	return aim{"≤ " + limit.String(), func(_, ours usage) bool { return ours.Wall <= ms(limit) }}
 }
 
-// add measures both sides and makes a row of them. It gives both.
+// add measures both sides, adds a row and returns both.
 func (b *bench) add(what string, of measured, a aim, git, ours command) (usage, usage) {
 	took := b.compare(git, ours)
 	b.both(what, of, a, git.name(), took[0], ours.name(), took[1])
 	return took[0], took[1]
 }
 
-// measured is what a row is measured on.
+// measured is the data that a row is measured on.
 type measured struct {
 	size   string
 	events int
@@ -73,7 +73,7 @@ func (b *bench) both(what string, of measured, a aim, git string, peer usage, ou
 	b.put(r)
 }
 
-// counted is a row of something that is no time.
+// counted adds a row for a value that is not a time.
 func (b *bench) counted(what string, of measured, git, ours, aim string, held bool) {
 	r := row{what: what, size: of.size, gitDid: git, did: ours}
 	if aim != "" {
@@ -87,7 +87,7 @@ func (b *bench) put(r row) {
 	fmt.Fprintf(b.log, "  %s · %s: %s / %s  %s %s %s\n", r.what, r.size, r.did, r.gitDid, r.times(), r.aim, r.held)
 }
 
-// remark is a line below the table.
+// remark adds a line below the table.
 func (b *bench) remark(format string, args ...any) {
 	b.remarks = append(b.remarks, fmt.Sprintf(format, args...))
 	fmt.Fprintf(b.log, "  "+format+"\n", args...)
@@ -139,7 +139,7 @@ func bytesText(n float64) string {
 //go:embed peers.md
 var peers string
 
-// report writes the table, growth, and the remarks.
+// report writes the table, the growth and the remarks.
 func (b *bench) report(file, picture string) error {
 	out := os.Stdout
 	if file != "" {

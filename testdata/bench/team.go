@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// team is fifty writers in one remote, and three clones of it.
+// team measures fifty writers in one remote, and three clones of it.
 func (b *bench) team() {
 	if b.events == 0 {
 		return
@@ -32,8 +32,8 @@ func (b *bench) team() {
 	}
 }
 
-// clone is a fresh clone, which counts what it moves. A clone by path would have copied
-// our objects as well, and had nothing left to fetch.
+// clone makes a fresh clone that counts its transfers. A clone by path would copy git-runr's objects as well, and
+// have nothing to fetch.
 func (b *bench) clone(remote string) shared {
 	s := shared{b, b.scratch("clone"), remote}
 	b.must(b.work, "git", "clone", "-q", "file://"+remote, s.dir)
@@ -41,7 +41,7 @@ func (b *bench) clone(remote string) shared {
 	return s
 }
 
-// tell makes a row of what a sync moved.
+// tell adds a row with the transfers of a sync.
 func (s shared) tell(what string, i int, of measured, u usage) {
 	objects, sent, got := s.moved()
 	s.counted(fmt.Sprintf("%s %d", what, i+1), of, "",

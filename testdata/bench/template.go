@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// template is the text of a real event, cut where others of its kind differ: text, the
-// name of a field, text, and so on.
+// template is the text of a real event, split where events of its kind differ: text, the name of a field, text, and
+// so on.
 type template []string
 
-// fields are what an event is about. Those that are "" stay as they were.
+// fields are the values of an event. An empty one keeps the template's value.
 type fields struct {
 	id, commit, base, change, title, writer string
 	attempt, clock                          int
@@ -67,7 +67,7 @@ func cut(text string, values map[string]string) template {
 	return strings.Split(text, "\x00")
 }
 
-// event has git fast-import make an event.
+// event writes an event for git fast-import.
 func (t template) event(w *bufio.Writer, buf *bytes.Buffer, f *fields) {
 	buf.Reset()
 	for i, part := range t {
@@ -83,14 +83,14 @@ func (t template) event(w *bufio.Writer, buf *bytes.Buffer, f *fields) {
 
 // templates are the events of real reviews and of a real run.
 type templates struct {
-	passed   []template // asked for, passed
-	resolved []template // asked for, not passed, claimed, resolved
-	waiting  []template // asked for, not passed
+	passed   []template // requested, passed
+	resolved []template // requested, not passed, claimed, resolved
+	waiting  []template // requested, not passed
 	held     []template // the same, claimed and released
 	run      []template // started, an attempt, its checks, its review, stopped
 }
 
-// templates are made once: by the program itself.
+// templates returns the templates, which the program itself makes once.
 func (b *bench) templates() *templates {
 	if b.templatesOf == nil {
 		submit := []string{"submit", "latest", "--request-changes"}
@@ -107,7 +107,7 @@ func (b *bench) templates() *templates {
 	return b.templatesOf
 }
 
-// reviewed asks for a review and does things with it.
+// reviewed requests a review and runs the steps on it.
 func (b *bench) reviewed(steps ...[]string) []template {
 	dir := b.repo("template")
 	b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve")
@@ -138,7 +138,7 @@ func (b *bench) stopped() []template {
 	write(filepath.Join(dir, ".runr.toml"), stopConfig, 0o644)
 	write(filepath.Join(dir, "TASK.md"), "# A task\n", 0o644)
 	b.must(dir, b.bin, "trust", "--yes")
-	_ = b.command(dir, b.bin, "run", "TASK.md").Run() // it stops, which is a status of its own
+	_ = b.command(dir, b.bin, "run", "TASK.md").Run() // it stops, with a status other than 0
 	made := b.refs(dir, "refs/heads/runr")
 	if len(made) != 1 {
 		log.Fatalf("the run made %q", made)
@@ -146,7 +146,7 @@ func (b *bench) stopped() []template {
 	return b.cutLog(dir, "Runr-Run", b.must(dir, "git", "rev-parse", made[0]))
 }
 
-// cutLog reads the one log of a repository, about a commit.
+// cutLog makes templates from the only log of a repository, for one commit.
 func (b *bench) cutLog(dir, trailer, commit string) (all []template) {
 	defer b.remove(dir)
 	ref := b.refs(dir, "refs/runr/log")[0]

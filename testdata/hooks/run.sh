@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# The hook table: what each kind of hooks directory and each hook manager makes of what people
-# type, with the real tools. A cell is ok where just the reviews exist that should, what was
-# there before ran as well, and git did not fail.
-#   run.sh [SETUP…]     ACTIONS="commit gui" are some of the rows; TOOLS=DIR keeps husky and lefthook there
+# The hook table: the effect of common commands with each kind of hooks directory and each hook manager, with the
+# real tools. A cell is ok if exactly the expected reviews exist, earlier hooks ran as well, and git did not fail.
+#   run.sh [SETUP…]     ACTIONS="commit gui" selects rows; TOOLS=DIR stores husky and lefthook there
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -33,8 +32,8 @@ if command -v pre-commit >/dev/null; then have_pre_commit=1; else echo "SKIP pre
 hooks="post-commit post-rewrite post-merge"
 put() { echo "$1" >"$2" && git add "$2" && GIT_RUNR_DEPTH=1 git -c core.hooksPath=/dev/null commit -qm "$2"; } # by no hook of anybody
 
-# The repository that every cell begins with: feature is fifty reviewed commits, pick five
-# others, clash conflicts with main.
+# The repository at the beginning of every cell: feature has fifty reviewed commits, pick five others, and clash
+# conflicts with main.
 template() {
   git init -q "$work/template" && cd "$work/template"
   put 0 first
@@ -48,10 +47,10 @@ template() {
   git clone -q --bare . "$work/upstream.git"
 }
 
-# idle waits until no worker is at it.
+# idle waits until no worker runs.
 idle() { while git -C "$1" runr work 2>/dev/null | grep -q 'Another worker'; do sleep 0.05; done; }
 
-# count is the number of reviews that were asked for and are not withdrawn.
+# count prints the number of reviews that were requested and not withdrawn.
 count() { git -C "$1" runr inbox list --status all --limit 0 --json | grep -o '"status":"[a-z]*"' | grep -vc cancelled || true; }
 
 foreign() { # foreign FILE HOOK: a script of somebody else's
@@ -60,7 +59,7 @@ foreign() { # foreign FILE HOOK: a script of somebody else's
   chmod +x "$1"
 }
 
-# Each set-up gets a copy of the template in $repo, and sets top to where people work.
+# Each set-up gets a copy of the template in $repo, and sets top to the directory for the actions.
 setup_plain() { git runr hooks install; }
 setup_existing() { for h in $hooks; do foreign ".git/hooks/$h" "$h"; done; git runr hooks install; }
 setup_husky() {
@@ -131,7 +130,7 @@ setup_config() { # with a git of 2.54 or later first on PATH
   git runr hooks install
 }
 
-# Each action runs in $top and says how many reviews it should have made.
+# Each action runs in $top and sets want to the number of reviews that it should make.
 act_commit() { echo x >a && git add a && git commit -qm a; want=1; }
 act_commit_a() { echo x >>first && git commit -qam a; want=1; }
 act_commit_path() { echo x >>first && echo y >n && git add n && git commit -qm a first; want=1; }

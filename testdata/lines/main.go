@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// The table stands between the lines begin and end of the document.
+// The table is between the lines begin and end of the document.
 const (
 	document = ".github/ARCHITECTURE.md"
 	begin    = "<!-- lines by capability: go run ./testdata/lines -->\n"
 	end      = "<!-- end of lines by capability -->\n"
 )
 
-// capability is what a user gets, and how the names of its files begin. The longest such beginning decides.
+// capability is what a user gets, and the prefixes of its files. The longest matching prefix decides.
 type capability struct {
 	name  string
 	paths string
@@ -132,7 +132,7 @@ func format(counts map[string]int) string {
 	return b.String()
 }
 
-// replace puts the table between its two lines of the document.
+// replace writes the table between its two lines of the document.
 func replace(table string) error {
 	text, err := os.ReadFile(document)
 	if err != nil {

@@ -1,15 +1,13 @@
 #!/usr/bin/env bash
-# Walks through a review with a client of the Model Context Protocol that nobody here
-# wrote: the inspector's command line, from npm. It lists the tools, strictly, then
-# creates, lists, gets, claims and resolves a review, each step in a process of its own;
-# reviews a change as an agent does; reads a review of 500 comments page by page; and
-# tries to write where it may only read.
+# Goes through a review with an independent client of the Model Context Protocol: the inspector's command line, from
+# npm. It lists the tools strictly, then creates, lists, gets, claims and resolves a review, each step in its own
+# process. It reviews a change as an agent does, reads a review of 500 comments page by page, and tries to write
+# through a read-only server.
 #
 #   inspector.sh [GIT-RUNR]   the program to test, else git-runr on PATH
 #
-# Says of each answer how many bytes it has, as the client prints it, and how many
-# tokens of o200k its text and its document are together, which are never 20,000.
-# Prints SKIP and ends with 0 where npm cannot be had.
+# Prints for each answer its number of bytes, as the client prints it, and the number of o200k tokens of its text and
+# its document together, which must be below 20,000. Prints SKIP and exits with 0 if npm is not available.
 set -euo pipefail
 
 inspector=@modelcontextprotocol/inspector@2.12.0
@@ -19,7 +17,7 @@ node=node@22.19.0 # which the inspector needs; used where the installed one is o
 fail() { echo "FAIL: $*" >&2; exit 1; }
 skip() { echo "SKIP: $*"; exit 0; }
 
-# want TEXT COMMAND…: the command's output holds TEXT.
+# want TEXT COMMAND…: fails unless the command's output contains TEXT.
 want() {
   local text=$1 out status=0
   shift
@@ -42,7 +40,7 @@ call() {
     process.exit(tokens < 20000 ? 0 : 1)' "$answer" "$*" 2>&3 || fail "$*: more than 20,000 tokens"
   return $status
 }
-# field NAME: of the document of the last answer.
+# field NAME: prints a field of the last answer's document.
 field() { node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent[process.argv[2]] ?? ""' "$answer" "$1"; }
 
 walk() {
@@ -61,7 +59,7 @@ walk() {
   want 'asks for' call diagnose --tool-arg id=latest
 }
 
-# reviewing is a review by an agent: request, change, comment, submission, answer, prompts.
+# reviewing does an agent's review: request, change, comment, submission, answer, prompts.
 reviewing() {
   want 'Review requested (deferred).' call review --tool-arg reviewer=human
   want '+one' call review_diff --tool-arg id=latest
@@ -78,7 +76,7 @@ reviewing() {
   want 'No run of the loop has stopped' inspect prompts/get --prompt-name why_did_it_stop
 }
 
-# pages reads a review of 500 comments to its end: each comment once.
+# pages reads a review of 500 comments to its end, and checks that each comment appears once.
 pages() {
   node -e 'const words = "it reads the file once more than it must, and says nothing of the one before ".repeat(4);
     console.log(JSON.stringify(Array.from({ length: 500 }, (_, i) => ({ file: "a.txt", startLine: 1, endLine: 1, comment: `remark ${i + 1}: ${words}` }))))' >"$answer.json"
@@ -97,7 +95,7 @@ pages() {
   echo "ok: 500 comments on $page pages"
 }
 
-# hashes reads a change of hashes, base64 and bytes in hex, which have the most tokens for their size.
+# hashes reads a change of hashes, base64 and hex bytes, which have the most tokens for their size.
 hashes() {
   node -e 'const crypto = require("crypto"), row = (n, form) => crypto.createHash("sha512").update(String(n)).digest(form), rows = (f) => Array.from({ length: 100 }, (_, i) => f(i)).join("\n") + "\n";
     const [sums, encoded, bytes] = process.argv.slice(1), write = require("fs").writeFileSync;
@@ -113,7 +111,7 @@ hashes() {
   echo "ok: hashes on $page pages"
 }
 
-# reading is a client that may only read: no tool that writes is there, and none can be called.
+# reading uses a read-only server: it has no tool that writes, and none can be called.
 reading() {
   local before after tool
   before=$(git -C "$repo" for-each-ref refs/runr)

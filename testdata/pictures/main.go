@@ -1,5 +1,5 @@
-// Command pictures makes an SVG of what commands printed on a terminal: the screens on standard
-// input, each ended by a form feed, are shown one after the other. See make.sh.
+// Command pictures makes an SVG of the terminal output of commands: it shows the screens on standard input, each
+// ended by a form feed, one after the other. See make.sh.
 package main
 
 import (
@@ -15,8 +15,8 @@ import (
 
 const (
 	columns, rows = 84, 25
-	cell, line    = 84, 19 // tenths of pixels, pixels
-	seconds       = 6      // of a screen
+	cell, line    = 84, 19 // in tenths of a pixel, in pixels
+	seconds       = 6      // per screen
 )
 
 func main() {
@@ -52,7 +52,7 @@ g { opacity: 0; animation: s %ds infinite step-end } g:first-of-type { opacity: 
 	fmt.Fprintln(w, "</svg>")
 }
 
-// fitted are the lines of a screen, as many as there is room for.
+// fitted returns the lines of a screen, cut to the available height.
 func fitted(screen string) []string {
 	lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
 	if len(lines) > rows {
@@ -61,7 +61,7 @@ func fitted(screen string) []string {
 	return lines
 }
 
-// spans is a line with escapes of colours as SVG, cut at the last column.
+// spans returns a line with colour escapes as SVG, cut at the last column.
 func spans(text string) string {
 	var b strings.Builder
 	class, room := "", columns

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The pictures of README: terminal.svg, what a few commands really print, and page.png, the page
-# of a review as chromium shows it. Run it after what they show has changed.
-# Wants chromium, and git of a name that the hooks of this machine do not mind.
+# Makes the pictures of README: terminal.svg, with the real output of a few commands, and page.png, the page of a
+# review in chromium. Run it when what they show has changed. Requires chromium, and a committer name that the hooks
+# of this machine accept.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)

@@ -1,11 +1,11 @@
-# What every history begins with: a hub, a repository r whose first commit nobody is to
-# review, and commits that are one minute apart.
+# Every history begins with this: a hub, a repository r whose first commit needs no review, and commits one minute
+# apart.
 printf '[user]\n name = Ada\n email = ada@example.com\n[init]\n defaultBranch = main\n[core]\n abbrev = 7\n[advice]\n detachedHead = false\n[commit]\n gpgSign = false\n' >"$GIT_CONFIG_GLOBAL"
 minute=1767323045
 tick() { minute=$((minute + 60)); export GIT_AUTHOR_DATE="@$minute +0000" GIT_COMMITTER_DATE="@$minute +0000"; }
-# add FILE TEXT: a commit that is called FILE TEXT, with TEXT as another line of FILE.
+# add FILE TEXT: makes a commit with the title "FILE TEXT" that appends TEXT to FILE.
 add() { tick; printf '%s\n' "$2" >>"$1"; git add "$1"; git commit -q -m "$1 $2"; }
-# later COMMAND…: in a minute in which only the committer's clock says so.
+# later COMMAND…: runs the command one minute later by the committer's clock only.
 later() { tick; unset GIT_AUTHOR_DATE; "$@"; }
 reviewed() {
 	if [ -n "$HOOKS" ] && [ $# -eq 0 ]; then
@@ -14,7 +14,7 @@ reviewed() {
 		git-runr -q review --wait --no-serve ${1:-HEAD} >/dev/null || [ $? -eq 1 ]
 	fi
 }
-# share: what the worker does now, and what a second clone sees of it.
+# share: does the worker's steps, and fetches everything into a second clone.
 share() {
 	if [ -n "$HOOKS" ]; then
 		git-runr -q work --drain --timeout 60s >/dev/null || [ $? -eq 1 ]
@@ -28,7 +28,7 @@ share() {
 	git-runr -q sync
 	cd ../r
 }
-# sed.sh SCRIPT FILE: sed's -i is not everywhere.
+# sed.sh SCRIPT FILE: edits a file in place, because not every sed has -i.
 echo 'sed "$1" "$2" >"$2.new" && cat "$2.new" >"$2" && rm "$2.new"' >sed.sh
 git init -q --bare hub.git
 git init -q r

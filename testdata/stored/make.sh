@@ -1,8 +1,7 @@
 #!/bin/sh
-# Writes what a program stores: make.sh GIT-RUNR BUNDLE. Two clones ask for, answer,
-# claim and close reviews and let scripted agents work, so that every type of event is
-# there; the bundle holds all refs of the first clone but those of its remote.
-# A bundle is never made again: see the README beside it.
+# Makes the stored records of a program version: make.sh GIT-RUNR BUNDLE. Two clones request, answer, claim and close
+# reviews and run scripted agents, so that every type of event occurs. The bundle contains all refs of the first
+# clone except those of its remote. A bundle is never made again: see the README beside it.
 set -eu
 program=$(realpath "$1")
 bundle=$(realpath -m "$2")
@@ -87,20 +86,20 @@ git clone -q hub.git b
 git -C b config runr.writer bbbbbbbbbbbb
 runr 0 -C a trust --yes
 
-# a run: reverted, executed again, fixed, passed; landed, taken back, landed again
+# a run: reverted, executed again, fixed and passed; landed, undone, landed again
 runr 0 -C a run task.md
 runr 0 -C a land
 runr 0 -C a undo
 runr 0 -C a land
 
-# one that gives up: a person steps in, it goes on, and is accepted as it is
+# a run that gives up: a person intervenes, it continues, and is accepted as it is
 printf '# Be stubborn\n' >task2.md
 runr 4 -C a run ../task2.md --max-retries 0
 runr 0 -C a intervene latest --reason review_loop --note 'it is meant to be so' --cmd 'test -f stubborn.txt'
 runr 4 -C a resume latest
 runr 0 -C a answer latest commit
 
-# one that changes nothing, and is given up
+# a run that changes nothing, and is aborted
 printf '# Do nothing\n' >task3.md
 runr 4 -C a run ../task3.md
 runr 0 -C a abort latest
@@ -119,7 +118,7 @@ runr 0 -C a inbox answer latest "$finding" fixed --as ann --commit HEAD
 runr 0 -C a inbox resolve latest --as ann
 runr 0 -C a inbox reopen latest --as ann
 
-# by a person, with a comment, from the other clone; and one that is withdrawn
+# a review by a person, with a comment, from the other clone; and a withdrawn one
 git -C a push -q origin main
 runr 0 -C a review --reviewer human --no-serve
 runr 0 -C a sync
@@ -133,7 +132,7 @@ runr 0 -C a sync
 runr 0 -C a review HEAD~1 --reviewer human --no-serve
 runr 0 -C a inbox cancel latest
 
-# by an agent that is not there
+# a review by an agent that is not installed
 runr 30 -C a review --wait --reviewer gone
 runr 0 -C a sync
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The review page in a real browser: a review asked for by one process, submitted
-# later in headless Chromium, fetched through MCP by another, claimed and resolved;
-# and hostile text, with every content-policy violation counted.
+# Tests the review page in a real browser: one process requests a review, headless Chromium submits it later, and
+# another process fetches it through MCP, claims and resolves it. Hostile text is shown as well, and every violation
+# of the content policy is counted.
 #   run.sh [SCREENSHOT-DIRECTORY]
-# Wants chromium (Debian's package), Node 20 and the npm registry, for playwright-core and axe-core;
-# prints SKIP and ends with 0 where it cannot be had from there.
+# Requires chromium (Debian's package), Node 20 and the npm registry, for playwright-core and axe-core. Prints SKIP
+# and exits with 0 if the registry does not have them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 shots=${1:-}

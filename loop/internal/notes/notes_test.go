@@ -43,7 +43,7 @@ func TestJoinLines(t *testing.T) {
 	}
 }
 
-// TestHeard: what was heard of a log counts where it is exactly what is lacking of it.
+// TestHeard: received lines of a log are used only if they cover exactly the part that the notes lack.
 func TestHeard(t *testing.T) {
 	var h Heard
 	if _, ok := h.Lacking(nil, gitstore.Tips{one: "3"}); ok {
@@ -59,7 +59,7 @@ func TestHeard(t *testing.T) {
 		t.Error("a part is taken for another")
 	}
 	for _, test := range []struct {
-		known, tips, rest gitstore.Tips // nil: what was heard is not what is lacking
+		known, tips, rest gitstore.Tips // nil: the received part is not the missing part
 	}{
 		{gitstore.Tips{}, gitstore.Tips{one: "2"}, gitstore.Tips{}},
 		{gitstore.Tips{two: "7"}, gitstore.Tips{one: "2", two: "8"}, gitstore.Tips{two: "8"}},
@@ -77,7 +77,7 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// TestProject: what was heard is not read again, and a log that has lost something is.
+// TestProject: a log whose lines were received is not read again. A log that has lost something is read again.
 func TestProject(t *testing.T) {
 	ctx, dir := t.Context(), testrepo.New(t)
 	repo, err := gitstore.Open(ctx, dir)

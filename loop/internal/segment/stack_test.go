@@ -82,7 +82,7 @@ func (m stackModel) check(t *testing.T, what string, st *Stack) {
 			t.Fatalf("%s: %q says %x, want %x, %v", what, r.Key, said, r.Parts[0], err)
 		}
 		for _, mark := range r.Marks {
-			for _, alone := range []bool{false, true} { // by what stands for others, and by looking for each
+			for _, alone := range []bool{false, true} { // with the map of newest rows, and without it
 				if alone {
 					st.above = nil
 				}

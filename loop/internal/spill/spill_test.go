@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestParts: each part is what was added to it, in order, whenever it went into the file.
+// TestParts: each part contains what was added to it, in order, whether it was in memory or in the file.
 func TestParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var p Parts
@@ -38,7 +38,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsWithoutADisk: what cannot be written stays in memory.
+// TestPartsWithoutADisk: text that cannot be written to the file stays in memory.
 func TestPartsWithoutADisk(t *testing.T) {
 	t.Setenv("TMPDIR", "/dev/null/nowhere")
 	var p Parts

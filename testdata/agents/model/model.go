@@ -1,7 +1,7 @@
-// Package model is a scripted language model on loopback that real agent tools take for
-// their provider's. It speaks four forms: OpenAI's Responses and Chat Completions,
-// Anthropic's Messages and Google's generateContent. Every request is kept, so that a test
-// can say what a tool was told, with which key, and which tools it offered.
+// Package model is a scripted language model on loopback, for tests with real agent tools, which use it in place of
+// their provider. It supports four protocols: OpenAI's Responses and Chat Completions, Anthropic's Messages and
+// Google's generateContent. It records every request, so that a test can check what a tool sent, with which key, and
+// which tools it offered.
 package model
 
 import (
@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// Script answers a request. It is asked by several requests at once.
+// Script answers a request. Several requests may call it at once.
 type Script func(Request) Reply
 
-// Request is what a tool asked, whatever its form.
+// Request is a tool's request, in any protocol.
 type Request struct {
 	Form   string   // responses, chat, messages or gemini
-	Model  string   // that it asks for
-	Key    string   // that it came with
+	Model  string   // the requested model
+	Key    string   // the key of the request
 	Prompt string   // the last message of the user
-	Turn   int      // how many results of tools followed it
+	Turn   int      // the number of tool results after it
 	Tools  []string // that the model may call
-	Body   string   // as it came
+	Body   string   // the raw body
 	stream bool
 }
 
@@ -40,7 +40,7 @@ func (r Request) Offers(tool string) bool {
 	return false
 }
 
-// Told reports whether text stands anywhere in what the tool sent.
+// Told reports whether the request contains text.
 func (r Request) Told(text string) bool {
 	quoted, _ := json.Marshal(text)
 	return strings.Contains(r.Body, text) || strings.Contains(r.Body, string(quoted[1:len(quoted)-1]))
@@ -52,17 +52,17 @@ type Reply struct {
 	Tool string // to call after Text; "" for none
 	Args map[string]any
 
-	Status     int           // of an error instead of the answer
-	Message    string        // of that error
-	RetryAfter string        // its header
-	Quota      time.Duration // an error instead: all is used up for so long, in the words of the form's provider
+	Status     int           // send an error with this status in place of an answer
+	Message    string        // the message of that error
+	RetryAfter string        // its Retry-After header
+	Quota      time.Duration // send an error: the quota is used up for this time, in the words of the provider
 	Cut        bool          // the connection breaks in the middle of Text
 	Hang       bool          // nothing follows the header until the tool gives up
 }
 
-// Usage is what the model counts for a request and its answer.
+// Usage is the number of tokens of a request and its answer.
 type Usage struct {
-	Input  int // with those of a cache
+	Input  int // with the cached ones
 	Cached int
 	Output int
 }
@@ -74,11 +74,11 @@ type Server struct {
 
 	mu       sync.Mutex
 	requests []Request
-	others   []string // requests that are no question to a model
+	others   []string // requests that are not to a model
 	counted  []counted
 }
 
-// Start serves script on a port of its own until stop is called.
+// Start serves script on a free port until stop is called.
 func Start(script Script) (s *Server, stop func()) {
 	s = &Server{script: script}
 	web := httptest.NewServer(s)
@@ -89,27 +89,27 @@ func Start(script Script) (s *Server, stop func()) {
 	}
 }
 
-// Requests are those to the model so far.
+// Requests returns the requests to the model so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Others are the remaining requests so far: method and path.
+// Others returns the other requests so far, as method and path.
 func (s *Server) Others() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.others...)
 }
 
-// counted is what one answer took.
+// counted is the usage of one answer.
 type counted struct {
 	of   Request
 	used Usage
 }
 
-// Counted is the sum of the answers so far to requests that are meant.
+// Counted returns the total usage of the answers to those requests for which meant returns true.
 func (s *Server) Counted(meant func(Request) bool) (sum Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// usedUp says that nothing is left for a while, as the providers do.
+// usedUp answers that the quota is used up for a while, as each provider does.
 func usedUp(w http.ResponseWriter, form string, pause time.Duration) {
 	seconds, back := int(pause.Seconds()), time.Now().Add(pause).Unix()
 	body := fmt.Sprintf(`{"error":{"message":"Rate limit reached for requests per day: Limit 1, Used 1. Please try again in %s.","type":"requests","code":"rate_limit_exceeded"}}`, pause)

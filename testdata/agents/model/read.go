@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// object is what any of the forms writes in braces.
+// object is a JSON object of any protocol.
 type object map[string]any
 
 func (o object) str(key string) string { s, _ := o[key].(string); return s }
 
-// list are the objects of a list.
+// list returns the objects of a list.
 func (o object) list(key string) (all []object) {
 	items, _ := o[key].([]any)
 	for _, item := range items {
@@ -28,7 +28,7 @@ func (o object) object(key string) object {
 	return m
 }
 
-// read understands a request to a model; other requests are not ok.
+// read parses a request to a model. ok is false for other requests.
 func read(q *http.Request, raw []byte) (r Request, ok bool) {
 	var body object
 	if q.Method != http.MethodPost || json.Unmarshal(raw, &body) != nil {
@@ -59,7 +59,7 @@ func read(q *http.Request, raw []byte) (r Request, ok bool) {
 	return r, true
 }
 
-// Key is what a request names its sender by, in any of the forms.
+// Key returns the API key of a request, in any protocol.
 func Key(h http.Header) string {
 	for _, name := range []string{"X-Api-Key", "X-Goog-Api-Key", "Authorization"} {
 		if v := h.Get(name); v != "" {
@@ -69,7 +69,7 @@ func Key(h http.Header) string {
 	return ""
 }
 
-// names are those of a tool, or of the functions that it stands for.
+// names returns the name of a tool, or of each function that it declares.
 func names(tool object) (all []string) {
 	for _, f := range tool.list("functionDeclarations") {
 		all = append(all, f.str("name"))
@@ -82,7 +82,7 @@ func names(tool object) (all []string) {
 	return all
 }
 
-// follow takes a message of the conversation: of the user, or the result of a tool.
+// follow adds a message of the conversation: the user's, or the result of a tool.
 func (r *Request) follow(m object) {
 	if m.str("role") == "tool" || strings.HasSuffix(m.str("type"), "_call_output") {
 		r.Turn++

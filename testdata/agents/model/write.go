@@ -21,10 +21,11 @@ func (w writer) event(v object) {
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// call is the id of the answer's call: one conversation has many.
+// call returns the id of the answer's call. It differs in each turn of a conversation.
 func (w writer) call() string { return fmt.Sprintf("call_%d", w.asked.Turn) }
 
-// write answers in the form of the request: streamed, unless the tool asked gemini or Anthropic's Messages for a whole.
+// write answers in the request's protocol. It streams, unless the request to Gemini or Messages is for a whole
+// answer.
 func write(w http.ResponseWriter, r Request, reply Reply, used Usage) {
 	whole := map[string]func(Reply, Usage) object{"gemini": geminiAnswer, "messages": message}[r.Form]
 	if whole != nil && !r.stream {
@@ -50,10 +51,10 @@ func write(w http.ResponseWriter, r Request, reply Reply, used Usage) {
 	}
 }
 
-// half is what of the text was sent before the connection broke.
+// half returns the part of the text that is sent before the connection breaks.
 func half(reply Reply) string { return reply.Text[:len(reply.Text)/2] }
 
-// args are the arguments of the call as text.
+// args returns the arguments of the call as JSON text.
 func (r Reply) args() string {
 	data, _ := json.Marshal(r.Args)
 	return string(data)
@@ -135,7 +136,7 @@ func (w writer) messages(reply Reply, used Usage) {
 	w.event(object{"type": "message_stop"})
 }
 
-// message is an answer of Anthropic's that is not streamed. Only text is asked for so.
+// message returns an answer of Anthropic's Messages that is not streamed. Tools request only text in this form.
 func message(reply Reply, used Usage) object {
 	return object{"id": "answer", "type": "message", "role": "assistant", "model": "scripted", "stop_reason": "end_turn",
 		"content": []object{{"type": "text", "text": reply.Text}}, "usage": object{"input_tokens": used.Input, "output_tokens": used.Output}}

@@ -12,15 +12,15 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 )
 
-// seen is what a command got.
+// seen is what a command received.
 type seen struct {
 	command string
 	args    []string
 	flags   map[string]any
 }
 
-// sampleApp has the shapes of ours: global flags, commands with and without
-// subcommands, flags with values, aliases, lists.
+// sampleApp has the same kinds of commands and flags as the program: global flags, commands with and without
+// subcommands, flags with values, aliases and lists.
 func sampleApp(got *seen) *cli.App {
 	record := func(c *cli.Context) error {
 		*got = seen{command: c.Command.Name, args: c.Args().Slice(), flags: map[string]any{}}
@@ -61,7 +61,7 @@ func sampleApp(got *seen) *cli.App {
 
 func TestPermuteArgs(t *testing.T) {
 	tests := []struct {
-		name, in, want string // words between spaces
+		name, in, want string // words separated by spaces
 	}{
 		{"nothing", "", ""},
 		{"command only", "inbox list", "inbox list"},
@@ -187,7 +187,7 @@ func FuzzPermuteArgs(f *testing.F) {
 	})
 }
 
-// inOrder reports whether part is what remains of whole after leaving some out.
+// inOrder reports whether part is a subsequence of whole.
 func inOrder(part, whole []string) bool {
 	for _, w := range whole {
 		if len(part) > 0 && part[0] == w {

@@ -25,7 +25,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A repository that this user may not write to is not well, though everything can be read.
+// A repository that this user cannot write to is reported, although everything can be read.
 func TestUnwritable(t *testing.T) {
 	dir := os.Getenv(testtmp.Place)
 	if dir == "" {

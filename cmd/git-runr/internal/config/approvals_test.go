@@ -34,7 +34,7 @@ func executablesOf(t *testing.T, file string) []byte {
 	return c.executables()
 }
 
-// approvedStore has approved approvedConfig for the returned repository.
+// approvedStore returns a store in which approvedConfig is approved for the returned repository.
 func approvedStore(t *testing.T) (approvals, string) {
 	t.Helper()
 	store := approvals{Dir: filepath.Join(t.TempDir(), "state", "trust")}
@@ -268,7 +268,8 @@ func TestTrustStorePlace(t *testing.T) {
 	}
 }
 
-// Whatever a repository's process may put into the environment, it grants nothing.
+// No environment variable except those for the user's directories is read, so a process of the repository cannot
+// grant trust.
 func TestTrustAsksNoVariable(t *testing.T) {
 	asked := map[string]bool{}
 	newApprovals(func(name string) string { asked[name] = true; return "/home/ann" })

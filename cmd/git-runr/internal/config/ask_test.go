@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// One word is waited for as long as a person waits, and what stood in the tool's way is told.
+// The wait for an agent's short answer is bounded, and the error contains the tool's own message.
 func TestAskEndsSoon(t *testing.T) {
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "codex")

@@ -74,13 +74,13 @@ func TestConfigTableHoldsTogether(t *testing.T) {
 	}
 }
 
-// begin makes the tables that keys of named tables are set in.
+// begin creates the tables in which keys of named tables are set.
 func (c *Config) begin(section, name string) {
 	f := file{Config: c}
 	f.begin(section, name)
 }
 
-// wholeConfig has every key.
+// wholeConfig sets every key.
 const wholeConfig = `
 [loop]
 implementer = "codex"
@@ -317,7 +317,7 @@ func manyChecks(n int) string {
 	return b.String()
 }
 
-// Dots and brackets in strings and comments are no nesting.
+// Dots and brackets in strings and comments do not count as nesting.
 func TestConfigNestingIsOfKeysOnly(t *testing.T) {
 	marks := strings.Repeat("a.[{", 20)
 	file := "# " + marks + "'''\n[scope]\nallow = [\"" + marks + "\", '" + marks + "']\n" +
@@ -360,8 +360,8 @@ func TestConfigLayers(t *testing.T) {
 	}
 }
 
-// A user's table stands alone: what the repository says under its name, the
-// environment above all, must not reach the user's command, and needs no trust.
+// A user's table replaces the repository's table of the same name completely and needs no trust. In particular no
+// environment variable of the repository's table reaches the user's command.
 func TestConfigUserTableReplacesTheRepositorys(t *testing.T) {
 	c := loaded(t, input{
 		RepoPath: ".runr.toml",
@@ -437,8 +437,7 @@ func TestConfigGitErrors(t *testing.T) {
 	}
 }
 
-// Git ignores settings that it does not know; neither agents nor checks can be
-// brought in that way.
+// Unknown settings in git's configuration are warnings, and agents and checks cannot be defined there.
 func TestConfigGitUnknownIsAWarning(t *testing.T) {
 	c := loaded(t, input{Git: map[string][]string{"runr.loop.maxretrys": {"7"}, "runr.checks.test.command": {"evil"}, "runr.checks.name.command": {"evil"}, "runr.odd": {"x"}, "runr.Review.reviewer": {"x"}}})
 	want := []string{
@@ -516,7 +515,7 @@ func TestConfigHelp(t *testing.T) {
 	}
 }
 
-// Every name that the help gives for git config is understood.
+// Every name that the help gives for git config is recognized.
 func TestConfigGitNames(t *testing.T) {
 	for _, k := range keys {
 		if found := gitKey(strings.TrimPrefix(strings.ToLower(gitName(k.name)), "runr.")); !k.named() && (found == nil || found.name != k.name) {

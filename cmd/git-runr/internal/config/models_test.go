@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/agent"
 )
 
-// What chooses the model of an agent: its name, git config, its table by profile, its table,
-// and otherwise the tool.
+// An agent's model comes from the part of its name after "@", git config, the agent's table for the profile, or the
+// agent's table, in this order. Otherwise the tool chooses.
 func TestConfigModel(t *testing.T) {
 	const table = "[agents.codex]\nmodel = \"table\"\nmodels.quality = \"best\"\n"
 	for _, tt := range []struct {
@@ -63,7 +63,7 @@ func TestConfigModelNames(t *testing.T) {
 	}
 }
 
-// Arguments of the repository's are run, so they need trust; a model is none of that.
+// Arguments in the repository's file need trust because they are executed; a model needs none.
 func TestConfigArgsNeedTrust(t *testing.T) {
 	for file, want := range map[string]bool{
 		"[agents.codex]\nargs = [\"-c\", \"x=1\"]\n": true, "[agents.codex]\nargs = []\n": true, "[agents.codex]\nmodel = \"m\"\n": false,

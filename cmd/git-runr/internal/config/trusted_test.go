@@ -15,8 +15,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// TestUntrustedIsNotRun: no agent and no check of the repository's file can be had before
-// somebody has approved just these commands; the user's own can.
+// TestUntrustedIsNotRun: agents and checks of the repository's file are refused until somebody approves exactly these
+// commands. The user's own need no approval.
 func TestUntrustedIsNotRun(t *testing.T) {
 	repo, err := gitstore.Open(context.Background(), testrepo.New(t))
 	if err != nil {
@@ -79,8 +79,7 @@ func TestUntrustedIsNotRun(t *testing.T) {
 	check("revoked", c, false)
 }
 
-// TestUntrustedHearsNothing: the command that hears of reviews needs the same approval when
-// the repository's file names it.
+// TestUntrustedHearsNothing: a notify command of the repository's file needs the same approval.
 func TestUntrustedHearsNothing(t *testing.T) {
 	repo, err := gitstore.Open(context.Background(), testrepo.New(t))
 	if err != nil {

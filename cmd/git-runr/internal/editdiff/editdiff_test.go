@@ -51,7 +51,7 @@ index 0000000..6666666
 Binary files /dev/null and b/pic.png differ
 `
 
-// below puts text behind the only line of the file that reads as line.
+// below inserts text after the only line that equals line.
 func below(t testing.TB, text, line, added string) string {
 	t.Helper()
 	parts := strings.Split(text, "\n"+line+"\n")
@@ -100,7 +100,7 @@ func TestPlaces(t *testing.T) {
 
 func withCRLF(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 
-// withoutBlanks is what some editors make of a file when they save it.
+// withoutBlanks removes blanks at line ends, as some editors do when they save a file.
 func withoutBlanks(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
@@ -169,8 +169,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that nothing is lost: what is taken is the diff, the help, one verdict,
-// and everything else in the order in which it was written.
+// FuzzParse: no text is lost. The result consists of the diff, the help, one verdict, and all other text in its
+// order.
 func FuzzParse(f *testing.F) {
 	e := New([]byte(editPatch), nil)
 	f.Add(e.text)
@@ -192,7 +192,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// lost is a line that was written and is nowhere, and one that is there and was not written.
+// lost returns a line that was written and is missing in the result, and a line of the result that was not written.
 func (e Text) lost(saved string, got Written) (lost, madeUp string) {
 	known := map[string]int{}
 	count := func(text string) {
@@ -204,7 +204,7 @@ func (e Text) lost(saved string, got Written) (lost, madeUp string) {
 	for _, c := range got.Comments {
 		count(c.Text)
 	}
-	if strings.Contains(saved, "diff --git") { // else it was emptied
+	if strings.Contains(saved, "diff --git") { // otherwise the file was emptied
 		count(strings.Join(e.patch, "\n"))
 	}
 	for _, line := range strings.Split(strings.TrimPrefix(saved, "\uFEFF"), "\n") {

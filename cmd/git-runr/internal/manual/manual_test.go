@@ -45,7 +45,7 @@ func TestRoff(t *testing.T) {
 	}
 }
 
-// Whatever a text is, no line of the page is a request that the page does not mean, and none is lost.
+// Whatever a text contains, no line of it becomes a roff request, and no line is lost.
 func FuzzRoff(f *testing.F) {
 	f.Add(".TH x\n    .EE\nterm\n    .so /etc/passwd\n## 'x\n\\")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -19,7 +19,7 @@ import (
 
 func diffOf(s record.Subject) gitstore.DiffSpec { return gitstore.DiffSpec{From: s.Base, To: s.Tree} }
 
-// TestReviewByAnAgent: a draft, its submission and what becomes of it, as by a person.
+// TestReviewByAnAgent: an agent drafts comments, submits them, and handles the result, as a person does.
 func TestReviewByAnAgent(t *testing.T) {
 	p := newProject(t)
 	p.write("a.txt", "one\ntwo\n")
@@ -78,7 +78,7 @@ func TestReviewByAnAgentRefuses(t *testing.T) {
 	}
 }
 
-// waitingFor is a review that an agent is asked for.
+// waitingFor returns a review that is requested from an agent.
 func (p *project) waitingFor(agent string) string {
 	p.t.Helper()
 	store := p.store()
@@ -93,7 +93,7 @@ func (p *project) waitingFor(agent string) string {
 	return review.ID
 }
 
-// TestWait tells of its progress, and ends with the review.
+// TestWait: a wait reports progress and ends with the review.
 func TestWait(t *testing.T) {
 	p := newProject(t)
 	id := p.waitingFor("builtin")
@@ -121,7 +121,7 @@ func TestWait(t *testing.T) {
 	}
 	wants(t, <-ended, "is submitted: NEEDS_FIX.\n\n# Review ", "warning, a.txt:1: Hm")
 
-	// People are not waited for, and a time is a time.
+	// Reviews of people are not waited for, and a timeout must be valid.
 	asked := p.asked("").ID
 	wants(t, c.call("review_wait", args{"id": asked}), "waits for human, for whom this does not wait")
 	if doc := c.document("review_wait", args{"id": asked}); doc["done"] != false || fmt.Sprint(doc["waiting_for"]) != "[human]" {
@@ -138,7 +138,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWaitForRun: a run is waited for while somebody is at it, by its end.
+// TestWaitForRun: a wait for a run lasts until the run ends, as long as a process works on it.
 func TestWaitForRun(t *testing.T) {
 	p := newProject(t)
 	store := p.store()
@@ -171,7 +171,7 @@ func TestWaitForRun(t *testing.T) {
 	wants(t, c.refused("review_wait", args{"id": "nonsense"}), "nonsense not found")
 }
 
-// TestWaitIsCancelled: the server is told, stops waiting, and goes on with what is asked next.
+// TestWaitIsCancelled: a cancelled wait ends on the server, which answers the next call.
 func TestWaitIsCancelled(t *testing.T) {
 	p := newProject(t)
 	id := p.waitingFor("builtin")
@@ -231,14 +231,14 @@ func TestPrompts(t *testing.T) {
 	wants(t, text, "say two", "change nothing")
 }
 
-// TestCancelledCallIsOver: it is answered as cancelled, and a server whose input ends then does
-// not wait for what it would have come to.
+// TestCancelledCallIsOver: a cancelled call is answered as cancelled. If the server's input then ends, the server
+// does not wait for the call's result.
 func TestCancelledCallIsOver(t *testing.T) {
 	p := newProject(t)
 	wait := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"review_wait","arguments":{"id":"` + p.waitingFor("builtin") + `","timeout_seconds":600}}}`
 	for _, answer := range talk(t, p.server(), wait, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"no more"}}`) {
 		if string(answer.ID) == "2" {
-			if answer.Error.Message == "" { // else it was cancelled before it had begun
+			if answer.Error.Message == "" { // otherwise it was cancelled before it began
 				wants(t, string(answer.Result), "Error: cancelled.", `"isError":true`)
 			} else {
 				wants(t, answer.Error.Message, "canceled")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestArgumentsThatDoNotFit: each is told in one sentence that names it and says what it may be.
+// TestArgumentsThatDoNotFit: the error is one sentence that names the argument and its allowed values.
 func TestArgumentsThatDoNotFit(t *testing.T) {
 	c := newProject(t).chat()
 	for _, one := range []struct {

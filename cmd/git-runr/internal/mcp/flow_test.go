@@ -11,7 +11,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestListOfToolsIsShort counts what a model reads of every tool before its first word.
+// TestListOfToolsIsShort: the list of all tools, which a model reads before its first word, is at most 12,000 bytes
+// long.
 func TestListOfToolsIsShort(t *testing.T) {
 	listed, err := newProject(t).chat().ListTools(t.Context(), nil)
 	if err != nil {
@@ -24,7 +25,7 @@ func TestListOfToolsIsShort(t *testing.T) {
 	t.Logf("tools/list has %d bytes", len(body))
 }
 
-// TestFlow counts the calls of ask, wait, read, fix, answer and ask again.
+// TestFlow counts the calls for requesting, waiting, reading, fixing, answering and requesting again.
 func TestFlow(t *testing.T) {
 	for _, n := range []int{3, 30} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -79,7 +80,7 @@ func (p *project) found(id string, n int) {
 	}
 }
 
-// TestAnswersAreAllOrNothing: of a batch with one that cannot be recorded, none is.
+// TestAnswersAreAllOrNothing: if one answer of a batch is invalid, none is recorded.
 func TestAnswersAreAllOrNothing(t *testing.T) {
 	p := newProject(t)
 	id, ids := p.many(2, "hm")
@@ -91,7 +92,7 @@ func TestAnswersAreAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestHabits: arguments as models write them without looking.
+// TestHabits: arguments in forms that models often use are accepted, although the schema names others.
 func TestHabits(t *testing.T) {
 	p := newProject(t)
 	p.write("a.txt", "one\ntwo\n")
@@ -119,7 +120,8 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestAgentIsNoPerson: what an agent submits beside a person who was asked is an agent's, and does not end that.
+// TestAgentIsNoPerson: an agent's submission counts as an agent's, and a review that was requested from a person
+// still waits for that person.
 func TestAgentIsNoPerson(t *testing.T) {
 	p := newProject(t)
 	id := p.asked("").ID

@@ -25,14 +25,14 @@ import (
 type project struct {
 	t         *testing.T
 	dir       string
-	from      string // where servers are started: dir, or below it
+	from      string // directory in which servers are started: dir, or below it
 	lease     time.Duration
-	workers   atomic.Int32 // started
-	page      string       // what stands before the id in a page's address; "": none is served
-	elsewhere atomic.Int32 // claims given back elsewhere
+	workers   atomic.Int32 // number of started workers
+	page      string       // start of a page's address, before the id; "": no page is served
+	elsewhere atomic.Int32 // number of claims released elsewhere
 	closed    atomic.Int32
 	checks    []runplan.Check
-	offline   string // why a claim counts in this clone only
+	offline   string // reason why a claim counts in this clone only
 }
 
 func newProject(t *testing.T) *project {
@@ -123,12 +123,12 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 	}, nil
 }
 
-// server is one server process's worth of state, and client talks to it.
+// server returns a server as one process has it.
 func (p *project) server() *Server {
 	return New(Config{Version: "test", Open: p.open, Lease: p.lease, Log: p.t.Logf})
 }
 
-// chat is one conversation: a client with a server of its own.
+// chat is one conversation: a client with its own server.
 type chat struct {
 	t      *testing.T
 	server *Server
@@ -137,7 +137,7 @@ type chat struct {
 
 func (p *project) chat() *chat { return p.chatOf(nil) }
 
-// chatOf is a chat of a client that wants more.
+// chatOf returns a chat whose client has these options.
 func (p *project) chatOf(options *sdk.ClientOptions) *chat {
 	return connectAs(p.t, p.server(), options)
 }
@@ -169,7 +169,7 @@ func connectAs(t *testing.T, s *Server, options *sdk.ClientOptions) *chat {
 
 type args map[string]any
 
-// call wants a result that is no error.
+// call calls a tool and fails the test if the result is an error.
 func (c *chat) call(tool string, a args) string {
 	c.t.Helper()
 	text, failed := c.try(tool, a)
@@ -179,7 +179,7 @@ func (c *chat) call(tool string, a args) string {
 	return text
 }
 
-// refused wants an error result, not an error of the protocol.
+// refused calls a tool and fails the test unless the result is an error result.
 func (c *chat) refused(tool string, a args) string {
 	c.t.Helper()
 	text, failed := c.try(tool, a)
@@ -207,7 +207,7 @@ func (c *chat) result(tool string, a args) *sdk.CallToolResult {
 	return result
 }
 
-// document is the structured content of a result.
+// document returns the structured content of a result.
 func (c *chat) document(tool string, a args) map[string]any {
 	c.t.Helper()
 	body, err := json.Marshal(c.result(tool, a).StructuredContent)
@@ -218,7 +218,7 @@ func (c *chat) document(tool string, a args) map[string]any {
 	return doc
 }
 
-// asked is a request for a person's review of HEAD.
+// asked requests a person's review of HEAD.
 func (p *project) asked(message string) record.Review {
 	p.t.Helper()
 	store := p.store()
@@ -246,7 +246,7 @@ func (p *project) submit(id string, person record.Person) record.Review {
 	return review
 }
 
-// submitted is a review with one comment on a line.
+// submitted returns a review with one comment on a line.
 func (p *project) submitted() record.Review {
 	p.t.Helper()
 	return p.submit(p.asked("").ID, record.Person{Decision: record.RequestChanges, Message: "nearly", Comments: []record.Comment{

@@ -18,7 +18,7 @@ const (
 	readyLine = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
-// talk gives a server lines and reads its answers.
+// talk writes lines to a server and reads its answers.
 func talk(t *testing.T, s *Server, lines ...string) []wireAnswer {
 	t.Helper()
 	var out bytes.Buffer
@@ -47,13 +47,13 @@ type wireAnswer struct {
 	} `json:"error"`
 }
 
-// TestLinesThatAreNoMessages: each is answered, and what comes after it too.
+// TestLinesThatAreNoMessages: each invalid line is answered, and so is the next message.
 func TestLinesThatAreNoMessages(t *testing.T) {
 	p := newProject(t)
 	for _, c := range []struct {
 		line string
 		code int    // 0: no answer
-		id   string // of the answer
+		id   string // id of the answer
 	}{
 		{"hello", -32700, "null"},
 		{"{", -32700, "null"},
@@ -108,12 +108,12 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	}
 }
 
-// plainSentence reports whether a client is told what is wrong without the names of our types.
+// plainSentence reports whether an error is one short sentence without names of Go types.
 func plainSentence(text string) bool {
 	return text != "" && len(text) <= 2*maxString && !regexp.MustCompile(`Go |jsonrpc2|struct|unmarshal|\n`).MatchString(text)
 }
 
-// TestBeforeInitialize: what is asked too early is refused with a code of the standard.
+// TestBeforeInitialize: a request before initialize is refused with an error code of the standard.
 func TestBeforeInitialize(t *testing.T) {
 	var out bytes.Buffer
 	if err := newProject(t).server().Run(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`), &out); err != nil {
@@ -122,7 +122,7 @@ func TestBeforeInitialize(t *testing.T) {
 	wants(t, out.String(), `"id":3`, `"code":-32600`, "initialize comes first")
 }
 
-// TestLinesInBatches: messages in one line are answered one by one.
+// TestLinesInBatches: several messages in one line are answered one by one.
 func TestLinesInBatches(t *testing.T) {
 	got := talk(t, newProject(t).server(), `[{"jsonrpc":"2.0","id":2,"method":"ping"},7,{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":3}]`)
 	var ids []string
@@ -135,8 +135,7 @@ func TestLinesInBatches(t *testing.T) {
 	}
 }
 
-// FuzzMessages: whatever a client writes, each line is passed on as messages or answered, and
-// what is passed on is one message a line.
+// FuzzMessages: whatever a client writes, each line is either passed on or answered. Each passed line is one message.
 func FuzzMessages(f *testing.F) {
 	for _, line := range []string{helloLine, readyLine, "hello", "[]", "[" + readyLine + ",7]", `{"jsonrpc":"2.0","id":{},"method":"x"}`, " \r\n\n", "\x00\xff", `{"id":1}` + "\n" + helloLine} {
 		f.Add([]byte(line))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNamesOfFiles: a file has one name in all answers, and is found by that, by the one that a
-// terminal shows and by the one in a patch.
+// TestNamesOfFiles: all answers name a file in the same way. The file is found by that name, by the name that a
+// terminal shows and by the name in a patch.
 func TestNamesOfFiles(t *testing.T) {
 	p := newProject(t)
 	p.write("old.txt", strings.Repeat("the same\n", 20))

@@ -12,8 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// pages reads a review to its end and gives its pages as text and as documents, each of
-// which is no longer than it may be.
+// pages reads a review to its end and returns its pages as texts and documents. It checks that no page exceeds the
+// limit.
 func (c *chat) pages(tool string, a args) (texts []string, docs []map[string]any) {
 	c.t.Helper()
 	for len(texts) < 1000 {
@@ -41,13 +41,13 @@ func (c *chat) pages(tool string, a args) (texts []string, docs []map[string]any
 	return nil, nil
 }
 
-// joined is a text of which another part comes, without what stood at the cut.
+// joined appends the next part of a text, without the mark at the cut.
 func joined(parts, part string) string {
 	before, _, _ := strings.Cut(parts, "[…]")
 	return before + part
 }
 
-// many is a review with n comments, of which the ids are given.
+// many returns a review with n comments, and the comments' ids.
 func (p *project) many(n int, text string) (id string, comments []string) {
 	p.t.Helper()
 	id = p.asked("").ID
@@ -61,7 +61,7 @@ func (p *project) many(n int, text string) (id string, comments []string) {
 	return id, comments
 }
 
-// TestGetInPages: of 500 comments each is on one page, in text and document, in their order.
+// TestGetInPages: each of 500 comments is on one page, in order, in the text and in the document.
 func TestGetInPages(t *testing.T) {
 	p := newProject(t)
 	id, ids := p.many(500, strings.Repeat("this is <not> \"right\", ", 10))
@@ -94,8 +94,7 @@ func TestGetInPages(t *testing.T) {
 	}
 }
 
-// TestGetInSmallPages: a limit, what has no answer only, and a cursor whose finding was
-// answered in between.
+// TestGetInSmallPages: a limit, only unanswered findings, and a cursor whose finding was answered meanwhile.
 func TestGetInSmallPages(t *testing.T) {
 	p := newProject(t)
 	id, ids := p.many(7, "hm")
@@ -122,8 +121,7 @@ func TestGetInSmallPages(t *testing.T) {
 	}
 }
 
-// TestGetCutsLongTexts: what one reviewer says may be longer than a page, and is read in parts
-// of which nothing is lost.
+// TestGetCutsLongTexts: a reviewer's text that is longer than a page is read in parts, and no part is lost.
 func TestGetCutsLongTexts(t *testing.T) {
 	p := newProject(t)
 	id := p.asked(strings.Repeat("mind \x1b the gap\n", 2000)).ID
@@ -154,13 +152,13 @@ func TestGetCutsLongTexts(t *testing.T) {
 	}
 	all := strings.Join(texts, "")
 	for i := range 5000 {
-		if n := strings.Count(all, fmt.Sprintf(" word %d\n", i)); n != 2 && n != 3 { // at a cut it is in the list of ids, too
+		if n := strings.Count(all, fmt.Sprintf(" word %d\n", i)); n != 2 && n != 3 { // a line at a cut is in the list of ids as well
 			t.Fatalf("word %d stands %d times in the text", i, n)
 		}
 	}
 }
 
-// TestGetShowsLongFindings: what an agent found is cut by pages only.
+// TestGetShowsLongFindings: an agent's long finding is split between pages, and not cut otherwise.
 func TestGetShowsLongFindings(t *testing.T) {
 	p := newProject(t)
 	id := p.waitingFor("builtin")
@@ -184,7 +182,7 @@ func TestGetShowsLongFindings(t *testing.T) {
 	}
 }
 
-// TestListInPages: each review once, also when the list changes between two pages.
+// TestListInPages: each review is listed once, even if the list changes between two pages.
 func TestListInPages(t *testing.T) {
 	p := newProject(t)
 	var ids []string
@@ -200,9 +198,9 @@ func TestListInPages(t *testing.T) {
 			seen[r.(map[string]any)["review_id"].(string)]++
 		}
 		if page == 0 {
-			p.submitted() // comes before the first page
+			p.submitted() // is listed before the first page
 		}
-		if page == 1 { // the last that was shown leaves the list
+		if page == 1 { // the last review of the page leaves the list
 			rows := doc["reviews"].([]any)
 			c.call("review_resolve", args{"id": rows[len(rows)-1].(map[string]any)["review_id"]})
 		}
@@ -251,7 +249,7 @@ func TestDiffInPages(t *testing.T) {
 	if text := c.call("review_diff", args{"id": id, "file": "bin"}); strings.Contains(text, "long.txt") || !strings.Contains(text, "Binary files") {
 		t.Errorf("one file: %s", text)
 	}
-	for _, name := range []string{"new line.txt", "new\nline.txt"} { // as it was shown, and as it is
+	for _, name := range []string{"new line.txt", "new\nline.txt"} { // the shown name and the real one
 		wants(t, c.call("review_diff", args{"id": id, "file": name}), "+in a name")
 	}
 	wants(t, c.call("review_diff", args{"id": id, "file": `caf\xe9.go`}), "+no UTF-8")
@@ -260,7 +258,7 @@ func TestDiffInPages(t *testing.T) {
 	wants(t, c.refused("review_diff", args{"id": id, "cursor": "-3"}), "no cursor of this change")
 }
 
-// TestListIsBounded: rows that are long make shorter pages.
+// TestListIsBounded: pages with long rows have fewer rows.
 func TestListIsBounded(t *testing.T) {
 	p := newProject(t)
 	const n = 40

@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestInboxOfAPanel: who addresses a review sees once what several said, who they are, and
-// what the judge says of it.
+// TestInboxOfAPanel: a finding that several reviewers reported is shown once, with their names and the judge's
+// ruling.
 func TestInboxOfAPanel(t *testing.T) {
 	p := newProject(t)
 	store := p.store()

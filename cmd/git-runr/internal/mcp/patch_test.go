@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDiffOfLongLines: whatever the lines of a change are, its pages end, none is too long and each
-// file's header is on one.
+// TestDiffOfLongLines: whatever lines a change contains, its pages come to an end, no page is too long, and each
+// file's header is on one of them.
 func TestDiffOfLongLines(t *testing.T) {
 	p := newProject(t)
 	contents := map[string]string{
@@ -41,19 +41,19 @@ func TestDiffOfLongLines(t *testing.T) {
 	if len(docs) > 60 {
 		t.Errorf("%d pages", len(docs))
 	}
-	// What was left out is read from the cursor on that the mark names.
+	// The left-out part is read from the cursor that the mark names.
 	_, docs = c.pages("review_diff", args{"id": id, "file": "f/letters"})
 	before, mark, _ := strings.Cut(patchOf(docs), `\ [`)
 	_, cursor, _ := strings.Cut(mark, "the cursor ")
 	cursor, _, _ = strings.Cut(cursor, " ")
 	_, docs = c.pages("review_diff", args{"id": id, "file": "f/letters", "cursor": cursor})
-	if n := strings.Count(before, "x") - 1 + strings.Count(patchOf(docs), "x"); n != 200_000 { // "index" has one
+	if n := strings.Count(before, "x") - 1 + strings.Count(patchOf(docs), "x"); n != 200_000 { // the word "index" has one
 		t.Errorf("%d of 200000 letters can be read", n)
 	}
 	wants(t, c.refused("review_diff", args{"id": id, "cursor": "byte-99999999999"}), "no cursor of this change")
 }
 
-// TestDiffOfLongNames: names that would fill a page leave room for the patch.
+// TestDiffOfLongNames: file names that would fill a page leave room for the patch.
 func TestDiffOfLongNames(t *testing.T) {
 	p := newProject(t)
 	for i := range 200 {
@@ -77,8 +77,8 @@ func patchOf(docs []map[string]any) string {
 	return b.String()
 }
 
-// FuzzPatchPage: of any bytes, given in pieces of any size, pages of any room end, and say all
-// but what they say they leave out.
+// FuzzPatchPage: for any bytes, in pieces of any size and pages of any room, the pages come to an end and contain
+// everything except what they report as left out.
 func FuzzPatchPage(f *testing.F) {
 	for _, text := range []string{"", "\n", "a\nb", strings.Repeat("x", 9000) + "\nz\n", strings.Repeat("\x80", 5000), "é\r\n" + strings.Repeat("é", 3000)} {
 		f.Add([]byte(text), uint16(300), uint64(1))

@@ -73,7 +73,7 @@ func TestReviewWarnsWithoutWorker(t *testing.T) {
 	wants(t, connect(t, s).call("review", args{}), "warning: the background worker did not start", "git runr work")
 }
 
-// TestReviewSubject: what is reviewed, from where things stand and what is asked for.
+// TestReviewSubject: the subject of a review depends on the state of the repository and on the arguments.
 func TestReviewSubject(t *testing.T) {
 	change := func(p *project) { p.write("a.txt", "two\n"); p.write("new/c.txt", "three\n") }
 	second := func(p *project) { p.write("src/b.go", "package c\n"); p.commit("second") }

@@ -17,10 +17,10 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// readingTools are those that record nothing, as a client sees them by their annotations.
+// readingTools lists the tools that record nothing, as their annotations tell clients.
 var readingTools = []string{"diagnose", "review_diff", "review_get", "review_list", "review_wait"}
 
-// TestTools: what clients of several makers need of a tool's description.
+// TestTools: each tool has the annotations and descriptions that the known clients need.
 func TestTools(t *testing.T) {
 	listed, err := newProject(t).chat().ListTools(t.Context(), nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestReadOnly: a server that only reads has no tool that writes, and reading leaves no trace.
+// TestReadOnly: a read-only server has no tool that writes, and reading changes nothing.
 func TestReadOnly(t *testing.T) {
 	p := newProject(t)
 	r := p.submitted()
@@ -123,7 +123,7 @@ func TestToolsSayThatTheyDoNotBlock(t *testing.T) {
 	}
 }
 
-// TestOutsideARepository: the server lives and every tool says what is wrong.
+// TestOutsideARepository: outside of a repository the server runs, and every tool reports the cause.
 func TestOutsideARepository(t *testing.T) {
 	p := newProject(t)
 	home := p.from
@@ -146,7 +146,7 @@ func TestErrorsShowControlCharacters(t *testing.T) {
 	wants(t, text, `Review \x1b]0;x\x07 not found.`)
 }
 
-// TestServeAnswersBeforeItEnds: a client may ask, close its side, and then read.
+// TestServeAnswersBeforeItEnds: a client may write its requests, close its side, and then read the answers.
 func TestServeAnswersBeforeItEnds(t *testing.T) {
 	p := newProject(t)
 	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTokens holds the estimate against what two vocabularies make of the same texts, the more of
-// o200k and cl100k: it is at most 3 in 100 below, and not twice as high.
+// TestTokens compares the estimate with the larger count of two vocabularies, o200k and cl100k. The estimate is at
+// most 3% lower, and less than twice as high.
 func TestTokens(t *testing.T) {
 	fifty := func(row func(sum []byte, i int) string) string {
 		var b strings.Builder
@@ -58,7 +58,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestPagesOfHashes: what has many tokens comes in shorter pages, and is all there.
+// TestPagesOfHashes: texts with many tokens are split into shorter pages, and are complete.
 func TestPagesOfHashes(t *testing.T) {
 	p := newProject(t)
 	var sums strings.Builder

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// shownProgress is a display whose time and ticks the test makes.
+// shownProgress is a display whose time and ticks the test controls.
 type shownProgress struct {
 	*Display
 	out bytes.Buffer
 	at  time.Time
 }
 
-// newShown leaves the ticking goroutine out: the test calls tick itself.
+// newShown returns a display without the ticking goroutine; the test calls tick itself.
 func newShown(terminal, quiet bool, width int) *shownProgress {
 	s := &shownProgress{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	s.Display = &Display{

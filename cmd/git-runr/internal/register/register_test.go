@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// world is a checkout with files.
+// world returns a checkout with files.
 func world(t *testing.T, files map[string]string) Place {
 	t.Helper()
 	place := Place{Top: t.TempDir(), GitDir: t.TempDir()}
@@ -38,7 +38,7 @@ func text(t *testing.T, place Place, name string) string {
 	return string(data)
 }
 
-// carry writes a plan and wants nothing to be left alone.
+// carry writes a plan and checks that nothing was left alone.
 func carry(t *testing.T, plan *Plan, err error) {
 	t.Helper()
 	if err == nil {
@@ -61,7 +61,7 @@ func remove(t *testing.T, place Place) {
 	carry(t, plan, err)
 }
 
-// TestAddsInTheStyleOfTheFile: what is there stays byte for byte, and the addition looks like it.
+// TestAddsInTheStyleOfTheFile: existing text stays byte for byte, and the addition has the same style.
 func TestAddsInTheStyleOfTheFile(t *testing.T) {
 	const compact = `"runr":{"command":"git","args":["runr","mcp"]}`
 	indented := func(lead, unit, eol string) string {
@@ -105,7 +105,7 @@ func TestAddsInTheStyleOfTheFile(t *testing.T) {
 	}
 }
 
-// TestLeavesAlone: what cannot be edited without changing what it says.
+// TestLeavesAlone: a file that cannot be edited without changing its meaning is left alone.
 func TestLeavesAlone(t *testing.T) {
 	for file, texts := range map[string][]string{
 		".mcp.json": {
@@ -134,7 +134,7 @@ func TestLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestKnowsWhatIsThere: what the user added to ours stays, and is ours.
+// TestKnowsWhatIsThere: an entry of ours to which the user added keys counts as present and stays.
 func TestKnowsWhatIsThere(t *testing.T) {
 	place := world(t, map[string]string{
 		".mcp.json":          `{"mcpServers":{"runr":{"args":["runr","mcp"],"command":"git","trust":true}}}`,
@@ -151,7 +151,7 @@ func TestKnowsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestRemovesOnlyOurs: a person edited the files between.
+// TestRemovesOnlyOurs: only our entries are removed, even if a person edited the files meanwhile.
 func TestRemovesOnlyOurs(t *testing.T) {
 	edits := map[string]struct {
 		file, before string
@@ -185,7 +185,7 @@ func TestRemovesOnlyOurs(t *testing.T) {
 	}
 }
 
-// TestWhatChangesWhileItIsShownIsLeftAlone: between the diff and yes somebody writes.
+// TestWhatChangesWhileItIsShownIsLeftAlone: a file that changes between the diff and the user's yes is left alone.
 func TestWhatChangesWhileItIsShownIsLeftAlone(t *testing.T) {
 	place := world(t, map[string]string{".mcp.json": "{}"})
 	plan, err := Adding(place, []string{"claude"}, Wish{})
@@ -201,7 +201,7 @@ func TestWhatChangesWhileItIsShownIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestKeepsPermissions of a file that is private.
+// TestKeepsPermissions: a file keeps its permissions.
 func TestKeepsPermissions(t *testing.T) {
 	place := world(t, map[string]string{".mcp.json": "{}"})
 	path := filepath.Join(place.Top, ".mcp.json")
@@ -215,7 +215,7 @@ func TestKeepsPermissions(t *testing.T) {
 	}
 }
 
-// TestKeepsDirectories that were there, empty or not.
+// TestKeepsDirectories: directories that existed before stay, even empty ones.
 func TestKeepsDirectories(t *testing.T) {
 	place := world(t, nil)
 	if err := os.MkdirAll(filepath.Join(place.Top, ".agents", "skills"), 0o755); err != nil {
@@ -230,7 +230,7 @@ func TestKeepsDirectories(t *testing.T) {
 	}
 }
 
-// TestSkillOfAnotherVersion is written anew, and goes.
+// TestSkillOfAnotherVersion: a skill file of another version is replaced, and is removed like ours.
 func TestSkillOfAnotherVersion(t *testing.T) {
 	place := world(t, nil)
 	now := skill
@@ -249,8 +249,8 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// FuzzAddAndRemove: whatever a file holds, it is left alone, or it says the same and ours,
-// and is the same bytes afterwards; also without a record.
+// FuzzAddAndRemove: whatever a file contains, it is left alone, or gets our entry and has the same bytes after the
+// entry is removed. Without a record our entry is removed as well.
 func FuzzAddAndRemove(f *testing.F) {
 	for _, seed := range []string{"", "\n", "{}", `{"mcpServers":{"x":{}}}`, "{\n\t\"a\":[{}]\n}", "a = 1\n[mcp_servers.x]\n", "mcp_servers.a.b=1",
 		"{/**/}", "{\"hooks\":{\"Stop\":[1,],},}", "\xef\xbb\xbf{ }", "{\"mcpServers\":{//\n}}", "{\"a\":1//\n}", "a=1\r\n# >>> git-runr >>>\n"} {
@@ -273,7 +273,7 @@ func FuzzAddAndRemove(f *testing.F) {
 				t.Fatalf("%s: %q became %q: %v", p.what, data, c.after, err)
 			}
 			if bytes.Equal(c.after, data) {
-				continue // it was there
+				continue // the entry was there already
 			}
 			again := &change{path: p.path, before: c.after, after: c.after, existed: true, made: c.made}
 			if _, err := again.remove([]part{p}); err != nil || !bytes.Equal(again.after, data) {
@@ -290,7 +290,7 @@ func FuzzAddAndRemove(f *testing.F) {
 	})
 }
 
-// TestHooksOfOthersStay: a person puts a hook of theirs beside ours, before or behind it.
+// TestHooksOfOthersStay: a hook that a person added before or after ours stays.
 func TestHooksOfOthersStay(t *testing.T) {
 	const mine = `{"type":"command","command":"my-own-guard"}`
 	for name, event := range map[string]string{".claude/settings.json": "PreToolUse", ".codex/hooks.json": "SessionStart", ".gemini/settings.json": "BeforeTool"} {
@@ -322,7 +322,7 @@ func TestHooksOfOthersStay(t *testing.T) {
 	}
 }
 
-// TestHookThatSomebodyExtended: a line of ours that says more is theirs as well.
+// TestHookThatSomebodyExtended: a hook of ours to which somebody added commands is left alone.
 func TestHookThatSomebodyExtended(t *testing.T) {
 	place := world(t, nil)
 	add(t, place, true, "claude")

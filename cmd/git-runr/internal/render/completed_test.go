@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// TestCompletedChecked: a run that only rules looked at says so, asks for a reader, and can land.
+// TestCompletedChecked: a run that only rules looked at says so, suggests a review by a person, and can be landed.
 func TestCompletedChecked(t *testing.T) {
 	var b strings.Builder
 	Completed(&b, record.Run{ID: "r1", Result: record.ResultChecked, Commit: "89abcdef01"})

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestInboxWidth: no line is wider than the terminal, and what matters is left on a narrow one.
+// TestInboxWidth: no line is wider than the terminal, and the important parts stay on a narrow one.
 func TestInboxWidth(t *testing.T) {
 	now := time.Date(2026, 1, 9, 12, 0, 0, 0, time.UTC)
 	const commit = "3f2a9c1d3f2a9c1d3f2a9c1d3f2a9c1d3f2a9c1d"

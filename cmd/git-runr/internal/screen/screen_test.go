@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// shown is what a terminal of that many columns shows of text.
+// shown returns what write prints on w.
 func shown(t *testing.T, w *Writer, write func(w *Writer)) string {
 	t.Helper()
 	var b strings.Builder
@@ -66,7 +66,7 @@ func FuzzFit(f *testing.F) {
 			for _, word := range strings.Fields(line) {
 				pieces += len(prose.Pieces(word))
 			}
-			if prose.Columns(line) > columns && pieces > 1 && !strings.Contains(text, "git ") { // whose arguments stay whole
+			if prose.Columns(line) > columns && pieces > 1 && !strings.Contains(text, "git ") { // arguments of commands stay whole
 				t.Errorf("%q is wider than %d", line, columns)
 			}
 		}
@@ -77,7 +77,7 @@ func TestShortIDs(t *testing.T) {
 	short := func(ids []string) map[string]string {
 		known := map[string]string{}
 		for _, id := range ids {
-			if id != "20260102030405-zzzzzz" { // which another ends like
+			if id != "20260102030405-zzzzzz" { // another id has the same ending
 				known[id] = Suffix(id)
 			}
 		}
@@ -123,7 +123,7 @@ func TestColours(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		flag     string
-		set      string // NAME=VALUE…, of the environment and the configuration
+		set      string // NAME=VALUE…, in the environment and the configuration
 		terminal bool
 		want     bool
 	}{
@@ -217,7 +217,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// TestDiff: a line is in git's colours, or shows what it would tell a terminal.
+// TestDiff: a line has git's colours. If it contains characters that affect a terminal, they are shown instead.
 func TestDiff(t *testing.T) {
 	plain := "@@ -1 +1 @@\n+a\tb\r\n+\x1b[2J\r\n+\u202e\n"
 	coloured := "\x1b[36m@@ -1 +1 @@\x1b[m\n\x1b[32m+a\tb\x1b[m\r\n\x1b[32m+\x1b[2J\x1b[m\r\n\x1b[32m+\u202e\x1b[m\n"
@@ -230,8 +230,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDocument: of a report the headings, verdicts and counted severities are set off, and nothing else
-// is changed.
+// TestDocument: headings, verdicts and counted severities of a report are highlighted, and nothing else is changed.
 func TestDocument(t *testing.T) {
 	text := "Timeline\n  round 1: NEEDS_FIX, 1 warning (72ms)\n  critical a.go:1 a PASS that is\tno\x1b[31m \n  0 critical, a warning (unmet: x)\n  Actions:\n    1. x  # was: 3 errors\n"
 	var plain strings.Builder

@@ -25,10 +25,10 @@ func opened(t *testing.T) *store.Store {
 	return store.NewStore(repo, time.Now)
 }
 
-// remove does every removal and returns what was left alone.
+// remove performs all removals and returns what was left alone.
 func remove(t *testing.T, dir string) []string {
 	t.Helper()
-	repo, err := gitstore.Open(t.Context(), dir) // which reads the configuration as it is now
+	repo, err := gitstore.Open(t.Context(), dir) // Open reads the current configuration
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func remove(t *testing.T, dir string) []string {
 	return left
 }
 
-// What was set up is taken out again, and the configuration is as it was, to the byte.
+// After the removals the configuration has the same bytes as before the setup.
 func TestRemovalsPutBack(t *testing.T) {
 	store := opened(t)
 	repo := store.Repo
@@ -76,7 +76,7 @@ func TestRemovalsPutBack(t *testing.T) {
 	}
 }
 
-// A .runr.toml that somebody changed or committed stays, and so does one that init did not write.
+// A .runr.toml that somebody changed or committed, or that init did not write, stays.
 func TestRemovalsLeaveAnothersFile(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir string){
 		"it was changed": func(t *testing.T, dir string) { testrepo.WriteFile(t, dir, config.FileName, "# mine\n") },
@@ -105,7 +105,7 @@ func TestRemovalsLeaveAnothersFile(t *testing.T) {
 	}
 }
 
-// WriteConfig writes over no file.
+// WriteConfig overwrites no file.
 func TestWriteConfigKeeps(t *testing.T) {
 	repo := opened(t).Repo
 	testrepo.WriteFile(t, repo.WorkTree, config.FileName, "# mine\n")

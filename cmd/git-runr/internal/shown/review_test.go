@@ -14,8 +14,8 @@ func index(files ...string) func(string) (int, bool) {
 	}
 }
 
-// TestByFile: remarks are bound to their last line, outdated ones to the file; those on the whole and on files
-// that the change does not have are not bound.
+// TestByFile: a remark belongs to its last line, an outdated one to its file. Remarks on the whole, and on files
+// outside of the change, belong to no file.
 func TestByFile(t *testing.T) {
 	remarks := []*Remark{
 		{ID: "whole"},
@@ -39,7 +39,8 @@ func TestByFile(t *testing.T) {
 	}
 }
 
-// TestInOrder: the whole first, then as the change goes, what it does not have last, drafts behind what was said.
+// TestInOrder: remarks on the whole come first, then those on the change in its order, then those outside of it.
+// Drafts come after submitted remarks.
 func TestInOrder(t *testing.T) {
 	var got []string
 	for _, r := range InOrder([]*Remark{
@@ -52,7 +53,7 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// TestStands: a ruling of the judge counts before what is open, and a deferred remark waits for another look.
+// TestStands: a judge's ruling has precedence over an open remark, and a deferred remark counts as answered.
 func TestStands(t *testing.T) {
 	deferred := []record.Answer{{Kind: record.AnswerDeferred}}
 	for want, r := range map[Standing]Remark{

@@ -14,10 +14,10 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// calls are what a Taker asked for, in order.
+// calls lists the calls that a Taker made, in order.
 type calls []string
 
-// asked returns a repository with a submitted review, and a Taker that notes its calls. held is what Held answers.
+// asked returns a repository with a submitted review, and a Taker that records its calls. Held returns held.
 func asked(t *testing.T, held error) (Taker, record.Review, *calls) {
 	t.Helper()
 	testrepo.Isolate(t)
@@ -56,8 +56,7 @@ func asked(t *testing.T, held error) (Taker, record.Review, *calls) {
 	return taker, review, made
 }
 
-// A step that ends a claim asks who has the review before it, gives the claim back after it, and then brings the notes
-// up to date.
+// A step that ends a claim first checks for other holders, then releases the claim, and then updates the notes.
 func TestResolve(t *testing.T) {
 	taker, review, made := asked(t, nil)
 	got, err := taker.Resolve(t.Context(), review.ID, record.Hold{Actor: "ann"}, "done")
@@ -72,7 +71,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// Where somebody in another clone has the review, nothing is recorded here.
+// If somebody in another clone holds the review, nothing is recorded here.
 func TestHeldElsewhere(t *testing.T) {
 	refused := &record.StateError{What: "review", Holder: "bob"}
 	taker, review, made := asked(t, refused)
@@ -100,7 +99,7 @@ func TestHeldElsewhere(t *testing.T) {
 	}
 }
 
-// Await reads until it is done, and stops when its context does.
+// Await reads until the result is done or the context ends.
 func TestAwait(t *testing.T) {
 	reads := 0
 	read := func(context.Context) (int, error) { reads++; return reads, nil }

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// BenchmarkRows makes the rows of a change of 2,000 files and 50,000 lines with 500 comments.
+// BenchmarkRows builds the rows of a change of 2,000 files and 50,000 lines with 500 comments.
 func BenchmarkRows(b *testing.B) {
 	v := &reviewed{}
 	var files []unidiff.File

@@ -9,8 +9,8 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// TestCode: words, strings and comments are set off, and what changed within a line; what others wrote
-// sets no attribute, and no character is lost.
+// TestCode: words, strings, comments and the changed part of a line are highlighted. Foreign text sets no attribute,
+// and no character is lost.
 func TestCode(t *testing.T) {
 	h := unidiff.Hunk{Lines: []unidiff.Line{
 		{Kind: ' ', Old: 1, New: 1, Text: "\tif x { // why"},

@@ -37,7 +37,7 @@ the git runr of words is none`
 	}
 }
 
-// A cursor and an edit at any place keep within the text.
+// Cursor movements and edits at any position stay within the text.
 func TestFieldKeepsWithinItsText(t *testing.T) {
 	f := &field{text: []rune("one\ntwo words\n\nend")}
 	for at := range len(f.text) + 1 {
@@ -58,7 +58,7 @@ func TestFieldKeepsWithinItsText(t *testing.T) {
 	}
 }
 
-// TestRunKeys: a run that somebody is at cannot be taken up; one that was left can.
+// TestRunKeys: resume is offered for a run that nobody works on, and not for one in progress.
 func TestRunKeys(t *testing.T) {
 	run := record.Run{ID: "20260102030405-abcdef", Status: record.RunRunning}
 	for _, live := range []bool{true, false} {

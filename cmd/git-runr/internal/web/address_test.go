@@ -22,7 +22,7 @@ func take(t *testing.T, s *site, port int) *Place {
 	return p
 }
 
-// serveOn serves s where p listens until the test ends.
+// serveOn serves s at p until the test ends.
 func serveOn(t *testing.T, s *site, p *Place) {
 	t.Helper()
 	s.Server.Port, s.Server.Secret = p.Address.Port, p.Secret
@@ -58,7 +58,7 @@ func TestOneServerKeepsItsAddress(t *testing.T) {
 	}
 	second.Leave()
 
-	// somebody else has the port now, and would be given the tokens of old links
+	// a foreign program now has the port and would receive the tokens in old links
 	foreign, err := listenOn(first.Address.Port)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestOneServerKeepsItsAddress(t *testing.T) {
 	if _, err := Listen(s.repo, first.Address.Port, "test"); err == nil {
 		t.Error("listens on a port that is taken")
 	}
-	take(t, s, 0).Leave() // what failed left the place free
+	take(t, s, 0).Leave() // the failed attempts left the place free
 }
 
 func TestSecretThatOthersCanRead(t *testing.T) {
@@ -135,7 +135,7 @@ func TestReadAddress(t *testing.T) {
 	}
 }
 
-// TestLongRequestLine: what is too long to be read is answered all the same.
+// TestLongRequestLine: a request line that is too long still gets an answer.
 func TestLongRequestLine(t *testing.T) {
 	s := newSite(t)
 	p := take(t, s, 0)

@@ -8,7 +8,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// A page that could not be made since git was configured otherwise says what to type.
+// A page that fails because git's configuration was altered shows the commands to type.
 func TestFailAltered(t *testing.T) {
 	err := &gitstore.AlteredError{What: []string{".git/config (core.fsmonitor)"}, While: "check x ran"}
 	answer := httptest.NewRecorder()

@@ -72,7 +72,7 @@ func TestCreateSession(t *testing.T) {
 func TestSessions(t *testing.T) {
 	s := newSite(t)
 	first, second := s.request(), s.request()
-	s.submitted() // is open no more
+	s.submitted() // is no longer open
 	list := s.api("GET", "/api/review/sessions", "").want(200).list()
 	if len(list) != 2 || list[0]["id"] != second || list[1]["id"] != first {
 		t.Fatalf("%v", list)
@@ -106,7 +106,7 @@ func TestListSubmissions(t *testing.T) {
 	resolved := s.submitted()
 	s.api("POST", "/api/review/submissions/"+resolved+"/resolve", `{"resolvedBy":"bot","note":"done"}`).want(200)
 	for query, want := range map[string][]string{
-		"":                       {claimed, submitted}, // what an agent polls is there to be addressed
+		"":                       {claimed, submitted}, // by default agents get the reviews that have to be addressed
 		"?status=inbox":          {claimed, submitted},
 		"?status=waiting":        {claimed, submitted, open},
 		"?status=submitted":      {submitted},
@@ -138,7 +138,7 @@ func TestListSubmissions(t *testing.T) {
 	s.api("GET", "/api/review/submissions?limit=many", "").want(400).says("no number")
 }
 
-// The names that clients of the first form read.
+// The fields have the names that clients of the first form read.
 func TestRecord(t *testing.T) {
 	s := newSite(t)
 	before := time.Now().UnixMilli()
@@ -170,7 +170,7 @@ func TestRecord(t *testing.T) {
 	s.api("GET", "/api/review/submissions/20200101000000-aaaaaa", "").want(404).says("does not exist")
 }
 
-// What an agent found is read as comments are.
+// An agent's findings are returned like comments.
 func TestRecordOfFindings(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
@@ -197,13 +197,13 @@ func TestClaimReleaseResolve(t *testing.T) {
 	s.api("POST", at(id, "claim"), `{"claimedBy":7}`).want(400).says("Invalid JSON body: claimedBy is to be a text, not: number")
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a\nb"}`).want(400)
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200)
-	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200) // renews
+	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200) // renews the claim
 	refused := s.api("POST", at(id, "claim"), `{"claimedBy":"b"}`).want(409).says("claimed by a").object()
 	if refused["claimedBy"] != "a" {
 		t.Errorf("%v", refused)
 	}
-	s.api("POST", at(id, "claim"), `{}`).want(409) // a program without a name is nobody else
-	s.api("POST", at(id, "claim"), "").want(409)   // as is one that says nothing
+	s.api("POST", at(id, "claim"), `{}`).want(409) // a program without a name is not the holder
+	s.api("POST", at(id, "claim"), "").want(409)   // nor is one that sends nothing
 	s.api("POST", at(id, "release"), `{"claimedBy":"b"}`).want(409)
 	s.api("POST", at(id, "resolve"), `{"resolvedBy":"b"}`).want(409)
 	s.api("POST", at(id, "release"), `{"claimedBy":"a"}`).want(200)
@@ -214,7 +214,7 @@ func TestClaimReleaseResolve(t *testing.T) {
 	}
 	s.api("POST", at(id, "claim"), `{"claimedBy":"b","force":true}`).want(200)
 	s.api("POST", at(id, "resolve"), `{"resolvedBy":"c","force":true,"note":"n"}`).want(200)
-	s.api("POST", at(id, "resolve"), "").want(200) // once is twice
+	s.api("POST", at(id, "resolve"), "").want(200) // a second call changes nothing
 	s.ask("POST", at(id, "resolve"), "", s.asProgram()).want(200)
 	if doc := s.api("GET", "/api/review/submissions/"+id, "").object(); doc["resolvedBy"] != "c" || doc["note"] != "n" {
 		t.Errorf("%v", doc)
@@ -234,7 +234,7 @@ func TestClaimReleaseResolve(t *testing.T) {
 	}
 }
 
-// Who closes a review is told of the drafts that stay, in the answer and on the page.
+// Closing a review reports the drafts that stay, in the answer and on the page.
 func TestClosingKeepsDrafts(t *testing.T) {
 	s := newSite(t)
 	at := func(id, step string) string { return "/api/review/submissions/" + id + "/" + step }
@@ -265,7 +265,7 @@ func TestAnswer(t *testing.T) {
 	path := "/api/review/submissions/" + id + "/answer"
 	finding := s.api("GET", "/api/review/submissions/"+id, "").object()["submission"].(map[string]any)["comments"].([]any)[0].(map[string]any)["id"].(string)
 	body := func(rest string) string { return `{"finding":"` + finding + `",` + rest + `}` }
-	s.api("POST", path, body(`"answer":"fixed","commit":"HEAD"`)).want(400) // it is what was reviewed
+	s.api("POST", path, body(`"answer":"fixed","commit":"HEAD"`)).want(400) // HEAD is the reviewed commit itself
 	s.put("mended.txt", []byte("mended\n"))
 	s.commit("mended")
 	s.api("POST", path, body(`"answer":"fixed","commit":"HEAD"`)).want(200)
@@ -346,12 +346,12 @@ func TestSubmit(t *testing.T) {
 	s.browser("POST", draft, `{"file":"a.txt","startLine":2,"comment":"one"}`).want(200)
 	s.browser("PUT", draft+"/message", `{"message":"in all"}`).want(200)
 	body := `{"decision":"comment","key":"k1","comments":[{"file":"a.txt","startLine":1,"comment":"two"}]}`
-	for range 3 { // the answer got lost, and it is sent again
+	for range 3 { // the answer was lost, and the request is sent again
 		if doc := s.browser("POST", submit, body).want(200).object(); doc["status"] != "submitted" || doc["commentCount"] != 2.0 || doc["outcome"] != "commented" {
 			t.Fatalf("%v", doc)
 		}
 	}
-	s.browser("POST", submit, `{"decision":"comment","key":"k1"}`).want(200) // what it was made of is gone meanwhile
+	s.browser("POST", submit, `{"decision":"comment","key":"k1"}`).want(200) // the draft is gone meanwhile
 	record := s.browser("GET", "/api/review/submissions/"+id, "").object()
 	if subs := record["submissions"].([]any); len(subs) != 1 || subs[0].(map[string]any)["message"] != "in all" || subs[0].(map[string]any)["reviewer"] != person {
 		t.Errorf("%v", record)
@@ -375,7 +375,7 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// What is asked for elsewhere is told to whoever starts reviewers.
+// Requested is called for a review that was requested through the API.
 func TestRequestedIsTold(t *testing.T) {
 	s := newSite(t)
 	var told []string
@@ -390,7 +390,7 @@ func TestRequestedIsTold(t *testing.T) {
 	s.logged("cannot start")
 }
 
-// What belongs to a step beside its event is done for the API and for forms.
+// The work that belongs to a step beside its event is done for API calls and for forms.
 func TestStepsAreTold(t *testing.T) {
 	s := newSite(t)
 	var told []string

@@ -38,13 +38,13 @@ func TestBlame(t *testing.T) {
 	shows(t, s.page("/review/"+id+"/diff?path=more.txt&blame=1"), "<code>"+last+"</code>")
 	hides(t, s.page("/review/"+id+"/diff?path=a.txt&blame=1"), `<td class="bl"`, "not known")
 
-	// what is not committed has no commit to name
+	// uncommitted lines have no commit to name
 	s.put("new.txt", []byte(strings.Repeat("line\n", 20)+"two\n"+strings.Repeat("line\n", 19)+"ende\n"))
 	asked := s.api("POST", "/api/review/sessions", `{"files":["new.txt"]}`).want(200).object()["id"].(string)
 	snapshot := s.page("/review/" + asked + "/diff?path=new.txt&blame=1")
 	shows(t, snapshot, "not committed", "<code>"+first+"</code>")
 
-	// what git says of it is told, and the diff is there
+	// git's error is shown, and the diff as well
 	runGit(t, s.dir, "config", "blame.ignoreRevsFile", "nowhere")
 	failed := s.page("/review/" + id + "/diff?path=new.txt&blame=1")
 	shows(t, failed, "Who wrote the lines is not known: could not open", "nowhere", `<tr class="a">`)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// webpImage is the beginning of a WebP file of a kind, which says how large it is.
+// webpImage returns the beginning of a WebP file of a kind, which contains its size.
 func webpImage(kind string, width, height int) []byte {
 	head := append([]byte("RIFF\x20\x00\x00\x00WEBP"+kind), 0x0a, 0, 0, 0)
 	switch w, h := width-1, height-1; kind {
@@ -28,7 +28,8 @@ func webpImage(kind string, width, height int) []byte {
 	return append(head, make([]byte, 8)...)
 }
 
-// encoded is an image in each format that the page shows, and what it says of its size.
+// encoded returns files of an image in the formats that the page shows, except PNG. Of WebP they are only the
+// beginning, which contains the size.
 func encoded(t testing.TB, width, height int) map[string][]byte {
 	t.Helper()
 	picture := image.NewPaletted(image.Rect(0, 0, width, height), []color.Color{color.White, color.Black})
@@ -98,7 +99,7 @@ func TestImages(t *testing.T) {
 	shows(t, kept, `data-images="swipe"`, `data-value="swipe" aria-pressed="true"`)
 }
 
-// Images are read to be measured, as many as one answer is good for.
+// Images are read to be measured, but only up to a limit per answer.
 func TestManyImages(t *testing.T) {
 	s := newSite(t)
 	for i := range 6 {

@@ -48,11 +48,11 @@ func TestCodeHTML(t *testing.T) {
 
 var anyTag = regexp.MustCompile(`</?(span|mark|i)( class="[a-z]+")?>`)
 
-// plainOf is the text of what codeHTML made; any tag that is not its own stays.
+// plainOf returns the text of codeHTML's output; tags that are not its own stay.
 func plainOf(code string) string { return html.UnescapeString(anyTag.ReplaceAllString(code, "")) }
 
-// A line is shown whole and with nothing in it that a browser would act on, whatever
-// its language and whichever part of it is marked.
+// A line is shown completely and without anything that a browser would act on, whatever its language and marked part
+// are.
 func FuzzCodeHTML(f *testing.F) {
 	for _, s := range []string{"", "<script>", "a\u202eb", "\"&lt;\"", "⚠\ufe0f\ufe0f", "\xff\xfe", "\x00\x1b[m", "a\tb\r"} {
 		f.Add(s, 0, 2)
@@ -77,8 +77,7 @@ func FuzzCodeHTML(f *testing.F) {
 	})
 }
 
-// Of every patch that is read, both views show each line of the new side once, and
-// each of the old.
+// For every patch that can be read, both views show each line of the new side and each line of the old side once.
 func FuzzRows(f *testing.F) {
 	f.Add(samplePatch)
 	f.Add("diff --git a/f b/f\n@@ -1,2 +1,3 @@\n-a\n-b\n+c\n+d\n+e\n\\ No newline at end of file\n")

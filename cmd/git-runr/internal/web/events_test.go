@@ -15,8 +15,8 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// listen opens the live updates; what comes is sent on the channel, which is closed
-// when the server ends the connection.
+// listen opens the live updates and sends their lines on the channel. The channel is closed when the server ends the
+// connection.
 func (s *site) listen(ctx context.Context, header ...string) <-chan string {
 	s.Helper()
 	r, err := http.NewRequestWithContext(ctx, "GET", s.http.URL+"/api/events", nil)
@@ -80,7 +80,7 @@ func TestEvents(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	lines := s.listen(ctx)
-	for line := range lines { // the state as it is now
+	for line := range lines { // the current state
 		if strings.HasPrefix(line, "id: ") {
 			break
 		}
@@ -99,7 +99,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A browser that comes back hears that something happened meanwhile.
+// A browser that reconnects gets an event that something happened meanwhile.
 func TestEventsMissed(t *testing.T) {
 	s := newSite(t)
 	s.request()

@@ -20,16 +20,16 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// listCost is what a list reads to be shown.
+// listCost counts what is read to show a list.
 type listCost struct {
-	parts     int // of rows of the index: summaries, mostly
-	events    int // that are decoded
-	processes int // of git
-	heads     int // of rows that are counted or passed over: these, and bytes, grow with what is there
-	bytes     int // of the index
+	parts     int // parts of index rows, mostly summaries
+	events    int // decoded events
+	processes int // git processes
+	heads     int // rows that are counted or skipped; these, and bytes, grow with the history
+	bytes     int // bytes of the index
 }
 
-// over reports whether c is more than most in anything.
+// over reports whether any count of c exceeds most.
 func (c listCost) over(most listCost) bool {
 	return c.parts > most.parts || c.events > most.events || c.processes > most.processes || c.heads > most.heads || c.bytes > most.bytes
 }
@@ -37,8 +37,8 @@ func (c listCost) over(most listCost) bool {
 // The sizes of histories, in reviews and in runs.
 const fewReviews, manyReviews = 100, 400
 
-// listCosts are the most that lists cost of many reviews. Whoever has one read more raises its figure
-// here, and says in the commit what that is for.
+// listCosts is the most that each list may cost with many reviews. Whoever makes a list read more raises its figure
+// here and gives the reason in the commit.
 var listCosts = map[string]listCost{ // parts, events, processes, heads, bytes
 	"/review":                   {50, 0, 0, 500, 250e3},
 	"/review?status=all":        {50, 0, 0, 500, 250e3},
@@ -48,8 +48,7 @@ var listCosts = map[string]listCost{ // parts, events, processes, heads, bytes
 	"audit":                     {100, 0, 2, 400, 350e3},
 }
 
-// TestListsStayFlat counts what lists read: of a few reviews as many summaries, events and processes
-// as of many.
+// TestListsStayFlat: a list reads as many summaries, events and processes with few reviews as with many.
 func TestListsStayFlat(t *testing.T) {
 	for name, h := range map[string]history{
 		"open, of one commit": {}, "open, of a commit each": {commits: true}, "answered, of one commit": {answered: true},
@@ -69,13 +68,13 @@ func TestListsStayFlat(t *testing.T) {
 	}
 }
 
-// history is reviews and as many runs whose ids are alike.
+// history is a number of reviews, and as many runs with similar ids.
 type history struct {
-	commits  bool // each review is of a commit of its own
-	answered bool // each did not pass
+	commits  bool // each review is of a different commit
+	answered bool // each review is answered and did not pass
 }
 
-// costs is what each list costs in a history of n reviews.
+// costs returns the cost of each list in a history of n reviews.
 func (h history) costs(t *testing.T, n int) map[string]listCost {
 	s := newSite(t)
 	h.write(t, s.dir, n)
@@ -86,7 +85,7 @@ func (h history) costs(t *testing.T, n int) map[string]listCost {
 			lists[what] = func() { s.ask("GET", what, "", s.asPerson()).want(200) }
 		}
 	}
-	lists["status"]() // brings the index up to the logs
+	lists["status"]() // updates the index
 	costs := map[string]listCost{}
 	t.Setenv("GIT_TRACE2_EVENT", trace)
 	for what, show := range lists {
@@ -107,7 +106,7 @@ func (s *site) status() {
 	}
 }
 
-// audit is what the command reads of the newest commits.
+// audit reads what the command reads about the newest commits.
 func (s *site) audit() {
 	head, err := s.repo.Head(s.Context())
 	if err != nil {
@@ -125,7 +124,7 @@ func (s *site) audit() {
 	}
 }
 
-// write writes the history at once.
+// write writes the history in one step.
 func (h history) write(t *testing.T, dir string, n int) {
 	t.Helper()
 	const writer = "aaaaaaaaaaaa"

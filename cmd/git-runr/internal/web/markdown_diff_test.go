@@ -85,8 +85,7 @@ func TestOrderHeadings(t *testing.T) {
 	}
 }
 
-// Whatever two documents hold, what is made of them is as safe as what is made of one, and
-// nothing of either is lost.
+// For any two documents, the combined output is as safe as the output for one, and nothing of either is lost.
 func FuzzBlockRows(f *testing.F) {
 	for i, payload := range payloads {
 		f.Add(payload, payloads[(i+1)%len(payloads)])

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// payloads are texts that would run or load something if a page let them. Each has
-// a mark by which it is found again.
+// payloads are texts that would run or load something if a page let them. Each contains a mark by which the tests
+// find it again.
 var payloads = []string{
 	`<script>alert("xss")</script>`,
 	`<script src=//evil.test/xss.js></script>`,
@@ -53,7 +53,7 @@ var payloads = []string{
 	`<![CDATA[<script>xss()</script>]]>`,
 }
 
-// markdownPayloads are those that Markdown could turn into something.
+// markdownPayloads are payloads that Markdown could turn into active HTML.
 var markdownPayloads = []string{
 	`[a](javascript:xss())`,
 	`[a](JaVaScRiPt:xss())`,
@@ -101,13 +101,13 @@ var markdownPayloads = []string{
 	"<div>\n\n[a](javascript:xss())\n\n<script>xss()</script></div>",
 }
 
-// allowedTags are those that the page itself writes.
+// allowedTags lists the tags that the page itself writes.
 var allowedTags = strings.Fields("html head meta title link script body a header img nav button svg path circle rect line text g main div p h1 h2 h3 h4 h5 h6 " +
 	"span b i em strong del code pre mark bdi time ul ol li dl dt dd kbd dialog form input label select option textarea details summary table caption colgroup col tfoot thead tbody tr td th " +
 	"progress colgroup col section article aside footer figure figcaption fieldset legend template blockquote hr br")
 
-// checkHTML reads a page as a browser does, and wants nothing in it that runs, styles
-// or loads beside our own assets. It returns the text.
+// checkHTML parses a page as a browser does, checks that it runs, styles and loads nothing except our own assets, and
+// returns its text.
 func checkHTML(t *testing.T, page string) string {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(page))
@@ -160,8 +160,7 @@ func checkElement(t *testing.T, node *html.Node) {
 	}
 }
 
-// checkOutside wants links to elsewhere to be of a kind that runs nothing, and to tell
-// nobody where they were followed from.
+// checkOutside checks that links to other sites run nothing and send no referrer.
 func checkOutside(t *testing.T, node *html.Node, href string) {
 	t.Helper()
 	known := strings.HasPrefix(href, "http://") || strings.HasPrefix(href, "https://") || strings.HasPrefix(href, "mailto:")
@@ -236,7 +235,7 @@ func TestSuggestion(t *testing.T) {
 	}
 }
 
-// Texts that make a parser slow, or its output large, are shown as they are.
+// Texts that would make a parser slow, or its output large, are shown unformatted.
 func TestMarkdownIsBounded(t *testing.T) {
 	for name, source := range map[string]string{
 		"quotes": strings.Repeat(">", 50_000), "spaced quotes": strings.Repeat("> ", 25_000), "lists": strings.Repeat("- ", 20_000), "brackets": strings.Repeat("[", 50_000),

@@ -11,7 +11,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// told keeps the command lines that the page has carried out, and answers each with out and status.
+// told records the command lines that the page runs, and answers each with out and status.
 type told struct {
 	lines  []string
 	out    string
@@ -78,7 +78,7 @@ func TestRunActs(t *testing.T) {
 	hides(t, s.page(at), "/do/")
 }
 
-// A result lands as its form says, which offers what the command does.
+// A run is landed as its form says; the form offers the options of the command.
 func TestRunLands(t *testing.T) {
 	s := newSite(t)
 	d := &told{}

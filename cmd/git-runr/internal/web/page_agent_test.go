@@ -2,8 +2,8 @@ package web
 
 import "testing"
 
-// What is copied for an agent has what is pending, one comment where one is named, and
-// nothing of what was not said.
+// The text that is copied for an agent contains the pending comments, or a single named comment, and nothing that was
+// not said.
 func TestForAgent(t *testing.T) {
 	s := newSite(t)
 	id := s.submitted()

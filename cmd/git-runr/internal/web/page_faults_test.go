@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCRLFLabel: a file of one line without an end has no line that ends in CR LF.
+// TestCRLFLabel: a file of one line without a line end is not labelled CRLF.
 func TestCRLFLabel(t *testing.T) {
 	s := newSite(t)
 	s.put("VERSION", []byte("1.0"))
@@ -15,7 +15,7 @@ func TestCRLFLabel(t *testing.T) {
 	hides(t, section(t, s.page("/review/"+s.request()), "VERSION"), "CRLF")
 }
 
-// TestSubmitVerdict: the verdict is taken by the name that programs give it, in any case.
+// TestSubmitVerdict: the verdict is accepted under the name that programs use, in any case.
 func TestSubmitVerdict(t *testing.T) {
 	s := newSite(t)
 	at := "/api/review/submissions/" + s.request() + "/submit"
@@ -24,8 +24,8 @@ func TestSubmitVerdict(t *testing.T) {
 	s.api("POST", at, `{"verdict":"APPROVE","reviewer":"Ann <ann@example.com>"}`).want(200)
 }
 
-// TestWhatCameBack: who asked sees verdict, message and open comments above the change; nobody else does.
-// What was asked stands in the head and in the inbox.
+// TestWhatCameBack: the requester sees verdict, message and open comments above the change. Nobody else does, and
+// nobody sees them for an own answer.
 func TestWhatCameBack(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
@@ -56,7 +56,7 @@ func TestWhatCameBack(t *testing.T) {
 	hides(t, s.page("/review/"+id), `class="came-back"`)
 }
 
-// TestAskedIsShown: what was asked can be read without a click, in the head of the review and in the inbox.
+// TestAskedIsShown: the request's message is visible without a click, in the head of the review and in the inbox.
 func TestAskedIsShown(t *testing.T) {
 	s := newSite(t)
 	made := s.api("POST", "/api/review/sessions", `{"revision":"HEAD","message":"Is the **lock** held?\nAnd more","reviewer":"human"}`).want(200).object()

@@ -8,7 +8,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 )
 
-// What runs and reviews came to is a picture each, made here, with nothing to run in it.
+// Results of runs and reviews are shown as pictures that are made here and contain no script.
 func TestMetricsPage(t *testing.T) {
 	s := newSite(t)
 	shows(t, s.page("/metrics"), "No run and no review in this time", "git runr metrics")
@@ -21,7 +21,7 @@ func TestMetricsPage(t *testing.T) {
 	shows(t, s.ask("GET", "/runs", "", s.asPerson()+"; runr-tint=blind; runr-rows=dense; runr-wrap=off").want(200).text, `data-tint="blind" data-rows="dense" data-wrap="off"`)
 }
 
-// Rounds to pass are a histogram with its gaps, and what is beyond it is its last bar.
+// The rounds to a pass are a histogram that keeps empty bars; larger values are counted in the last bar.
 func TestPassedIn(t *testing.T) {
 	if c := passedIn(diagnose.RunMetrics{}); len(c.Bars) != 0 {
 		t.Errorf("of no run: %+v", c)
@@ -34,7 +34,7 @@ func TestPassedIn(t *testing.T) {
 	}
 }
 
-// Weeks without findings are there, and each count is as high as it is large.
+// Weeks without findings are shown, and the height of each column grows with its count.
 func TestWeekChart(t *testing.T) {
 	monday := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 	m := diagnose.Metrics{}

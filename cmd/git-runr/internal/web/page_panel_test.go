@@ -7,8 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// panelReview asks ann and bob for a review, of whom each says one thing that the other says
-// too and one of their own, and a judge who refutes what both say.
+// panelReview requests a review from ann and bob. Each reports one common finding and one of their own, and the judge
+// refutes the common one.
 func panelReview(t *testing.T, s *site) string {
 	t.Helper()
 	subject, err := s.Store.Subject(t.Context(), "HEAD")

@@ -22,11 +22,10 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// stubborn is an implementer that writes another line each time, and a reviewer that
-// is never content with it.
+// stubborn is an implementer that writes another line each time, and a reviewer that never passes it.
 type stubborn struct {
 	turns  int
-	during func(role.ImplementJob) // looks on while it writes; nil: nobody
+	during func(role.ImplementJob) // called while it writes, if not nil
 }
 
 func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
@@ -52,10 +51,10 @@ func (b *stubborn) Line(string)         {}
 func (b *stubborn) Say(string)          {}
 func (b *stubborn) ReportsEdits() bool  { return false }
 
-// stopped is a run that gave up after its retries.
+// stopped returns a run that stopped after its retries.
 func (s *site) stopped() record.Run { return s.watched(nil) }
 
-// watched is stopped, with somebody who looks on while its implementer works.
+// watched is like stopped, and calls during while the implementer works.
 func (s *site) watched(during func(role.ImplementJob)) record.Run {
 	s.Helper()
 	head, err := s.repo.Head(context.Background())
@@ -118,7 +117,7 @@ func TestRunPage(t *testing.T) {
 	s.ask("GET", "/run/nix", "", s.asPerson()).want(404)
 }
 
-// While a run is carried out its page shows the step, and what its agent writes.
+// While a run is in progress, its page shows the step and the agent's output.
 func TestRunNow(t *testing.T) {
 	s := newSite(t)
 	looked := 0
@@ -149,7 +148,7 @@ func TestRunNow(t *testing.T) {
 	shows(t, page, "Attempt 3 of 3.", "(attempt 3 of 3)")
 	hides(t, page, "round 3/2", `class="now"`)
 
-	// One that is taken up is said to be until it has begun, with what the process had to say.
+	// After a resume is requested, the page says so until the run begins, with the process's output.
 	events, err := s.Store.RunEvents(context.Background(), run.ID)
 	if err != nil {
 		t.Fatal(err)

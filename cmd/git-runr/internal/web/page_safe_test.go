@@ -9,13 +9,13 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// spoken is a value that says itself what it is.
+// spoken is a value with a String method.
 type spoken struct{ text string }
 
 func (s spoken) String() string { return s.text }
 
-// TestMakeSafe: what a template shows is safe wherever it stands, and what the program
-// reads back keeps its bytes.
+// TestMakeSafe: text in a template is safe at every place, and the fields that the program reads back keep their
+// bytes.
 func TestMakeSafe(t *testing.T) {
 	text := `{{define "part"}}<b>{{.S}}</b>{{end}}` +
 		`<p title="{{.S}}" data-x="{{.S}}">{{.S}}{{if .No}}x{{else}} <i class="a">{{.S}}</i>{{end}}</p>` +

@@ -9,7 +9,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// The list is narrowed by what is typed; what cannot be searched for says what can.
+// The list is filtered by the query; an invalid query shows what can be searched for.
 func TestInboxSearch(t *testing.T) {
 	s := newSite(t)
 	open, failed := s.request(), s.submitted()
@@ -25,14 +25,14 @@ func TestInboxSearch(t *testing.T) {
 			}
 		}
 	}
-	shows(t, s.page("/review?status=claimed"), `<option value="main">main</option>`) // whatever is shown
+	shows(t, s.page("/review?status=claimed"), `<option value="main">main</option>`) // whatever the list shows
 	shows(t, s.page("/review?branch=other"), `<option value="other" selected>`)
 	checkHTML(t, s.page("/review?q="+url.QueryEscape(`"><script>xss()</script>`)))
 	shows(t, s.ask("GET", "/review?q=size:big", "", s.asPerson()).want(400).text, "is:failed")
 	s.ask("GET", "/review?verdict=perhaps", "", s.asPerson()).want(400)
 }
 
-// Words are looked for in what people wrote, quoted ones as a phrase; an id is meant by its beginning alone.
+// Words are searched in what people wrote, and quoted words as a phrase. An id matches only by its beginning.
 func TestSearchWords(t *testing.T) {
 	r := record.ReviewSummary{ID: "20260102030405-gdbrwj", Commit: "ab1357c2d4e6f8091a2b3c4d5e6f708192a3b4c5", RequestedBy: "Ada Byron <a@e>",
 		Spec: "HEAD", Title: "Parse 13 fields", Message: "say: look at the key"}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// spaceSite is a change of which much is white space alone, with comments on lines of that.
+// spaceSite returns a change that consists largely of white space, with comments on such lines.
 func spaceSite(t *testing.T) (s *site, id string) {
 	s = newSite(t)
 	text := strings.Repeat("line\n", 40)
@@ -71,11 +71,11 @@ func TestWhiteSpace(t *testing.T) {
 	shows(t, one, `<tr class="a">`, "a tab?")
 	hides(t, one, "Only white space")
 	shows(t, s.ask("GET", "/review/"+id+"/diff?path=a+space.txt", "", ignore).want(200).text, "Only white space changed", "a tab?")
-	// the lines of a gap have the comments on them, by the numbers of both sides
+	// the lines of a gap have their comments, by the line numbers of both sides
 	shows(t, s.ask("GET", "/review/"+id+"/lines?path=both.txt&old=1&new=1&count=3", "", ignore).want(200).text, "indented now", "as it was")
 }
 
-// What is asked for in the address, the links to the rest of a file keep to.
+// The links to the rest of a file keep the white space option of the address.
 func TestWhiteSpaceIsCarriedOn(t *testing.T) {
 	s := newSite(t)
 	var before, after strings.Builder
@@ -96,7 +96,7 @@ func TestWhiteSpaceIsCarriedOn(t *testing.T) {
 	}
 }
 
-// A patch that is cut says nothing of the files behind the cut.
+// If a patch is cut off, the page makes no statement about the files after the cut.
 func TestWhiteSpaceBehindACut(t *testing.T) {
 	s := newSite(t)
 	long := strings.Repeat("x", maxPatch)

@@ -22,7 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
-// page is what a logged-in browser is shown.
+// page returns what a logged-in browser is shown.
 func (s *site) page(path string) string {
 	s.Helper()
 	answer := s.ask("GET", path, "", s.asPerson()).want(200)
@@ -32,7 +32,7 @@ func (s *site) page(path string) string {
 	return answer.text
 }
 
-// form sends a form as the page has it, and returns where that leads.
+// form sends a form as the page does, and returns the answer.
 func (s *site) form(path string, pairs ...string) *response {
 	s.Helper()
 	body := url.Values{formTokenField: {s.formToken(nil)}}
@@ -63,7 +63,7 @@ func hides(t *testing.T, page string, parts ...string) {
 	}
 }
 
-// put writes a file of any name.
+// put writes a file with any name.
 func (s *site) put(name string, content []byte) {
 	s.Helper()
 	path := filepath.Join(s.dir, name)
@@ -90,7 +90,7 @@ func pngImage(t *testing.T, width int) []byte {
 	return out.Bytes()
 }
 
-// section is the part of a page that shows a file.
+// section returns the part of a page that shows a file.
 func section(t *testing.T, page, file string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(page, `id="`+fileKey(file)+`"`)
@@ -169,7 +169,7 @@ func TestInboxPages(t *testing.T) {
 	shows(t, s.page("/review?page=9"), "Nothing here")
 }
 
-// changeOfAllKinds is a commit with every kind of change to a file.
+// changeOfAllKinds returns a site with a commit that contains every kind of file change.
 func changeOfAllKinds(t *testing.T) *site {
 	s := newSite(t)
 	s.put("old/name.go", []byte("package x\n\n/* a\n comment\n over lines\n */\nfunc f() int { return 1 }\n\n// end\n"))
@@ -292,8 +292,8 @@ func TestRawImages(t *testing.T) {
 	}
 }
 
-// TestNamesThatABrowserChanges: a file is found by its name as browsers send it, and no other is
-// marked as viewed.
+// TestNamesThatABrowserChanges: a file is found by its name as browsers send it, and no other file is marked as
+// viewed.
 func TestNamesThatABrowserChanges(t *testing.T) {
 	s := newSite(t)
 	for _, name := range []string{"b\xff", "e\xe2\x82", "new\nline", "\xfe", "\xff"} {
@@ -316,13 +316,13 @@ func TestNamesThatABrowserChanges(t *testing.T) {
 		s.form(base+"/comment", "file", sent, "start", "1", "comment", "why?").want(303)
 	}
 	shows(t, s.page(base), "3 pending comments")
-	for _, name := range []string{"../../x", "", "\ufffd"} { // the last may be either
+	for _, name := range []string{"../../x", "", "\ufffd"} { // the last one is ambiguous
 		s.form(base+"/viewed", "file", name).want(404)
 	}
 	s.form(base+"/viewed", "file", "\xff").want(303)
 }
 
-// TestFormsSentAtOnce: forms that are sent at once, without a key, hand the draft in once.
+// TestFormsSentAtOnce: if a form without a key is sent several times at once, the draft is submitted once.
 func TestFormsSentAtOnce(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
@@ -344,7 +344,7 @@ func TestFormsSentAtOnce(t *testing.T) {
 	}
 }
 
-// TestWhatTheStateRefuses: the page says what to type.
+// TestWhatTheStateRefuses: if the review's state refuses a step, the page shows the command to type.
 func TestWhatTheStateRefuses(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
@@ -460,7 +460,7 @@ func TestPreview(t *testing.T) {
 	s.ask("POST", path, "comment=x", s.asPerson(), formBody).want(403)
 }
 
-// A remark is shown at its line, or, when the diff does not show that, with its file.
+// A remark is shown at its line, or with its file if the diff does not show the line.
 func TestRemarksAtTheirLines(t *testing.T) {
 	s := newSite(t)
 	s.put("far.txt", []byte(strings.Repeat("line\n", 60)))
@@ -497,7 +497,7 @@ func TestRemarksAtTheirLines(t *testing.T) {
 	shows(t, s.page("/review/"+id), "outdated: the file is gone")
 }
 
-// A merge is shown by what was done in it, with its conflicts on the old side.
+// A merge is shown as the changes that it made itself, with its conflicts on the old side.
 func TestMergePage(t *testing.T) {
 	s := newSite(t)
 	runGit(t, s.dir, "checkout", "-q", "-b", "topic", "HEAD~1")
@@ -540,8 +540,8 @@ func TestFindingsOfAgents(t *testing.T) {
 	shows(t, page, "critical; check test failed</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "checks not run: lint: not trusted")
 }
 
-// TestReviewInFull: a reviewer's own words can be read where nothing could be read out
-// of them, and they are nobody's markup.
+// TestReviewInFull: the reviewer's full text is shown even if nothing could be extracted from it, and it is not
+// interpreted as markup.
 func TestReviewInFull(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
@@ -559,7 +559,7 @@ func TestReviewInFull(t *testing.T) {
 	shows(t, s.page("/"), "asks: The loop **never** ends")
 }
 
-// TestCommitMessageOnThePage: what the commit says of itself stands above what it does.
+// TestCommitMessageOnThePage: the commit's message is shown above its change.
 func TestCommitMessageOnThePage(t *testing.T) {
 	s := newSite(t)
 	s.put("a.txt", []byte("other\n"))
@@ -569,7 +569,7 @@ func TestCommitMessageOnThePage(t *testing.T) {
 	shows(t, page, "What the commit says", "It also &lt;b&gt;removes&lt;/b&gt; the cache.\\u{202e}")
 }
 
-// A missing object is not an error of the page: the change may be in another clone.
+// A missing object is not an error of the page, because the change may be in another clone.
 func TestChangeThatIsNotHere(t *testing.T) {
 	s := newSite(t)
 	gone := strings.Repeat("ab", 20)
@@ -583,7 +583,7 @@ func TestChangeThatIsNotHere(t *testing.T) {
 	shows(t, s.page("/review/"+review.ID), "not in this clone")
 }
 
-// Whatever people and programs write is shown, and does nothing.
+// Text of people and programs is shown and is never active.
 func TestPagesWithPayloads(t *testing.T) {
 	s := newSite(t)
 	all := slices.Concat(payloads, markdownPayloads)
@@ -637,8 +637,8 @@ func TestPagesWithPayloads(t *testing.T) {
 	}
 }
 
-// A change of thousands of files is listed, its first files are shown, and the rest
-// comes when it is asked for.
+// A change of thousands of files is listed completely. Its first files are shown, and the others are loaded on
+// request.
 func TestLargeChange(t *testing.T) {
 	s := newSite(t)
 	for i := range filesAPage + 100 {
@@ -663,7 +663,7 @@ func TestLargeChange(t *testing.T) {
 	}
 }
 
-// A file that is too large for one answer comes in parts that make up the whole.
+// A file that is too large for one answer is sent in parts that make up the whole.
 func TestLargeFile(t *testing.T) {
 	s := newSite(t)
 	var text strings.Builder
@@ -690,8 +690,8 @@ func TestLargeFile(t *testing.T) {
 	shows(t, s.page("/review/"+id+"/file?path=huge.txt"), "too large for this page")
 }
 
-// No change hides in a long line: all of it is there without a script, and the part that
-// changed is not behind a click.
+// No change is hidden in a long line: the whole line is there without a script, and its changed part is visible
+// without a click.
 func TestLongLines(t *testing.T) {
 	s := newSite(t)
 	long := func(n int, end string) []byte { return []byte(strings.Repeat("0123456789", n) + end + "\n") }

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// talked is a review with a comment of each kind; it gives the ids by their first word.
+// talked returns a review with a comment of each kind, and the ids by their first word.
 func (s *site) talked() (review string, ids map[string]string) {
 	s.T.Helper()
 	s.put("b.txt", []byte("one\ntwo\nthree\n"))
@@ -86,7 +86,7 @@ func TestThreads(t *testing.T) {
 	s.ask("GET", "/review/"+id+"/remark?comment=c-0000000000", "", s.asPerson()).want(404)
 }
 
-// What stands beside a suggestion is the line that is carried out, by the person at the page alone.
+// The command beside a suggestion is the one that is run, and only the person at the page can run it.
 func TestThreadActs(t *testing.T) {
 	s := newSite(t)
 	d := &told{}
@@ -130,7 +130,7 @@ func TestThreadActs(t *testing.T) {
 	hides(t, s.page("/review/"+id), "do/apply", "do/hand")
 }
 
-// A finding's suggestion is shown against the lines that it speaks of, which agents do not quote.
+// A finding's suggestion is shown against the lines that the finding names, because agents do not quote them.
 func TestSuggestionOfAFinding(t *testing.T) {
 	s := newSite(t)
 	id := s.request()

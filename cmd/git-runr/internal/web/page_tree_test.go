@@ -7,7 +7,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// Each directory stands once, those that hold nothing but another on one line with it.
+// Each directory appears once; a directory that contains only another directory shares its line.
 func TestTree(t *testing.T) {
 	v := reviewView{PerFile: map[string]int{"a/b/c/y": 2}, Viewed: map[string]bool{"a/b/c/z": true}}
 	for _, name := range []string{"a/b/c/y", "a/b/c/z", "a/b/d", "e/f/g/h", "top", "z/1", "z/2/3"} {

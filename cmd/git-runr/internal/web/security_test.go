@@ -13,15 +13,15 @@ import (
 type attack struct {
 	name   string
 	method string
-	path   string // ID stands for the review's
+	path   string // ID stands for the review's id
 	body   string
-	header []string // PORT stands for the server's
-	// cookie says that a browser would send ours with it.
+	header []string // PORT stands for the server's port
+	// cookie says whether a browser would send our cookie with the request.
 	cookie bool
 	status int
 }
 
-// attacks are the cases that were measured against four layers of defence, then ours.
+// attacks returns the cases that were tested against four layers of defence, then our own cases.
 func attacks() []attack {
 	const resolve = "/api/review/submissions/ID/resolve"
 	return []attack{
@@ -90,7 +90,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// wantSecure holds every answer to the headers, and to no word that lets others read it.
+// wantSecure checks the headers of every answer, and that no header lets other sites read it.
 func wantSecure(t *testing.T, answer *response) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -112,7 +112,7 @@ func wantSecure(t *testing.T, answer *response) {
 	}
 }
 
-// The same requests from where they belong go through.
+// The same requests from permitted places succeed.
 func TestNotAttacks(t *testing.T) {
 	s := newSite(t)
 	id := s.submitted()
@@ -123,7 +123,7 @@ func TestNotAttacks(t *testing.T) {
 	}
 	s.ask("POST", "/api/review/submissions/"+id+"/claim", `{"claimedBy":"Ada <ada@example.com>"}`, s.asProgram(), "Content-Type: application/json; charset=utf-8").want(200)
 	form := s.ask("POST", "/review/"+id+"/claim", "form_token="+s.formToken(nil), formBody, s.asPerson(), "Sec-Fetch-Site: same-origin")
-	if form.StatusCode >= 400 && form.StatusCode != 404 { // where there is such a form, it is the page's business
+	if form.StatusCode >= 400 && form.StatusCode != 404 { // if the API has such a form, the page handles it
 		t.Errorf("form: status %d\n%s", form.StatusCode, form.text)
 	}
 }
@@ -140,7 +140,7 @@ func TestLimits(t *testing.T) {
 	}
 	defer connection.Close()
 	fmt.Fprintf(connection, "POST /api/review/sessions HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s\r\n%s\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n", s.Port, s.asProgram(), jsonBody)
-	for range 40 { // a body that does not say how long it is
+	for range 40 { // a body without a declared length
 		if _, err := fmt.Fprintf(connection, "8000\r\n%s\r\n", strings.Repeat("x", 0x8000)); err != nil {
 			break
 		}
@@ -218,10 +218,10 @@ func TestReviewToken(t *testing.T) {
 	}
 	s.ask("POST", "/api/review/sessions", `{"revision":"HEAD"}`, token, jsonBody).want(403)
 	s.ask("POST", "/api/review/submissions/"+id+"%2F..%2F"+other+"/claim", `{}`, token, jsonBody).want(404)
-	s.ask("GET", "/api/review/submissions/"+id+"/../"+other, "", token).want(307) // and there it is asked for the token again
+	s.ask("GET", "/api/review/submissions/"+id+"/../"+other, "", token).want(307) // the redirect's target needs the token again
 }
 
-// Tokens are in no list, record, log, ref or file but the secret's.
+// Tokens appear in no list, record, log or ref, and in no file except the secret's.
 func TestTokensStayHidden(t *testing.T) {
 	s := newSite(t)
 	created := s.api("POST", "/api/review/sessions", `{"files":["a.txt"],"message":"m"}`).want(200).object()

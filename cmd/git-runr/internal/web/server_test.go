@@ -32,7 +32,7 @@ type site struct {
 	logs *logs
 }
 
-// logs are what the server logged.
+// logs collects what the server logs.
 type logs struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -50,7 +50,7 @@ func (l *logs) String() string {
 	return l.text.String()
 }
 
-// logged waits until the log holds words: it is written after the answer.
+// logged waits until the log contains words; the log is written after the answer.
 func (s *site) logged(words string) string {
 	s.Helper()
 	for range 1000 {
@@ -83,7 +83,7 @@ func newSite(t *testing.T) *site {
 	return openSite(t, dir)
 }
 
-// alone takes the steps of a repository that is the only clone, and keeps no notes.
+// alone returns the steps of a repository that is the only clone, without notes.
 func alone(store *store.Store) steps.Taker {
 	return steps.Taker{
 		Store: store,
@@ -97,7 +97,7 @@ func alone(store *store.Store) steps.Taker {
 	}
 }
 
-// openSite is another server of the same repository, as after a restart.
+// openSite returns another server of the same repository, as after a restart.
 func openSite(t *testing.T, dir string) *site {
 	t.Helper()
 	repo, err := gitstore.Open(context.Background(), dir)
@@ -150,8 +150,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// ask is one request to the site. Header fields are "Name: value"; "Host" sets the
-// host that is asked for.
+// ask sends one request to the site. Header fields are "Name: value"; "Host" sets the requested host.
 func (s *site) ask(method, path, body string, header ...string) *response {
 	s.Helper()
 	r, err := http.NewRequest(method, s.http.URL+path, strings.NewReader(body))
@@ -182,7 +181,7 @@ func (s *site) ask(method, path, body string, header ...string) *response {
 	return &response{s.T, answer, string(text), method + " " + path}
 }
 
-// asPerson and asProgram are what a logged-in browser and a program send.
+// asPerson returns the header that a logged-in browser sends, asProgram the one of a program.
 func (s *site) asPerson() string {
 	return fmt.Sprintf("Cookie: %s=%s", s.cookieName(), s.Secret.Session())
 }
@@ -193,26 +192,26 @@ const (
 	formBody = "Content-Type: application/x-www-form-urlencoded"
 )
 
-// api is one call of a program.
+// api makes one call as a program.
 func (s *site) api(method, path, body string) *response {
 	s.Helper()
 	return s.ask(method, path, body, s.asProgram(), jsonBody)
 }
 
-// browser is one call of the page's script.
+// browser makes one call as the page's script.
 func (s *site) browser(method, path, body string) *response {
 	s.Helper()
 	return s.ask(method, path, body, s.asPerson(), jsonBody)
 }
 
-// request makes a review of the last commit and gives its id.
+// request requests a review of the last commit and returns its id.
 func (s *site) request() string {
 	s.Helper()
 	doc := s.api("POST", "/api/review/sessions", `{"revision":"HEAD","message":"please"}`).want(200).object()
 	return doc["id"].(string)
 }
 
-// submitted makes a review that somebody has answered.
+// submitted returns a review that somebody answered.
 func (s *site) submitted() string {
 	s.Helper()
 	id := s.request()
@@ -220,7 +219,7 @@ func (s *site) submitted() string {
 	return id
 }
 
-// reply is what came back.
+// response is the answer to a request.
 type response struct {
 	t *testing.T
 	*http.Response
@@ -253,7 +252,7 @@ func (r *response) list() (all []map[string]any) {
 	return all
 }
 
-// says wants the error to hold some words, as a JSON document of one.
+// says checks that the answer is a JSON error that contains words.
 func (r *response) says(words string) *response {
 	r.t.Helper()
 	if text, _ := r.object()["error"].(string); !strings.Contains(text, words) {
@@ -293,7 +292,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// A request that is being answered keeps the server, and one that is idle does not.
+// A request in progress keeps the server from being idle; a finished one does not.
 func TestIdleFor(t *testing.T) {
 	var a activity
 	end := a.begin()
@@ -320,7 +319,7 @@ func TestPanicIsAnError(t *testing.T) {
 	s.ask("GET", "/fault", "", s.asPerson()).want(500)
 }
 
-// After gc has packed what the server read loose, it still finds everything.
+// After gc packed objects that the server read loose, the server still finds everything.
 func TestSurvivesGC(t *testing.T) {
 	s := newSite(t)
 	first := s.submitted()

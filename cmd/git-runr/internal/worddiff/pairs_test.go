@@ -51,7 +51,7 @@ func TestChangedWords(t *testing.T) {
 	}
 }
 
-// texts are the marked parts of a line with bars between them.
+// texts returns the marked parts of a line, separated by bars.
 func texts(line string, marks [][2]int) string {
 	var all []string
 	for _, m := range marks {
@@ -60,7 +60,7 @@ func texts(line string, marks [][2]int) string {
 	return strings.Join(all, "|")
 }
 
-// TestSidesAreBounded: what would take long to compare is all changed, but for how it begins and ends.
+// TestSidesAreBounded: lines that would take long to compare are marked as changed between their common ends.
 func TestSidesAreBounded(t *testing.T) {
 	a, b := []string{"same"}, []string{"same"}
 	for i := range 4000 {

@@ -12,7 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// What waits for a person or for an object does not keep a drain from ending.
+// Requests that need a person or lack an object do not keep a drain from ending.
 func TestPending(t *testing.T) {
 	missing := &record.Failure{Reason: record.ReasonObjects}
 	for name, c := range map[string]struct {
@@ -34,7 +34,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// A worker without news looks again when the first time of its queue comes.
+// A worker without news looks again when the first wait in its queue ends.
 func TestPatience(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	later := func(d time.Duration) queue.Entry { return queue.Entry{State: queue.StateLater, Until: now.Add(d)} }
@@ -60,7 +60,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A remote is waited for only where there is a time limit, and not when it said no.
+// A remote is waited for only with a time limit, and not after it refused.
 func TestIsAway(t *testing.T) {
 	bounded, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()

@@ -12,14 +12,15 @@ import (
 	"testing"
 )
 
-// takeBack is one thing that an agent does to what a person has. After the attempt was taken back every byte, link
-// and mode is as before, but for what is named; an undo gives the agent's state back, and another one that before it.
+// takeBack is a change that an agent makes to a person's files. After the attempt is reverted, every byte, link and
+// mode is as before, except for the named paths. An undo restores the agent's state, and a second undo the state
+// before it.
 type takeBack struct {
 	name     string
 	prepare  string // what the person has
 	attempt  string // what the agent does
 	named    []string
-	worktree bool // in the run's own working tree as well, where an earlier attempt made what prepare makes
+	worktree bool // also in the run's own worktree, where an earlier attempt made what prepare makes
 }
 
 const crlf = `git config core.autocrlf true; printf 'one\r\ntwo\n' >crlf.txt; git add crlf.txt 2>/dev/null`
@@ -100,7 +101,7 @@ func TestTakenBackInPlace(t *testing.T) {
 			}
 			s.runr("undo")
 			undone := s.files(s.repo)
-			if c.name == "empty directory" { // which an undo leaves: nothing is in it
+			if c.name == "empty directory" { // the undo leaves an empty directory
 				delete(undone, "empty")
 			}
 			s.same("undone", undone, s.files(filepath.Join(s.root, "left")), c.named)
@@ -214,7 +215,7 @@ func (s *takeScene) runr(argv ...string) string {
 	return out
 }
 
-// files are the files, links, pipes and directories below a directory with their modes, but for git's own.
+// files returns the files, links, pipes and directories below a directory with their modes, without git's own.
 func (s *takeScene) files(dir string) map[string]string {
 	s.t.Helper()
 	found := map[string]string{}
@@ -251,7 +252,7 @@ func (s *takeScene) files(dir string) map[string]string {
 	return found
 }
 
-// state is files with what is staged and where HEAD is.
+// state returns files, the index and the position of HEAD.
 func (s *takeScene) state(dir string) map[string]string {
 	found := s.files(dir)
 	found[" index"] = s.command("git", "ls-files", "-s", "-v")
@@ -259,7 +260,7 @@ func (s *takeScene) state(dir string) map[string]string {
 	return found
 }
 
-// same wants the same at each path but for those that are named, and what lies below them.
+// same checks that got and want are equal, except at the named paths and below them.
 func (s *takeScene) same(when string, got, want map[string]string, named []string) {
 	s.t.Helper()
 	paths := maps.Clone(got)
@@ -274,7 +275,7 @@ func (s *takeScene) same(when string, got, want map[string]string, named []strin
 	}
 }
 
-// notKept are the names that the program said nobody keeps: only these may differ.
+// notKept returns the named paths that the program reported as kept by nobody. Only these may differ.
 func (s *takeScene) notKept(named []string) []string {
 	return slices.DeleteFunc(slices.Clone(named), func(name string) bool {
 		return !slices.ContainsFunc(strings.Split(s.said, "\n"), func(line string) bool {

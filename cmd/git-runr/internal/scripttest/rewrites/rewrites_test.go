@@ -21,11 +21,10 @@ import (
 
 func TestMain(m *testing.M) { scripttest.Main(m) }
 
-// TestRewrites does to reviewed commits what people do to history, and looks at what
-// became of the reviews: a file a history, shell above the line "want", what is expected
-// below. Each is done without hooks, where the content alone tells, and seen from a second
-// clone, which has to have the same notes; and with hooks, which leave no commit unreviewed
-// that was made under them.
+// TestRewrites rewrites reviewed commits as people rewrite history, and checks the state of their reviews afterwards.
+// Each file is one history: a shell script, a line "want", and the expected result. It is run without hooks, where
+// only the content can tell, and checked in a second clone, which must have the same notes. It is also run with
+// hooks; then every commit that was made has a review.
 func TestRewrites(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "..", "testdata", "rewrites")
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
@@ -78,7 +77,7 @@ func TestRewrites(t *testing.T) {
 			})
 			runHistory(t, work, "HOOKS=\n"+string(prelude)+script+"\nshare\n")
 			got := dumpReviews(t, filepath.Join(work, "r"))
-			if os.Getenv("UPDATE_REWRITES") != "" { // to be read before it is committed
+			if os.Getenv("UPDATE_REWRITES") != "" { // read the result before you commit it
 				if err := os.WriteFile(file, []byte(strings.TrimPrefix(script, "\n")+"\nwant\n"+got), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -100,7 +99,7 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-// removeBusy removes a directory in which the worker that a hook has started may still write.
+// removeBusy removes a directory in which a worker started by a hook may still write.
 func removeBusy(dir string) {
 	for range 100 {
 		if os.RemoveAll(dir) == nil {
@@ -110,7 +109,7 @@ func removeBusy(dir string) {
 	}
 }
 
-// runHistory runs a script in work with the program on PATH and nothing of this machine.
+// runHistory runs a script in work with the program on PATH, without this machine's configuration.
 func runHistory(t *testing.T, work, script string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -125,8 +124,8 @@ func runHistory(t *testing.T, work, script string) {
 	}
 }
 
-// dumpReviews says what stands on each commit of HEAD, newest first, and what became of
-// each review, by the titles of the commits.
+// dumpReviews returns the coverage of each commit of HEAD, newest first, and the state and moves of each review, with
+// commits named by their titles.
 func dumpReviews(t *testing.T, dir string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -178,6 +177,6 @@ func dumpReviews(t *testing.T, dir string) string {
 		}
 		lines = append(lines, line+"\n")
 	}
-	slices.Sort(lines) // ids of one second have no order
+	slices.Sort(lines) // ids of the same second have no order
 	return b.String() + strings.Join(lines, "")
 }
