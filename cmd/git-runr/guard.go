@@ -13,7 +13,6 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
-	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 func (p *program) guardCommand() *cli.Command {
@@ -85,7 +84,7 @@ func (s *session) byPerson(store *store.Store) error {
 	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
 		return exit.Problemf(exit.Untrusted, "git-runr started this (%s is set): only a person says so", agent.DepthVar)
 	}
-	if workspace.AgentAbove(store) {
+	if checking.AgentAbove(store) {
 		return exit.Problemf(exit.Untrusted, "an agent, a check or a hook that git-runr runs here started this: only a person says so")
 	}
 	return nil

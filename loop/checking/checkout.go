@@ -75,6 +75,14 @@ func asidesOf(s *store.Store, name string) (dirs []string) {
 
 func checkoutLock(name string) string { return "checkouts/" + name }
 
+// AgentAbove reports whether an agent, a check or a hook that works for this repository started this process, directly
+// or not.
+func AgentAbove(s *store.Store) bool {
+	runs, _ := filepath.Glob(workspace.RunNotes(s, "*"))
+	checkouts, _ := filepath.Glob(workspace.CheckoutNotes(s, "*"))
+	return slices.ContainsFunc(append(runs, checkouts...), agent.BelongsTo)
+}
+
 // DropCheckouts stops what killed processes left running in checkouts, removes these, and returns their paths. With dry
 // it only returns the paths.
 func DropCheckouts(ctx context.Context, s *store.Store, dry bool) ([]string, error) {

@@ -431,7 +431,8 @@ func runCovers(r record.RunSummary) []cover {
 	if c.Passed {
 		c.Outcome = record.OutcomePassed
 	}
-	c.Level = levelOf(r.Looked, c.Outcome) // findings that a person accepted are answered
+	c.Level = levelOf(r.Looked, c.Outcome)
+	c.Refused = !c.Passed && c.Verdict == reply.CriticalFail // a person who accepted the run answered what is less
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
 		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}

@@ -6,10 +6,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
-	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -28,14 +26,6 @@ func RunNotes(s *store.Store, run string) string { return filepath.Join(FilesDir
 // CheckoutNotes returns the file that notes the commands started in a checkout of a review.
 func CheckoutNotes(s *store.Store, name string) string {
 	return filepath.Join(s.Repo.StateDir(), "checkouts", name+".started")
-}
-
-// AgentAbove reports whether an agent, a check or a hook that works for this repository started this process, directly
-// or not.
-func AgentAbove(s *store.Store) bool {
-	runs, _ := filepath.Glob(RunNotes(s, "*"))
-	checkouts, _ := filepath.Glob(CheckoutNotes(s, "*"))
-	return slices.ContainsFunc(append(runs, checkouts...), agent.BelongsTo)
 }
 
 // WriteFiles writes files, by their slash paths, below dir.

@@ -64,7 +64,7 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
 	case fromRepository && !c.trusted():
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
-	case !fromRepository && c.userPath != "" && c.trust.altered(c.userPath):
+	case !fromRepository && c.agents[spec.Name] != nil && c.userPath != "" && c.trust.altered(c.userPath):
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf(
 			"agent %q: your own configuration was changed while an agent worked here; type: git runr guard", name)}
 	}
