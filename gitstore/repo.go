@@ -31,6 +31,7 @@ type (
 	Rejection       = entrylog.Rejection
 	RetireRule      = entrylog.RetireRule
 	Retired         = entrylog.Retired
+	TakenUp         = entrylog.TakenUp
 	Tips            = entrylog.Tips
 )
 
@@ -127,7 +128,7 @@ type (
 		MergeBase(ctx context.Context, a, b ID) (ID, error)
 		Ancestry(heads []ID) *refdb.Ancestry
 		IsAncestor(ctx context.Context, a, b ID) (bool, error)
-		Refs(ctx context.Context, prefix string) (map[string]ID, error)
+		Refs(ctx context.Context, prefixes ...string) (map[string]ID, error)
 		Ref(ctx context.Context, name string) (ID, error)
 		SwapRef(ctx context.Context, name string, new, old ID) error
 		DropRefs(ctx context.Context, names []string) error

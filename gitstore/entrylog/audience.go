@@ -182,15 +182,6 @@ func (s *Store) logRef(writer string) string {
 	return logPrefix + writer
 }
 
-// addPrivate adds the tips of private logs.
-func (s *Store) addPrivate(ctx context.Context, tips Tips) error {
-	private, err := s.refs.Refs(ctx, privatePrefix)
-	for ref, tip := range private {
-		tips[strings.TrimPrefix(ref, privatePrefix)] = tip
-	}
-	return err
-}
-
 // origins records where logs came from. It is stored in a file of the clone: a line "WRITER REMOTE" for each log that
 // does not belong to the home remote alone, and "* REMOTE" for the home remote. The home remote is the one that was
 // elected when the clone first exchanged logs; if another is elected later, it does not receive what was said among
@@ -209,13 +200,17 @@ func (s *Store) originsPath() string { return filepath.Join(s.dir.StateDir(), "l
 // origins reads the file. Logs that it does not list belong to the home remote.
 func (s *Store) origins() *origins {
 	from := &origins{of: map[string][]Audience{}}
-	if info, err := os.Stat(s.originsPath()); err == nil {
+	info, err := os.Stat(s.originsPath())
+	if err == nil {
 		from.size, from.at = info.Size(), info.ModTime()
 	}
 	if kept := s.cameFrom.Load(); kept != nil && kept.size == from.size && kept.at.Equal(from.at) {
 		return kept
 	}
-	data, _ := safefile.ReadFile(s.originsPath())
+	var data []byte
+	if err == nil {
+		data, _ = safefile.ReadFile(s.originsPath())
+	}
 	lines := parseOrigins(string(data))
 	for _, l := range lines {
 		if l.writer == "*" {

@@ -3,6 +3,7 @@ package entrylog
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 	"time"
@@ -38,16 +39,25 @@ type Tips map[string]odb.ID
 
 // Tips returns the last entries of all logs: this clone's own, those of others, and retired ones.
 func (s *Store) Tips(ctx context.Context) (Tips, error) {
-	tips, archive, err := s.logRefs(ctx)
-	if err == nil {
-		err = s.addArchived(ctx, tips, archive)
-	}
-	if err == nil {
-		err = s.addPrivate(ctx, tips)
-	}
+	refs, err := s.allLogRefs(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return s.tipsOf(ctx, refs)
+}
+
+// allLogRefs reads at once the refs that Tips goes by.
+func (s *Store) allLogRefs(ctx context.Context) (map[string]odb.ID, error) {
+	return s.refs.Refs(ctx, logPrefix, archivesPrefix, privatePrefix)
+}
+
+// tipsOf returns the last entries of the logs that refs name.
+func (s *Store) tipsOf(ctx context.Context, refs map[string]odb.ID) (Tips, error) {
+	tips := refTips(refs, logPrefix)
+	if err := s.addArchived(ctx, tips, refArchives(refs, archivesPrefix)); err != nil {
+		return nil, err
+	}
+	maps.Copy(tips, refTips(refs, privatePrefix))
 	return tips, nil
 }
 

@@ -68,13 +68,21 @@ func (s *Store) appendOnce(ctx context.Context, tail *logTail, writer string, de
 
 // soundTips returns the tips after it has verified this clone's own log, and repaired it if necessary.
 func (s *Store) soundTips(ctx context.Context, tail *logTail, writer string) (Tips, error) {
-	if _, err := s.takeUp(ctx, tail, writer, nil); err != nil {
+	refs, err := s.allLogRefs(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.keepTail(ctx, tail, writer); err != nil {
+	done, err := s.takeUp(ctx, tail, writer, refs[s.logRef(writer)], nil)
+	if err == nil {
+		err = s.keepTail(ctx, tail, writer)
+	}
+	if err == nil && done.Moved {
+		refs, err = s.allLogRefs(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return s.Tips(ctx)
+	return s.tipsOf(ctx, refs)
 }
 
 // moveTo writes the objects of an entry to the log's tail file and then moves the log's ref to the entry.

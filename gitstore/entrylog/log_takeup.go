@@ -26,9 +26,31 @@ type TakenUp struct {
 // the ref removed, and objects that gc removed after a writer was killed. A log whose newest entry is lost ends at the
 // newest one left. If nothing is wrong, this costs two small reads. It leaves a read-only repository as it is.
 func (s *Store) TakeUpLog(ctx context.Context, of Recognize) (TakenUp, error) {
+	return s.takeUpOwn(ctx, nil, of)
+}
+
+// SoundTips returns Tips after TakeUpLog. If nothing is wrong, it reads the refs once.
+func (s *Store) SoundTips(ctx context.Context, of Recognize) (Tips, TakenUp, error) {
+	refs, err := s.allLogRefs(ctx)
+	if err != nil {
+		return nil, TakenUp{}, err
+	}
+	done, err := s.takeUpOwn(ctx, refs, of)
+	if err == nil && done != (TakenUp{}) {
+		refs, err = s.allLogRefs(ctx)
+	}
+	if err != nil {
+		return nil, done, err
+	}
+	tips, err := s.tipsOf(ctx, refs)
+	return tips, done, err
+}
+
+// takeUpOwn is TakeUpLog. refs are the refs of logs where they were just read.
+func (s *Store) takeUpOwn(ctx context.Context, refs map[string]odb.ID, of Recognize) (TakenUp, error) {
 	var all TakenUp
 	for _, writer := range s.Own() {
-		if s.logStands(ctx, writer) {
+		if s.logStands(ctx, writer, refs[s.logRef(writer)]) {
 			continue
 		}
 		done, err := s.takeUpLocked(ctx, writer, of)
@@ -56,14 +78,15 @@ func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (
 		return TakenUp{}, err
 	}
 	defer tail.file.Close()
-	return s.takeUp(ctx, tail, writer, of)
+	return s.takeUp(ctx, tail, writer, "", of)
 }
 
 // logStands reports whether the log ends where its writer left it. It takes no lock; if a writer is active meanwhile,
-// it looks again. If the ref is where this process last saw it, it does not read the tail.
-func (s *Store) logStands(ctx context.Context, writer string) bool {
+// it looks again. If the ref is where this process last saw it, it does not read the tail. seen is where the ref was
+// just seen, or "".
+func (s *Store) logStands(ctx context.Context, writer string, seen odb.ID) bool {
 	for range 3 {
-		have, err := s.refs.Ref(ctx, s.logRef(writer))
+		have, err := s.seenAt(ctx, writer, seen)
 		if err == nil && have != "" && s.stood.Load() == have {
 			return s.objects.Has(ctx, have)
 		}
@@ -79,13 +102,22 @@ func (s *Store) logStands(ctx context.Context, writer string) bool {
 			s.stood.Store(have)
 			return have == "" || s.objects.Has(ctx, have)
 		}
+		seen = ""
 	}
 	return false
 }
 
-// takeUp is TakeUpLog for the holder of the log's lock.
-func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, of Recognize) (done TakenUp, err error) {
-	have, err := s.refs.Ref(ctx, s.logRef(writer))
+// seenAt returns where the ref of a log is: seen, if it was just seen there, else as it is read now.
+func (s *Store) seenAt(ctx context.Context, writer string, seen odb.ID) (odb.ID, error) {
+	if seen != "" {
+		return seen, nil
+	}
+	return s.refs.Ref(ctx, s.logRef(writer))
+}
+
+// takeUp is TakeUpLog for the holder of the log's lock. seen is where the holder just saw the log's ref, or "".
+func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, seen odb.ID, of Recognize) (done TakenUp, err error) {
+	have, err := s.seenAt(ctx, writer, seen)
 	if err != nil {
 		return done, err
 	}

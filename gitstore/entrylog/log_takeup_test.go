@@ -254,7 +254,7 @@ func TestTailOfKilledWriter(t *testing.T) {
 			testGit(t, repo.dir.WorkTree, "update-ref", ref, string(entry.ID))
 			events = append(events, entry.ID)
 		}
-		if !repo.logStands(ctx, repo.Writer()) {
+		if !repo.logStands(ctx, repo.Writer(), "") {
 			t.Errorf("moved %v: somebody has to repair it", moved)
 		}
 		next := mustAppend(t, repo, Record{Message: "event after"})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func TestReadDeltas(t *testing.T) {
 		message := fmt.Sprintf("entry %d\n\n%s\n", i, strings.Repeat(fmt.Sprintf("{%d}", i/40), 300))
 		fmt.Fprintf(&stream, "commit refs/heads/log\ncommitter A <a@b> %d +0000\ndata %d\n%s\n", 1767323045+i, len(message), message)
 	}
-	large := strings.Repeat("0123456789abcdef\n", maxBase/8)
+	large := strings.Repeat("0123456789abcdef\n", maxCached/8)
 	for _, end := range []string{"", "one\n", "two\n"} {
 		fmt.Fprintf(&stream, "blob\ndata %d\n%s\n", len(large)+len(end), large+end)
 	}
@@ -58,20 +59,20 @@ func TestReadDeltas(t *testing.T) {
 
 // TestBaseCache checks that the cache stays within its size and keeps what was used last.
 func TestBaseCache(t *testing.T) {
-	var c baseCache
+	var c cache[baseKey, packBase]
 	p := new(packFile)
-	c.put(baseKey{p, 0}, packBase{data: make([]byte, maxBase+1)})
+	c.put(baseKey{p, 0}, packBase{data: make([]byte, maxCached+1)})
 	if _, ok := c.get(baseKey{p, 0}); ok {
 		t.Error("too large, and kept")
 	}
 	for i := range int64(1000) {
-		c.put(baseKey{p, i}, packBase{data: make([]byte, maxBase/2)})
+		c.put(baseKey{p, i}, packBase{data: make([]byte, maxCached/2)})
 		for _, used := range []int64{0, i} {
 			if _, ok := c.get(baseKey{p, used}); !ok {
 				t.Fatalf("%d of %d is not there", used, i)
 			}
 		}
-		if kept := (len(c.newer) + len(c.older)) * maxBase / 2; kept > 2*maxBases || c.size > maxBases {
+		if kept := (len(c.newer) + len(c.older)) * maxCached / 2; kept > 2*maxCachedBytes || c.size > maxCachedBytes {
 			t.Fatalf("%d bytes are kept, %d counted", kept, c.size)
 		}
 	}
@@ -109,5 +110,39 @@ func TestDamagedDelta(t *testing.T) {
 	})
 	if !damaged {
 		t.Error("everything of a damaged pack is read")
+	}
+}
+
+// An object that was read is read again from its file when that was removed, or is another one.
+func TestLooseIsReadAgain(t *testing.T) {
+	repo := newTestRepo(t)
+	id, err := repo.Write(t.Context(), "blob", []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() error {
+		_, data, err := repo.Read(t.Context(), id)
+		if err == nil && string(data) != "text" {
+			t.Errorf("read %q", data)
+		}
+		copy(data, "TEXT") // the caller may change it
+		return err
+	}
+	path := repo.LoosePath(id)
+	whole, err := os.ReadFile(path)
+	if err := errors.Join(err, read(), read()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(); !errors.Is(err, gitdir.ErrNotFound) {
+		t.Errorf("a removed object: %v", err)
+	}
+	if err := os.WriteFile(path, whole[:len(whole)-3], 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(); err == nil {
+		t.Error("a damaged object is read")
 	}
 }

@@ -2,6 +2,7 @@ package odb
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"compress/zlib"
 	"errors"
@@ -28,8 +29,14 @@ func (d *objectDir) loosePath(id ID) string {
 // LoosePath returns the path of a loose object in our own directory.
 func (s *Store) LoosePath(id ID) string { return (&objectDir{path: s.ObjectsPath()}).loosePath(id) }
 
+// readLoose reads an object from its file. One that it has read before it takes from memory as long as the file stands:
+// a command reads the same commits and trees several times.
 func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err error) {
-	f, err := os.Open(d.loosePath(id))
+	path := d.loosePath(id)
+	if known, ok := d.loose.get(id); ok && int64(len(known.data)) <= limit && known.isOf(path) {
+		return known.kind, bytes.Clone(known.data), nil
+	}
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, gitdir.ErrNotFound
 	}
@@ -40,6 +47,9 @@ func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err
 	kind, data, err = decodeLoose(f, id, limit)
 	if err != nil && !errors.Is(err, gitdir.ErrTooLarge) {
 		err = fmt.Errorf("%w: loose: %w", gitdir.ErrCorrupt, err)
+	}
+	if info, statErr := f.Stat(); err == nil && statErr == nil && len(data) <= maxCached {
+		d.loose.put(id, looseCopy{kind, bytes.Clone(data), info.Size(), info.ModTime()})
 	}
 	return kind, data, err
 }

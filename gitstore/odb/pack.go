@@ -180,7 +180,7 @@ func (p *packFile) applyDeltas(base packBase, deltas []packDelta) (_ plumbing.Ob
 		}
 		p.bases.put(baseKey{p, d.offset}, base)
 	}
-	if len(base.data) <= maxBase { // it may be in the cache
+	if len(base.data) <= maxCached { // it may be in the cache
 		base.data = bytes.Clone(base.data)
 	}
 	return base.kind, base.data, nil

@@ -20,20 +20,21 @@ const maxRefLine = 8 << 10
 // packedRef returns one ref from packed-refs, or "" if it is not there.
 func (s *Store) packedRef(name string) (odb.ID, error) {
 	var found odb.ID
-	err := s.scanPacked(name, func(have string, id odb.ID) bool {
+	err := s.scanPacked(func(have string, id odb.ID) bool {
 		if have == name {
 			found = id
 		}
 		return have != name
-	})
+	}, name)
 	if err != nil {
 		return "", fmt.Errorf("read ref %s: %w", name, err)
 	}
 	return found, nil
 }
 
-// scanPacked visits the packed refs whose names begin with prefix, until visit returns false.
-func (s *Store) scanPacked(prefix string, visit func(name string, id odb.ID) bool) error {
+// scanPacked visits the packed refs whose names begin with one of prefixes. Where visit returns false it goes on with the
+// next prefix.
+func (s *Store) scanPacked(visit func(name string, id odb.ID) bool, prefixes ...string) error {
 	f, err := os.Open(filepath.Join(s.dir.CommonDir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -46,10 +47,15 @@ func (s *Store) scanPacked(prefix string, visit func(name string, id odb.ID) boo
 	if err != nil {
 		return err
 	}
-	return scanPackedRefs(f, info.Size(), prefix, visit)
+	for _, prefix := range prefixes {
+		if err := scanPackedRefs(f, info.Size(), prefix, visit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// scanPackedRefs is scanPacked for any file. If the header says that the file is
+// scanPackedRefs is scanPacked for any file and one prefix. If the header says that the file is
 // sorted, it reads only the relevant part.
 func scanPackedRefs(f io.ReaderAt, size int64, prefix string, visit func(name string, id odb.ID) bool) error {
 	start, sorted := int64(0), false

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,28 +30,38 @@ var (
 // maxSymbolic is the longest chain of symbolic refs that is followed, as in git.
 const maxSymbolic = 5
 
-// Refs returns the refs below a prefix such as "refs/runr/log/" by full name. It leaves out
+// Refs returns the refs below prefixes such as "refs/runr/log/" by full name. It leaves out
 // names that break git's rules, and lock files.
-func (s *Store) Refs(ctx context.Context, prefix string) (map[string]odb.ID, error) {
-	refs, err := s.plainRefs(ctx, strings.TrimSuffix(prefix, "/")+"/")
+func (s *Store) Refs(ctx context.Context, prefixes ...string) (map[string]odb.ID, error) {
+	refs, err := s.plainRefs(ctx, asDirs(prefixes))
 	if err != nil {
-		return nil, fmt.Errorf("read refs below %s: %w", prefix, err)
+		return nil, fmt.Errorf("read refs below %s: %w", strings.Join(prefixes, " and "), err)
 	}
 	return refs, nil
 }
 
-// plainRefs reads the refs below a directory. If one is symbolic or has an unexpected format, git reads them all.
-func (s *Store) plainRefs(ctx context.Context, dir string) (map[string]odb.ID, error) {
-	if !s.nativeRefs(dir) || strings.Count(dir, "/") < 2 {
-		return s.gitRefs(ctx, dir)
+// asDirs returns prefixes with a slash at the end.
+func asDirs(prefixes []string) []string {
+	dirs := make([]string, len(prefixes))
+	for i, prefix := range prefixes {
+		dirs[i] = strings.TrimSuffix(prefix, "/") + "/"
 	}
-	says, err := s.Sayings(ctx, dir)
+	return dirs
+}
+
+// plainRefs reads the refs below directories. If one is symbolic or has an unexpected format, git reads them all.
+func (s *Store) plainRefs(ctx context.Context, dirs []string) (map[string]odb.ID, error) {
+	forGit := func(dir string) bool { return !s.nativeRefs(dir) || strings.Count(dir, "/") < 2 }
+	if slices.ContainsFunc(dirs, forGit) {
+		return s.gitRefs(ctx, dirs...)
+	}
+	says, err := s.Sayings(ctx, dirs...)
 	refs := make(map[string]odb.ID, len(says))
 	for name, value := range says {
 		switch {
 		case CheckRefName(name) != nil:
 		case !odb.IsHex(value):
-			return s.gitRefs(ctx, dir)
+			return s.gitRefs(ctx, dirs...)
 		default:
 			refs[name] = odb.ID(value)
 		}
@@ -124,12 +135,13 @@ func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) 
 	return odb.ID(value), "", nil
 }
 
-// Sayings returns the content of the refs below a prefix, by name: an id, "ref: REF" for a symbolic ref, or "?" for
+// Sayings returns the content of the refs below prefixes, by name: an id, "ref: REF" for a symbolic ref, or "?" for
 // any other content. It runs no git if refs are files.
-func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, error) {
-	dir, says := strings.TrimSuffix(prefix, "/")+"/", map[string]string{}
-	if !s.nativeRefs(dir) {
-		out, err := s.dir.Git(ctx, "for-each-ref", "--format=%(refname) %(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end)", "--", dir)
+func (s *Store) Sayings(ctx context.Context, prefixes ...string) (map[string]string, error) {
+	dirs, says := asDirs(prefixes), map[string]string{}
+	if slices.ContainsFunc(dirs, func(dir string) bool { return !s.nativeRefs(dir) }) {
+		args := []string{"for-each-ref", "--format=%(refname) %(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end)", "--"}
+		out, err := s.dir.Git(ctx, append(args, dirs...)...)
 		for line := range strings.Lines(string(out)) {
 			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 			says[name] = value
@@ -137,8 +149,21 @@ func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, 
 		return says, err
 	}
 	loose := map[string]string{}
+	for _, dir := range dirs {
+		if err := s.readLooseRefs(dir, loose); err != nil {
+			return says, err
+		}
+	}
+	// Read after the loose refs: packing moves a ref from loose to packed.
+	err := s.scanPacked(func(name string, id odb.ID) bool { says[name] = string(id); return true }, dirs...)
+	maps.Copy(says, loose)
+	return says, err
+}
+
+// readLooseRefs adds what Sayings returns of the files below a directory.
+func (s *Store) readLooseRefs(dir string, loose map[string]string) error {
 	root := s.Path(dir)
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil // there is none, or gc has just removed the empty directory
 		}
@@ -161,11 +186,6 @@ func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, 
 		}
 		return err
 	})
-	if err == nil { // read after the loose refs: packing moves a ref from loose to packed
-		err = s.scanPacked(dir, func(name string, id odb.ID) bool { says[name] = string(id); return true })
-	}
-	maps.Copy(says, loose)
-	return says, err
 }
 
 // Path returns the path of a loose ref's file, which need not exist.
@@ -173,9 +193,9 @@ func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir.CommonDir, filepath.FromSlash(name))
 }
 
-// gitRefs asks git for the ref with a name and the refs below it.
-func (s *Store) gitRefs(ctx context.Context, name string) (map[string]odb.ID, error) {
-	out, err := s.dir.Git(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "--", name)
+// gitRefs asks git for the refs with some names and the refs below them.
+func (s *Store) gitRefs(ctx context.Context, names ...string) (map[string]odb.ID, error) {
+	out, err := s.dir.Git(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}, names...)...)
 	refs := map[string]odb.ID{}
 	for line := range strings.Lines(string(out)) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

@@ -142,10 +142,10 @@ func OrNothing(id odb.ID) string {
 // packed-refs. The file system refuses the rest.
 func (s *Store) checkNameFree(name string) error {
 	inTheWay := ""
-	err := s.scanPacked(name+"/", func(have string, _ odb.ID) bool {
+	err := s.scanPacked(func(have string, _ odb.ID) bool {
 		inTheWay = have
 		return false
-	})
+	}, name+"/")
 	for parent := path.Dir(name); err == nil && inTheWay == "" && parent != "refs"; parent = path.Dir(parent) {
 		var id odb.ID
 		if id, err = s.packedRef(parent); id != "" {

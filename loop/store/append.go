@@ -27,11 +27,15 @@ func (s *Store) audienceOf(ctx context.Context, request record.ReviewRequest) gi
 	if s.Asks != (gitstore.Audience{}) {
 		return s.Asks
 	}
-	if run, err := s.RunByID(ctx, request.Run); request.Run != "" && err == nil {
-		return s.Repo.Audience(run.Writer)
+	if request.Run != "" {
+		if run, err := s.RunByID(ctx, request.Run); err == nil {
+			return s.Repo.Audience(run.Writer)
+		}
 	}
-	if before, err := s.ReviewByID(ctx, request.Follows); request.Follows != "" && err == nil {
-		return s.Repo.Audience(before.Writer)
+	if request.Follows != "" {
+		if before, err := s.ReviewByID(ctx, request.Follows); err == nil {
+			return s.Repo.Audience(before.Writer)
+		}
 	}
 	return s.audienceOn(request.Subject.Branch)
 }

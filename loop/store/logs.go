@@ -16,6 +16,12 @@ import (
 // takeUp repairs this clone's own log if it is not as its writer left it, and reports what it did.
 func (s *Store) takeUp(ctx context.Context) error {
 	done, err := s.Repo.TakeUpLog(ctx, record.IsEntry)
+	s.tellTakenUp(done)
+	return err
+}
+
+// tellTakenUp says what was repaired in this clone's own log.
+func (s *Store) tellTakenUp(done gitstore.TakenUp) {
 	switch {
 	case done.Missing && done.To == "":
 		s.tell("Nothing is left of the log of this clone: object %s is missing. git runr sync fetches what the remote has.", done.From)
@@ -26,15 +32,12 @@ func (s *Store) takeUp(ctx context.Context) error {
 	case done.Entries > 0:
 		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.", prose.Count(done.Entries, "event"))
 	}
-	return err
 }
 
 // tips returns the tips of all logs, after takeUp.
 func (s *Store) tips(ctx context.Context) (gitstore.Tips, error) {
-	if err := s.takeUp(ctx); err != nil {
-		return nil, err
-	}
-	tips, err := s.Repo.Tips(ctx)
+	tips, done, err := s.Repo.SoundTips(ctx, record.IsEntry)
+	s.tellTakenUp(done)
 	if err != nil {
 		return nil, fmt.Errorf("list logs: %w", err)
 	}
