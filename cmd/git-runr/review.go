@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,16 +141,7 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 			return s.showReview(store, known)
 		}
 	}
-	if again {
-		_, err = lineage.Follow(s.ctx, store)
-		err = cmp.Or(err, s.askSame(store, before, &request))
-	} else {
-		err = s.follow(store, &request)
-	}
-	if err != nil {
-		return err
-	}
-	made, round, err := s.requestRound(store, request)
+	made, round, err := s.askRound(store, request, before, again)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,21 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
+
+// askRound records a request: if again is set, as the next round of the review before.
+func (s *session) askRound(store *store.Store, request record.ReviewRequest, before record.Review, again bool) (made record.Review, number int, err error) {
+	defer store.Together()()
+	if again {
+		_, err = lineage.Follow(s.ctx, store)
+		err = cmp.Or(err, s.askSame(store, before, &request))
+	} else {
+		err = s.follow(store, &request)
+	}
+	if err != nil {
+		return made, 0, err
+	}
+	return s.requestRound(store, request)
+}
 
 // follow makes request the next round of the conversation that its change continues, if there is one. With --again
 // and no argument, a review of earlier commits of the branch counts as well, and its reviewers are asked again.

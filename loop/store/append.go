@@ -138,7 +138,7 @@ func (s *Store) appendCopy(ctx context.Context, to gitstore.Audience, old record
 // nextClock returns one more than the highest believed clock of all logs. The newest event of a log normally has that
 // log's highest clock; for a log in which it cannot be read or believed, all is read through the index.
 func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, error) {
-	idx := readManifest(s.indexPath())
+	idx := s.known()
 	clock := idx.Clock
 	for writer, tip := range tips {
 		if idx.Tips[writer] == tip && !s.Repo.Owns(writer) { // not for our own logs: a newer program may have written to them

@@ -53,7 +53,7 @@ type index struct {
 	info  os.FileInfo // of the manifest when last read or written; nil if there is no file
 	store *Store      // the store that keeps it when it is closed; nil: none
 
-	unsaved bool // it has read more than is saved
+	unsaved int // number of events that it has read and that are not saved
 }
 
 // damagedRecord is a record that cannot be read here but may come again.

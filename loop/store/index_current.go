@@ -38,7 +38,7 @@ func (idx *index) save(s *Store) error {
 	}
 	idx.read = crc32.ChecksumIEEE(data)
 	idx.info, _ = os.Stat(s.indexPath())
-	idx.unsaved = false
+	idx.unsaved = 0
 	idx.stack.Keep()
 	idx.stack.Sweep(old.Segments)
 	return nil
@@ -64,18 +64,27 @@ func (s *Store) cached() *index {
 	return idx
 }
 
-// takeKept returns the index that was read last, or nil. It returns nil if that index has other tips, is in use, or
+// takeKept returns the index that was read last, which may have earlier tips. It returns nil if that index is in use, or
 // its file has changed.
-func (s *Store) takeKept(tips gitstore.Tips) *index {
+func (s *Store) takeKept() *index {
 	idx := s.kept.Swap(nil)
 	if idx == nil {
 		return nil
 	}
-	if info, err := os.Stat(s.indexPath()); err == nil && sameFile(info, idx.info) && maps.Equal(idx.Tips, tips) {
+	if info, err := os.Stat(s.indexPath()); err == nil && sameFile(info, idx.info) {
 		return idx
 	}
 	idx.stack.Close()
 	return nil
+}
+
+// known returns the manifest of the index that was read last, else the one that is saved.
+func (s *Store) known() manifest {
+	if idx := s.takeKept(); idx != nil {
+		defer idx.close()
+		return idx.manifest
+	}
+	return readManifest(s.indexPath())
 }
 
 func (s *Store) dropKept() {
@@ -104,7 +113,8 @@ func (s *Store) index(ctx context.Context) (*index, error) {
 	return idx, err
 }
 
-// Together begins a group of several events: the index is saved only once, when the returned function is called.
+// Together begins a group of several events: the index is saved only once, when the returned function is called. It is
+// not saved for a single event: the next command reads that event in less time.
 func (s *Store) Together() (end func()) {
 	s.steps.Add(1)
 	return func() {
@@ -112,7 +122,7 @@ func (s *Store) Together() (end func()) {
 			return
 		}
 		if idx := s.kept.Swap(nil); idx != nil {
-			if idx.unsaved {
+			if idx.unsaved > 1 {
 				_ = idx.save(s)
 			}
 			idx.close()
@@ -121,7 +131,7 @@ func (s *Store) Together() (end func()) {
 }
 
 func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error) {
-	idx := s.takeKept(tips)
+	idx := s.takeKept()
 	if idx == nil {
 		idx = s.cached()
 		idx.store = s
@@ -132,16 +142,17 @@ func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error)
 	if maps.Equal(idx.Tips, tips) {
 		return idx, nil
 	}
+	before := idx.manifest.Events
 	err := s.readOn(ctx, idx, tips)
 	if errors.Is(err, errAfresh) || errors.Is(err, errIndex) {
-		idx = idx.afresh()
+		idx, before = idx.afresh(), 0
 		err = s.readOn(ctx, idx, tips)
 	}
 	if err != nil {
 		idx.stack.Close()
 		return nil, err
 	}
-	if idx.unsaved = true; s.steps.Load() == 0 {
+	if idx.unsaved += max(idx.manifest.Events-before, 1); s.steps.Load() == 0 {
 		_ = idx.save(s) // only a cache: reading must work in a read-only repository
 	}
 	return idx, nil

@@ -92,7 +92,13 @@ func (s *Store) dropNotes(ctx context.Context, id string, said *notes.Said) erro
 
 // WithoutRedacted returns events without texts that were redacted since.
 func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
-	lines, _, err := s.Reviews(ctx, Filter{Review: func(r record.ReviewSummary) bool { return r.Redacted }})
+	of := map[string]bool{}
+	for _, e := range events {
+		if e.Review != "" {
+			of[e.Review] = true
+		}
+	}
+	lines, _, err := s.Reviews(ctx, Filter{Mention: of, Review: func(r record.ReviewSummary) bool { return r.Redacted && of[r.ID] }})
 	for _, line := range lines {
 		review, err := s.ReviewByID(ctx, line.ID)
 		if err != nil {

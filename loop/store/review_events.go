@@ -192,18 +192,23 @@ func (s *Store) checkFix(ctx context.Context, review record.Review, answer recor
 
 // actorEvent records what an actor does to a review.
 func (s *Store) actorEvent(ctx context.Context, id string, t record.EventType[record.ActorPayload], by record.ActorPayload) (record.Review, error) {
-	review, err := s.Review(ctx, id)
-	if err != nil {
-		return review, err
+	if !record.ValidID(id) {
+		review, err := s.Review(ctx, id)
+		if err != nil {
+			return review, err
+		}
+		id = review.ID
 	}
 	if err := record.CheckActor(by.Actor); err != nil {
-		return review, err
+		return record.Review{}, err
 	}
 	by.Actor = s.redacted(by.Actor) // as it will be recorded, since claims are compared by that
-	if (t == record.EventReviewResolved || t == record.EventReviewReopened) && !by.Quiet {
-		by.Commit = review.At()
-	}
-	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by))
+	return s.eventOn(ctx, id, func(before record.Review) record.NewEvent {
+		if (t == record.EventReviewResolved || t == record.EventReviewReopened) && !by.Quiet {
+			by.Commit = before.At()
+		}
+		return t.New("cli", "by "+by.Actor, by)
+	})
 }
 
 // errSettled ends a decision that has nothing to record.
@@ -225,16 +230,25 @@ func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure rec
 }
 
 // beganBy returns the writer in whose log a review begins, or "" if all logs have the same audience.
-func (s *Store) beganBy(ctx context.Context, id string) (string, error) {
+func (s *Store) beganBy(ctx context.Context, id string) (writer string, err error) {
 	if s.Repo.OneAudience() {
 		return "", nil
 	}
-	review, err := s.Review(ctx, id)
-	return review.Writer, err
+	err = s.ofTyped(ctx, kindReview, id, func(_ *index, r *row) error {
+		line, err := loadLine[record.ReviewSummary](r)
+		writer = line.Writer
+		return err
+	})
+	return writer, err
 }
 
 // reviewEvent records d for a review if the review's newest state allows it.
 func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (record.Review, error) {
+	return s.eventOn(ctx, id, func(record.Review) record.NewEvent { return d })
+}
+
+// eventOn records the event that of makes of the newest state of a review, if that state allows it.
+func (s *Store) eventOn(ctx context.Context, id string, of func(record.Review) record.NewEvent) (record.Review, error) {
 	var before record.Review
 	writer, err := s.beganBy(ctx, id)
 	if err != nil {
@@ -246,6 +260,7 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (
 			return record.NewEvent{}, err
 		}
 		before = st.review
+		d := of(before)
 		settled, err := before.Admit(d, v.Writer, v.Now)
 		if settled {
 			err = errSettled
@@ -258,6 +273,9 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (
 	})
 	if errors.Is(err, errSettled) {
 		return before, nil
+	}
+	if missing := new(record.NotFoundError); errors.As(err, &missing) {
+		missing.Older = s.mayBeOlder(ctx, id)
 	}
 	if err != nil {
 		return before, err

@@ -20,7 +20,7 @@ type Stack struct {
 	Join      func(row *Row, older Row) // adds to a row and its head what the next older one has in addition; marks are added by the Stack
 
 	segments []*Segment  // newest first
-	top      *Segment    // the topmost one, until the caller stores its name
+	unkept   int         // how many of them, on top, the caller has not stored the names of
 	reads    *Reads      // counts what is read; nil: not counted
 	above    map[Key]int // for keys in several segments, the segment of the newest row; nil until needed
 }
@@ -30,6 +30,8 @@ type Stack struct {
 const (
 	joinFactor = 4
 	joinSmall  = 64 << 10
+
+	maxInMemory = 8 << 20 // bytes of a merged segment that was not kept; a larger one is a file
 )
 
 // Open opens the named segments, the newest first. The stack must be empty.
@@ -72,26 +74,39 @@ func (st *Stack) Names() (names []string) {
 }
 
 // Keep records that the caller has stored the names, so that Close leaves all files.
-func (st *Stack) Keep() { st.top = nil }
+func (st *Stack) Keep() { st.unkept = 0 }
 
-// Close closes the segments, and removes a topmost file that was not kept. The stack is empty afterwards.
+// Close closes the segments, and removes files that were not kept. The stack is empty afterwards.
 func (st *Stack) Close() {
-	for _, s := range st.segments {
+	st.closeTop(len(st.segments))
+	st.segments, st.above, st.unkept = nil, nil, 0
+}
+
+// closeTop closes the topmost n segments, and removes those of their files that were not kept.
+func (st *Stack) closeTop(n int) {
+	for i, s := range st.segments[:n] {
 		s.Close()
+		if i < st.unkept && s.path != "" {
+			_ = os.Remove(s.path)
+		}
 	}
-	st.dropTop()
-	st.segments, st.above = nil, nil
 }
 
-func (st *Stack) dropTop() {
-	if st.top != nil && st.top.path != "" {
-		_ = os.Remove(st.top.path)
+// Put puts what fill writes on top: in memory, or in a file if large is set. Of several that were not kept it merges those
+// that are not much larger.
+func (st *Stack) Put(large bool, fill func(*Writer) error) error {
+	if err := st.replace(0, large, fill); err != nil {
+		return err
 	}
-	st.top = nil
+	n, size := 1, st.segments[0].Size()
+	for ; n < st.unkept && st.segments[n].Size() < joinFactor*size; n++ {
+		size += st.segments[n].Size()
+	}
+	if n == 1 {
+		return nil
+	}
+	return st.joinTop(n, size > maxInMemory)
 }
-
-// Put puts what fill writes on top: in memory, or in a file if large is set.
-func (st *Stack) Put(large bool, fill func(*Writer) error) error { return st.replace(0, large, fill) }
 
 // replace replaces the topmost n segments by what fill writes.
 func (st *Stack) replace(n int, large bool, fill func(*Writer) error) error {
@@ -116,26 +131,24 @@ func (st *Stack) put(n int, k *sink, size int64) error {
 		return err
 	}
 	top.reads = st.reads
-	for _, s := range st.segments[:n] {
-		s.Close()
-	}
-	st.dropTop()
+	st.closeTop(n)
 	st.segments = slices.Replace(st.segments, 0, n, top)
-	st.top, st.above = top, nil
+	st.unkept, st.above = max(st.unkept-n, 0)+1, nil
 	return nil
 }
 
-// Settle merges the topmost segments and ensures that the result is in a file in Dir.
+// Settle merges the topmost segments, with all that were not kept, and ensures that the result is in a file in Dir.
 func (st *Stack) Settle() error {
-	if st.top == nil {
+	if st.unkept == 0 {
 		return nil
 	}
 	n, size := 1, st.segments[0].Size()
 	for ; n < len(st.segments); n++ {
-		if below := st.segments[n].Size(); below >= joinFactor*size && below+size > joinSmall {
+		below := st.segments[n].Size()
+		if n >= st.unkept && below >= joinFactor*size && below+size > joinSmall {
 			break
 		}
-		size += st.segments[n].Size()
+		size += below
 	}
 	if n > 1 || st.Names()[0] == "" {
 		if err := st.JoinTop(n); err != nil {
@@ -149,7 +162,10 @@ func (st *Stack) Settle() error {
 }
 
 // JoinTop merges the topmost n segments into one file. A single one is copied unchanged.
-func (st *Stack) JoinTop(n int) error {
+func (st *Stack) JoinTop(n int) error { return st.joinTop(n, true) }
+
+// joinTop is JoinTop into a file, or into memory where large is not set.
+func (st *Stack) joinTop(n int, large bool) error {
 	if n == 1 {
 		k, size := newSink(st.Dir, st.Name, true), st.segments[0].Size()
 		if _, err := io.Copy(k, io.NewSectionReader(st.segments[0].source, 0, size)); err != nil {
@@ -158,7 +174,7 @@ func (st *Stack) JoinTop(n int) error {
 		}
 		return st.put(1, k, size)
 	}
-	return st.replace(n, true, func(w *Writer) error {
+	return st.replace(n, large, func(w *Writer) error {
 		seen := map[Key]bool{}
 		for i, s := range st.segments[:n] {
 			for entry, err := range s.All() {
