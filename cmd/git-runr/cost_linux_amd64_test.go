@@ -38,8 +38,6 @@ func (c cost) min(d cost) cost {
 // read that is not needed. Whoever has a reason for a higher cost, or lowers one, changes the figure. Work that
 // happens only every few times is not counted, because each command counts with its cheapest of several tries. The
 // figures for files and bytes leave room, because the number of the cache's parts varies.
-// Since 2026-11-24 a request looks for the conversation that it continues, showing a review records the look, and log
-// checks who looked at runs of older programs: review, get and log open more files than before.
 func TestCosts(t *testing.T) {
 	dir, env := costRepo(t)
 	run := func(args ...string) func() {
@@ -61,19 +59,19 @@ func TestCosts(t *testing.T) {
 		argv   []string
 		most   cost // programs, syncs, moved files, opened files, KiB read
 	}{
-		{"review", closed, runr("review", "--reviewer", "human", "--no-serve"), cost{0, 4, 3, 85, 25, 0}},
-		{"submit", func() { closed(); asked() }, submit, cost{0, 4, 7, 100, 60, 0}},
-		{"submit that ends another", func() { submitted(); asked() }, submit, cost{0, 8, 9, 145, 90, 0}},
-		{"approve", func() { closed(); asked() }, runr("inbox", "submit", "latest", "--approve"), cost{0, 8, 9, 128, 100, 0}},
-		{"claim", submitted, runr("inbox", "claim", "latest"), cost{0, 4, 2, 52, 45, 0}},
-		{"list", run("inbox", "list"), list, cost{0, 0, 0, 15, 40, 0}},
-		{"get", run("inbox", "list"), runr("inbox", "get", "latest"), cost{0, 0, 1, 30, 45, 0}},
-		{"log", run("inbox", "list"), runr("log", "--limit", "5"), cost{0, 0, 0, 28, 60, 0}},
-		{"status", run("inbox", "list"), runr("status"), cost{3, 0, 0, 118, 90, 0}},
-		{"cold list", func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }, list, cost{0, 0, 1, 115, 120, 0}},
-		{"hook, nothing to do", hook("off"), runr("hooks", "run", "post-commit"), cost{0, 0, 0, 8, 20, 0}},
-		{"commit with the hook, nothing to do", hook("off"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 0, 2, 66, 45, 0}},
-		{"commit with the hook, for a person", hook("review"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 4, 4, 112, 75, 0}},
+		{"review", closed, runr("review", "--reviewer", "human", "--no-serve"), cost{0, 4, 2, 37, 20, 0}},
+		{"submit", func() { closed(); asked() }, submit, cost{0, 4, 7, 69, 40, 0}},
+		{"submit that ends another", func() { submitted(); asked() }, submit, cost{0, 8, 9, 88, 60, 0}},
+		{"approve", func() { closed(); asked() }, runr("inbox", "submit", "latest", "--approve"), cost{0, 8, 9, 83, 65, 0}},
+		{"claim", submitted, runr("inbox", "claim", "latest"), cost{0, 4, 2, 29, 40, 0}},
+		{"list", run("inbox", "list"), list, cost{0, 0, 0, 11, 38, 0}},
+		{"get", run("inbox", "list"), runr("inbox", "get", "latest"), cost{0, 0, 0, 20, 40, 0}},
+		{"log", run("inbox", "list"), runr("log", "--limit", "5"), cost{0, 0, 0, 19, 35, 0}},
+		{"status", run("inbox", "list"), runr("status"), cost{3, 0, 0, 90, 80, 0}},
+		{"cold list", func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }, list, cost{0, 0, 1, 104, 100, 0}},
+		{"hook, nothing to do", hook("off"), runr("hooks", "run", "post-commit"), cost{0, 0, 0, 7, 18, 0}},
+		{"commit with the hook, nothing to do", hook("off"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 0, 2, 63, 42, 0}},
+		{"commit with the hook, for a person", hook("review"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 4, 4, 87, 70, 0}},
 	} {
 		least := cost{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 0}
 		for range 3 {
@@ -85,6 +83,31 @@ func TestCosts(t *testing.T) {
 		}
 	}
 }
+
+// TestCostOfEndingReviews: a submission that ends many reviews of its change opens no more files for each of them than
+// openedToEnd.
+func TestCostOfEndingReviews(t *testing.T) {
+	dir, env := costRepo(t)
+	run := func(args ...string) { runIn(t, dir, env, args...) }
+	ending := func(n int) int {
+		run("git", "config", "runr.inbox.autoResolve", "never")
+		for i := range n {
+			run("git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
+			run("git-runr", "-q", "inbox", "submit", "latest", "--request-changes", "-m", fmt.Sprint("no ", i))
+		}
+		run("git", "config", "--unset", "runr.inbox.autoResolve")
+		run("git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
+		return traced(t, dir, env, "git-runr", "inbox", "submit", "latest", "--request-changes").opened
+	}
+	few, many := ending(5), ending(20)
+	if each := (many - few) / 15; each > openedToEnd {
+		t.Errorf("%d files are opened to end 5 reviews, %d to end 20: %d for each, at most %d", few, many, each, openedToEnd)
+	}
+}
+
+// openedToEnd is the number of files that may be opened to end one more review: its events, the log at each decision, and
+// the files that are written.
+const openedToEnd = 20
 
 // costRepo returns a repository with some reviews, in which every directory of objects exists already.
 func costRepo(t *testing.T) (dir string, env []string) {

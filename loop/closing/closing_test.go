@@ -278,6 +278,42 @@ func TestSupersedePeople(t *testing.T) {
 	}
 }
 
+// TestSupersedeReads: ending many reviews reads the events of each a few times, however many reviews there are.
+func TestSupersedeReads(t *testing.T) {
+	s, ctx := runtest.NewStore(t), context.Background()
+	commit := runtest.Commit(t, s, "one")
+	submitted := func() record.Review {
+		subject := record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: commit, Tree: commit}
+		asked, err := s.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+		if err != nil {
+			t.Fatal(err)
+		}
+		review, err := s.SubmitPerson(ctx, asked.ID, record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: asked.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return review
+	}
+	ending := func(n int) int64 {
+		for range n {
+			submitted()
+		}
+		newest := submitted()
+		s.Reads = &store.Reads{}
+		end := s.Together()
+		if _, err := Close(ctx, s, newest, OnPass); err != nil {
+			t.Fatal(err)
+		}
+		end()
+		return s.Reads.Events.Load()
+	}
+	const most = 8 // events: its own two, for the one who decides, under the lock and in the index, and that of its end
+	few, many := ending(5), ending(25)
+	if each := (many - few) / 20; each > most {
+		t.Errorf("%d events are read to end 5 reviews, %d to end 25: %d for each, at most %d", few, many, each, most)
+	}
+}
+
 // TestCloseFixed: a run that fixed a review and landed ends the review. A run that was accepted with open findings
 // does not. Undoing the landing reopens the review.
 func TestCloseFixed(t *testing.T) {

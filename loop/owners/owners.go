@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/git-runr/git-runr/gitstore"
 )
@@ -51,7 +52,9 @@ type Group struct {
 
 // header matches the first line of a GitLab section: "[Name]", "^[Name]" for an optional one, "[Name][2]" for two
 // approvals, followed by the default owners.
-var header = regexp.MustCompile(`^(\^?)\[([^\]]+)\](?:\[(\d{1,3})\])?(?:\s+(.*))?$`)
+var header = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\^?)\[([^\]]+)\](?:\[(\d{1,3})\])?(?:\s+(.*))?$`)
+})
 
 // Parse parses a CODEOWNERS file. place is its path in the repository.
 func Parse(place, text string) Rules {
@@ -63,7 +66,7 @@ func Parse(place, text string) Rules {
 		number++
 		fields, err := fieldsOf(raw)
 		trimmed := strings.TrimSpace(raw)
-		switch parts := header.FindStringSubmatch(trimmed); {
+		switch parts := header().FindStringSubmatch(trimmed); {
 		case len(fields) == 0:
 		case gitlab && parts != nil:
 			at = r.begin(parts)
@@ -79,7 +82,7 @@ func Parse(place, text string) Rules {
 // hasSections reports whether a line of the text begins a section.
 func hasSections(text string) bool {
 	for raw := range strings.Lines(text) {
-		if header.MatchString(strings.TrimSpace(raw)) {
+		if header().MatchString(strings.TrimSpace(raw)) {
 			return true
 		}
 	}
