@@ -2,7 +2,6 @@ package odb
 
 import (
 	"os"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -10,64 +9,53 @@ import (
 // Base objects of deltas in packs, and loose objects, are cached, up to a size for each object and for all together.
 // Objects of one kind are deltas of one another, in chains of up to fifty.
 const (
-	maxCached      = 64 << 10
-	maxCachedBytes = 4 << 20 // for each of the two generations of a cache
+	maxBase  = 64 << 10
+	maxBases = 4 << 20 // for each of the two generations of the cache
 )
 
-// baseKey is the position of an object in a pack.
+// baseKey is the position of an object in a pack, or the path of a loose object.
 type baseKey struct {
 	pack   *packFile
 	offset int64
+	loose  string
 }
 
 // packBase is a cached object. Nobody may change its data.
 type packBase struct {
 	kind plumbing.ObjectType
 	data []byte
+	file os.FileInfo // the file of a loose object when it was read
 }
 
-func (b packBase) bytes() int { return len(b.data) }
-
-// looseCopy is the content of a loose object as it was read from its file. Nobody may change its data.
-type looseCopy struct {
-	kind    string
-	data    []byte
-	size    int64 // of the file
-	written time.Time
-}
-
-func (c looseCopy) bytes() int { return len(c.data) }
-
-// isOf reports whether the file at path is still the one that c was read from: gc may have removed it.
-func (c looseCopy) isOf(path string) bool {
+// isOf reports whether a loose object's file is still the one that base was read from: gc may have removed it.
+func (base packBase) isOf(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Size() == c.size && info.ModTime().Equal(c.written)
+	return err == nil && info.Size() == base.file.Size() && info.ModTime().Equal(base.file.ModTime())
 }
 
-// cache keeps the objects that were used last, in two generations. nativeStore.mu guards it.
-type cache[K comparable, V interface{ bytes() int }] struct {
-	newer, older map[K]V
+// baseCache keeps the base objects that were used last, in two generations. nativeStore.mu guards it.
+type baseCache struct {
+	newer, older map[baseKey]packBase
 	size         int // of newer, in bytes
 }
 
-func (c *cache[K, V]) get(key K) (V, bool) {
-	object, ok := c.newer[key]
+func (c *baseCache) get(key baseKey) (packBase, bool) {
+	base, ok := c.newer[key]
 	if !ok {
-		if object, ok = c.older[key]; ok {
-			c.put(key, object)
+		if base, ok = c.older[key]; ok {
+			c.put(key, base)
 		}
 	}
-	return object, ok
+	return base, ok
 }
 
-func (c *cache[K, V]) put(key K, object V) {
-	size := object.bytes()
-	if size > maxCached {
+func (c *baseCache) put(key baseKey, base packBase) {
+	if len(base.data) > maxBase {
 		return
 	}
-	if c.newer == nil || c.size+size > maxCachedBytes {
-		c.older, c.newer, c.size = c.newer, map[K]V{}, 0
+	if c.newer == nil || c.size+len(base.data) > maxBases {
+		c.older, c.newer, c.size = c.newer, map[baseKey]packBase{}, 0
 	}
-	c.newer[key] = object
-	c.size += size
+	c.newer[key] = base
+	c.size += len(base.data)
 }

@@ -24,7 +24,7 @@ func TestReadDeltas(t *testing.T) {
 		message := fmt.Sprintf("entry %d\n\n%s\n", i, strings.Repeat(fmt.Sprintf("{%d}", i/40), 300))
 		fmt.Fprintf(&stream, "commit refs/heads/log\ncommitter A <a@b> %d +0000\ndata %d\n%s\n", 1767323045+i, len(message), message)
 	}
-	large := strings.Repeat("0123456789abcdef\n", maxCached/8)
+	large := strings.Repeat("0123456789abcdef\n", maxBase/8)
 	for _, end := range []string{"", "one\n", "two\n"} {
 		fmt.Fprintf(&stream, "blob\ndata %d\n%s\n", len(large)+len(end), large+end)
 	}
@@ -59,24 +59,24 @@ func TestReadDeltas(t *testing.T) {
 
 // TestBaseCache checks that the cache stays within its size and keeps what was used last.
 func TestBaseCache(t *testing.T) {
-	var c cache[baseKey, packBase]
+	var c baseCache
 	p := new(packFile)
-	c.put(baseKey{p, 0}, packBase{data: make([]byte, maxCached+1)})
-	if _, ok := c.get(baseKey{p, 0}); ok {
+	c.put(baseKey{pack: p}, packBase{data: make([]byte, maxBase+1)})
+	if _, ok := c.get(baseKey{pack: p}); ok {
 		t.Error("too large, and kept")
 	}
 	for i := range int64(1000) {
-		c.put(baseKey{p, i}, packBase{data: make([]byte, maxCached/2)})
+		c.put(baseKey{pack: p, offset: i}, packBase{data: make([]byte, maxBase/2)})
 		for _, used := range []int64{0, i} {
-			if _, ok := c.get(baseKey{p, used}); !ok {
+			if _, ok := c.get(baseKey{pack: p, offset: used}); !ok {
 				t.Fatalf("%d of %d is not there", used, i)
 			}
 		}
-		if kept := (len(c.newer) + len(c.older)) * maxCached / 2; kept > 2*maxCachedBytes || c.size > maxCachedBytes {
+		if kept := (len(c.newer) + len(c.older)) * maxBase / 2; kept > 2*maxBases || c.size > maxBases {
 			t.Fatalf("%d bytes are kept, %d counted", kept, c.size)
 		}
 	}
-	if _, ok := c.get(baseKey{p, 1}); ok {
+	if _, ok := c.get(baseKey{pack: p, offset: 1}); ok {
 		t.Error("what was not used is there")
 	}
 }

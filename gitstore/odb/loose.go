@@ -33,8 +33,8 @@ func (s *Store) LoosePath(id ID) string { return (&objectDir{path: s.ObjectsPath
 // a command reads the same commits and trees several times.
 func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err error) {
 	path := d.loosePath(id)
-	if known, ok := d.loose.get(id); ok && int64(len(known.data)) <= limit && known.isOf(path) {
-		return known.kind, bytes.Clone(known.data), nil
+	if known, ok := d.bases.get(baseKey{loose: path}); ok && int64(len(known.data)) <= limit && known.isOf(path) {
+		return known.kind.String(), bytes.Clone(known.data), nil
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +48,11 @@ func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err
 	if err != nil && !errors.Is(err, gitdir.ErrTooLarge) {
 		err = fmt.Errorf("%w: loose: %w", gitdir.ErrCorrupt, err)
 	}
-	if info, statErr := f.Stat(); err == nil && statErr == nil && len(data) <= maxCached {
-		d.loose.put(id, looseCopy{kind, bytes.Clone(data), info.Size(), info.ModTime()})
+	if err == nil && len(data) <= maxBase {
+		typ, _ := plumbing.ParseObjectType(kind)
+		if info, err := f.Stat(); err == nil {
+			d.bases.put(baseKey{loose: path}, packBase{typ, bytes.Clone(data), info})
+		}
 	}
 	return kind, data, err
 }

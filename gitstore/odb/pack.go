@@ -112,7 +112,7 @@ func (p *packFile) read(offset, limit int64) (plumbing.ObjectType, []byte, error
 	var deltas []packDelta
 	budget := 2 * max(limit, MaxObject) // for the deltas together
 	for {
-		if base, ok := p.bases.get(baseKey{p, offset}); ok && int64(len(base.data)) <= limit {
+		if base, ok := p.bases.get(baseKey{pack: p, offset: offset}); ok && int64(len(base.data)) <= limit {
 			return p.applyDeltas(base, deltas)
 		}
 		header, body, err := readPackEntry(p.scanner, offset, limit)
@@ -120,8 +120,8 @@ func (p *packFile) read(offset, limit int64) (plumbing.ObjectType, []byte, error
 			return 0, nil, err
 		}
 		if !header.Type.IsDelta() {
-			base := packBase{header.Type, body}
-			p.bases.put(baseKey{p, offset}, base)
+			base := packBase{kind: header.Type, data: body}
+			p.bases.put(baseKey{pack: p, offset: offset}, base)
 			return p.applyDeltas(base, deltas)
 		}
 		budget -= int64(len(body))
@@ -178,9 +178,9 @@ func (p *packFile) applyDeltas(base packBase, deltas []packDelta) (_ plumbing.Ob
 		if base.data, err = packfile.PatchDelta(base.data, d.delta); err != nil {
 			return 0, nil, err
 		}
-		p.bases.put(baseKey{p, d.offset}, base)
+		p.bases.put(baseKey{pack: p, offset: d.offset}, base)
 	}
-	if len(base.data) <= maxCached { // it may be in the cache
+	if len(base.data) <= maxBase { // it may be in the cache
 		base.data = bytes.Clone(base.data)
 	}
 	return base.kind, base.data, nil

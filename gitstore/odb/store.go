@@ -24,7 +24,7 @@ type nativeStore struct {
 	mu   sync.Mutex   // held while a pack is read, so that nobody closes it meanwhile
 	dirs []*objectDir // our own first, then the alternates; nil until first needed
 
-	bases cache[baseKey, packBase]
+	bases baseCache
 }
 
 // objectDir is one directory of objects: the repository's own or an alternate.
@@ -34,8 +34,7 @@ type objectDir struct {
 	listed time.Time   // when packs was read
 	stamp  time.Time   // time of modification of the pack directory at that moment
 	stale  bool        // a listed pack no longer exists
-	loose  cache[ID, looseCopy]
-	bases  *cache[baseKey, packBase]
+	bases  *baseCache
 }
 
 // packFile is one pack. It is opened when it is first searched.
@@ -43,7 +42,7 @@ type packFile struct {
 	path  string // without .pack or .idx
 	idx   *os.File
 	pack  *os.File
-	bases *cache[baseKey, packBase]
+	bases *baseCache
 	index *packIndex
 
 	scanner *packfile.Scanner // reads one object at a time
