@@ -356,7 +356,7 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 	if err != nil {
 		return request, err
 	}
-	unknown, err := conf.AskOwners(s.ctx, &request)
+	unknown, err := conf.Invite(s.ctx, &request)
 	if len(unknown) > 0 {
 		s.say("not asked, as nobody is known by this name: %s of CODEOWNERS; [teams] can say who it is", strings.Join(unknown, ", "))
 	}

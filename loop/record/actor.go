@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -28,17 +29,9 @@ func CheckActor(name string) error {
 
 // SameActor reports whether two names denote one actor. People are compared by address, whatever terminal or page
 // follows it in parentheses. An agent has no address, so two sessions of one agent are two actors.
+// It is the one comparison of who acts, asks, reviews or answers.
 func SameActor(a, b string) bool {
-	if a == b {
-		return true
-	}
-	email := func(actor string) string {
-		if !strings.Contains(actor, "<") {
-			return ""
-		}
-		return gitstore.ParseIdentity(actor).Email
-	}
-	return email(a) != "" && strings.EqualFold(email(a), email(b))
+	return a == b || people.Same(gitstore.ParseIdentity(a), gitstore.ParseIdentity(b))
 }
 
 // Hold describes who claims a review, or acts on a claimed one, and on what terms.

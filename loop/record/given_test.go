@@ -7,7 +7,7 @@ import (
 // TestClaimOfAnOpenRequest lets one person take a request before the answer, and hand it on.
 func TestClaimOfAnOpenRequest(t *testing.T) {
 	const dan, bob = "Dan <dan@example.com>", "Bob <bob@example.com>"
-	requested := threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, People: []string{dan}})
+	requested := threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, Invited: Invited{People: []string{dan}}})
 	claimed := threadEvent(t, 2, EventReviewClaimed.Name, ActorPayload{Actor: dan})
 	fold := func(events ...Event) Review {
 		review, bad := FoldReview(append([]Event{requested, claimed}, events...))
