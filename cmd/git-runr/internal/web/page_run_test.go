@@ -289,3 +289,26 @@ func TestRunKept(t *testing.T) {
 	shows(t, long, "bytes before</a>")
 	hides(t, s.page(at+"attempt-1.log?until=100"), "bytes before")
 }
+
+// A review that a run asks for names the run, the round, and how the run's checks of the change ended.
+func TestReviewOfRun(t *testing.T) {
+	s := newSite(t)
+	run := s.stopped()
+	subject, err := s.Store.Subject(context.Background(), string(run.Head()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := record.ReviewRequest{Reviewer: record.Human, Subject: subject, Run: run.ID, Round: 2}
+	made, err := s.Store.RequestReview(context.Background(), request, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := s.page("/review/" + made.ID)
+	checkHTML(t, page)
+	shows(t, page, `round 2 of <a href="/run/`+run.ID, `<span class="tag bad">test: exit 1`, `<span class="tag ">lint: exit 1`)
+	request.Run = "20260101000000-absent"
+	if made, err = s.Store.RequestReview(context.Background(), request, "run"); err != nil {
+		t.Fatal(err)
+	}
+	hides(t, s.page("/review/"+made.ID), "test: exit 1")
+}
