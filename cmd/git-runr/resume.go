@@ -95,7 +95,7 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
-	if err := conf.TrustedPlan(s.ctx, store.Repo.Writer(), run); err != nil {
+	if err := conf.TrustedPlan(s.ctx, run); err != nil {
 		return err
 	}
 	if err := workHere(s.ctx, store, run); err != nil {

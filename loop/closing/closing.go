@@ -251,7 +251,7 @@ func asksNoMore(old, newer record.Review) bool {
 		again := answered(sub.Reviewer)
 		if sub.Decision != "" { // a person's verdict needs a new verdict of the same person; comments do not replace it
 			again = slices.ContainsFunc(said, func(s record.Submission) bool {
-				return s.Reviewer == sub.Reviewer && (s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
+				return record.SameActor(s.Reviewer, sub.Reviewer) && (s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
 			})
 		}
 		findings := sub.Findings()

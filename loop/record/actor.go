@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
-	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -30,8 +30,11 @@ func CheckActor(name string) error {
 // SameActor reports whether two names denote one actor. People are compared by address, whatever terminal or page
 // follows it in parentheses. An agent has no address, so two sessions of one agent are two actors.
 // It is the one comparison of who acts, asks, reviews or answers.
-func SameActor(a, b string) bool {
-	return a == b || people.Same(gitstore.ParseIdentity(a), gitstore.ParseIdentity(b))
+func SameActor(a, b string) bool { return a == b || ActorKey(a) == ActorKey(b) }
+
+// ActorKey returns what all names of one actor share: a person's address in lower case, or a name without an address.
+func ActorKey(actor string) string {
+	return cmp.Or(strings.ToLower(gitstore.ParseIdentity(actor).Email), actor)
 }
 
 // Hold describes who claims a review, or acts on a claimed one, and on what terms.

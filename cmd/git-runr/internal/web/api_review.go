@@ -162,7 +162,7 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	}
 	if claimedBy, reviewer := q.Get("claimedBy"), q.Get("reviewer"); claimedBy != "" || reviewer != "" {
 		filter.Review = func(r record.ReviewSummary) bool {
-			return (claimedBy == "" || r.ClaimedBy == claimedBy) && (reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
+			return (claimedBy == "" || record.SameActor(r.ClaimedBy, claimedBy)) && (reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
 		}
 	}
 	reviews, total, err := s.Store.Reviews(r.Context(), filter)

@@ -82,7 +82,7 @@ func (v reviewView) Handed() *record.Submission {
 		return nil
 	}
 	for i := len(v.Review.Submissions) - 1; i >= 0; i-- {
-		if v.Review.Submissions[i].Reviewer == v.Actor {
+		if record.SameActor(v.Review.Submissions[i].Reviewer, v.Actor) {
 			return &v.Review.Submissions[i]
 		}
 	}
@@ -95,10 +95,10 @@ func (v reviewView) Asked() string { return firstLine(v.Review.Request.Message) 
 // CameBack returns the answers of others to the reader who requested the review, which are shown above the change. It
 // returns none for a closed review.
 func (v reviewView) CameBack() []submissionView {
-	if v.Review.RequestedBy != v.Actor || !v.Review.ClosedAt.IsZero() {
+	if !record.SameActor(v.Review.RequestedBy, v.Actor) || !v.Review.ClosedAt.IsZero() {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return s.Reviewer == v.Actor })
+	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return record.SameActor(s.Reviewer, v.Actor) })
 }
 
 // OpenRemarks returns the open remarks of a submission that are about files.
