@@ -470,6 +470,13 @@ func (s *session) reviewDocument(store *store.Store, review record.Review) (rend
 	doc.SoFar = queue.SoFar(store, review.ID)
 	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // without a configuration no run could start
 		doc.Fix = conf.FixLine(review.ID)
+		bar, err := conf.Bar(s.ctx, string(lineage.LevelApproved), review.Request.Subject.Base)
+		if err == nil {
+			doc.Unsigned, err = lineage.Unsigned(s.ctx, store, review, bar)
+		}
+		if err != nil {
+			return doc, err
+		}
 	}
 	return doc, cmp.Or(doc.Place(s.ctx, store), doc.Converse(s.ctx, store))
 }

@@ -46,6 +46,9 @@ type ReviewDocument struct {
 	Carried []CarriedDocument `json:"carried,omitempty"`
 	Settled int               `json:"settled_before,omitempty"` // settled findings of earlier rounds
 
+	// Unsigned lists events of people that are not signed by their address, if sync.verify is set.
+	Unsigned []gitstore.ID `json:"unsigned,omitempty"`
+
 	Markdown string `json:"markdown"` // the comments in the format that agents know, or ""
 	Fix      string `json:"-"`        // config.FixLine, or ""
 }
@@ -219,7 +222,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
 	for _, sub := range doc.Submissions {
 		if sub.Decision != "" {
-			writeDecision(w, sub)
+			writeDecision(w, sub, slices.Contains(doc.Unsigned, sub.Event))
 		}
 	}
 	writeComments(w, doc)
@@ -382,10 +385,13 @@ func writeMessages(w io.Writer, subject record.Subject) {
 }
 
 // writeDecision prints a person's verdict and message.
-func writeDecision(w io.Writer, sub record.Submission) {
+func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
 	by := sub.Reviewer
 	if sub.Writer != "" {
 		by += fmt.Sprintf(" (writer %.7s)", sub.Writer)
+	}
+	if unsigned {
+		by += " (not signed by this address)"
 	}
 	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
