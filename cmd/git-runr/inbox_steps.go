@@ -81,6 +81,7 @@ func (s *session) give(store *store.Store, conf *config.Config) error {
 		}
 		given.People = append(given.People, config.PeopleTexts(found)...)
 	}
+	given.Each = len(given.People) > 1
 	review, err := store.GiveReview(s.ctx, s.Args().First(), given)
 	if err != nil {
 		return s.claimedHint(err, review)

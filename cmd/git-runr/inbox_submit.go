@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -83,6 +84,9 @@ func inboxSubmit(s *session, records *store.Store) error {
 func writeSubmitted(w io.Writer, review record.Review, actor string) {
 	sub, _ := review.Newest(actor)
 	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(), prose.Count(len(sub.Comments), "comment"))
+	if s := review.Summary(); s.ApprovedWords() != "" && review.ClosedAt.IsZero() {
+		safetext.Fprintf(w, "It is approved by %d of %d; still asked: %s.\n", s.Approved, s.ApprovalsNeeded, cmp.Or(strings.Join(s.StillAsked, ", "), "anybody else"))
+	}
 }
 
 // submission returns the verdict and message of the flags.

@@ -60,9 +60,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	return &mcp.Project{
 		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
-		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
-			return conf.RequestFor(s.ctx, names, kind)
-		},
+		Ask:         conf.RequestOn,
 		StartWorker: func() error { return background.Work(store.Repo) },
 		Page:        func(review record.Review) string { return each.reviewURL(store, review.ID) },
 		Close:       func() { store.Repo.Close() },

@@ -36,7 +36,7 @@ func (p *program) resumeCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "commit", Usage: "accept what there is"},
 			&cli.BoolFlag{Name: "skip", Usage: "leave the task undone"},
-			&cli.BoolFlag{Name: "stop", Usage: "leave it to a person"},
+			&cli.BoolFlag{Name: "stop", Usage: "leave it to a person; one that is at work on this machine is stopped"},
 			&cli.BoolFlag{Name: "safe", Usage: "only where nothing is for a person to decide"},
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
 			&cli.BoolFlag{Name: "keep", Usage: "begin an attempt that was killed or failed again on the files as they are"},
@@ -95,7 +95,7 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
-	if err := conf.TrustedPlan(s.ctx, store.Repo.Writer(), run); err != nil {
+	if err := conf.TrustedPlan(s.ctx, run); err != nil {
 		return err
 	}
 	if err := workHere(s.ctx, store, run); err != nil {
@@ -263,7 +263,7 @@ func needsPerson(store *store.Store, run record.Run) error {
 
 func (p *program) interveneCommand() *cli.Command {
 	return &cli.Command{
-		Name: "intervene", Usage: "record what you did for a run that stopped", ArgsUsage: "RUN",
+		Name: "intervene", Usage: "record what you did for a run, which is stopped first", ArgsUsage: "RUN",
 		Description: "What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
 			"there and kept as evidence, and the next prompts say what you noted. So is the output of checks that\n" +
 			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +
@@ -353,7 +353,7 @@ func (c *console) showIntervention(run record.Run, iv record.Intervention) error
 
 func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
-		Name: "abort", Usage: "give up a run and remove its worktree; its branch stays", ArgsUsage: "RUN",
+		Name: "abort", Usage: "give up a run, also one at work, and remove its worktree; its branch stays", ArgsUsage: "RUN",
 		Action: p.onRun(func(s *session, store *store.Store, _ *config.Config, run record.Run) error {
 			run, left, err := runner.Abort(s.ctx, store, run)
 			if err != nil {

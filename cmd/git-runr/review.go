@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -346,7 +347,7 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 	if err != nil {
 		return request, err
 	}
-	unknown, err := conf.AskOwners(s.ctx, &request)
+	unknown, err := conf.Invite(s.ctx, &request)
 	if len(unknown) > 0 {
 		s.say("not asked, as nobody is known by this name: %s of CODEOWNERS; [teams] can say who it is", strings.Join(unknown, ", "))
 	}
@@ -428,33 +429,58 @@ func awaited(r record.Review) bool {
 	return len(pending) > 0 && r.ClosedAt.IsZero()
 }
 
-// awaitReview waits until all reviewers have answered, and shows the review.
+// awaitReview waits until all reviewers have answered, here or in the newer request that took its place, and shows the review.
 func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr show %s", strings.Join(made.Pending(), ", "), made.ID)
 	review, err := steps.Await(s.ctx, func(ctx context.Context) (record.Review, error) { return store.Review(ctx, made.ID) }, func(r record.Review) bool { return !awaited(r) })
 	if err != nil {
 		return err
 	}
-	return s.showReview(store, review)
+	newer := record.Review{}
+	if review.Status == record.ReviewCancelled {
+		newer, err = closing.SupersededBy(s.ctx, store, review)
+	}
+	if err != nil {
+		return err
+	}
+	if newer.ID == "" {
+		return s.showReview(store, review)
+	}
+	s.say("review %s was cancelled: %s is of the same change, and is shown instead", review.ID, newer.ID)
+	if awaited(newer) {
+		return s.awaitReview(store, newer)
+	}
+	return s.showReview(store, newer)
 }
 
-// reviewDocument returns the document for a review, with the command line that starts a run for its findings.
-func (s *session) reviewDocument(store *store.Store, review record.Review) render.ReviewDocument {
+// reviewDocument returns the document for a review, with where its comments are now, the rounds before it, and the command line
+// that starts a run for its findings.
+func (s *session) reviewDocument(store *store.Store, review record.Review) (render.ReviewDocument, error) {
 	doc := render.NewReviewDocument(review)
 	doc.SoFar = queue.SoFar(store, review.ID)
 	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // without a configuration no run could start
 		doc.Fix = conf.FixLine(review.ID)
+		bar, err := conf.Bar(s.ctx, string(lineage.LevelApproved), review.Request.Subject.Base)
+		if err == nil {
+			doc.Unsigned, err = lineage.Unsigned(s.ctx, store, review, bar)
+		}
+		if err != nil {
+			return doc, err
+		}
 	}
-	return doc
+	return doc, cmp.Or(doc.Place(s.ctx, store), doc.Converse(s.ctx, store))
 }
 
 // showReview prints a review and returns its outcome as an exit status.
 func (s *session) showReview(store *store.Store, review record.Review) error {
-	doc := s.reviewDocument(store, review)
+	doc, err := s.reviewDocument(store, review)
+	if err != nil {
+		return err
+	}
 	if s.Bool("require-checks") {
 		doc.ChecksMissing = render.ChecksMissing(review)
 	}
-	err := s.print(doc, func(w io.Writer) {
+	err = s.print(doc, func(w io.Writer) {
 		render.Review(w, doc)
 		if doc.ChecksMissing != "" {
 			safetext.Fprintf(w, "\nNo pass, as checks are required: %s.\n", doc.ChecksMissing)
@@ -463,7 +489,8 @@ func (s *session) showReview(store *store.Store, review record.Review) error {
 	if err != nil {
 		return err
 	}
-	if err := outcomeStatus(review); err != nil || doc.ChecksMissing == "" {
+	refuses := slices.ContainsFunc(doc.Carried, func(c render.CarriedDocument) bool { return c.Refuses })
+	if err := outcomeStatus(review); err != nil || doc.ChecksMissing == "" && !refuses {
 		return err
 	}
 	return exit.With(exit.NotPassed)

@@ -63,7 +63,7 @@ func (s *session) askSame(store *store.Store, review record.Review, request *rec
 	}
 	next.Message, next.NoChecks = request.Message, request.NoChecks
 	if s.IsSet("reviewer") {
-		next.Reviewer, next.Others, next.People = request.Reviewer, request.Others, request.People
+		next.Reviewer, next.Others, next.Invited = request.Reviewer, request.Others, request.Invited
 	}
 	*request = next
 	return nil

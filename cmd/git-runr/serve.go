@@ -101,9 +101,7 @@ func (s *session) webConfig(store *store.Store, conf *config.Config, place *web.
 		Unshared: unshared,
 		Taker:    s.steps(store), Now: s.now, Checks: checks, Actor: actor,
 		Secret: place.Secret, Port: place.Address.Port,
-		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
-			return conf.RequestFor(s.ctx, names, kind)
-		},
+		Ask:       conf.RequestOn,
 		Requested: func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
 		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
 			return diagnose.Measure(ctx, store, since, until)

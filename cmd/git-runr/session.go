@@ -466,7 +466,7 @@ func writeStop(w io.Writer, s *session, store *store.Store, run record.Run) {
 
 // offered returns run without the commands of checks that must not be suggested here.
 func (s *session) offered(store *store.Store, run record.Run) (record.Run, error) {
-	return config.Offered(store.Repo.Writer(), run, func() (*config.Config, error) { return s.configuration(store) })
+	return config.Offered(store.Repo, run, func() (*config.Config, error) { return s.configuration(store) })
 }
 
 // workHere returns an error if the run's commits are not in this clone, although its log is.

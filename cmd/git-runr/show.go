@@ -68,8 +68,8 @@ func show(s *session, store *store.Store) error {
 
 // showPlaced shows a review, each finding with the place where its code is now.
 func (s *session) showPlaced(store *store.Store, review record.Review) error {
-	doc := s.reviewDocument(store, review)
-	if err := cmp.Or(doc.Place(s.ctx, store), doc.Converse(s.ctx, store)); err != nil {
+	doc, err := s.reviewDocument(store, review)
+	if err != nil {
 		return err
 	}
 	_ = store.Look(review) // if this fails, review --since-mine only shows more than is new

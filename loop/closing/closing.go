@@ -143,10 +143,14 @@ func answersText(review record.Review) string {
 }
 
 // supersede closes the older reviews of the same change, and the review that this one follows: one change has one entry
-// in the inbox.
+// in the inbox. It leaves those that another audience asked for, who do not see this one's answer.
 func supersede(ctx context.Context, s *store.Store, review record.Review) error {
 	follows, subject := review.Request.Follows, review.Request.Subject
+	mine := s.Repo.Audience(review.Writer)
 	filter := store.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
+		if theirs := s.Repo.Audience(r.Writer); theirs != mine && !theirs.Private {
+			return false
+		}
 		begun := cmp.Or(cmp.Compare(r.Clock, review.Clock), strings.Compare(r.ID, review.ID))
 		return r.ID == follows || (r.At() == subject.Commit || replacedBy(r.Moves, subject.Commit)) && begun < 0 && r.Run == ""
 	}}
@@ -251,7 +255,7 @@ func asksNoMore(old, newer record.Review) bool {
 		again := answered(sub.Reviewer)
 		if sub.Decision != "" { // a person's verdict needs a new verdict of the same person; comments do not replace it
 			again = slices.ContainsFunc(said, func(s record.Submission) bool {
-				return s.Reviewer == sub.Reviewer && (s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
+				return record.SameActor(s.Reviewer, sub.Reviewer) && (s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
 			})
 		}
 		findings := sub.Findings()

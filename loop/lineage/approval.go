@@ -335,13 +335,7 @@ func (a Approval) rank() (rank int) {
 func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Approval {
 	who := a.person(at.By)
 	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Writer: at.Writer, who: who}
-	if cmp.Or(a.bar.Verify, VerifyOff) != VerifyOff {
-		signature := a.signed[at.Event]
-		one.Signature = cmp.Or(signature.State, gitstore.SignatureMissing)
-		if one.Signature == gitstore.SignatureGood && !signature.By(who.Email) {
-			one.Signature = gitstore.SignatureUnknown
-		}
-	}
+	one.Signature = a.signature(at.Event, who)
 	switch {
 	case a.wrote(commit, at):
 		one.Why = "wrote it"
@@ -349,6 +343,50 @@ func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Appro
 		one.Why = "not signed by this address"
 	}
 	return one
+}
+
+// signature returns how an event is signed; good is a signature of who. "" where signatures are not verified.
+func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.SignatureState {
+	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
+		return ""
+	}
+	signature := a.signed[event]
+	if signature.State == gitstore.SignatureGood && !signature.By(who.Email) {
+		return gitstore.SignatureUnknown
+	}
+	return cmp.Or(signature.State, gitstore.SignatureMissing)
+}
+
+// Unsigned returns the events by which people answered a review and that have no good signature of their address; none where
+// bar does not verify signatures.
+func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar) ([]gitstore.ID, error) {
+	if cmp.Or(bar.Verify, VerifyOff) == VerifyOff {
+		return nil, nil
+	}
+	a := approvals{bar: bar, mapped: map[string]people.Person{}}
+	said := slices.DeleteFunc(review.Standing(), func(sub record.Submission) bool { return sub.Decision == "" })
+	var events []gitstore.ID
+	var texts []string
+	for _, sub := range said {
+		events, texts = append(events, sub.Event), append(texts, sub.Reviewer)
+	}
+	base, err := BaseOf(ctx, s, nil, bar.Base)
+	if err != nil || len(said) == 0 {
+		return nil, err
+	}
+	if err := a.readMailmap(ctx, s, base, texts); err != nil {
+		return nil, err
+	}
+	if err := a.readSignatures(ctx, s, base, events); err != nil {
+		return nil, err
+	}
+	events = nil
+	for _, sub := range said {
+		if a.signature(sub.Event, a.person(sub.Reviewer)) != gitstore.SignatureGood {
+			events = append(events, sub.Event)
+		}
+	}
+	return events, nil
 }
 
 // owned returns how many of a group's owners are among those whose approvals count. A forge's name is whom [teams] says: that

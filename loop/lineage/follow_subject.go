@@ -18,7 +18,7 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 		}
 	}
 	request := record.ReviewRequest{
-		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, People: review.Request.People, Follows: review.ID,
+		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, Invited: review.Request.Invited, Follows: review.ID,
 		Panel: review.Request.Panel,
 	}
 	made, err := f.store.RequestReview(ctx, request, "follow")

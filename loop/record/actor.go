@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -28,17 +29,12 @@ func CheckActor(name string) error {
 
 // SameActor reports whether two names denote one actor. People are compared by address, whatever terminal or page
 // follows it in parentheses. An agent has no address, so two sessions of one agent are two actors.
-func SameActor(a, b string) bool {
-	if a == b {
-		return true
-	}
-	email := func(actor string) string {
-		if !strings.Contains(actor, "<") {
-			return ""
-		}
-		return gitstore.ParseIdentity(actor).Email
-	}
-	return email(a) != "" && strings.EqualFold(email(a), email(b))
+// It is the one comparison of who acts, asks, reviews or answers.
+func SameActor(a, b string) bool { return a == b || ActorKey(a) == ActorKey(b) }
+
+// ActorKey returns what all names of one actor share: a person's address in lower case, or a name without an address.
+func ActorKey(actor string) string {
+	return cmp.Or(strings.ToLower(gitstore.ParseIdentity(actor).Email), actor)
 }
 
 // Hold describes who claims a review, or acts on a claimed one, and on what terms.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/git-runr/git-runr/gitstore"
 )
 
 // Conversation is the chain of review rounds on one change, oldest first. Each round follows the one before it.
@@ -119,7 +117,7 @@ func (r Review) BackTo() (people []string, claimed int) {
 
 // IsBackTo reports whether person has to confirm claimed fixes in the review.
 func (s ReviewSummary) IsBackTo(person string) bool {
-	return slices.ContainsFunc(s.BackTo, func(name string) bool { return samePerson(name, person) })
+	return slices.ContainsFunc(s.BackTo, func(name string) bool { return SameActor(name, person) })
 }
 
 // AnswerConfirmed is typed by an objector to confirm that a finding is fixed or gone. It is recorded as the objector's
@@ -141,10 +139,4 @@ func (r Review) Confirmation(a Answer) (Answer, error) {
 		return a, &InputError{fmt.Sprintf("%s can confirm it, who objected; you are %s", strings.Join(j.SaidBy, ", "), a.Actor)}
 	}
 	return a, nil
-}
-
-// samePerson reports whether two names have the same address, whatever the session, or are equal.
-func samePerson(a, b string) bool {
-	mine, other := gitstore.ParseIdentity(a).Email, gitstore.ParseIdentity(b).Email
-	return a == b || mine != "" && strings.EqualFold(mine, other)
 }

@@ -8,7 +8,7 @@ import (
 // to somebody else.
 func TestClaimOfAnOpenRequest(t *testing.T) {
 	const dan, bob = "Dan <dan@example.com>", "Bob <bob@example.com>"
-	requested := threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, People: []string{dan}})
+	requested := threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, Invited: Invited{People: []string{dan}}})
 	claimed := threadEvent(t, 2, EventReviewClaimed.Name, ActorPayload{Actor: dan})
 	fold := func(events ...Event) Review {
 		review, bad := FoldReview(append([]Event{requested, claimed}, events...))

@@ -18,7 +18,7 @@ type News struct {
 // News returns what others than person said after since, oldest first, and when person last said something.
 func (r Review) News(person string, since time.Time) (news []News, last time.Time) {
 	add := func(n News) {
-		if samePerson(n.By, person) {
+		if SameActor(n.By, person) {
 			last = slices.MaxFunc([]time.Time{last, n.At}, time.Time.Compare)
 			return
 		}

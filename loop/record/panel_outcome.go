@@ -217,9 +217,10 @@ func (r Review) answeredBy() []string {
 }
 
 func (r Review) hasAnswered(name string) bool {
-	return slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-		return s.Reviewer == name || name == Human && s.byPerson()
-	})
+	if name == Human {
+		return r.peopleAnswered()
+	}
+	return slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Reviewer == name })
 }
 
 // byPerson reports whether a submission comes from a person and is not an agent's remarks.

@@ -37,11 +37,11 @@ type ReviewRequest struct {
 	Message  string   `json:"message,omitempty"`
 	Reviewer string   `json:"reviewer"`
 	Others   []string `json:"other_reviewers,omitempty"` // more reviewers
-	People   []string `json:"people,omitempty"`          // "Name <address>" of the people asked; empty: anybody
 	Run      string   `json:"run_id,omitempty"`          // the run that continues with the answer
 	Round    int      `json:"round,omitempty"`           // the round of Run
 	NoChecks bool     `json:"no_checks,omitempty"`       // do not run checks
 	Follows  string   `json:"follows,omitempty"`         // the earlier review of the same code before it changed; its findings are looked at again
+	Invited           // the people asked, where a person reviews
 	Panel
 }
 

@@ -11,7 +11,7 @@ import (
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
-		return samePerson(s.Reviewer, a.Actor) && slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
+		return SameActor(s.Reviewer, a.Actor) && slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
 	}
 	verified := func(v Verification) bool {
 		return v.Spent.By(v.By) == a.Actor && v.Commit == a.Commit && slices.ContainsFunc(v.Rulings, func(ruled Ruling) bool {

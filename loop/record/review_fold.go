@@ -313,6 +313,7 @@ func (r *Review) submit(e Event, submission Submission) {
 		submission.Writer = e.Writer
 	}
 	r.took(submission.took(e))
+	reviews := r.Status == ReviewOpen || r.Claim != nil && hasPerson(r.StillAsked(), r.Claim.By) && SameActor(r.Claim.By, submission.Reviewer)
 	taken := comment.IDs(r.Comments())
 	for i := range submission.Comments {
 		submission.Comments[i].FillIn(submission.Reviewer, taken)
@@ -320,7 +321,10 @@ func (r *Review) submit(e Event, submission Submission) {
 	r.Submissions, r.Reopened = append(r.Submissions, submission), false
 	r.join()
 	if r.Status == ReviewOpen {
-		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
+		r.SubmittedAt = e.Timestamp
+	}
+	if reviews { // a claim to review ends with the answer
+		r.Status = ReviewSubmitted
 		if r.Claim != nil {
 			r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, false)
 			r.Claim = nil

@@ -10,7 +10,7 @@ import (
 // Newest returns the newest submission of a reviewer.
 func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 	for _, sub := range slices.Backward(r.Submissions) {
-		if sub.Reviewer == reviewer {
+		if SameActor(sub.Reviewer, reviewer) {
 			return sub, true
 		}
 	}
@@ -19,7 +19,7 @@ func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 
 // Sent reports whether reviewer's submission with key is recorded. It is false for an empty key.
 func (r Review) Sent(reviewer, key string) bool {
-	return key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == key && s.Reviewer == reviewer })
+	return key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == key && SameActor(s.Reviewer, reviewer) })
 }
 
 // Looked returns the most thorough look among the submissions that count, or "".
@@ -83,7 +83,7 @@ func (r Review) quorumCounts() int {
 func (r Review) Standing() []Submission {
 	var standing []Submission
 	for _, s := range r.Submissions {
-		i := slices.IndexFunc(standing, func(o Submission) bool { return o.Reviewer == s.Reviewer })
+		i := slices.IndexFunc(standing, func(o Submission) bool { return SameActor(o.Reviewer, s.Reviewer) })
 		switch {
 		case i < 0:
 			standing = append(standing, s)

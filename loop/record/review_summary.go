@@ -45,20 +45,25 @@ type ReviewSummary struct {
 	Asked        string        `json:"asked,omitempty"`         // the first request, if there are no findings
 	Others       []string      `json:"other_reviewers,omitempty"`
 	People       []string      `json:"people,omitempty"`      // the people asked, if a person is; empty: anybody
-	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
-	Absent       []string      `json:"absent,omitempty"`      // those of them not needed to complete it
-	Outvoted     bool          `json:"outvoted,omitempty"`    // agents failed it, but fewer than the quorum
-	ReviewKind   string        `json:"review_kind,omitempty"` // what reviewers looked for; "" for everything
-	Files        []string      `json:"files,omitempty"`       // the paths asked about or commented on
-	ClaimedBy    string        `json:"claimed_by,omitempty"`
-	ClaimedAt    time.Time     `json:"claimed_at,omitzero"`
-	ClaimedUntil time.Time     `json:"claimed_until,omitzero"`
-	ResolvedBy   string        `json:"resolved_by,omitempty"`
-	ResolvedAt   time.Time     `json:"resolved_at,omitzero"`
-	ClosedAt     time.Time     `json:"closed_at,omitzero"`         // resolved or cancelled
-	Lost         int           `json:"lost,omitempty"`             // events that the fold skipped
-	Failure      string        `json:"failure,omitempty"`          // stop reason, if a reviewer could not be run
-	Failed       []string      `json:"failed_reviewers,omitempty"` // reviewers who could not be run
+	StillAsked   []string      `json:"still_asked,omitempty"` // as Review.StillAsked returns them
+	// Approved and ApprovalsNeeded are as Review.ApprovedOf returns them.
+	Approved        int `json:"approved,omitempty"`
+	ApprovalsNeeded int `json:"approvals_needed,omitempty"`
+
+	Waiting      []string  `json:"waiting_for,omitempty"` // reviewers who have not answered
+	Absent       []string  `json:"absent,omitempty"`      // those of them not needed to complete it
+	Outvoted     bool      `json:"outvoted,omitempty"`    // agents failed it, but fewer than the quorum
+	ReviewKind   string    `json:"review_kind,omitempty"` // what reviewers looked for; "" for everything
+	Files        []string  `json:"files,omitempty"`       // the paths asked about or commented on
+	ClaimedBy    string    `json:"claimed_by,omitempty"`
+	ClaimedAt    time.Time `json:"claimed_at,omitzero"`
+	ClaimedUntil time.Time `json:"claimed_until,omitzero"`
+	ResolvedBy   string    `json:"resolved_by,omitempty"`
+	ResolvedAt   time.Time `json:"resolved_at,omitzero"`
+	ClosedAt     time.Time `json:"closed_at,omitzero"`         // resolved or cancelled
+	Lost         int       `json:"lost,omitempty"`             // events that the fold skipped
+	Failure      string    `json:"failure,omitempty"`          // stop reason, if a reviewer could not be run
+	Failed       []string  `json:"failed_reviewers,omitempty"` // reviewers who could not be run
 	// RetryAt is when those of them that are retried automatically are retried.
 	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
 	FailedTurns []FailedTurn         `json:"failed_turns,omitempty"` // the failures for each clone
@@ -97,6 +102,8 @@ func (r Review) Summary() ReviewSummary {
 		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
 	}
+	s.StillAsked = r.StillAsked()
+	s.Approved, s.ApprovalsNeeded = r.ApprovedOf()
 	s.Unreadable = r.Unreadable()
 	s.count(r.Open())
 	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows

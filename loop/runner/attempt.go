@@ -99,6 +99,9 @@ func (t *execution) implement(name string, step Step, a record.Attempt, before *
 	if err != nil {
 		return role.ImplementAnswer{}, err
 	}
+	if err := t.keepPrompt(a.Number, prompt.Text(a.Mode)); err != nil {
+		return role.ImplementAnswer{}, err
+	}
 	job := role.ImplementJob{
 		Dir: t.tree.Dir, Prompt: prompt.Text(a.Mode), Uninstructed: t.run.Plan.Uninstructed, Keep: t.run.Plan.KeepSessions, Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
 	}

@@ -79,6 +79,15 @@ func (t *execution) record(d record.NewEvent) error {
 	return err
 }
 
+// keepPrompt writes what an attempt's agent is asked to a file that stays in this clone.
+func (t *execution) keepPrompt(attempt int, text string) error {
+	file := filepath.Join(workspace.FilesDir(t.Store, t.run.ID), fmt.Sprintf("attempt-%d.prompt.md", attempt))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("keep prompt: %w", err)
+	}
+	return nil
+}
+
 // transcript opens a file for an agent's output, up to maxTranscript bytes. The file stays in this clone.
 func (t *execution) transcript(name string) (io.WriteCloser, error) {
 	dir := workspace.FilesDir(t.Store, t.run.ID)

@@ -26,11 +26,11 @@ type InterventionSpec struct {
 	Proof    bool        // only its commands count: what a killed attempt left stays unclaimed
 }
 
-// Intervene records what a person did for a stopped run: changes in the run's working tree become a commit on its
+// Intervene records what a person did for a run, which is stopped first if a process on this machine carries it out: changes in the run's working tree become a commit on its
 // branch, commands are run there and their results kept as evidence. The retry counters start afresh.
 func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
 	var iv record.Intervention
-	unlock, err := workspace.HoldRun(r.Store, run.ID)
+	unlock, err := workspace.TakeRun(ctx, r.Store, run)
 	if err != nil {
 		return run, iv, err
 	}

@@ -46,6 +46,8 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		return run, err
 	}
 	defer ended()
+	ctx, free := workspace.Stoppable(ctx, r.Store, run.ID)
+	defer free()
 	turn := &execution{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
 	if !run.Done() {
 		free, err := turn.openTree()
@@ -106,14 +108,18 @@ func (t *execution) do(step Step) error {
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
 }
 
-// interrupted records that the run stopped because this process was interrupted. Any other error leaves the run as it
+// interrupted records that the run stopped because this process was interrupted, or asked to stop. Any other error leaves the run as it
 // is, so that it can be resumed.
 func (t *execution) interrupted(err error) (record.Run, error) {
 	if t.ctx.Err() == nil {
 		return t.run, err
 	}
+	stop, asked := record.Stop{Reason: record.ReasonInterrupted}, new(workspace.StoppedError)
+	if errors.As(context.Cause(t.ctx), &asked) {
+		stop.Detail = asked.Error()
+	}
 	t.ctx = context.WithoutCancel(t.ctx)
-	if stopErr := t.stop(record.Stop{Reason: record.ReasonInterrupted}, record.EventRunStopped); stopErr != nil {
+	if stopErr := t.stop(stop, record.EventRunStopped); stopErr != nil {
 		return t.run, errors.Join(err, stopErr)
 	}
 	return t.run, nil
@@ -253,11 +259,11 @@ func (t *execution) complete(result string) error {
 	return closing.SettleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
 
-// Abort ends a run for good and removes its worktree. Its commits stay on its branch until the branch is deleted; left
+// Abort ends a run for good, also one that a process on this machine carries out, and removes its worktree. Its commits stay on its branch until the branch is deleted; left
 // is a snapshot of anything else in the worktree, or "". The worktree is removed before the event is recorded: on a
 // full disk that frees space, and an abort that was killed in between can be repeated.
 func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
-	unlock, err := workspace.HoldRun(s, run.ID)
+	unlock, err := workspace.TakeRun(ctx, s, run)
 	if err != nil {
 		return run, "", err
 	}
@@ -281,8 +287,17 @@ func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Ru
 }
 
 // AnswerRun decides about a run that gave up: commit accepts it with its open findings, skip abandons it, stop leaves
-// it stopped. left is as in Abort.
+// it stopped, and stops one that a process on this machine carries out. left is as in Abort.
 func AnswerRun(ctx context.Context, s *store.Store, run record.Run, choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
+	if choice == runplan.ChoiceStop && run.Status == record.RunRunning && workspace.Live(s, run.ID) {
+		unlock, err := workspace.TakeRun(ctx, s, run)
+		if err != nil {
+			return run, "", err
+		}
+		defer unlock()
+		after, err = s.Run(ctx, run.ID)
+		return after, "", err
+	}
 	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
 		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/comment"
@@ -37,10 +38,18 @@ const maxDraft = 200 << 10
 // ErrDraftFull is the error for a draft that would not fit into an event.
 var ErrDraftFull = errors.New("the draft is full: submit it and go on in a new one")
 
-// draftPath returns the file of actor's draft. It hashes the actor's name, which may contain anything.
+// draftPath returns the file of actor's draft. It hashes the address of a person, or a name, which may contain anything. It
+// moves a draft of an earlier program, which hashed the whole name.
 func (s *Store) draftPath(review, actor string) string {
-	sum := sha256.Sum256([]byte(actor))
-	return filepath.Join(s.Repo.StateDir(), "drafts", review, hex.EncodeToString(sum[:8])+".json")
+	file := func(name string) string {
+		sum := sha256.Sum256([]byte(name))
+		return filepath.Join(s.Repo.StateDir(), "drafts", review, hex.EncodeToString(sum[:8])+".json")
+	}
+	path, earlier := file(record.ActorKey(actor)), file(actor)
+	if _, err := os.Stat(path); path != earlier && errors.Is(err, fs.ErrNotExist) {
+		_ = os.Rename(earlier, path) // mostly there is none
+	}
+	return path
 }
 
 // TypedDir returns the directory of texts typed for a review or run that are in no draft yet. Their file names begin
@@ -62,7 +71,9 @@ func (s *Store) Draft(review record.Review, actor string) (Draft, error) {
 		return d, fmt.Errorf("read draft: %w", err)
 	}
 	d.Comments = slices.DeleteFunc(d.Comments, func(c record.Comment) bool { return d.taken[c.ID] })
-	if slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return s.Reviewer == actor && s.Report.Summary == d.Message }) {
+	if slices.ContainsFunc(review.Submissions, func(s record.Submission) bool {
+		return record.SameActor(s.Reviewer, actor) && s.Report.Summary == d.Message
+	}) {
 		d.Message = ""
 	}
 	maps.Copy(d.taken, comment.IDs(d.Comments))
@@ -105,6 +116,7 @@ func (s *Store) drafts(review record.Review) ([]Draft, error) {
 			drafts = append(drafts, d)
 		}
 	}
+	slices.SortFunc(drafts, func(a, b Draft) int { return strings.Compare(a.Actor, b.Actor) })
 	return drafts, nil
 }
 
@@ -136,7 +148,7 @@ func (s *Store) KeptDrafts(review record.Review, me string) ([]KeptDraft, error)
 	var kept []KeptDraft
 	for _, d := range drafts {
 		argv := []string{"git", "runr", "inbox", "comment", review.ID, "--list"}
-		if d.Actor != me {
+		if !record.SameActor(d.Actor, me) {
 			argv = append(argv, "--as", d.Actor)
 		}
 		line, _ := safetext.CommandLine(argv...)

@@ -104,7 +104,7 @@ func (s *Store) unsaid(review record.Review, p record.Person) (rest []record.Com
 	said := map[string]string{}
 	for _, sub := range review.Submissions {
 		for _, c := range sub.Comments {
-			if sub.Reviewer == p.Actor {
+			if record.SameActor(sub.Reviewer, p.Actor) {
 				said[c.ID] = c.Comment
 			}
 		}

@@ -154,9 +154,9 @@ func NotTrusted(what string) error {
 // they are suggested only if this repository's configuration has them too, and run only if they are trusted here.
 
 // Offered returns run without the commands of checks that must not be suggested to the user. The checks stay listed.
-// own is the writer of this clone. read is called only if the configuration is needed.
-func Offered(own string, run record.Run, read func() (*Config, error)) (record.Run, error) {
-	if run.Writer == own {
+// read is called only if the configuration is needed.
+func Offered(repo *gitstore.Repo, run record.Run, read func() (*Config, error)) (record.Run, error) {
+	if repo.Owns(run.Writer) {
 		return run, nil
 	}
 	run = run.Elsewhere()
@@ -178,8 +178,8 @@ func Offered(own string, run record.Run, read func() (*Config, error)) (record.R
 
 // TrustedPlan returns an error if checks of another clone's run are not trusted checks here, or if they may not run
 // on that clone's code. For a run of this clone both were checked when it began.
-func (c *Config) TrustedPlan(ctx context.Context, own string, run record.Run) error {
-	if run.Writer == own {
+func (c *Config) TrustedPlan(ctx context.Context, run record.Run) error {
+	if c.repo.Owns(run.Writer) {
 		return nil
 	}
 	trusted, _ := c.Checks()

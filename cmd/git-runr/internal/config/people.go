@@ -40,6 +40,16 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 	}
 	request, err := c.RequestOf(agents, kind)
 	request.People = PeopleTexts(asked)
+	request.Each = len(request.People) > 1
+	return request, err
+}
+
+// RequestOn is RequestFor about a subject, with whom Invite asks.
+func (c *Config) RequestOn(ctx context.Context, names []string, kind string, subject record.Subject) (record.ReviewRequest, error) {
+	request, err := c.RequestFor(ctx, names, kind)
+	if request.Subject = subject; err == nil {
+		_, err = c.Invite(ctx, &request)
+	}
 	return request, err
 }
 
@@ -106,24 +116,27 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 	return people.Directory{Contributors: contributors, Teams: c.Teams}, err
 }
 
-// AskOwners adds to request the owners of the changed files, by the CODEOWNERS file of its base, if it asks a person
-// but names none. It returns the owners that match nobody.
-func (c *Config) AskOwners(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
+// Invite says whom request asks, where it asks a person: without a name the owners of what it is of, by the CODEOWNERS of its
+// base, and beside those who are named as many approvals as this repository requires. It returns the owners of whom nobody
+// knows who they are.
+func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
 	subject := request.Subject
-	if len(request.People) > 0 || subject.Base == "" || !slices.Contains(request.Reviewers(), record.Human) {
+	if !slices.Contains(request.Reviewers(), record.Human) {
 		return nil, nil
 	}
-	rules, err := lineage.OwnersAt(ctx, c.repo, subject.Base)
-	if err != nil || rules == nil {
-		return nil, err
-	}
-	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
+	bar, err := c.Bar(ctx, c.Hooks.PrePushRequire, subject.Base)
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]string, len(changes))
-	for i, change := range changes {
-		paths[i] = change.Path
+	if c.Hooks.PrePush != "off" && bar.Level == lineage.LevelApproved {
+		request.Approvals = []record.Quota{{Need: max(1, bar.Approvals)}}
+	}
+	if subject.Base == "" || len(request.People) > 0 && !bar.Owners {
+		return nil, nil
+	}
+	groups, err := c.ownersOf(ctx, subject)
+	if err != nil || len(groups) == 0 {
+		return nil, err
 	}
 	directory, err := c.directory(ctx)
 	if err != nil {
@@ -131,26 +144,39 @@ func (c *Config) AskOwners(ctx context.Context, request *record.ReviewRequest) (
 	}
 	author := gitstore.ParseIdentity(subject.Author)
 	var asked []people.Person
-	for _, owner := range allOwners(rules.OfAll(paths)) {
-		found, err := directory.Find(owner)
-		if err != nil {
-			unknown = append(unknown, owner)
+	for _, group := range groups {
+		var known []people.Person
+		for _, owner := range group.Owners {
+			found, err := directory.Find(owner)
+			if err != nil && !slices.Contains(unknown, owner) {
+				unknown = append(unknown, owner)
+			}
+			known = append(known, slices.DeleteFunc(found, func(p people.Person) bool { return people.Same(p, author) })...)
 		}
-		asked = append(asked, slices.DeleteFunc(found, func(p people.Person) bool { return people.Same(p, author) })...)
+		asked = append(asked, known...)
+		if need := min(group.Need, len(known)); bar.Owners && need > 0 {
+			request.Approvals = append(request.Approvals, record.Quota{People: PeopleTexts(known), Need: need})
+		}
+	}
+	if len(request.People) > 0 { // the owners approve as well, and nobody asks them
+		return nil, nil
 	}
 	request.People = PeopleTexts(asked)
 	return unknown, nil
 }
 
-func allOwners(groups []owners.Group) (all []string) {
-	for _, group := range groups {
-		for _, owner := range group.Owners {
-			if !slices.Contains(all, owner) {
-				all = append(all, owner)
-			}
-		}
+// ownersOf returns the groups that own what subject is of.
+func (c *Config) ownersOf(ctx context.Context, subject record.Subject) ([]owners.Group, error) {
+	rules, err := lineage.OwnersAt(ctx, c.repo, subject.Base)
+	if err != nil || rules == nil {
+		return nil, err
 	}
-	return all
+	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
+	paths := make([]string, len(changes))
+	for i, change := range changes {
+		paths[i] = change.Path
+	}
+	return rules.OfAll(paths), err
 }
 
 // PeopleTexts returns people as "Name <address>", without duplicates.

@@ -142,3 +142,39 @@ func TestAgentIsNoPerson(t *testing.T) {
 		t.Errorf("looked %s, waiting for %v", r.Looked(), r.Waiting())
 	}
 }
+
+// TestRepliesAndCarriedThreads: an agent replies in a thread, and finds the thread with its replies in the next round, where it
+// answers it.
+func TestRepliesAndCarriedThreads(t *testing.T) {
+	p := newProject(t)
+	p.write("a.txt", "one\ntwo\n")
+	p.commit("second")
+	first := p.asked("").ID
+	c := p.chat()
+	p.submit(first, record.Person{Actor: "Bob <bob@example.com>", Decision: record.RequestChanges, Comments: []record.Comment{
+		{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "why two?"}}})
+	finding := p.review(first).Comments()[0].ID
+	wants(t, c.refused("review_reply", args{"id": first, "finding": finding, "text": " "}), "text is missing")
+	c.call("review_reply", args{"id": first, "finding": finding, "text": "it *has* to be <two>"})
+	c.call("review_reply", args{"id": first, "text": "of the whole"})
+	said := p.review(first).RepliesTo(finding)
+	if len(said) != 1 || !strings.HasPrefix(said[0].Actor, "tester/1-") || len(p.review(first).Unanswered()) != 1 {
+		t.Errorf("replies %+v", said)
+	}
+	wants(t, c.call("review_get", args{"id": first}), "why two?", "it *has* to be <two>", "of the whole")
+
+	p.write("a.txt", "one\ntwo and more\n")
+	p.commit("third")
+	again := c.document("review", args{"again": first})["review_id"].(string)
+	text, doc := c.call("review_get", args{"id": again}), c.document("review_get", args{"id": again})
+	wants(t, text, "round: 2, after review "+first, "from round 1, by Bob <bob@example.com>; answer it here", "it *has* to be <two>")
+	if doc["round"] != float64(2) || doc["findings"].([]any)[0].(map[string]any)["round"] != float64(1) {
+		t.Errorf("%v", doc)
+	}
+	c.call("review_reply", args{"id": again, "finding": finding, "text": "and now?"})
+	c.call("review_answer", args{"id": again, "finding": finding, "answer": "fixed", "commit": "HEAD"})
+	if answer, ok := p.review(first).AnswerTo(finding); !ok || !answer.Claimed() || len(p.review(first).RepliesTo(finding)) != 2 {
+		t.Errorf("the thread belongs to the round that it began in: %+v", p.review(first))
+	}
+	wants(t, c.call("review_get", args{"id": again}), "claimed fixed", "and now?")
+}

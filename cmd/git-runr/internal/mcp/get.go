@@ -61,8 +61,11 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	if kind := r.Request.Kind; kind != "" {
 		fmt.Fprintf(b, "only this kind of fault was looked for: %s\n", line(kind, 200))
 	}
-	if waiting := r.Waiting(); len(waiting) > 0 && r.ClosedAt.IsZero() {
-		fmt.Fprintf(b, "waiting for: %s\n", line(strings.Join(waiting, ", "), 500))
+	if s := r.Summary(); len(s.Waiting) > 0 && r.ClosedAt.IsZero() {
+		if words := s.ApprovedWords(); words != "" {
+			fmt.Fprintln(b, words)
+		}
+		fmt.Fprintf(b, "waiting for: %s\n", line(strings.Join(s.WaitsFor(), ", "), 500))
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(b, "reviewer %s could not be run: %s\n", line(f.Reviewer, 200), line(f.Reason+" "+f.Detail, 500))

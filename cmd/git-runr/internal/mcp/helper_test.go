@@ -110,8 +110,8 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 			}
 			return p.page + r.ID
 		},
-		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
-			request := record.ReviewRequest{Reviewer: append(names, "builtin")[0], Panel: record.Panel{Kind: kind}}
+		Ask: func(_ context.Context, names []string, kind string, subject record.Subject) (record.ReviewRequest, error) {
+			request := record.ReviewRequest{Reviewer: append(names, "builtin")[0], Subject: subject, Panel: record.Panel{Kind: kind}}
 			if request.Reviewer != "builtin" && request.Reviewer != record.Human {
 				return request, errors.New("no agent " + request.Reviewer + " is configured")
 			}

@@ -35,6 +35,7 @@ const hint = "When the user submits, use review_list and review_get to retrieve 
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, error) {
+	sameReviewers := in.Reviewer == ""
 	before, err := c.before(ctx, &in)
 	if err != nil {
 		return outcome{}, err
@@ -43,16 +44,18 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 	if in.Reviewer != "" {
 		names = []string{in.Reviewer}
 	}
-	request, err := c.Ask(names, in.Kind)
-	if err != nil {
-		return outcome{}, err
-	}
-	request.Message, request.Follows = in.Message, before.ID
 	subject, missing, err := c.subject(ctx, in)
 	if err != nil {
 		return outcome{}, err
 	}
-	request.Subject = subject
+	request, err := c.Ask(ctx, names, in.Kind, subject)
+	if err != nil {
+		return outcome{}, err
+	}
+	request.Message, request.Follows = in.Message, before.ID
+	if sameReviewers && before.ID != "" {
+		request.Invited = before.Request.Invited
+	}
 	made, err := c.Store.RequestReview(ctx, request, "mcp")
 	if err != nil {
 		return outcome{}, err

@@ -42,7 +42,7 @@ type Project struct {
 	steps.Taker
 	// Ask is a request to those who are named, or to the configured ones, to look for what a
 	// kind says; an error where a name is nobody's.
-	Ask         func(reviewers []string, kind string) (record.ReviewRequest, error)
+	Ask         func(ctx context.Context, reviewers []string, kind string, of record.Subject) (record.ReviewRequest, error)
 	StartWorker func() error // starts what runs the agents that review, in the background
 	// Page is the address at which a person finds a review; "" where none is served.
 	Page    func(record.Review) string

@@ -58,13 +58,15 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer) ||
 			slices.ContainsFunc(r.People, func(p string) bool { return isPerson(p, w.Reviewer) })
 	})
-	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, w.ClaimedBy) })
+	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool {
+		return isActor(r.ClaimedBy, w.ClaimedBy) || record.SameActor(r.ClaimedBy, w.ClaimedBy)
+	})
 	want(w.Mine != nil, func(r record.ReviewSummary) bool {
 		if len(r.BackTo) > 0 {
 			return r.IsBackTo(w.Mine.Person)
 		}
-		asked := len(r.People) > 0 && record.ReviewRequest{People: r.People}.Asks(w.Mine.Person)
-		return asked || r.RequestedBy == w.Mine.Identity || record.SameActor(r.ClaimedBy, w.Mine.Actor) || isActor(r.ClaimedBy, w.Mine.Person)
+		asked := func(p string) bool { return record.SameActor(p, w.Mine.Person) }
+		return slices.ContainsFunc(r.StillAsked, asked) || record.SameActor(r.RequestedBy, w.Mine.Identity) || record.SameActor(r.ClaimedBy, w.Mine.Actor) || record.SameActor(r.ClaimedBy, w.Mine.Person)
 	})
 	want(verdict != nil, verdict)
 	want(branch != "", func(r record.ReviewSummary) bool { return r.Branch == branch })

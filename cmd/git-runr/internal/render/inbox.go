@@ -142,7 +142,10 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	case r.Failure != "":
 		parts = append(parts, r.Failure)
 	case len(r.Waiting) > 0:
-		parts = append(parts, "for "+strings.Join(record.Named(r.Waiting, r.People), ", "))
+		if words := r.ApprovedWords(); words != "" {
+			parts = append(parts, words)
+		}
+		parts = append(parts, "for "+strings.Join(r.WaitsFor(), ", "))
 	}
 	if r.Audience == "private" {
 		parts = append(parts, r.Audience)

@@ -24,17 +24,19 @@ import (
 // ReviewDocument is a review in --json output: its folded state and, at the top level, what scripts need first.
 type ReviewDocument struct {
 	record.Review
-	Outcome  record.Outcome         `json:"outcome,omitempty"`
-	Looked   record.Looked          `json:"looked,omitempty"` // how far the most thorough reviewer looked
-	Verdict  reply.Verdict          `json:"verdict,omitempty"`
-	Waiting  []string               `json:"waiting_for"`        // reviewers without an answer, and the judge
-	SoFar    []string               `json:"so_far,omitempty"`   // output so far of reviewers working in this clone
-	Absent   []string               `json:"absent,omitempty"`   // of Waiting, those it is complete without
-	Opinions []record.Opinion       `json:"opinions"`           // verdict of each reviewer, without refuted findings
-	Disagree bool                   `json:"disagree,omitempty"` // some pass it and others do not
-	Findings []record.Joined        `json:"findings"`           // of agents, equal ones joined, and of people's comments
-	Requests []record.JoinedRequest `json:"requests"`           // requests that are not findings
-	Comments []CommentDocument      `json:"comments"`           // by people
+	Outcome record.Outcome `json:"outcome,omitempty"`
+	Looked  record.Looked  `json:"looked,omitempty"` // how far the most thorough reviewer looked
+	Verdict reply.Verdict  `json:"verdict,omitempty"`
+	Waiting []string       `json:"waiting_for"` // reviewers without an answer, and the judge
+	// StillAsked are the people whose answer is awaited by name.
+	StillAsked []string               `json:"still_asked,omitempty"`
+	SoFar      []string               `json:"so_far,omitempty"`   // output so far of reviewers working in this clone
+	Absent     []string               `json:"absent,omitempty"`   // of Waiting, those it is complete without
+	Opinions   []record.Opinion       `json:"opinions"`           // verdict of each reviewer, without refuted findings
+	Disagree   bool                   `json:"disagree,omitempty"` // some pass it and others do not
+	Findings   []record.Joined        `json:"findings"`           // of agents, equal ones joined, and of people's comments
+	Requests   []record.JoinedRequest `json:"requests"`           // requests that are not findings
+	Comments   []CommentDocument      `json:"comments"`           // by people
 	// ChecksMissing says which checks did not run, if the review passes only with its checks.
 	ChecksMissing string `json:"checks_missing,omitempty"`
 	// These fields are set in a conversation of several rounds, oldest first: the rounds, what the author changed
@@ -43,6 +45,9 @@ type ReviewDocument struct {
 	Since   *store.Since      `json:"since_previous,omitempty"`
 	Carried []CarriedDocument `json:"carried,omitempty"`
 	Settled int               `json:"settled_before,omitempty"` // settled findings of earlier rounds
+
+	// Unsigned lists events of people that are not signed by their address, if sync.verify is set.
+	Unsigned []gitstore.ID `json:"unsigned,omitempty"`
 
 	Markdown string `json:"markdown"` // the comments in the format that agents know, or ""
 	Fix      string `json:"-"`        // config.FixLine, or ""
@@ -65,7 +70,7 @@ It reads no code: what it finds nothing in is checked, not reviewed.`
 func NewReviewDocument(r record.Review) ReviewDocument {
 	doc := ReviewDocument{
 		Review: r, Outcome: r.Outcome(), Looked: r.Looked(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
-		Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...), Disagree: r.Disagree(),
+		StillAsked: r.StillAsked(), Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...), Disagree: r.Disagree(),
 		Findings: r.Joined(), Requests: r.Requests(), Comments: []CommentDocument{},
 	}
 	for _, sub := range r.Submissions {
@@ -217,7 +222,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
 	for _, sub := range doc.Submissions {
 		if sub.Decision != "" {
-			writeDecision(w, sub)
+			writeDecision(w, sub, slices.Contains(doc.Unsigned, sub.Event))
 		}
 	}
 	writeComments(w, doc)
@@ -260,7 +265,7 @@ func goOnWith(doc ReviewDocument) (lines []string) {
 		lines = []string{"git runr inbox apply " + doc.ID + " --all"}
 	}
 	switch {
-	case doc.Status == record.ReviewOpen && slices.Contains(doc.Waiting, record.Human):
+	case slices.Contains(doc.Waiting, record.Human) && (doc.Status == record.ReviewOpen || doc.Outcome == record.OutcomePassed):
 		return []string{"git runr inbox comment " + doc.ID, "git runr inbox submit " + doc.ID}
 	case doc.Status == record.ReviewSubmitted && (doc.Outcome == record.OutcomeFailed || doc.Outcome == record.OutcomeCommented):
 		lines = append(lines, "git runr inbox claim "+doc.ID, doc.Fix)
@@ -345,7 +350,12 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
 	}
 	if len(doc.Waiting) > len(doc.Absent) && doc.ClosedAt.IsZero() {
-		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(record.Named(doc.Waiting, doc.Request.People), ", "))
+		s := doc.Summary()
+		words := s.ApprovedWords()
+		if words != "" {
+			words += ", "
+		}
+		safetext.Fprintf(w, "%swaiting for: %s\n", words, strings.Join(s.WaitsFor(), ", "))
 	}
 	for _, line := range doc.SoFar {
 		safetext.Fprintf(w, "so far, %s\n", line)
@@ -375,10 +385,13 @@ func writeMessages(w io.Writer, subject record.Subject) {
 }
 
 // writeDecision prints a person's verdict and message.
-func writeDecision(w io.Writer, sub record.Submission) {
+func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
 	by := sub.Reviewer
 	if sub.Writer != "" {
 		by += fmt.Sprintf(" (writer %.7s)", sub.Writer)
+	}
+	if unsigned {
+		by += " (not signed by this address)"
 	}
 	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {

@@ -225,7 +225,7 @@ func (s *Server) person(ctx context.Context, review record.Review, in submitJSON
 	}
 	verdict := strings.ToLower(cmp.Or(in.Verdict, in.Decision))
 	p := record.Person{Actor: strings.TrimSpace(in.Reviewer), Decision: record.Decision(verdict), Key: in.Key}
-	if p.Actor == "" || p.Actor == s.Actor {
+	if p.Actor == "" || record.SameActor(p.Actor, s.Actor) {
 		d, err := s.Store.Draft(review, s.Actor)
 		if err != nil {
 			return p, err

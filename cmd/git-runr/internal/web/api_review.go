@@ -42,14 +42,15 @@ func (s *Server) createSession(r *http.Request, in struct {
 	Reviewer string   `json:"reviewer"` // one name, or several separated by commas
 	Kind     string   `json:"kind"`     // kind of review; "" for everything
 }) (any, error) {
-	request, err := s.Ask(named(in.Reviewer), in.Kind)
+	subject, err := s.subject(r.Context(), in.Revision, in.Files)
+	if err != nil {
+		return nil, err
+	}
+	request, err := s.Ask(r.Context(), named(in.Reviewer), in.Kind, subject)
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
 	request.Message = in.Message
-	if request.Subject, err = s.subject(r.Context(), in.Revision, in.Files); err != nil {
-		return nil, err
-	}
 	made, err := s.Store.RequestReview(r.Context(), request, "http")
 	if err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	}
 	if claimedBy, reviewer := q.Get("claimedBy"), q.Get("reviewer"); claimedBy != "" || reviewer != "" {
 		filter.Review = func(r record.ReviewSummary) bool {
-			return (claimedBy == "" || r.ClaimedBy == claimedBy) && (reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
+			return (claimedBy == "" || record.SameActor(r.ClaimedBy, claimedBy)) && (reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
 		}
 	}
 	reviews, total, err := s.Store.Reviews(r.Context(), filter)

@@ -24,6 +24,7 @@ type runAct struct {
 	Command string   // as typed
 	GivesUp string   // text to confirm first; "" if no confirmation is needed
 	Note    bool     // it needs a note about what was done
+	Stops   bool     // the run is at work, and is stopped first
 	Reason  string   // for a note: its reason, taken from the diagnosis
 	Here    string   // the branch to land on by default; "" for a detached HEAD
 	Onto    []string // other branches to land on
@@ -36,7 +37,8 @@ type runAct struct {
 // actsOf returns the actions whose commands would be accepted in the present state of the run. The commands themselves
 // check their other conditions.
 func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
-	if p.Do == nil || run.Status == "" || workspace.Live(p.Store, run.ID) {
+	live := workspace.Live(p.Store, run.ID)
+	if p.Do == nil || run.Status == "" || live && run.Status != record.RunRunning {
 		return nil, nil
 	}
 	var acts []*runAct
@@ -46,6 +48,14 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 			act.Command = "git runr " + strings.Join(args, " ")
 			acts = append(acts, &act)
 		}
+	}
+	intervene := runAct{Name: "intervene", Label: "Intervene", Note: true, Reason: "manual_fix"}
+	noted := []string{"intervene", run.ID, "--reason", intervene.Reason, "--note", `"..."`}
+	if live {
+		intervene.Stops = true
+		offer(true, runAct{Name: "stop", Label: "Stop"}, "resume", run.ID, "--stop")
+		offer(true, intervene, noted...)
+		return acts, nil
 	}
 	allows := func(event string) bool { return run.Allow(event) == nil }
 	_, waits, err := runner.Waits(ctx, p.Store, run)
@@ -61,8 +71,7 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 	offer(undecided, runAct{Name: "commit", Label: "Accept"}, "resume", run.ID, "--commit")
 	skip := runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}
 	offer(undecided, skip, "resume", run.ID, "--skip")
-	offer(here && allows(record.EventRunIntervened.Name), runAct{Name: "intervene", Label: "Intervene", Note: true, Reason: "manual_fix"},
-		"intervene", run.ID, "--reason", "manual_fix", "--note", `"..."`)
+	offer(here && allows(record.EventRunIntervened.Name), intervene, noted...)
 	if here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base && allows(record.EventRunLanded.Name) {
 		land := runAct{Name: "land", Label: "Land"}
 		if land.Here, land.Onto, err = p.branches(ctx); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
@@ -97,5 +99,46 @@ func TestRunLands(t *testing.T) {
 	s.form(at+"/do/land", "squash", "1", "onto", "--detach", "allow-deletions", "1", "other", "x").want(303)
 	if want := []string{"-q land " + run.ID, "-q land " + run.ID + " --squash --allow-deletions --onto=--detach"}; !slices.Equal(d.lines, want) {
 		t.Errorf("%q", d.lines)
+	}
+}
+
+// A run at work has Stop and Intervene, behind the checks of every other act.
+func TestLiveActs(t *testing.T) {
+	s := newSite(t)
+	d := &told{}
+	s.Do = d.do
+	looked := false
+	s.watched(func(role.ImplementJob) {
+		if looked {
+			return
+		}
+		looked = true
+		latest, err := s.Store.Run(context.Background(), record.Latest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := "/run/" + latest.ID
+		page := s.page(at)
+		checkHTML(t, page)
+		shows(t, page, "<code>git runr resume "+latest.ID+" --stop</code>", "the run is stopped first")
+		hides(t, page, at+"/do/resume", at+"/do/skip")
+		for name, line := range map[string]string{
+			"stop": "-q resume " + latest.ID + " --stop", "intervene": "-q intervene " + latest.ID + " --reason manual_fix --note mind it",
+		} {
+			path := at + "/do/" + name
+			token := url.Values{formTokenField: {s.formToken(nil)}}.Encode()
+			s.ask("GET", path, "", s.asPerson()).want(404)
+			s.ask("POST", path, "", s.asPerson(), formBody).want(403)
+			s.ask("POST", path, token, formBody).want(401)
+			s.ask("POST", path, token, s.asPerson(), formBody, "Sec-Fetch-Site: cross-site").want(403)
+			d.lines = nil
+			s.form(path, "note", "mind it").want(303)
+			if !slices.Equal(d.lines, []string{line}) {
+				t.Errorf("%s did %q", name, d.lines)
+			}
+		}
+	})
+	if !looked {
+		t.Error("nobody looked")
 	}
 }

@@ -49,9 +49,14 @@ func TestWhatCameBack(t *testing.T) {
 	if strings.Index(page, `class="came-back"`) > strings.Index(page, `class="change"`) {
 		t.Error("the change stands above what came back")
 	}
+	s.Actor = "Ada L. <ADA@example.com>"
+	shows(t, s.page("/review/"+id), `class="came-back"`)
 	own := s.request()
 	s.api("POST", "/api/review/submissions/"+own+"/submit", `{"verdict":"comment","message":"My own"}`).want(200)
-	hides(t, s.page("/review/"+own), `class="came-back"`)
+	s.Actor = "Ada <ada@example.com> (host session)"
+	page = s.page("/review/" + own)
+	hides(t, page, `class="came-back"`)
+	shows(t, page, "Handed over")
 	s.Actor = "Bob <bob@example.com>"
 	hides(t, s.page("/review/"+id), `class="came-back"`)
 }

@@ -43,11 +43,12 @@ type reviewView struct {
 	Draft       store.Draft
 	Kept        []store.KeptDraft // drafts of a closed review
 	Viewed      map[string]bool
-	Runs        []string    // runs that address this review
-	Replies     []replyView // to the review as a whole
-	Sent        bool        // the reader has just submitted
-	Mine        bool        // the claim is the reader's
-	Lapsed      bool        // the claim has run out
+	Runs        []string             // runs that address this review
+	Checks      []record.CheckResult // results of the checks of the run that asked for it
+	Replies     []replyView          // to the review as a whole
+	Sent        bool                 // the reader has just submitted
+	Mine        bool                 // the claim is the reader's
+	Lapsed      bool                 // the claim has run out
 	said        *shown.Review
 }
 
@@ -81,7 +82,7 @@ func (v reviewView) Handed() *record.Submission {
 		return nil
 	}
 	for i := len(v.Review.Submissions) - 1; i >= 0; i-- {
-		if v.Review.Submissions[i].Reviewer == v.Actor {
+		if record.SameActor(v.Review.Submissions[i].Reviewer, v.Actor) {
 			return &v.Review.Submissions[i]
 		}
 	}
@@ -94,10 +95,10 @@ func (v reviewView) Asked() string { return firstLine(v.Review.Request.Message) 
 // CameBack returns the answers of others to the reader who requested the review, which are shown above the change. It
 // returns none for a closed review.
 func (v reviewView) CameBack() []submissionView {
-	if v.Review.RequestedBy != v.Actor || !v.Review.ClosedAt.IsZero() {
+	if !record.SameActor(v.Review.RequestedBy, v.Actor) || !v.Review.ClosedAt.IsZero() {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return s.Reviewer == v.Actor })
+	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return record.SameActor(s.Reviewer, v.Actor) })
 }
 
 // OpenRemarks returns the open remarks of a submission that are about files.
@@ -158,6 +159,9 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 		return err
 	}
 	if v.Runs, err = p.runsOf(ctx, review); err != nil {
+		return err
+	}
+	if v.Checks, err = p.checksOf(ctx, review); err != nil {
 		return err
 	}
 	v.short = p.Store.ShortIDs(append([]string{review.ID}, v.Runs...))
@@ -273,6 +277,24 @@ func (p *pages) runsOf(ctx context.Context, review record.Review) ([]string, err
 		}
 	}
 	return runs, nil
+}
+
+// checksOf returns the results of the checks that a run had made when it asked for a review; nil for a review that no run
+// asked for, or whose run is not in this clone.
+func (p *pages) checksOf(ctx context.Context, review record.Review) ([]record.CheckResult, error) {
+	if review.Request.Run == "" {
+		return nil, nil
+	}
+	run, err := p.Store.Run(ctx, review.Request.Run)
+	if err != nil {
+		return nil, gitstore.IgnoreNotFound(err)
+	}
+	for _, made := range slices.Backward(run.Checks) {
+		if !made.At.After(review.CreatedAt) {
+			return made.Results, nil
+		}
+	}
+	return nil, nil
 }
 
 // opened is a review with its change and remarks.

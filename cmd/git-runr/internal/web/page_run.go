@@ -54,6 +54,7 @@ type runView struct {
 type entryView struct {
 	diagnose.ReportEntry
 	Left []leftView
+	Kept []keptView
 }
 
 // Asked returns the requests of a review, except those that repeat the words of a finding.
@@ -129,7 +130,7 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	v.tell()
 	v.Picture = newPicture(v.Report.Timeline)
 	for _, entry := range v.Report.Timeline {
-		v.Entries = append(v.Entries, entryView{entry, leftBehind(run.ID, entry)})
+		v.Entries = append(v.Entries, entryView{entry, leftBehind(run.ID, entry), p.keptOf(run.ID, entry)})
 	}
 	p.diagnosis(&v)
 	if v.acts, err = p.actsOf(ctx, run); err != nil {

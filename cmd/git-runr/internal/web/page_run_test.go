@@ -260,3 +260,54 @@ func TestPicture(t *testing.T) {
 	}
 	newPicture([]diagnose.ReportEntry{entry("started", 0, 0)})
 }
+
+// Beside an attempt stand its prompt and its transcript, folded by the events of its agent.
+func TestRunKept(t *testing.T) {
+	s := newSite(t)
+	run := s.watched(func(job role.ImplementJob) {
+		fmt.Fprintln(job.Transcript, `{"type":"item.completed","item":{"id":"1","type":"command_execution","command":"cat <a>","aggregated_output":"one\ntwo <b>\u001b[31m","exit_code":0,"status":"completed"}}`)
+	})
+	page := s.page("/run/" + run.ID)
+	checkHTML(t, page)
+	at := "/run/" + run.ID + "/kept/"
+	shows(t, page, at+"attempt-1.prompt.md", at+"attempt-3.log", "<summary>Transcript</summary>")
+	prompt := s.page(at + "attempt-1.prompt.md")
+	checkHTML(t, prompt)
+	shows(t, prompt, "# Do &lt;script&gt;xss()&lt;/script&gt;")
+	transcript := s.page(at + "attempt-1.log")
+	checkHTML(t, transcript)
+	shows(t, transcript, `<details class="told"><summary>`, "cat &lt;a&gt;</summary>", "two &lt;b&gt;")
+	hides(t, transcript, "\x1b")
+	hides(t, s.page(at+"attempt-1.log?fragment=1"), "<html")
+	for _, name := range []string{"attempt-9.log", "attempt-0.log", "started", "..%2Fx", "review-1.prompt.md"} {
+		s.ask("GET", at+name, "", s.asPerson()).want(404)
+	}
+	s.ask("GET", at+"attempt-1.log", "").want(401)
+	write(t, s.repo.StateDir(), "runs/"+run.ID+"/attempt-1.log", strings.Repeat("0123456789\n", 200_000))
+	long := s.page(at + "attempt-1.log")
+	shows(t, long, "bytes before</a>")
+	hides(t, s.page(at+"attempt-1.log?until=100"), "bytes before")
+}
+
+// A review that a run asks for names the run, the round, and how the run's checks of the change ended.
+func TestReviewOfRun(t *testing.T) {
+	s := newSite(t)
+	run := s.stopped()
+	subject, err := s.Store.Subject(context.Background(), string(run.Head()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := record.ReviewRequest{Reviewer: record.Human, Subject: subject, Run: run.ID, Round: 2}
+	made, err := s.Store.RequestReview(context.Background(), request, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := s.page("/review/" + made.ID)
+	checkHTML(t, page)
+	shows(t, page, `round 2 of <a href="/run/`+run.ID, `<span class="tag bad">test: exit 1`, `<span class="tag ">lint: exit 1`)
+	request.Run = "20260101000000-absent"
+	if made, err = s.Store.RequestReview(context.Background(), request, "run"); err != nil {
+		t.Fatal(err)
+	}
+	hides(t, s.page("/review/"+made.ID), "test: exit 1")
+}

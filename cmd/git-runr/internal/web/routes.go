@@ -103,6 +103,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"GET /run/{id}/file":         p.runFile,
 		"GET /run/{id}/raw":          p.runRaw,
 		"GET /run/{id}/left/{event}": p.runLeft,
+		"GET /run/{id}/kept/{file}":  p.runKept,
 	} {
 		mux.HandleFunc(pattern, p.handle(handle))
 	}

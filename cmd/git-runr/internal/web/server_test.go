@@ -109,8 +109,8 @@ func openSite(t *testing.T, dir string) *site {
 	s.Server = New(Config{
 		Taker: alone(store.NewStore(repo, time.Now)), Now: time.Now, Actor: person, Lease: time.Hour,
 		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
-		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
-			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Panel: record.Panel{Kind: kind}}
+		Ask: func(_ context.Context, names []string, kind string, subject record.Subject) (record.ReviewRequest, error) {
+			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Subject: subject, Panel: record.Panel{Kind: kind}}
 			if request.Reviewer != record.Human && request.Reviewer != "builtin" {
 				return request, fmt.Errorf("there is no agent %q", request.Reviewer)
 			}

@@ -30,7 +30,7 @@ type Config struct {
 	Port   int    // port on the loopback address
 	// Ask returns a request to the named reviewers, or the configured ones, to look for what kind says. It fails for
 	// an unknown name.
-	Ask func(reviewers []string, kind string) (record.ReviewRequest, error)
+	Ask func(ctx context.Context, reviewers []string, kind string, of record.Subject) (record.ReviewRequest, error)
 	// Requested does what a new request needs besides its event, such as starting its reviewer; nil: nothing.
 	Requested func(context.Context, record.Review) error
 	// Measure returns the statistics of runs and reviews of a period.

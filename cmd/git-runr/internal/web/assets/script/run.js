@@ -45,7 +45,7 @@ async function refreshRun() {
   for (const part of $$("[data-part]")) {
     const then = fresh.getElementById(part.id);
     if (then && part.textContent === then.textContent) continue;
-    if (part.contains(document.activeElement) || part.contains(cursor) || $("details.act[open]", part)) left = true;
+    if (part.contains(document.activeElement) || part.contains(cursor) || $("details:is(.act, .kept)[open]", part)) left = true;
     else if (then) part.replaceChildren(...document.adoptNode(then).childNodes);
   }
   for (const part of $$("[data-part]", fresh)) if (!document.getElementById(part.id)) $(".review").append(document.adoptNode(part));
@@ -55,6 +55,13 @@ async function refreshRun() {
 }
 
 if (now) setInterval(() => { tick(); refreshNow().catch(() => {}); }, 1000);
+
+// A prompt or a transcript is loaded when it is opened.
+document.addEventListener("toggle", async ({ target }) => {
+  if (!target.matches("details.kept[open]") || target.dataset.loaded) return;
+  target.dataset.loaded = "yes";
+  target.append(...(await part($("a", target).href)).childNodes);
+}, true);
 
 // The line beside an act says what is chosen for it.
 document.addEventListener("change", (event) => {

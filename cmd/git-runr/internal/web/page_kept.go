@@ -1,0 +1,95 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/workspace"
+)
+
+// keptView is what this clone alone keeps of an attempt or a round: the prompt, and what the agent wrote.
+type keptView struct{ Name, URL string }
+
+// keptName matches the files that a run keeps of its attempts and rounds: see execution.transcript.
+var keptName = regexp.MustCompile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
+
+// keptOf returns what is kept of the attempt or round of a line of the timeline.
+func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {
+	offer := func(label, file string) {
+		info, err := os.Stat(filepath.Join(workspace.FilesDir(p.Store, run), file))
+		if err == nil && info.Size() > 0 {
+			kept = append(kept, keptView{label, (&url.URL{Path: "/run/" + run + "/kept/" + file}).String()})
+		}
+	}
+	switch {
+	case e.Attempt != nil:
+		offer("Prompt", fmt.Sprintf("attempt-%d.prompt.md", e.Attempt.Number))
+		offer("Transcript", fmt.Sprintf("attempt-%d.log", e.Attempt.Number))
+	case e.Review != nil:
+		offer("Transcript", fmt.Sprintf("review-%d.log", e.Review.Number))
+	}
+	return kept
+}
+
+// runKept shows a prompt or a transcript: a part of the run's page for scripts, a page of its own without them. Of a long one
+// it shows the end, from which links lead to what is before.
+func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
+	run, err := p.Store.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("file")
+	missing := &record.NotFoundError{What: "file", ID: name}
+	if !keptName.MatchString(name) {
+		return missing
+	}
+	file, err := os.Open(filepath.Join(workspace.FilesDir(p.Store, run.ID), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	end, err := strconv.ParseInt(r.FormValue("until"), 10, 64)
+	if err != nil || end <= 0 || end > info.Size() {
+		end = info.Size()
+	}
+	v := struct {
+		page
+		Name, Back string
+		Before     int64  // bytes that are not shown
+		Earlier    string // where they are
+		Parts      []agent.Told
+	}{page: p.page(r, name, "runs"), Name: name, Back: "/run/" + run.ID, Before: max(0, end-leftShown)}
+	if v.Before > 0 {
+		v.Earlier = (&url.URL{Path: r.URL.Path, RawQuery: url.Values{"until": {strconv.FormatInt(v.Before, 10)}}.Encode()}).String()
+	}
+	text, err := io.ReadAll(io.NewSectionReader(file, v.Before, end-v.Before))
+	if err != nil {
+		return err
+	}
+	v.Parts = []agent.Told{{Text: string(text)}}
+	if filepath.Ext(name) == ".log" {
+		v.Parts = agent.ReadTranscript(text)
+	}
+	if r.FormValue("fragment") != "" {
+		return p.show(w, http.StatusOK, "kept", v)
+	}
+	return p.show(w, http.StatusOK, "kept.html", v)
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Told is a part of a transcript: an event of an agent, such as a tool call with its result, or lines that are no events.
+type Told struct {
+	Head string // what the agent says, or the tool that it calls; "" of lines that are no events
+	Text string // the lines; of an event its fields, a line each
+}
+
+// sampled is by how many lines a transcript's format is recognized.
+const sampled = 50
+
+// ReadTranscript splits what an agent wrote. An event that has nothing to show belongs to the one before it. Without a
+// format that is known all of it is one part.
+func ReadTranscript(transcript []byte) (all []Told) {
+	lines := bytes.Split(bytes.TrimRight(transcript, "\n"), []byte("\n"))
+	format := recognized(lines[:min(len(lines), sampled)])
+	var text strings.Builder
+	for _, line := range lines {
+		head, said, isEvent := "", string(line), format != nil && json.Valid(line) && bytes.HasPrefix(line, []byte("{"))
+		if isEvent {
+			head, _ = format.event(line)
+			said = fieldsText(line)
+		}
+		last := len(all) - 1
+		if last < 0 || head != "" || !isEvent && all[last].Head != "" {
+			if last >= 0 {
+				all[last].Text = text.String()
+			}
+			all = append(all, Told{Head: head})
+			text.Reset()
+		} else {
+			text.WriteByte('\n')
+		}
+		text.WriteString(said)
+	}
+	all[len(all)-1].Text = text.String() // there is one line at least
+	return all
+}
+
+// recognized returns a reader of the format that shows most of the lines; nil where none shows anything.
+func recognized(lines [][]byte) reader {
+	var found func() reader
+	most := 0
+	for _, name := range Presets() {
+		fresh, shown := presets[name].reader, 0
+		if fresh == nil {
+			continue
+		}
+		r := fresh()
+		for _, line := range lines {
+			if show, _ := r.event(line); show != "" {
+				shown++
+			}
+		}
+		if shown > most {
+			found, most = fresh, shown
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return found()
+}
+
+// unescape makes the lines of a text in JSON lines again.
+var unescape = strings.NewReplacer(`\\`, `\\`, `\n`, "\n", `\t`, "\t", `\"`, `"`)
+
+// fieldsText formats an object of JSON for people.
+func fieldsText(object []byte) string {
+	var out bytes.Buffer
+	if json.Indent(&out, object, "", "  ") != nil {
+		return string(object)
+	}
+	return unescape.Replace(out.String())
+}

@@ -1,0 +1,138 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/git-runr/git-runr/loop/people"
+)
+
+// Invited says which people a review asks, and how many of them it waits for. The zero value asks everybody for one answer.
+type Invited struct {
+	People    []string `json:"people,omitempty"`    // "Name <address>"; none: anybody
+	Each      bool     `json:"each,omitempty"`      // each of People answers, not only the first of them
+	Approvals []Quota  `json:"approvals,omitempty"` // who approves beside that
+}
+
+// Quota is how many of some people approve.
+type Quota struct {
+	People []string `json:"people,omitempty"` // "Name <address>"; none: anybody who did not write the change
+	Need   int      `json:"need"`
+}
+
+// Asks reports whether a person is one of those whom the request asks. A request that names nobody asks everybody.
+func (v Invited) Asks(person string) bool { return len(v.People) == 0 || hasPerson(v.People, person) }
+
+func hasPerson(all []string, person string) bool {
+	return slices.ContainsFunc(all, func(p string) bool { return SameActor(p, person) })
+}
+
+// WaitsFor returns Waiting with the names of the people who are still asked in place of "human".
+func (s ReviewSummary) WaitsFor() []string {
+	if at := slices.Index(s.Waiting, Human); at >= 0 && len(s.StillAsked) > 0 {
+		return slices.Replace(slices.Clone(s.Waiting), at, at+1, s.StillAsked...)
+	}
+	return s.Waiting
+}
+
+// approving returns the people whose approval stands, each once, without the author and co-authors of the change.
+func (r Review) approving() (all []string) {
+	wrote := []string{r.Request.Subject.Author}
+	for _, m := range r.Request.Subject.Messages {
+		for _, p := range people.CoAuthors(m.Text) {
+			wrote = append(wrote, p.String())
+		}
+	}
+	for _, a := range r.approvers() {
+		if !hasPerson(wrote, a.By) && !hasPerson(wrote, a.Recorder) && !hasPerson(all, a.By) {
+			all = append(all, a.By)
+		}
+	}
+	return all
+}
+
+// have returns how many of approving the quota counts, at most Need.
+func (q Quota) have(approving []string) (n int) {
+	for _, p := range approving {
+		if len(q.People) == 0 || hasPerson(q.People, p) {
+			n++
+		}
+	}
+	return min(n, q.Need)
+}
+
+// ApprovedOf returns how many of the approvals that the request asks for it has: the most that are lacking by one of its
+// rules. need is 0 where it asks for no number of them.
+func (r Review) ApprovedOf() (have, need int) {
+	if !r.Request.Each && len(r.Request.Approvals) == 0 {
+		return 0, 0
+	}
+	approving := r.approving()
+	consider := func(has, needs int) {
+		if needs-has > need-have || need == 0 {
+			have, need = has, needs
+		}
+	}
+	if r.Request.Each {
+		consider(Quota{r.Request.People, len(r.Request.People)}.have(approving), len(r.Request.People))
+	}
+	haveOwners, needOwners := 0, 0
+	for _, q := range r.Request.Approvals {
+		if len(q.People) == 0 {
+			consider(q.have(approving), q.Need)
+			continue
+		}
+		haveOwners, needOwners = haveOwners+q.have(approving), needOwners+q.Need
+	}
+	if needOwners > 0 {
+		consider(haveOwners, needOwners)
+	}
+	return have, need
+}
+
+// peopleAnswered reports whether no person is waited for: somebody has answered, each one where each is asked, and
+// every quota is reached.
+func (r Review) peopleAnswered() bool {
+	if !slices.ContainsFunc(r.Submissions, Submission.byPerson) || r.Request.Each && slices.ContainsFunc(r.Request.People, r.silent) {
+		return false
+	}
+	if len(r.Request.Approvals) == 0 {
+		return true
+	}
+	approving := r.approving()
+	return !slices.ContainsFunc(r.Request.Approvals, func(q Quota) bool { return q.have(approving) < q.Need })
+}
+
+// silent reports whether a person has submitted nothing.
+func (r Review) silent(person string) bool {
+	return !slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.byPerson() && SameActor(s.Reviewer, person) })
+}
+
+// StillAsked returns the people of the request who have something to say while a person is waited for: those who have
+// not answered, and once nothing is open, those whose approval is lacking.
+func (r Review) StillAsked() []string {
+	if len(r.Request.People) == 0 || r.peopleAnswered() {
+		return nil
+	}
+	everybody := r.Request.Each || !slices.ContainsFunc(r.Submissions, Submission.byPerson)
+	approving, settled := r.approving(), len(r.Open()) == 0
+	return slices.DeleteFunc(slices.Clone(r.Request.People), func(p string) bool {
+		switch silent := r.silent(p); {
+		case hasPerson(approving, p), !silent && !settled:
+			return true
+		case silent && everybody:
+			return false
+		}
+		return !slices.ContainsFunc(r.Request.Approvals, func(q Quota) bool {
+			return q.have(approving) < q.Need && (len(q.People) == 0 || hasPerson(q.People, p))
+		})
+	})
+}
+
+// ApprovedWords says how many of the approvals that a review waits for it has: "approved by 1 of 2"; "" where it waits for none.
+func (s ReviewSummary) ApprovedWords() string {
+	if s.Approved == 0 || s.Approved >= s.ApprovalsNeeded {
+		return ""
+	}
+	return fmt.Sprintf("approved by %d of %d", s.Approved, s.ApprovalsNeeded)
+}
