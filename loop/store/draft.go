@@ -46,8 +46,11 @@ func (s *Store) draftPath(review, actor string) string {
 		return filepath.Join(s.Repo.StateDir(), "drafts", review, hex.EncodeToString(sum[:8])+".json")
 	}
 	path, earlier := file(record.ActorKey(actor)), file(actor)
-	if _, err := os.Stat(path); path != earlier && errors.Is(err, fs.ErrNotExist) {
-		_ = os.Rename(earlier, path) // mostly there is none
+	if _, err := os.Lstat(earlier); err != nil || path == earlier {
+		return path
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		_ = os.Rename(earlier, path)
 	}
 	return path
 }

@@ -22,7 +22,9 @@ import (
 type keptView struct{ Name, URL string }
 
 // keptName matches the files that a run keeps of its attempts and rounds: see execution.transcript.
-var keptName = regexp.MustCompile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
+var keptName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
+})
 
 // keptOf returns what is kept of the attempt or round of a line of the timeline.
 func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {
@@ -51,7 +53,7 @@ func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
 	}
 	name := r.PathValue("file")
 	missing := &record.NotFoundError{What: "file", ID: name}
-	if !keptName.MatchString(name) {
+	if !keptName().MatchString(name) {
 		return missing
 	}
 	file, err := os.Open(filepath.Join(workspace.FilesDir(p.Store, run.ID), name))
