@@ -39,6 +39,11 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path str
 	if apart != nil {
 		found = slices.DeleteFunc(found, apart)
 	}
+	return w.stageFound(ctx, c, found)
+}
+
+// stageFound stages the paths found; see stage.
+func (w *Worktree) stageFound(ctx context.Context, c gitdir.Call, found []string) (gaps []string, err error) {
 	placed, err := w.trackedPlaced(ctx, c)
 	if err != nil {
 		return nil, err

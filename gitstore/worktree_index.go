@@ -339,6 +339,17 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 // stageAll stages all files in an index file, like `git add -A`. An unreadable path is an error.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
 	gaps, err := w.stage(ctx, w.indexCall(index), nil)
+	return noFileGap(gaps, err)
+}
+
+// stagePaths stages only the given paths, as stageAll does.
+func (w *Worktree) stagePaths(ctx context.Context, index string, paths []string) error {
+	gaps, err := w.stageFound(ctx, w.indexCall(index), slices.Clone(paths))
+	return noFileGap(gaps, err)
+}
+
+// noFileGap returns an error for the first gap that is not a nested repository.
+func noFileGap(gaps []string, err error) error {
 	if err != nil {
 		return err
 	}
