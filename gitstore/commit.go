@@ -242,11 +242,7 @@ func (w *Worktree) endOperation() error {
 	if !w.Own {
 		return nil
 	}
-	for _, name := range []string{
-		"rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "AUTO_MERGE",
-		"CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG",
-		"BISECT_LOG", "BISECT_START", "BISECT_TERMS", "BISECT_NAMES", "BISECT_EXPECTED_REV",
-	} {
+	for _, name := range operationFiles {
 		if err := os.RemoveAll(filepath.Join(w.GitDir, name)); err != nil {
 			return err
 		}
