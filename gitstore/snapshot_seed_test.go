@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// madeWorktree returns a new worktree, and the snapshot of it as made. If odd, git converts some of its files, and it has
-// a submodule.
+// madeWorktree returns a new worktree, and the snapshot of it as made. If odd, git converts some of its files, and it
+// has a submodule.
 func madeWorktree(t *testing.T, odd bool) (*Worktree, Snapshot) {
 	t.Helper()
 	ctx, repo := context.Background(), newTestRepo(t)
@@ -19,12 +19,14 @@ func madeWorktree(t *testing.T, odd bool) (*Worktree, Snapshot) {
 	testGit(t, dir, "config", "filter.rot.clean", "tr b-za a-z")
 	attributes := "* text=auto\n"
 	if odd {
-		attributes = "*.rot filter=rot\n*.id ident\n*.dos text eol=crlf\n*.wide text working-tree-encoding=UTF-16\nplain.rot -filter\n"
+		attributes = "*.rot filter=rot\nplain.rot -filter\n*.id ident\n*.dos text eol=crlf\n" +
+			"*.wide text working-tree-encoding=UTF-16\n"
 	}
 	for name, content := range map[string]string{
 		".gitattributes": attributes,
 		".gitignore":     "*.log\n", "kept.log": "tracked though ignored\n",
-		"a.rot": "abc\n", "plain.rot": "abc\n", "b.id": "$Id$\n", "c.dos": "line\r\n", "sub/d e.txt": "d\n", "run.sh": "#!/bin/sh\n", "swap1": "one\n", "swap2": "two\n",
+		"a.rot": "abc\n", "plain.rot": "abc\n", "b.id": "$Id$\n", "c.dos": "line\r\n", "sub/d e.txt": "d\n", "run.sh": "#!/bin/sh\n",
+		"swap1": "one\n", "swap2": "two\n",
 	} {
 		writeTestFile(t, dir, name, content)
 	}
@@ -150,4 +152,18 @@ func TestSeedOfTheNextSecond(t *testing.T) {
 	}
 	snap := takeSnapshot(t, w, "edited")
 	sameState(t, "edited", treeState(t, w.repo, snap.Tree), diskState(t, w.Dir))
+}
+
+// TestSnapshotSeesOldTimes edits a file twice in a second, with the same size and an old time.
+func TestSnapshotSeesOldTimes(t *testing.T) {
+	w := checkoutOf(t, newTestRepo(t))
+	past := time.Now().Add(-time.Hour)
+	for _, text := range []string{"two\n", "six\n", "ten\n"} {
+		writeTestFile(t, w.Dir, "a.txt", text)
+		if err := os.Chtimes(filepath.Join(w.Dir, "a.txt"), past, past); err != nil {
+			t.Fatal(err)
+		}
+		snap := takeSnapshot(t, w, text[:3])
+		sameState(t, text, treeState(t, w.repo, snap.Tree), diskState(t, w.Dir))
+	}
 }

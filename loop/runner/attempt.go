@@ -411,9 +411,11 @@ func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
 }
 
 // commitOn commits the run's working tree on its branch, on top of spec.Parent, and returns the commit and its tree. It
-// returns spec.Parent if nothing changed. For a run in the user's checkout, inPlace returns the tree to commit; HEAD and
-// index stay as they are.
-func (t *execution) commitOn(spec gitstore.CommitSpec, inPlace func() (gitstore.ID, error)) (at, tree gitstore.ID, err error) {
+// returns spec.Parent if nothing changed. For a run in the user's checkout, inPlace returns the tree to commit; HEAD
+// and index stay as they are.
+func (t *execution) commitOn(
+	spec gitstore.CommitSpec, inPlace func() (gitstore.ID, error),
+) (at, tree gitstore.ID, err error) {
 	branch, from := t.run.Plan.BranchRef(), spec.Parent
 	if !t.run.Plan.InPlace {
 		spec.When, spec.Ref = t.Store.Now(), branch
