@@ -21,6 +21,11 @@ type CommitSpec struct {
 	When    time.Time
 	Parent  ID     // the commit from which the work started; "" if there was none
 	Ref     string // the branch to move, "refs/heads/…"; "" moves a detached HEAD
+
+	// A snapshot in which all files matched the index, and the paths that have changed since. If it is nil, CommitAll
+	// looks for changes in the whole tree, and believes the index.
+	Clean *Snapshot
+	Paths []string
 }
 
 // CommitAll commits what `git add -A` and `git commit` would, without hooks, and returns the
@@ -49,12 +54,23 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 	if err != nil {
 		return "", false, err
 	}
-	path, done, err := w.scratchIndex(before)
+	from := before
+	if spec.Clean != nil { // somebody may have marked files as unchanged in the present one
+		if from, err = spec.Clean.index(ctx, w.repo); err != nil {
+			return "", false, err
+		}
+	}
+	path, done, err := w.scratchIndex(from)
 	if err != nil {
 		return "", false, err
 	}
 	defer done()
-	if err := w.stageAll(ctx, path); err != nil {
+	if spec.Clean != nil {
+		err = w.stagePaths(ctx, path, spec.Paths)
+	} else {
+		err = w.stageAll(ctx, path)
+	}
+	if err != nil {
 		return "", false, err
 	}
 	tree, err := w.writeIndexTree(ctx, path)
@@ -226,11 +242,7 @@ func (w *Worktree) endOperation() error {
 	if !w.Own {
 		return nil
 	}
-	for _, name := range []string{
-		"rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "AUTO_MERGE",
-		"CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG",
-		"BISECT_LOG", "BISECT_START", "BISECT_TERMS", "BISECT_NAMES", "BISECT_EXPECTED_REV",
-	} {
+	for _, name := range operationFiles {
 		if err := os.RemoveAll(filepath.Join(w.GitDir, name)); err != nil {
 			return err
 		}

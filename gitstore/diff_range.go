@@ -110,6 +110,13 @@ func (r *Repo) contained(ctx context.Context, id ID, prefix string) (bool, error
 // commit.
 func (r *Repo) Operation() string { return operationIn(r.GitDir) }
 
+// operationFiles are git's files for an unfinished operation, in a working tree's git directory.
+var operationFiles = []string{
+	"rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "AUTO_MERGE",
+	"CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG",
+	"BISECT_LOG", "BISECT_START", "BISECT_TERMS", "BISECT_NAMES", "BISECT_EXPECTED_REV",
+}
+
 func operationIn(gitDir string) string {
 	for _, sign := range []struct{ file, operation string }{
 		{"rebase-merge", "rebase"},

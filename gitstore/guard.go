@@ -31,6 +31,8 @@ type Guard struct {
 	place fs.FileInfo // of the repository's directory
 	file  string      // holds the state on disk
 	free  func()      // releases the lock that shows that this process has the guard open
+
+	loose map[string]string // see WatchCheckout
 }
 
 // guardState is what a guard recorded when it was opened. It is on disk while the guard is open, so that

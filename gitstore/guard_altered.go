@@ -485,12 +485,6 @@ func (r *Repo) setBegunAside(ctx context.Context, b Begun) (aside string, err er
 	return aside, nil
 }
 
-// operationFiles are git's files for an unfinished operation, in a working tree's git directory.
-var operationFiles = []string{
-	"rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD",
-	"BISECT_LOG", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS",
-}
-
 // Diff returns the change as lines with - and +: settings with their values for a configuration, else lines of text.
 func (c FileChange) Diff(ctx context.Context) []string {
 	if c.IsLink != c.WasLink {

@@ -65,8 +65,9 @@ type Snapshot struct {
 type SnapshotOption func(*snapshotHow)
 
 type snapshotHow struct {
-	since *Snapshot
-	keep  bool
+	since  *Snapshot
+	keep   bool
+	asMade bool
 }
 
 // Since names an earlier snapshot: a path that was present but not in its tree stays out of the new tree.
@@ -77,6 +78,10 @@ func Since(before Snapshot) SnapshotOption {
 // KeepIgnored keeps ignored files as well, and examines what cannot be kept. It has no effect in a worktree of this
 // tool.
 func KeepIgnored() SnapshotOption { return func(h *snapshotHow) { h.keep = true } }
+
+// AsMade declares that nobody wrote to the worktree since AddWorktree returned it, so that the snapshot reads no file.
+// It has no effect if AddWorktree could not tell what git wrote.
+func AsMade() SnapshotOption { return func(h *snapshotHow) { h.asMade = true } }
 
 // Snapshot records the working tree, its index and HEAD, and sets ref to the new
 // commit, whatever it was before. If ref is "", no ref points to the commit and gc may
@@ -293,14 +298,16 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 	if err := w.prepareShadow(); err != nil {
 		return err
 	}
-	c := gitdir.Call{GitDir: w.shadowDir(), Worktree: w.Dir, Env: w.shadowEnv()}
-	var apart func(string) bool
-	if how.since != nil {
-		apart = how.since.rest.has
-	}
+	c, asMade := w.shadowCall(), how.asMade && w.made.known
 	var err error
-	if snap.Gaps, err = w.stage(ctx, c, apart, w.ignoredButTracked); err != nil {
-		return err
+	if !asMade {
+		var apart func(string) bool
+		if how.since != nil {
+			apart = how.since.rest.has
+		}
+		if snap.Gaps, err = w.stage(ctx, c, apart, w.ignoredButTracked); err != nil {
+			return err
+		}
 	}
 	c.Args = []string{"write-tree"}
 	out, err := w.repo.dir.Call(ctx, c)
@@ -308,6 +315,11 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 		return fmt.Errorf("write tree: %w", err)
 	}
 	snap.Tree = ID(strings.TrimSpace(string(out)))
+	if asMade {
+		snap.perms, snap.rest = w.made, rest{files: map[string]keptFile{}}
+		snap.rest.name, err = w.repo.writeRest(snap.rest)
+		return err
+	}
 	recorded, err := w.listed(c, "ls-files", "-z", "--cached")(ctx)
 	if err != nil {
 		return err
@@ -327,6 +339,10 @@ func (w *Worktree) ignoredButTracked(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("list ignored files: %w", err)
 	}
 	return splitNUL(out), nil
+}
+
+func (w *Worktree) shadowCall() gitdir.Call {
+	return gitdir.Call{GitDir: w.shadowDir(), Worktree: w.Dir, Env: w.shadowEnv()}
 }
 
 func (w *Worktree) shadowDir() string { return filepath.Join(w.GitDir, "runr", "shadow") }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
@@ -39,6 +40,11 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path str
 	if apart != nil {
 		found = slices.DeleteFunc(found, apart)
 	}
+	return w.stageFound(ctx, c, found)
+}
+
+// stageFound stages the paths found; see stage.
+func (w *Worktree) stageFound(ctx context.Context, c gitdir.Call, found []string) (gaps []string, err error) {
 	placed, err := w.trackedPlaced(ctx, c)
 	if err != nil {
 		return nil, err
@@ -56,8 +62,24 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path str
 	if err := w.updateIndex(ctx, c, todo.add, "--add", "--remove", "--replace"); err != nil {
 		return nil, err
 	}
+	w.outwaitOldTimes(ctx, todo.add)
 	unborn, err := w.stageNested(ctx, c, todo.nested)
 	return append(todo.gaps, unborn...), err
+}
+
+// outwaitOldTimes waits for the next second if one of the paths was written in this one and has an older modification
+// time. Git would not notice another edit with that time in the same second: it compares times in whole seconds, and
+// reads only files whose modification time is as new as the index.
+func (w *Worktree) outwaitOldTimes(ctx context.Context, paths []string) {
+	for _, path := range paths {
+		full := filepath.Join(w.Dir, path)
+		info, err := os.Lstat(full)
+		changed := time.Unix(0, inodeChanged(full))
+		if err == nil && info.ModTime().Unix() < changed.Unix() && changed.Unix() >= time.Now().Unix() {
+			nextSecond(ctx, changed)
+			return
+		}
+	}
 }
 
 // listing returns a list of paths.

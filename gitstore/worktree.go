@@ -37,6 +37,7 @@ type Worktree struct {
 	repo   *Repo  // view of the repository from this worktree
 
 	placed []string          // paths that belong to no change, see Furnish
+	made   perms             // of the files that AddWorktree checked out; unknown unless it made the worktree
 	beside func(path string) // see workFiles
 }
 
@@ -86,6 +87,9 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 	var w *Worktree
 	if err == nil {
 		w, err = r.fillWorktree(ctx, dir)
+	}
+	if err == nil && branch != "" { // somebody will work there
+		w.seedShadow(ctx)
 	}
 	if err != nil {
 		r.dropWorktree(ctx, dir, made, at)

@@ -336,9 +336,44 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 	return &PathsError{Err: ErrUnmerged, Paths: slices.Compact(paths)}
 }
 
-// stageAll stages all files in an index file, like `git add -A`. An unreadable path is an error.
+// stageAll stages all files in an index file, like `git add -A`. An unreadable path is an error. In a worktree of this
+// tool it does not believe marks that have git assume a file unchanged, or left out: only an agent sets them there.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
+	if w.Own {
+		if err := w.unmark(ctx, index); err != nil {
+			return err
+		}
+	}
 	gaps, err := w.stage(ctx, w.indexCall(index), nil)
+	return noFileGap(gaps, err)
+}
+
+// unmark removes the marks assume-unchanged and skip-worktree in an index file.
+func (w *Worktree) unmark(ctx context.Context, index string) error {
+	entries, err := w.listed(w.indexCall(index), "ls-files", "-v", "-z")(ctx)
+	if err != nil {
+		return err
+	}
+	var marked []string
+	for _, entry := range entries {
+		if letter, path, _ := strings.Cut(entry, " "); letter == "S" || letter != strings.ToUpper(letter) {
+			marked = append(marked, path)
+		}
+	}
+	if err := w.updateIndex(ctx, w.indexCall(index), marked, "--no-assume-unchanged"); err != nil {
+		return err
+	}
+	return w.updateIndex(ctx, w.indexCall(index), marked, "--no-skip-worktree")
+}
+
+// stagePaths stages only the given paths, as stageAll does.
+func (w *Worktree) stagePaths(ctx context.Context, index string, paths []string) error {
+	gaps, err := w.stageFound(ctx, w.indexCall(index), slices.Clone(paths))
+	return noFileGap(gaps, err)
+}
+
+// noFileGap returns an error for the first gap that is not a nested repository.
+func noFileGap(gaps []string, err error) error {
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 		return nil, err
 	}
 	defer guard.Close()
+	if w.Meanwhile != nil {
+		guard.WatchCheckout(ctx)
+	}
 	err = use(agent.Traced(ctx, guard.Trace()))
 	after := context.WithoutCancel(ctx) // also after an interrupt
 	if guard.Gone() {
@@ -50,7 +53,21 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 	if err = errors.Join(err, keepErr); !found.Empty() { // before git runs again
 		err = errors.Join(err, w.Store.Repo.NoteAlteration(after, found))
 	}
-	return w.tell(found, own), err
+	failure := w.tell(found, own)
+	if failure == nil {
+		w.nameLoose(guard.LooseFiles(after))
+	}
+	return failure, err
+}
+
+// nameLoose names files of the user's checkout that changed. Nobody knows whether the user changed them.
+func (w Watch) nameLoose(files []string) {
+	if len(files) == 0 {
+		return
+	}
+	line := "files of your checkout changed: " + prose.FirstNames(files, 10)
+	*w.Meanwhile = append(*w.Meanwhile, line)
+	w.Progress.Say(fmt.Sprintf("while %s, %s", w.While, line))
 }
 
 // keepOld keeps the commits from which refs were moved, and restores this program's own refs; own describes those.

@@ -75,7 +75,15 @@ func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot,
 	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
 	}
-	before, err := t.snapshot(a.Number, "before", gitstore.KeepIgnored())
+	options := []gitstore.SnapshotOption{gitstore.KeepIgnored()}
+	asMade := t.asMade && !t.prepares()
+	if t.asMade = false; asMade {
+		options = append(options, gitstore.AsMade())
+	}
+	before, err := t.snapshot(a.Number, "before", options...)
+	if asMade {
+		t.made = before
+	}
 	if err == nil && t.run.Plan.InPlace {
 		t.sayGaps(before.NotKept())
 	}
@@ -304,6 +312,10 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 	if a.Files, err = t.changedOnDisk(before.Tree, after.Tree); err != nil {
 		return fmt.Errorf("compare snapshots: %w", err)
 	}
+	var work gitstore.CommitSpec
+	if before.Tree == t.made.Tree && len(after.Gaps) == 0 {
+		work.Clean, work.Paths = &t.made, slices.Clone(a.Files)
+	}
 	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
 	report := reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir))
 	if a.Claim(report); len(a.Files) == 0 && a.Mode == record.ModeFix && a.Status != reply.ExecutorFailed && a.Status != reply.ExecutorCheckpoint {
@@ -322,7 +334,7 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 		a.Failure = &record.Failure{Reason: record.ReasonScope, Detail: t.run.Plan.Violations(outside)}
 	}
 	if a.Failure == nil {
-		if err := t.commit(a); err != nil {
+		if err := t.commit(a, work); err != nil {
 			return err
 		}
 	}
@@ -378,9 +390,10 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 	}
 }
 
-// commit commits the attempt's work on the run's branch.
-func (t *execution) commit(a *record.Attempt) error {
-	at, tree, err := t.commitOn(a.From, t.message(*a), func() (gitstore.ID, error) {
+// commit commits the attempt's work on the run's branch. work has what is known of it.
+func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
+	work.Parent, work.Message = a.From, t.message(*a)
+	at, tree, err := t.commitOn(work, func() (gitstore.ID, error) {
 		now, err := t.workNow(*a)
 		if err != nil {
 			return "", err
@@ -400,21 +413,22 @@ func (t *execution) commit(a *record.Attempt) error {
 	return t.addFiles(&a.Files, a.From, a.Commit)
 }
 
-// commitOn commits the run's working tree on its branch, on top of from, and returns the commit and its tree. It
-// returns from if nothing changed. For a run in the user's checkout, inPlace returns the tree to commit; HEAD and index
-// stay as they are.
-func (t *execution) commitOn(from gitstore.ID, message string, inPlace func() (gitstore.ID, error)) (at, tree gitstore.ID, err error) {
-	branch := t.run.Plan.BranchRef()
+// commitOn commits the run's working tree on its branch, on top of spec.Parent, and returns the commit and its tree. It
+// returns spec.Parent if nothing changed. For a run in the user's checkout, inPlace returns the tree to commit; HEAD
+// and index stay as they are.
+func (t *execution) commitOn(
+	spec gitstore.CommitSpec, inPlace func() (gitstore.ID, error),
+) (at, tree gitstore.ID, err error) {
+	branch, from := t.run.Plan.BranchRef(), spec.Parent
 	if !t.run.Plan.InPlace {
-		author, err := t.Store.Repo.Identity(t.ctx)
-		if err != nil {
+		spec.When, spec.Ref = t.Store.Now(), branch
+		if spec.Author, err = t.Store.Repo.Identity(t.ctx); err != nil {
 			return "", "", err
 		}
 		if err := t.sayPlaced(from); err != nil {
 			return "", "", err
 		}
-		at, _, err = t.tree.CommitAll(t.ctx, gitstore.CommitSpec{Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: branch})
-		if err != nil {
+		if at, _, err = t.tree.CommitAll(t.ctx, spec); err != nil {
 			return "", "", err
 		}
 		made, err := t.Store.Repo.ReadCommit(t.ctx, at)
@@ -427,7 +441,7 @@ func (t *execution) commitOn(from gitstore.ID, message string, inPlace func() (g
 	if err != nil || before.Tree == tree {
 		return from, tree, err
 	}
-	if at, err = t.Store.KeepTree(t.ctx, tree, from, message); err != nil {
+	if at, err = t.Store.KeepTree(t.ctx, tree, from, spec.Message); err != nil {
 		return "", "", err
 	}
 	return at, tree, t.Store.Repo.MoveBranch(t.ctx, branch, at, from)

@@ -45,6 +45,8 @@ type execution struct {
 	ctx      context.Context
 	run      record.Run
 	tree     *gitstore.Worktree
+	asMade   bool                          // nobody has written to tree since it was made
+	made     gitstore.Snapshot             // of tree as it was made; zero if that is unknown
 	base     map[string]record.CheckResult // results of checks on the run's base, as far as they were run there
 	warned   string                        // the implementer about whose missing reports the user was warned
 	gapsSaid string                        // the last warning about files that cannot be kept

@@ -115,7 +115,8 @@ func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) err
 		return err
 	}
 	from := t.run.Head()
-	at, tree, err := t.commitOn(from, t.interventionMessage(*iv, spec.Message), func() (gitstore.ID, error) { return t.tree.NormalTree(t.ctx) })
+	work := gitstore.CommitSpec{Parent: from, Message: t.interventionMessage(*iv, spec.Message)}
+	at, tree, err := t.commitOn(work, func() (gitstore.ID, error) { return t.tree.NormalTree(t.ctx) })
 	if err != nil || at == from {
 		return err
 	}

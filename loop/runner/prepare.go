@@ -48,6 +48,12 @@ func (t *execution) prepare() error {
 	}, record.EventRunStopped)
 }
 
+// prepares reports whether prepare may write to the run's worktree.
+func (t *execution) prepares() bool {
+	conf := t.Checker.Worktree
+	return conf.Setup != "" || conf.PostCheckout || len(conf.Copy)+len(conf.Link) > 0
+}
+
 func (t *execution) sayOutput(result record.CheckResult) {
 	t.Progress.Say(result.Name + ": " + result.State())
 	for line := range strings.SplitSeq(lastLines(result.Output), "\n") {

@@ -75,6 +75,7 @@ func (t *execution) findWorktree() (*gitstore.Worktree, error) {
 	if tree, err = repo.AddWorktree(t.ctx, t.run.ID, t.run.Plan.Branch, t.run.Head()); err != nil {
 		return nil, fmt.Errorf("make worktree: %w", err)
 	}
+	t.asMade = true
 	return tree, nil
 }
 

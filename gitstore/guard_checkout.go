@@ -1,0 +1,67 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+)
+
+// WatchCheckout has the guard watch the files of the user's checkout, unless the agent works there.
+func (g *Guard) WatchCheckout(ctx context.Context) { g.loose = g.looseFiles(ctx) }
+
+// looseFiles returns the states of the files in the user's checkout that differ from its index, by path. It returns
+// nil if there is no such checkout.
+func (g *Guard) looseFiles(ctx context.Context) map[string]string {
+	w, err := g.repo.UserCheckout(ctx)
+	if err != nil || w.GitDir == g.GitDir {
+		return nil
+	}
+	paths, err := w.unstaged(ctx, gitdir.Call{Worktree: w.Dir}, nil)
+	if err != nil {
+		return nil // as on an index that is damaged
+	}
+	files := map[string]string{}
+	for _, path := range paths {
+		files[path] = w.stateOf(path)
+	}
+	return files
+}
+
+// stateOf returns a text that changes when the file at a path does.
+func (w *Worktree) stateOf(path string) string {
+	full := filepath.Join(w.Dir, path)
+	info, err := os.Lstat(full)
+	if err != nil {
+		return "missing"
+	}
+	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), inodeChanged(full))
+}
+
+// LooseFiles returns the paths of files in the user's checkout that changed since WatchCheckout, sorted. If somebody
+// staged or committed meanwhile, it only compares the files that differed from the index before. The caller has made
+// sure that git's configuration is as it was, because git may run filters.
+func (g *Guard) LooseFiles(ctx context.Context) (changed []string) {
+	w, err := g.repo.UserCheckout(ctx)
+	if err != nil || g.loose == nil {
+		return nil
+	}
+	now := g.looseFiles(ctx)
+	for path, was := range g.loose {
+		if w.stateOf(path) != was {
+			changed = append(changed, path)
+		}
+	}
+	if g.Staged[w.GitDir] == g.readIndexes(ctx)[w.GitDir] {
+		for path := range now {
+			if _, known := g.loose[path]; !known {
+				changed = append(changed, path)
+			}
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
