@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/loop/agent"
