@@ -54,22 +54,13 @@ const (
 	logRetries  = 20
 )
 
-// Terms say what to exchange besides the logs in use.
-type Terms struct {
-	Notes bool          // push the notes; that never fails a sync
-	Since time.Duration // do not fetch archives of months that ended longer ago; 0: fetch all
-}
-
 // Sync exchanges logs with a remote. Afterwards this clone folds the union of both, and the remote has this clone's
-// log, unless it refused it.
-func Sync(ctx context.Context, s *store.Store, remote string, terms Terms) (Synced, error) {
+// log, unless it refused it. notes says whether to push the notes as well; that never fails a sync.
+func Sync(ctx context.Context, s *store.Store, remote string, notes bool) (Synced, error) {
 	x := &exchange{Store: s, audience: s.Repo.AudienceOf(remote), fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
-	x.notes = terms.Notes && x.audience == gitstore.Audience{} // notes are made only of what everybody at the elected remote may see
-	x.says.Index = len(s.Repo.Own()) > 0                       // lostBy needs it in a clone that has recorded something
-	if terms.Since > 0 {
-		x.since = s.EventTime().Add(-terms.Since)
-	}
+	x.notes = notes && x.audience == gitstore.Audience{} // notes are made only of what everybody at the elected remote may see
+	x.says.Index = len(s.Repo.Own()) > 0                 // lostBy needs it in a clone that has recorded something
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return x.done, err
@@ -114,7 +105,6 @@ type exchange struct {
 	*store.Store
 	done  Synced
 	notes bool
-	since time.Time // zero: everything
 	// audience is the audience that the remote belongs to.
 	audience gitstore.Audience
 	fresh    map[gitstore.ID]bool // events that arrived
@@ -234,7 +224,7 @@ func (x *exchange) take(ctx context.Context) error {
 	if x.notes {
 		ref = store.NotesRef
 	}
-	fetched, err := x.Repo.FetchSince(ctx, x.done.Remote, ref, x.since)
+	fetched, err := x.Repo.FetchLogs(ctx, x.done.Remote, ref)
 	for _, lock := range fetched.Locks {
 		x.done.Recovered = append(x.done.Recovered, "removed a lock that a killed process had left: "+lock)
 	}
@@ -330,9 +320,6 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 		if r.Writer == store.NotesRef {
 			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, store.NotesRef), nil
 		}
-	}
-	if left, err := x.Repo.Unfetched(ctx, x.done.Remote); err != nil || len(left) > 0 {
-		return "", "older events were not fetched here (sync.since), and those of the remote may speak of them", err
 	}
 	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
 	switch {
