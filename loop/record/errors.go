@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -81,6 +82,12 @@ type NotFoundError struct {
 	ID    string  // as the user gave it
 	Where string  // "in" and the place that was searched; "" means "here"
 	Among []Meant // the candidates, if the name fits more than one
+}
+
+// Unknown reports whether err means that an id names nothing, rather than several things or a fault.
+func Unknown(err error) bool {
+	var missing *NotFoundError
+	return errors.As(err, &missing) && len(missing.Among) == 0
 }
 
 func (e *NotFoundError) Error() string {
